@@ -29,7 +29,7 @@ const folders = {
     prepare: ['body', 'text', 'parts', 'parse'], // from a request to what the engine runs
   },
   'runtime/src/http': {
-    api: [], // the table of routes and what is told of it
+    api: [], // the table of routes and what describes it
     access: ['api'], // who is let in, how many at once, and the record of each request
     bodies: ['access'], // bodies as they come: bounded, held, parsed
     replica: ['access', 'bodies'], // what this replica serves and does, and what routes share

@@ -1,4 +1,4 @@
-// What the kernel tells of running processes.
+// What the kernel reports of running processes.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';

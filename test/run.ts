@@ -1,6 +1,6 @@
 // Runs every step of `make test`, streams what it prints, counts tests and closes with one line: `N passed, N failed`.
 // A check counts as one test. `--only check|native|unit|golden|integration|e2e` runs a part. Steps run in order, but those
-// that may stand back run beside one that mostly waits, and are told of when they have ended.
+// that may stand back run alongside one that mostly waits, and are reported when they have ended.
 
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ interface Count {
   passed: number;
   failed: number;
   skipped: number;
-  /** Each failed test by its name, where the runner tells. */
+  /** Each failed test by its name, where the runner names it. */
   readonly failures?: readonly string[];
 }
 
@@ -19,7 +19,7 @@ interface Step {
   readonly group: 'build' | 'check' | 'native' | 'unit' | 'golden' | 'integration' | 'e2e';
   readonly name: string;
   readonly command: string;
-  /** The group that it runs beside, at the lowest priority, where that runs too. */
+  /** The group that it runs alongside, at the lowest priority, where that runs too. */
   readonly beside?: Step['group'];
   /** Reads the counts of a test runner from its report; without it the step is one test. */
   readonly report?: { readonly file: string; readonly count: (report: never) => Count };
@@ -76,6 +76,7 @@ const steps: readonly Step[] = [
   { group: 'check', name: 'commit subjects', command: 'test/commit-subjects.sh' },
   { group: 'check', name: 'layers and cycles', command: 'npm run layers' },
   { group: 'check', name: 'dead code', command: 'npm run deadcode' },
+  { group: 'check', name: 'retired words', command: 'npm run words' },
   { group: 'check', name: 'generated files fresh', command: 'npm run generate -- --check' },
   { group: 'check', name: 'charts and manifests', command: 'charts/check.sh' },
   {

@@ -5,7 +5,7 @@ import { startProgram } from './start-program.js';
 
 const operator = () => import('@llmservice/operator/kubectl');
 const programs = {
-  status: { start: operator, does: 'Say whether services serve, and if not why and what helps' },
+  status: { start: operator, does: 'Say whether services serve, and if not why and how to fix it' },
   plan: {
     start: () => import('@llmservice/operator/cli'),
     does: 'Say whether manifests fit, and what becomes of them',

@@ -3,7 +3,7 @@
 /**
  * @param {string} command as people type it
  * @param {Record<string, { start: () => Promise<unknown>, does: string }>} programs
- * @param {{ start: () => Promise<unknown> }} versioned the one that tells the version
+ * @param {{ start: () => Promise<unknown> }} versioned the one that reports the version
  */
 export async function startProgram(command, programs, versioned) {
   const name = process.argv[2] ?? '--help';

@@ -1,5 +1,5 @@
 // A checkpoint of random weights: config.json and one safetensors file, as other engines read it, and
-// description.json, as this engine is told of it.
+// description.json, as this engine gets it.
 #pragma once
 
 #include <cstdint>

@@ -73,7 +73,7 @@ TEST_F(CompileProcessTest, GivesTheGrammarThatIsCompiledHere) {
   }
 }
 
-TEST_F(CompileProcessTest, GivesCallsWithTheirForm) {
+TEST_F(CompileProcessTest, GivesCallsWithTheirOtherGrammar) {
   const std::string calls =
       R"({"begin":1,"end":2,"body":{"type":"const_string","value":"a"},"otherwise":{"type":"const_string","value":"b"},"many":true})";
   const auto outcome = compile(GrammarKind::kToolCalls, calls);

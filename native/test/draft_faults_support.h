@@ -123,7 +123,7 @@ inline std::vector<Said> drafted(const TempDir& dir, const MakeBackend& make_bac
   return run_requests(engine, requests(), kDrafts);
 }
 
-inline std::string told(const std::optional<Fault>& fault) {
+inline std::string fault_text(const std::optional<Fault>& fault) {
   if (!fault) return "none";
   const std::string layer = fault->place.layer ? "layer " + std::to_string(*fault->place.layer) + " " : "";
   return layer + fault->place.part + " at " + std::to_string(fault->position);
@@ -134,7 +134,7 @@ inline void expect_same(const std::vector<Said>& actual, const std::vector<Said>
                         const std::string& what) {
   for (size_t i = 0; i < expected.size(); ++i) {
     SCOPED_TRACE(what + ", sequence " + std::to_string(i));
-    EXPECT_EQ(told(actual[i].fault), told(expected[i].fault));
+    EXPECT_EQ(fault_text(actual[i].fault), fault_text(expected[i].fault));
     EXPECT_EQ(actual[i].finish, expected[i].finish);
     EXPECT_EQ(actual[i].tokens, expected[i].tokens);
     const size_t sound = expected[i].logprobs.size() - (expected[i].fault ? 1 : 0);

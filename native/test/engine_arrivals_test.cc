@@ -1,5 +1,5 @@
-// Loading while weights still arrive: a load reads a piece only once it was told to be there, only what its
-// rank needs, and a wait ends with whatever ends the load.
+// Loading while weights still arrive: a load reads a piece only once it was reported to be there, only what
+// its rank needs, and a wait ends with whatever ends the load.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ constexpr uint64_t kPieceBytes = 4096;
 // Backwards, no read finds its piece there by luck of the order.
 enum class Order { kForwards, kBackwards };
 
-// A checkpoint of whose weights nothing is on disk, and whose pieces arrive when they are told to.
+// A checkpoint of whose weights nothing is on disk, and whose pieces arrive on request.
 class ArrivingCheckpoint {
  public:
   explicit ArrivingCheckpoint(TempDir& dir, Order order = Order::kBackwards)
@@ -115,7 +115,7 @@ TEST_F(EngineArrivals, HasTheFirstLayersInMemoryBeforeTheLastPieceArrives) {
   uint64_t loaded = 0;
   uint64_t looks = 0;
   load(checkpoint.map(), [&](uint64_t done, uint64_t) {
-    // Held back until the load has stood still for a while.
+    // Held back until the load has stalled for a while.
     const bool last = checkpoint.arrived() + 1 == checkpoint.pieces();
     looks = last && done == loaded ? looks + 1 : 0;
     if (checkpoint.arrived() < checkpoint.pieces()) loaded = done;
@@ -165,7 +165,7 @@ TEST_F(EngineArrivals, EndsAWaitWhenAnotherRankGivesUp) {
   other.join();
 }
 
-TEST_F(EngineArrivals, RefusesAMapThatDoesNotTellOfTheWholeFile) {
+TEST_F(EngineArrivals, RefusesAMapThatDoesNotCoverTheWholeFile) {
   const ArrivingCheckpoint checkpoint(dir_);
   ArrivalMap map = checkpoint.map();
   map.first_pieces[kWeightsFile] = 1;

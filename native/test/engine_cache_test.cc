@@ -1,4 +1,4 @@
-// Shared blocks and saved states: a sequence that starts from what another computed goes on with the same
+// Shared blocks and saved states: a sequence that starts from what another computed continues with the same
 // bits.
 #include "backends/cpu/backend.h"
 #include "ops/reference.h"

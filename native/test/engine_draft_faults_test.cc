@@ -1,4 +1,4 @@
-// Numbers that mean nothing in rows of drafts: a row that counts fails its sequence as the same row fails it
+// Non-finite logits in rows of drafts: a row that counts fails its sequence as the same row fails it
 // without drafts; a row that is rejected, and a layer that drafts, fail nobody and change no bit.
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST_P(DraftFaults, InAcceptedRowsFailTheirSequenceAloneAndAsWithoutDrafts) {
   spoil_embedding(bad);
   const std::vector<Said> expected = plain(dir_, backend());
   const auto said = static_cast<int32_t>(std::ranges::find(sound_[0].tokens, bad) - sound_[0].tokens.begin());
-  EXPECT_EQ(told(expected[0].fault), "embedding at " + std::to_string(70 + said));
+  EXPECT_EQ(fault_text(expected[0].fault), "embedding at " + std::to_string(70 + said));
   EXPECT_EQ(expected[0].finish, Finish::kNumericalFault);
   for (const size_t neighbour : {1U, 2U}) EXPECT_TRUE(expected[neighbour].same_as(sound_[neighbour]));
   for (const auto& right : kScripts) {
@@ -70,7 +70,8 @@ TEST(DraftFaultsInLayers, AreNamedByTheLayerAsWithoutDrafts) {
       const MakeBackend backend = [&] { return std::make_unique<SpoilingBackend>(bad, addition); };
       const std::vector<Said> expected = plain(dir, backend);
       if (accepted) {
-        EXPECT_TRUE(told(expected[0].fault).starts_with(places[addition])) << told(expected[0].fault);
+        EXPECT_TRUE(fault_text(expected[0].fault).starts_with(places[addition]))
+            << fault_text(expected[0].fault);
       } else {
         EXPECT_TRUE(expected[0].same_as(sound[0]));
       }
@@ -80,7 +81,7 @@ TEST(DraftFaultsInLayers, AreNamedByTheLayerAsWithoutDrafts) {
   }
 }
 
-// Only rank 0 sees faults; the others must still draft, accept and go on as it does.
+// Only rank 0 sees faults; the others must still draft, accept and continue as it does.
 TEST(DraftFaultsOnRanks, EndAsOnOneRank) {
   TempDir dir;
   Tensors tensors = sound_tensors();
@@ -106,12 +107,12 @@ TEST(DraftFaultsOnRanks, EndAsOnOneRank) {
   }
   follower.join();
   for (size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_EQ(told(said[i].fault), told(expected[i].fault));
+    EXPECT_EQ(fault_text(said[i].fault), fault_text(expected[i].fault));
     EXPECT_EQ(said[i].tokens, expected[i].tokens);
   }
 }
 
-// A layer whose numbers mean nothing costs speed and no answer.
+// A layer with non-finite logits costs speed and no answer.
 TEST(DraftFaultsOfTheLayer, LeaveAnswersAsTheyAreAndDraftNothing) {
   const MakeBackend backend = [] { return make_cpu_backend({.threads = 2}); };
   for (const char* name : {"mtp.fc.weight", "mtp.norm.weight", "mtp.pre_fc_norm_hidden.weight",

@@ -241,7 +241,7 @@ TEST(NgramDrafter, ProposesWhatFollowedTheLongestMatch) {
   EXPECT_EQ(drafts({1, 2, 3, 7, 1, 2, 8, 1, 2}, 1), (V{8})) << "of equal matches the last";
   EXPECT_EQ(drafts({5, 1, 2, 3, 7, 1, 2, 8, 5, 1, 2}, 2), (V{3, 7}))
       << "the longer match, though it is older";
-  EXPECT_EQ(drafts({4, 6, 4, 6}, 5), (V{4, 6, 4, 6, 4})) << "a repetition goes on";
+  EXPECT_EQ(drafts({4, 6, 4, 6}, 5), (V{4, 6, 4, 6, 4})) << "a repetition continues";
   EXPECT_EQ(drafts({1, 2, 3, 1}, 3), V{}) << "one token is no match";
   EXPECT_EQ(drafts({1}, 3), V{});
 }

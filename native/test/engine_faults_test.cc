@@ -1,5 +1,5 @@
-// Numbers that mean nothing: found in the step that makes them, named by place, and the end of their sequence
-// alone. Faults are put into the weights of a checkpoint.
+// Non-finite or collapsed logits: found in the step that makes them, named by place, and the end of their
+// sequence alone. Faults are put into the weights of a checkpoint.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -95,7 +95,7 @@ class Faults : public ::testing::TestWithParam<const char*> {
   TempDir dir_;
 };
 
-std::string told(const Fault& fault) {
+std::string fault_text(const Fault& fault) {
   const char* kinds[] = {"not finite", "collapsed", "stuck"};
   const std::string layer = fault.place.layer ? "layer " + std::to_string(*fault.place.layer) + " " : "";
   return std::string(kinds[static_cast<int>(fault.kind)]) + ": " + layer + fault.place.part;
@@ -124,7 +124,7 @@ TEST_P(Faults, ThePlaceThatMakesThemIsNamed) {
     put(tensors, kRoot + tensor, 3, value);
     const StepResult result = load(tensors)->step(start({admission(2, good_tokens(5))}));
     ASSERT_EQ(result.faults.size(), 1U) << tensor;
-    EXPECT_EQ(told(result.faults[0]), expected) << tensor;
+    EXPECT_EQ(fault_text(result.faults[0]), expected) << tensor;
     EXPECT_EQ(result.faults[0].slot, 2);
     EXPECT_EQ(result.finish, std::vector<Finish>{Finish::kNumericalFault}) << tensor;
   }
@@ -140,7 +140,7 @@ TEST_P(Faults, ATokenThatMakesThemIsFoundBeforeItsPromptEnds) {
   plan.rows = {{1, 64}};
   const StepResult result = engine->step(plan);
   ASSERT_EQ(result.faults.size(), 1U);
-  EXPECT_EQ(told(result.faults[0]), "not finite: embedding");
+  EXPECT_EQ(fault_text(result.faults[0]), "not finite: embedding");
   EXPECT_EQ(result.faults[0].position, 40);
   EXPECT_TRUE(result.slots.empty());
   std::string message;
@@ -184,7 +184,7 @@ TEST_P(Faults, EqualLogitsAreACollapse) {
   fill(tensors, kRoot + "norm.weight", -1);  // this family multiplies by 1 + w
   const StepResult result = load(tensors)->step(start({admission(0, good_tokens(3))}));
   ASSERT_EQ(result.faults.size(), 1U);
-  EXPECT_EQ(told(result.faults[0]), "collapsed: final norm and head");
+  EXPECT_EQ(fault_text(result.faults[0]), "collapsed: final norm and head");
 }
 
 // Every token looks alike to this model, and its mixers say nothing.
@@ -206,7 +206,7 @@ TEST_P(Faults, LogitsThatNeverChangeAreStuckWhileARepeatedTokenAloneIsNot) {
       EXPECT_EQ(result.tokens[0], token);
       result = engine->step(rows({{0, 1}}));
     }
-    if (!result.faults.empty()) EXPECT_EQ(told(result.faults[0]), "stuck: final norm and head");
+    if (!result.faults.empty()) EXPECT_EQ(fault_text(result.faults[0]), "stuck: final norm and head");
     return steps;
   };
   EXPECT_EQ(tokens_until_fault(tensors, {}), 1 + LogitsRun::kStuckLength);

@@ -103,7 +103,7 @@ TEST(KvBlocks, WithoutOneTheModelIsTooLarge) {
   EXPECT_EQ(refusal(demand(), {left(10)}).reason, "ModelTooLarge");
 }
 
-TEST(KvBlocks, WhatOthersHoldIsToldWhereItIsWhatIsMissing) {
+TEST(KvBlocks, WhatOthersHoldIsReportedWhereItIsWhatIsMissing) {
   // Without it: 500 blocks. 30 MiB of it may be the driver's for this process.
   const auto [reason, message, detail] = refusal(demand(), {left(300, 350)});
   EXPECT_EQ(reason, "DeviceMemoryTaken");

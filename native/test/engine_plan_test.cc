@@ -240,7 +240,7 @@ TEST(Slots, EndWithStopTokenOrLength) {
   EXPECT_EQ(slots.append(2, 43), Finish::kStop);
 }
 
-// Slot 2 has ended; slot 1 goes on.
+// Slot 2 has ended; slot 1 continues.
 SlotTable table_with_an_end() {
   SlotTable slots = table();
   Admission a = admission(2);

@@ -122,12 +122,12 @@ TEST_F(PooledRows, OfTheLastTokenTheyMayStartFromSharedBlocks) {
 TEST_F(PooledRows, PlansThatMixThemUpAreRefused) {
   Admission generates = embedding(0, 20, Pooling::kLast);
   generates.max_length = 21;
-  Admission told = embedding(0, 20, Pooling::kLast);
-  told.sampling.top_logprobs = 1;
+  Admission scored = embedding(0, 20, Pooling::kLast);
+  scored.sampling.top_logprobs = 1;
   Admission cached = embedding(0, 150, Pooling::kMean);
   cached.cached_tokens = 64;
   cached.snapshot = 0;
-  for (const Admission& wrong : {generates, told, cached}) {
+  for (const Admission& wrong : {generates, scored, cached}) {
     std::string message;
     EXPECT_EQ(failure_of([&] { step({wrong}, {{0, 20}}); }, &message), "EngineFault");
     EXPECT_TRUE(contains(message, "pooling")) << message;

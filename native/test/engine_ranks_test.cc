@@ -176,28 +176,29 @@ TEST_F(EngineRanks, AreRefusedWhereTheyDoNotDivideTheModel) {
   }
 }
 
-TEST_F(EngineRanks, AllTellWhatIsWrongWithTheCheckpoint) {
+TEST_F(EngineRanks, AllReportWhatIsWrongWithTheCheckpoint) {
   Tensors tensors = tiny_llama_tensors();
   tensors.erase("model.layers.1.mlp.up_proj.weight");
   write_checkpoint(dir_, tiny_llama_config(), tensors);
   const TestSegment segment(2);
-  std::string told[2];
+  std::string messages[2];
   std::string reason;
   std::thread other([&] {
-    reason = failure_of([&] { load(RankPlace{1, 2, segment.descriptor()}); }, &told[1]);
+    reason = failure_of([&] { load(RankPlace{1, 2, segment.descriptor()}); }, &messages[1]);
   });
   EXPECT_EQ(failure_of(
                 [&] {
                   load(RankPlace{0, 2, segment.descriptor()});
                 },
-                &told[0]),
+                &messages[0]),
             "CheckpointIncomplete");
   other.join();
   EXPECT_EQ(reason, "CheckpointIncomplete");
-  for (const std::string& message : told) EXPECT_TRUE(contains(message, "model.layers.1.mlp.up_proj.weight"));
+  for (const std::string& message : messages)
+    EXPECT_TRUE(contains(message, "model.layers.1.mlp.up_proj.weight"));
 }
 
-TEST_F(EngineRanks, TellRankZeroOfARankThatGivesUp) {
+TEST_F(EngineRanks, ReportARankThatGivesUpToRankZero) {
   write_checkpoint(dir_, tiny_llama_config(), tiny_llama_tensors());
   const TestSegment segment(2);
   std::thread other([&] { load(RankPlace{1, 2, segment.descriptor()}); });

@@ -1,5 +1,5 @@
 // Steps on a small hybrid model: what a sequence computes does not depend on how its steps are cut, on who
-// runs beside it, on preemption, or on another sequence's fault.
+// runs alongside it, on preemption, or on another sequence's fault.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -92,7 +92,7 @@ TEST_F(Steps, NeighboursDoNotMatter) {
     all.push_back(admission(s, prompt(3 + 9 * s, s), 3 + 9 * s));
     alone.push_back(run_alone(*engine, all[s], {3 + 9 * s}, 6));
   }
-  // Sequence s joins at step s, so that prefills run beside decodes.
+  // Sequence s joins at step s, so that prefills run alongside decodes.
   std::vector<Output> together(kSequences);
   for (int32_t step = 0; step < kSequences + 6; ++step) {
     StepPlan plan;

@@ -1,4 +1,4 @@
-// How tests look at failures.
+// How tests check failures.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -169,8 +169,8 @@ TEST(RankProcesses, AddUpInRankOrder) {
 struct Harm {
   const char* name;
   int signal;
-  std::chrono::milliseconds least;  // from the harm until it is told
-  const char* told;
+  std::chrono::milliseconds least;  // from the harm until it is reported
+  const char* expected;
 };
 
 // A loaded machine may hold a process up for seconds.
@@ -178,7 +178,7 @@ constexpr auto kSilence = 8000ms;
 
 class LostRank : public ::testing::TestWithParam<std::tuple<Harm, Doing>> {};
 
-TEST_P(LostRank, IsToldByAllOthers) {
+TEST_P(LostRank, IsReportedByAllOthers) {
   const auto& [harm, doing] = GetParam();
   const TestSegment segment(3);
   const Shared<std::atomic<int32_t>> met;
@@ -201,7 +201,8 @@ TEST_P(LostRank, IsToldByAllOthers) {
   std::string message;
   EXPECT_EQ(failure_of([&] { run(0); }, &message), "EngineFault");
   const auto after_harm = Clock::now() - *harmed_at;
-  EXPECT_TRUE(contains(message, "Rank 2 of 3 (process " + std::to_string(harmed.pid()) + ") " + harm.told));
+  EXPECT_TRUE(
+      contains(message, "Rank 2 of 3 (process " + std::to_string(harmed.pid()) + ") " + harm.expected));
   EXPECT_GE(after_harm, harm.least);
   EXPECT_EQ(other.wait(), 1);
 }
@@ -209,7 +210,7 @@ TEST_P(LostRank, IsToldByAllOthers) {
 INSTANTIATE_TEST_SUITE_P(
     Of, LostRank,
     ::testing::Combine(::testing::Values(Harm{"Death", SIGKILL, 0ms, "ended while "},
-                                         Harm{"Standstill", SIGSTOP, kSilence, "stands still while "}),
+                                         Harm{"Standstill", SIGSTOP, kSilence, "stalled while "}),
                        ::testing::Values(Doing::kLoading, Doing::kPrefilling, Doing::kDecoding)),
     [](const auto& each) {
       return std::string(std::get<0>(each.param).name) +
@@ -221,12 +222,12 @@ TEST(RankGroup, NamesTheRankThatDidNotJoin) {
   const auto join = [&](int32_t rank) {
     RankGroup({.rank = rank, .size = 3, .segment = segment.descriptor()}, {.join = 5000ms});
   };
-  std::string told[2];
-  std::thread first([&] { EXPECT_EQ(failure_of([&] { join(0); }, &told[0]), "EngineFault"); });
-  std::thread second([&] { EXPECT_EQ(failure_of([&] { join(1); }, &told[1]), "EngineFault"); });
+  std::string messages[2];
+  std::thread first([&] { EXPECT_EQ(failure_of([&] { join(0); }, &messages[0]), "EngineFault"); });
+  std::thread second([&] { EXPECT_EQ(failure_of([&] { join(1); }, &messages[1]), "EngineFault"); });
   first.join();
   second.join();
-  for (const std::string& message : told) EXPECT_TRUE(contains(message, "Rank 2 of 3")) << message;
+  for (const std::string& message : messages) EXPECT_TRUE(contains(message, "Rank 2 of 3")) << message;
 }
 
 TEST(RankGroup, TellsTheOthersOfARankThatGivesUp) {

@@ -220,7 +220,7 @@ export interface ToolCallsText {
   readonly end: number;
   /** Of the text between them. */
   readonly body: object;
-  /** What an answer may be beside calls: nothing, anything, or instead of calls a text of a format. */
+  /** What an answer may be besides calls: nothing, anything, or instead of calls a text of a format. */
   readonly otherwise: null | true | object;
   /** Whether several calls may follow each other. */
   readonly many: boolean;
@@ -297,7 +297,7 @@ export interface GrammarCompiler {
  * appends, rows, saves. A row entry advances its slot by `count` tokens from where the slot stands; when that
  * reaches the last known token, one new token is sampled and kept in the slot. Rows beyond it verify drafts that the
  * slot holds: each that is equal to the token sampled in its place gives one more token. Drafts are gone after the
- * slot's next step; how many new ones it holds then, the result tells.
+ * slot's next step; how many new ones it holds then, the result says.
  *
  * A block whose tokens are all computed may be in any number of tables, and keeps its content when no table has it any
  * more, until it is appended to be written. A block that is still written to is in one table.
@@ -306,7 +306,7 @@ export interface StepPlan {
   /** Slots to free. */
   readonly release: Int32Array;
   readonly admit: readonly Admission[];
-  /** Triples (slot, index, block): the slot's whole, computed block `index` makes way for one with the same KV. */
+  /** Triples (slot, index, block): the slot's whole, computed block `index` is replaced by one with the same KV. */
   readonly replace: Int32Array;
   /** Pairs (slot, block): appends to the slots' block tables. */
   readonly blocks: Int32Array;
@@ -337,7 +337,7 @@ export interface StepPlan {
 /**
  * Of a step that is run for its time alone, before an engine serves. `cachedTokens` of its admissions need neither
  * blocks that anybody has computed nor a snapshot: whatever lies there is taken. A row entry that goes beyond the known
- * tokens makes up its drafts, and sequences go on after any end. Once all slots that it admitted are released, nothing
+ * tokens makes up its drafts, and sequences continue after any end. Once all slots that it admitted are released, nothing
  * is left of it.
  */
 export interface WarmupRun {
@@ -369,7 +369,7 @@ export interface StepResult {
   /** Of sequences that asked for them: prompt tokens (never the first) whose predecessor was computed in this step. */
   readonly prompt: PromptLogprobs;
   readonly embeddings: Embeddings;
-  /** Of every sequence that ended in this step because its numbers mean nothing, whether it was to sample or not. */
+  /** Of every sequence that ended in this step for a numerical fault, whether it was to sample or not. */
   readonly faults: readonly NumericalFault[];
   /** Rows that were computed: those of the plan, but of sequences that had ended. */
   readonly rows: number;
@@ -385,7 +385,7 @@ export interface Embeddings {
   readonly values: Float32Array;
 }
 
-/** What is wrong with a sequence's numbers, and where in the forward pass it was first seen; or that it cannot go on. */
+/** What is wrong with a sequence's numbers, and where in the forward pass it was first seen; or that it cannot continue. */
 export interface NumericalFault {
   readonly slot: number;
   /** Index of the token whose row it was first seen in. */
@@ -393,7 +393,7 @@ export interface NumericalFault {
   /**
    * `notFinite`: NaN or infinity; `collapsed`: all logits are equal; `stuck`: one token came out again and again, from
    * logits equal to the last bit; `deadEnd`: the numbers are sound, and its constraint and rules allow no token;
-   * `slowConstraint`: its constraint took longer to tell what it allows than the other sequences of a step can wait.
+   * `slowConstraint`: its constraint took longer to compute what it allows than the other sequences of a step can wait.
    */
   readonly kind: 'notFinite' | 'collapsed' | 'stuck' | 'deadEnd' | 'slowConstraint';
   /** Null: before the first layer, or after the last. */

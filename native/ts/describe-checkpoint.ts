@@ -1,4 +1,4 @@
-// A checkpoint as the engine is told of it: the model and where each tensor lies. The engine parses neither config.json nor a
+// A checkpoint as the engine gets it: the model and where each tensor lies. The engine parses neither config.json nor a
 // header, so that it cannot read them in another way than the memory plan did. native/src/model/checkpoint_source.cpp reads
 // what is written here.
 

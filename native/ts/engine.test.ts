@@ -88,7 +88,7 @@ describe('a loaded engine', () => {
   });
   afterEach(() => engine.dispose());
 
-  test('tells what it is', () => {
+  test('says what it is', () => {
     expect(engine.info).toMatchObject({
       numBlocks: 8,
       architecture: 'llama',
@@ -143,7 +143,7 @@ describe('a loaded engine', () => {
     await expect(engine.step(next)).rejects.toThrow('has ended');
   });
 
-  test('refuses a plan that breaks a rule, and goes on', async () => {
+  test('refuses a plan that breaks a rule, and continues', async () => {
     await expect(engine.step(next)).rejects.toMatchObject({ reason: 'EngineFault' });
     await expect(engine.step(first)).resolves.toMatchObject({ slots: Int32Array.of(0) });
   });

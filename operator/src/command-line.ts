@@ -1,4 +1,4 @@
-// What the commands for people have in common: flags that are refused with words, and errors told with an exit status.
+// What the commands for people have in common: flags that are refused with words, and errors reported with an exit status.
 
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { ClusterError } from './kube/connect.js';
@@ -27,9 +27,9 @@ export async function exitCodeOf(name: string, run: () => Promise<number>): Prom
   try {
     return await run();
   } catch (error) {
-    const told = [UsageError, ClusterError, Refusal].some((kind) => error instanceof kind);
+    const isExpected = [UsageError, ClusterError, Refusal].some((kind) => error instanceof kind);
     const { message, stack = message } = error as Error;
-    process.stderr.write(`${name}: ${told ? message : stack}\n`);
+    process.stderr.write(`${name}: ${isExpected ? message : stack}\n`);
     if (error instanceof Refusal) return 1;
     return error instanceof UsageError ? 2 : 3;
   }

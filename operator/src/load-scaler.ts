@@ -26,7 +26,7 @@ export class LoadScaler {
 
   constructor(private readonly options: LoadScalerOptions) {}
 
-  /** Of a service that is looked at no more. */
+  /** Of a service that is polled no more. */
   forget(key: string): void {
     this.memories.delete(key);
   }

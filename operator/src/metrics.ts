@@ -1,4 +1,4 @@
-// What the operator tells Prometheus about itself.
+// What the operator reports to Prometheus.
 
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { ApiError } from './kube/client.js';
@@ -16,7 +16,7 @@ export class Metrics {
   });
   private readonly duration = new Histogram({
     name: 'llmservice_operator_reconcile_duration_seconds',
-    help: 'Duration of one reconcile. Checkpoints are read beside it.',
+    help: 'Duration of one reconcile. Checkpoints are read alongside it.',
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60],
     registers: [this.registry],
   });

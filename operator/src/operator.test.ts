@@ -44,7 +44,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** An API server that has one LlmService with a pod, and does not answer writes whose path ends so until told to. */
+/** An API server that has one LlmService with a pod, and does not answer writes whose path ends so until asked to. */
 async function slowApi(held: string) {
   const seen = { holder: null as string | null, write: null as ServerResponse | null };
   let lease: KubeObject | null = null;

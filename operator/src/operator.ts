@@ -260,7 +260,7 @@ export class Operator {
       this.loads.stop();
       this.metricsApi.stop();
       watching.abort();
-      // What comes of a look at the load is written beside the reconciles.
+      // What comes of a look at the load is written alongside the reconciles.
       drained = await endsWithin(Promise.all([this.queue.stop(), this.idle.stop()]), drainMs);
       this.preflight.stop();
     }

@@ -28,31 +28,31 @@ function pullsInto(jobs: KubeObject[]) {
   return { apply, remove, look: (isHeld = false) => pulls.ensure(service, template, isHeld) };
 }
 
-test('a Job that is not made is told, and tried again after a while, until it is', async () => {
+test('a Job that is not made is reported, and tried again after a while, until it is', async () => {
   const { apply, look } = pullsInto([]);
-  for (const [status, message, told] of [
+  for (const [status, message, shown] of [
     [403, 'exceeded quota', /cannot be pulled ahead: Job demo-pull-\w+ was refused: exceeded quota/],
     [403, 'request 1 denied', /request 1 denied/],
     [500, 'etcd is away', /cannot be pulled ahead: etcd is away/],
   ] as const) {
     apply.mockRejectedValueOnce(new ApiError(status, message, 'Why'));
-    expect(await look()).toEqual({ told: expect.stringMatching(told), recheckMs: 30_000 });
+    expect(await look()).toEqual({ message: expect.stringMatching(shown), recheckMs: 30_000 });
   }
   apply.mockImplementation((job) => Promise.resolve(job));
-  const made = { told: 'Weights are pulled ahead: 0 of 1 Jobs are done.', recheckMs: 300_000 };
+  const made = { message: 'Weights are pulled ahead: 0 of 1 Jobs are done.', recheckMs: 300_000 };
   expect([await look(), await look()]).toEqual([made, made]);
   expect(apply).toHaveBeenCalledTimes(4);
 });
 
-test('a Job that cannot be deleted is told of by nobody, and tried again', async () => {
+test('a Job that cannot be deleted is reported by nobody, and tried again', async () => {
   const { remove, look } = pullsInto([{ metadata: { name: 'demo-pull-old' } } as KubeObject]);
   remove.mockRejectedValueOnce(new ApiError(500, 'etcd is away', 'Why'));
-  expect(await look(true)).toEqual({ told: null, recheckMs: 30_000 });
+  expect(await look(true)).toEqual({ message: null, recheckMs: 30_000 });
   await look(true);
   expect(remove).toHaveBeenCalledTimes(2);
 });
 
-test('how far they are is told of a checkpoint that is known', () => {
+test('how far they are is reported of a checkpoint that is known', () => {
   const resolved = { resolution: { state: 'resolved' } } as ServicePlan;
   expect(withPulledAhead(resolved, 'x')).toEqual({ resolution: { state: 'resolved', ahead: 'x' } });
   expect(withPulledAhead(resolved, null)).toBe(resolved);

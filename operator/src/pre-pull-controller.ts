@@ -15,8 +15,8 @@ const lookAgainMs = 5 * 60_000;
 const retryMs = 30_000;
 
 interface PulledAhead {
-  /** How far they are, and what is in their way; null: there is nothing to tell. */
-  readonly told: string | null;
+  /** How far they are, and what is in their way; null: there is nothing to report. */
+  readonly message: string | null;
   /** When to look again; null: when something changes. */
   readonly recheckMs: number | null;
 }
@@ -28,19 +28,20 @@ export class PrePullController {
     private readonly room: { look(): Promise<readonly CandidateNode[] | null> },
   ) {}
 
-  /** Never fails, it only tells: pods come all the same and pull for themselves. */
+  /** Never fails, it only reports: pods come all the same and pull for themselves. */
   async ensure(service: WantedService, template: PlannedTemplate, isHeld: boolean): Promise<PulledAhead> {
     const { cache, namespace, name } = service;
     const isWanted = cache?.prePull === true && !isHeld;
-    if (!isWanted && this.caches.jobsOf(namespace, name).length === 0) return { told: null, recheckMs: null };
+    if (!isWanted && this.caches.jobsOf(namespace, name).length === 0)
+      return { message: null, recheckMs: null };
     const refusal = await this.apply(service, template, isWanted).catch(errorText);
     const recheckMs = refusal === null ? lookAgainMs : retryMs;
-    if (!isWanted) return { told: null, recheckMs };
+    if (!isWanted) return { message: null, recheckMs };
     const refused = refusal === null ? null : `Weights cannot be pulled ahead: ${refusal}`;
-    const told = [describePrePull(this.caches.jobsOf(namespace, name)), refused].filter(
+    const parts = [describePrePull(this.caches.jobsOf(namespace, name)), refused].filter(
       (each) => each !== null,
     );
-    return { told: told.length === 0 ? null : told.join(' '), recheckMs };
+    return { message: parts.length === 0 ? null : parts.join(' '), recheckMs };
   }
 
   /** @returns what stands in the way of a Job, or null */

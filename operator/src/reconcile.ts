@@ -120,7 +120,7 @@ export class Reconciler {
     );
   }
 
-  /** A service nobody looked at yet gets all its conditions first, so that waiting for one of them can begin. */
+  /** A service nobody reconciled yet gets all its conditions first, so that waiting for one of them can begin. */
   private async announce(object: KubeObject): Promise<KubeObject> {
     if (statusOf(object).conditions !== undefined) return object;
     const status = { conditions: pendingConditions(object.metadata.generation ?? 0, this.now()) };
@@ -140,7 +140,7 @@ export class Reconciler {
     return target === null ? this.applyRouteAlone(standing) : this.applyPods(standing, target);
   }
 
-  /** What is there and what has failed. The failure is told before the pods that told it are stopped. */
+  /** What is there and what has failed. The failure is written before the pods that reported it are stopped. */
   private async judge(object: KubeObject, service: WantedService, plan: ServicePlan): Promise<Standing> {
     const { caches, crashLogs, observations } = this.options;
     const { namespace, name } = service;
@@ -158,8 +158,8 @@ export class Reconciler {
     const failureHold: FailureHold | null =
       failure === null ? null : { failure, outcome: outcomeOf(revisions, seen) };
     const before = { ...seen, failureHold };
-    const told = failure !== null && isSameFailure(failure, seen.previous.lastFailure);
-    if (failureHold !== null && wasHeld === null && !told) await this.writeStatus(object, before);
+    const isReported = failure !== null && isSameFailure(failure, seen.previous.lastFailure);
+    if (failureHold !== null && wasHeld === null && !isReported) await this.writeStatus(object, before);
     const recheckMs = verdict.state === 'open' ? verdict.recheckMs : null;
     return { object, service, plan, deployment, revisions, unreadable, before, recheckMs };
   }
@@ -195,7 +195,7 @@ export class Reconciler {
     const obstacle = await applyChildren(writer, view, wanted, target.object, service);
     const ahead = await prePulls.ensure(service, pods.template, failureHold !== null);
 
-    const done = withPulledAhead(plan, ahead.told);
+    const done = withPulledAhead(plan, ahead.message);
     const seen = observations.of(object, service, done, target.template.revision, this.now());
     const after = asleepOr(seen, sleep);
     await this.writeStatus(object, { ...after, failureHold, obstacle });
@@ -288,9 +288,9 @@ function routeInputs(plan: ServicePlan, { fallback }: Observed): Pick<ChildInput
   return { fallback, gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null };
 }
 
-function isSameFailure(failure: LastFailure, told: LastFailure | null | undefined): boolean {
-  if (told === null || told === undefined || told.terminal !== failure.terminal) return false;
-  return failure.reason === told.reason && failure.pod === told.pod && failure.at === told.at;
+function isSameFailure(failure: LastFailure, reported: LastFailure | null | undefined): boolean {
+  if (reported === null || reported === undefined || reported.terminal !== failure.terminal) return false;
+  return failure.reason === reported.reason && failure.pod === reported.pod && failure.at === reported.at;
 }
 
 function hasRoute({ httpRoute, virtualService }: Observed): boolean {

@@ -1,4 +1,4 @@
-// Puts the question how pods are replaced together from what is seen, and has the nodes looked at where it is open.
+// Puts the question how pods are replaced together from what is seen, and has the nodes checked where it is open.
 
 import { hasEnded } from './kube/has-ended.js';
 import type { Deployment, Pod, PodSpec } from './kube/types.js';

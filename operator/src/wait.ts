@@ -39,12 +39,12 @@ async function look(client: KubeClient, wanted: WaitArguments): Promise<WaitVerd
 
 async function wait(client: KubeClient, wanted: WaitArguments): Promise<WaitVerdict> {
   const deadline = performance.now() + wanted.timeoutMs;
-  let told = '';
+  let printed = '';
   for (;;) {
     const verdict = await look(client, wanted);
     if (verdict.kind !== 'waiting') return verdict;
-    if (verdict.message !== told) console.log(`waiting: ${verdict.message}`);
-    told = verdict.message;
+    if (verdict.message !== printed) console.log(`waiting: ${verdict.message}`);
+    printed = verdict.message;
     if (performance.now() > deadline) {
       const message = `timed out after ${wanted.timeoutMs / 1000} s: ${verdict.message}`;
       return { kind: 'failed', message };

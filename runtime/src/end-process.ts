@@ -1,4 +1,4 @@
-// How a serving process ends: signals drain it, a failure is told where Kubernetes keeps it.
+// How a serving process ends: signals drain it, a failure is written where Kubernetes keeps it.
 
 import { FailureError, failureKinds, formatTerminationMessage, paths, type Failure } from '@llmservice/crds';
 import { existsSync, writeFileSync } from 'node:fs';

@@ -49,7 +49,7 @@ export async function readModelFiles(model: string, logger: Logger): Promise<Mod
   }
 }
 
-/** What requests need, now that the engine has told its limits. */
+/** What requests need, now that the engine has reported its limits. */
 export function servedModel(
   { tokenizer, chatTemplate, processes, defaults }: ModelFiles,
   info: EngineInfo,

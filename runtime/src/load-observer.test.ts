@@ -27,7 +27,7 @@ function halfWay(): void {
   observer.loaded({ bytesDone: 2 ** 31, bytesTotal: 2 ** 33 });
 }
 
-test('pull and load are told beside each other, and the pull is the one that is waited for', () => {
+test('pull and load are reported side by side, and the pull is the one that is waited for', () => {
   halfWay();
   expect(lifecycle.health()).toMatchObject({
     state: 'pulling',
@@ -41,7 +41,7 @@ test('pull and load are told beside each other, and the pull is the one that is 
   expect(describeLoad(lifecycle.health())).toMatch(/^pulling \[#+\.+\] 40 % of 10\.00 GiB.*; loaded 25 %$/);
 });
 
-test('once all is on disk the load is told, from where it is', () => {
+test('once all is on disk the load is reported, from where it is', () => {
   halfWay();
   observer.pulled();
   expect(lifecycle.health()).toMatchObject({
@@ -61,7 +61,7 @@ test('a load from a folder has no pull', () => {
   });
 });
 
-test('only what moves is progress: an engine that waits for a pull that stands still is a stall', () => {
+test('only what moves is progress: an engine that waits for a pull that stalls is a stall', () => {
   halfWay();
   nowMs += 9_000;
   observer.loaded({ bytesDone: 2 ** 31, bytesTotal: 2 ** 33 });
@@ -70,7 +70,7 @@ test('only what moves is progress: an engine that waits for a pull that stands s
   expect(stall.check()).toMatchObject({ reason: 'LoadStalled' });
 });
 
-test('an engine that is started again is held to progress too, from when it is', () => {
+test('an engine that is started again must make progress too, from when it is', () => {
   const engineIs = (kind: 'loading' | 'restarting', bytesDone: number, restarts: number): boolean => {
     const cause = { reason: 'EngineFault', message: 'lost' } as const;
     const loaded = { bytesDone, bytesTotal: 4 };
@@ -98,7 +98,7 @@ test('the next model begins anew', () => {
   expect(lifecycle.health()).toMatchObject({ state: 'pulling', load: null });
 });
 
-test('an outage is told of each load that waits for its end', () => {
+test('an outage is reported of each load that waits for its end', () => {
   const logger = makeLogger('error');
   const warn = jest.spyOn(logger, 'warn');
   observer = new LoadObserver(lifecycle, stall, logger, () => nowMs);

@@ -32,7 +32,7 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** The last slice has its pause too, which begins once whoever waits for the outcome has gone on with it. */
+/** The last slice has its pause too, which begins once whoever waits for the outcome has continued with it. */
 interface Ended<T> {
   readonly startedAt: number;
   readonly outcome: () => T;

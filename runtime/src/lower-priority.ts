@@ -12,6 +12,6 @@ export function lowerPriority(pid: number | undefined): void {
   try {
     setPriority(pid, niceness);
   } catch {
-    // It has ended already, which whoever started it is told.
+    // It has ended already, which whoever started it learns.
   }
 }

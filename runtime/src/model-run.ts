@@ -71,7 +71,7 @@ export class ModelRun {
       } catch (error) {
         // Someone is uploading, or a file arrived broken: what the engine has read of it is worthless.
         if (!(error instanceof SourceChangedError)) throw error;
-        this.logger.warn('the checkpoint is looked at again', { cause: error.message });
+        this.logger.warn('the checkpoint is checked again', { cause: error.message });
         await this.discard();
         await this.sleep(lookAgainMs);
       }
@@ -135,7 +135,7 @@ export class ModelRun {
     }
     this.stopping.signal.throwIfAborted();
     const failure = state.kind === 'failed' ? state.failure : stoppedLoading;
-    // The digest tells whether the checkpoint is at fault or what arrived of it.
+    // The digest decides whether the checkpoint is at fault or what arrived of it.
     if (failure.reason === 'CheckpointCorrupt') await verified;
     throw new FailureError(failure.reason, failure.message, failure.detail);
   }

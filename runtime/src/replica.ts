@@ -249,7 +249,7 @@ export class Replica {
       await sleep(watchEveryMs);
       const health = this.model?.engine?.health();
       const engineLoads = health !== undefined && this.observer.engineLoads(health);
-      // While it loads, a failure is the load's to tell.
+      // While it loads, a failure is the load's to report.
       if (health?.state.kind === 'failed' && this.lifecycle.model !== null) {
         const { reason, message, detail } = health.state.failure;
         throw new FailureError(reason, message, detail);

@@ -50,7 +50,7 @@ async function ask(text: string): Promise<void> {
   if (running === controller) begin(null);
 }
 
-/** The model is told of what was answered; a question that was not is not asked again with the next. */
+/** The model gets what was answered; a question that was not is not asked again with the next. */
 function remember(content: string): void {
   // A conversation that was cleared meanwhile begins anew.
   if (messages.length === 0) return;

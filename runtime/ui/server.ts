@@ -1,6 +1,6 @@
 // The server that this page came from. Paths are relative to the page, so that it works behind any prefix.
 
-/** What GET ui/status tells. */
+/** What GET ui/status reports. */
 export interface Status {
   readonly model: string;
   readonly state: string;
@@ -111,11 +111,11 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
 }
 
 async function messageOf(response: Response): Promise<string> {
-  const told = `the server answered ${String(response.status)}`;
+  const message = `the server answered ${String(response.status)}`;
   try {
     const { error } = (await response.json()) as { readonly error?: { readonly message: string } };
-    return error?.message ?? told;
+    return error?.message ?? message;
   } catch {
-    return told;
+    return message;
   }
 }

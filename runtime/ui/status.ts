@@ -1,4 +1,4 @@
-// What the server is doing, looked at once a second while somebody looks at the page.
+// What the server is doing, polled once a second while somebody views the page.
 
 import { element, make, say } from './elements.js';
 import { KeyWanted, readStatus, useKey, type Status } from './server.js';
@@ -22,7 +22,7 @@ export async function showStatus(): Promise<never> {
     } catch (error) {
       last = null;
       say('state', error instanceof KeyWanted ? 'locked' : 'out of reach');
-      tell((error as Error).message);
+      showProblem((error as Error).message);
       showEngine(null, null);
       // Without one each look would be refused, counted and logged.
       if (error instanceof KeyWanted) {
@@ -59,7 +59,7 @@ function show(status: Status, last: Sample | null): Sample {
   document.title = `${model}: ${state}`;
   say('model', model);
   say('state', state);
-  tell(failure === null ? null : `${failure.reason}: ${failure.message}`);
+  showProblem(failure === null ? null : `${failure.reason}: ${failure.message}`);
   showLoad(load);
   showErrors(status.errors);
   const now = { at: performance.now(), tokens: engine?.generatedTokens ?? 0 };
@@ -81,7 +81,7 @@ const figure = (id: string, value: number | string | null | undefined): void =>
   say(id, value == null ? '–' : String(value));
 
 /** @param problem null: there is none */
-function tell(problem: string | null): void {
+function showProblem(problem: string | null): void {
   say('problem', problem ?? '');
   element('problem', HTMLElement).hidden = problem === null;
 }

@@ -76,10 +76,10 @@ test.each([
   ['a file URI', 'file:///proc/self'],
   ['another bucket', 's3://backups/'],
   ['the weights folder’s parent', '/'],
-])('%s is no checkpoint to load, and that is told with those that are', async (_, uri) => {
+])('%s is no checkpoint to load, and the refusal names those that are', async (_, uri) => {
   symlinkSync(keys, join(models, 'out'));
   const witness = await Witness.begin({ port: Number(new URL(replica.url).port) });
-  // Even where a model is loaded: the URI is not looked at then.
+  // Even where a model is loaded: the URI is not read then.
   expect((await admin('/admin/model/load', { uri })).status).toBe(409);
   await witness.end();
   expect(witness.faults).toEqual([]);

@@ -7,15 +7,15 @@ import { grammarAttacks } from './grammar-attacks.js';
 import { keyAttacks } from './key-attacks.js';
 import { textAttacks } from './text-attacks.js';
 
-/** As each client may be told beside others that fill the server. */
-const toldBusy = /got: HTTP\/1\.1 (429|503) /;
+/** What each client may get with others that fill the server. */
+const refusedAsBusy = /got: HTTP\/1\.1 (429|503) /;
 
 export const attacks: readonly Attack[] = [
   ...badClients.map(({ client }): Attack => ({
     name: client.name,
     run: async ({ port, random, over }) => {
       await client({ port, random, over }).catch((error: unknown) => {
-        if (!toldBusy.test((error as Error).message)) throw error;
+        if (!refusedAsBusy.test((error as Error).message)) throw error;
       });
     },
   })),

@@ -1,4 +1,4 @@
-// Clients that behave badly, each four times at once beside an honest stream.
+// Clients that behave badly, each four times at once alongside an honest stream.
 
 import { expect, jest, test } from '@jest/globals';
 import { randomFrom } from '../../runtime/src/schedule/workload.fixture.js';
@@ -11,7 +11,7 @@ jest.setTimeout(300_000);
 const replica = attackedReplica();
 
 test.each(badClients.map(({ client }) => [client.name, client] as const))(
-  '%s: a stream beside it loses no token',
+  '%s: a stream alongside it loses no token',
   async (_, client) => {
     const port = portOf(replica());
     const over = new AbortController();

@@ -59,7 +59,7 @@ function dangle(): Socket {
   return socket;
 }
 
-/** Asks for liveness again and again; tells the longest that an answer took. */
+/** Asks for liveness again and again; returns the longest that an answer took. */
 class Probe {
   longestMs = 0;
   readonly #over = new AbortController();
@@ -91,7 +91,7 @@ async function beside(what: string, attack: () => Promise<unknown>): Promise<voi
   await attack();
   const livenessMs = await probe.end();
   await witness.end();
-  // The client and the server share the machine: what the server itself computed at a stretch is told apart.
+  // The client and the server share the machine: what the server itself computed at a stretch is measured separately.
   const longestMs = turns.longestMs(before);
   console.log(
     `${what}: liveness within ${livenessMs.toFixed(0)} ms, tokens within ${witness.maxGapMs.toFixed(0)} ms, ` +

@@ -10,7 +10,7 @@ import type { Attack, AttackTarget } from './attack.js';
 const mib = 2 ** 20;
 /** A little less than the default limit of a body. */
 const largeBytes = Math.floor(15.6e6);
-/** Everybody may be told that there is no room now. */
+/** Everybody may be refused since there is no room now. */
 const busy = [429, 503];
 
 interface Sent {

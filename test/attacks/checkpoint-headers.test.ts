@@ -1,4 +1,4 @@
-// Checkpoints of a tenant that no reader should survive, beside a neighbour whose service must be looked at as ever. The
+// Checkpoints of a tenant that no reader should survive, with a neighbour whose service must be reconciled as ever. The
 // operator is the process that runs in a pod; the API server and the S3 server are real.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -68,7 +68,7 @@ async function reconcile(replicas: number): Promise<Latency> {
 }
 
 /** The median and the largest. */
-function told(times: readonly number[]): string {
+function summary(times: readonly number[]): string {
   const sorted = times.toSorted((a, b) => a - b);
   return `median ${String(Math.round(sorted[sorted.length >> 1] ?? 0))} ms, largest ${String(Math.round(sorted.at(-1) ?? 0))} ms`;
 }
@@ -97,8 +97,8 @@ test('hostile checkpoints are refused each by its condition, and the neighbour i
     240_000,
   );
   process.stderr.write(
-    `reconciles of the neighbour: alone ${told(alone.map(({ wallMs }) => wallMs))}; beside the attack ${String(beside.length)}: ` +
-      `${told(beside.map(({ wallMs }) => wallMs))}, of these the operator's event loop ran ${told(beside.map(({ loopMs }) => loopMs))}\n` +
+    `reconciles of the neighbour: alone ${summary(alone.map(({ wallMs }) => wallMs))}; beside the attack ${String(beside.length)}: ` +
+      `${summary(beside.map(({ wallMs }) => wallMs))}, of these the operator's event loop ran ${summary(beside.map(({ loopMs }) => loopMs))}\n` +
       [...refusals].map(([name, words]) => `${name}: ${words.slice(0, 160)}\n`).join(''),
   );
   for (const words of refusals.values()) expect(words).toMatch(/^Checkpoint(Corrupt|Incomplete): /);

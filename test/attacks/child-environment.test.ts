@@ -1,4 +1,4 @@
-// What the processes that run a client's or a checkpoint's work hold of the server's environment, as the kernel tells it:
+// What the processes that run a client's or a checkpoint's work hold of the server's environment, as the kernel reports it:
 // what devices need and the manifest sets for them, and neither credentials nor the places of keys.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';

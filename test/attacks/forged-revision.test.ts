@@ -40,7 +40,7 @@ async function start(change: object = {}): Promise<void> {
   await eventually('leadership', () => operator.operator.leading);
 }
 
-/** The operator has looked at the service, and brought it to this. */
+/** The operator has reconciled the service, and brought it to this. */
 async function scaled(replicas: number): Promise<void> {
   await world.patch(llmServices, 'main', { spec: { replicas } });
   await eventually(

@@ -1,4 +1,4 @@
-// Forms of answers that take minutes or gigabytes to compile, as one client sends them.
+// Structured output that takes minutes or gigabytes to compile, as one client asks for it.
 
 import { once } from 'node:events';
 import { post, type Attack, type AttackTarget } from './attack.js';
@@ -18,7 +18,10 @@ const ambiguous = (salt: number): object => ({
 });
 
 /** Takes seconds to compile, and is compiled. */
-export const slowConstraint = (salt: number): object => ({ type: 'object', properties: { a: ambiguous(salt) } });
+export const slowConstraint = (salt: number): object => ({
+  type: 'object',
+  properties: { a: ambiguous(salt) },
+});
 
 /** Takes a minute of processor time. */
 export const timeBomb = (salt: number): object => ({
@@ -42,16 +45,16 @@ export interface Answer {
   readonly content: string | null;
 }
 
-/** Asks for an answer of the form. */
+/** Asks for structured output. */
 export async function askFor(
-  form: object,
+  format: object,
   target: Pick<AttackTarget, 'port' | 'headers' | 'over'>,
 ): Promise<Answer> {
   const response = await post(target, '/v1/chat/completions', {
     messages: [{ role: 'user', content: 'yes or no?' }],
     reasoning_effort: 'none',
     max_completion_tokens: 40,
-    ...form,
+    ...format,
   });
   const body = (await response.json()) as {
     readonly error?: Answer['error'];
@@ -65,15 +68,15 @@ export async function askFor(
 }
 
 /** A bomb is refused for its own sake or, behind others, for want of a turn. */
-async function sendBomb(form: object, target: AttackTarget): Promise<void> {
-  const answer = askFor({ guided_json: form }, target).catch((error: unknown) => {
+async function sendBomb(format: object, target: AttackTarget): Promise<void> {
+  const answer = askFor({ guided_json: format }, target).catch((error: unknown) => {
     if (target.over.aborted) return null;
     throw error;
   });
   const ended = await answer;
   const code = ended?.error?.code;
   if (ended !== null && ![400, 429, 503].includes(ended.status))
-    throw new Error(`a form that cannot be compiled: ${String(ended.status)} ${String(code)}`);
+    throw new Error(`structured output that cannot be compiled: ${String(ended.status)} ${String(code)}`);
 }
 
 export const grammarAttacks: readonly Attack[] = [

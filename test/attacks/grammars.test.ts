@@ -1,4 +1,4 @@
-// Forms of answers that explode, and the processes that compile them lost, stopped or left behind: other answers come, and
+// Structured output that explodes, and the processes that compile them lost, stopped or left behind: other answers come, and
 // nothing outlives the server.
 
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
@@ -7,13 +7,20 @@ import { randomFrom } from '../../runtime/src/schedule/workload.fixture.js';
 import { demoCheckpoint, ReplicaProcess } from '../integration/replica-process.js';
 import { enginePids, grammarPid, isRunning, processTree } from '../process-tree.js';
 import { eventually } from '../processes.js';
-import { askFor, grammarAttacks, knownBomb, memoryBomb, slowConstraint, timeBomb } from './grammar-attacks.js';
+import {
+  askFor,
+  grammarAttacks,
+  knownBomb,
+  memoryBomb,
+  slowConstraint,
+  timeBomb,
+} from './grammar-attacks.js';
 import { portOf } from './attacked-replica.js';
 import { Witness } from './witness.js';
 
 jest.setTimeout(300_000);
 
-/** A form's salt is one of its own in each test: what was refused is refused again unseen. */
+/** A schema's salt is one of its own in each test: what was refused is refused again unseen. */
 let replica: ReplicaProcess;
 /** For what would take as long again. */
 let other: ReplicaProcess;
@@ -24,15 +31,15 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([replica.stop(), other.stop()]));
 
-const ask = (form: object, over = new AbortController().signal, of = replica) =>
-  askFor(form, { port: portOf(of), headers: {}, over });
+const ask = (format: object, over = new AbortController().signal, of = replica) =>
+  askFor(format, { port: portOf(of), headers: {}, over });
 const choice = { guided_choice: ['yes', 'no'] };
 const yesOrNo = { status: 200, content: expect.stringMatching(/^(yes|no)$/) };
 const engine = (of = replica): number => enginePids(of.child.pid!)[0]!;
 
 /** The processes that compile right now, oldest first. */
 const compiling = (of = replica): number[] =>
-  processTree(grammarPid(engine(of))).filter((pid) => nameOf(pid) === 'compile-form');
+  processTree(grammarPid(engine(of))).filter((pid) => nameOf(pid) === 'compile-grammar');
 function nameOf(pid: number): string | null {
   try {
     return readFileSync(`/proc/${String(pid)}/comm`, 'utf8').trim();
@@ -41,14 +48,14 @@ function nameOf(pid: number): string | null {
   }
 }
 const oneCompiles = (of = replica): Promise<number> =>
-  of.eventually('a form to be compiled', () => Promise.resolve(compiling(of)[0]));
+  of.eventually('a grammar to be compiled', () => Promise.resolve(compiling(of)[0]));
 
 test('schemas known to explode are refused unseen, by the name of the keyword', async () => {
   const asked = [knownBomb, knownBomb].map((guided_json) => ask({ guided_json }));
   expect(await ask(choice)).toMatchObject(yesOrNo);
   for (const answer of await Promise.all(asked)) {
     expect(answer).toMatchObject({ status: 400, error: { code: 'invalid_request' } });
-    expect(answer.error!.message).toContain('minProperties is supported beside at most 100 properties');
+    expect(answer.error!.message).toContain('minProperties is supported with at most 100 properties');
   }
 });
 
@@ -104,7 +111,7 @@ test.each<[string, NodeJS.Signals]>([
   ['killed', 'SIGKILL'],
   ['stopped', 'SIGSTOP'],
 ])(
-  '%s: the form is compiled once more, and all are answered, whether it compiles or what it is forked from',
+  '%s: the grammar is compiled once more, and all are answered, whether it compiles or what it is forked from',
   async (_, signal) => {
     const salt = { SIGKILL: 5, SIGSTOP: 6 }[signal as string]!;
     const harmed = async (of: ReplicaProcess, victim: () => number): Promise<void> => {
@@ -125,7 +132,7 @@ test.each<[string, NodeJS.Signals]>([
   },
 );
 
-test('a form whose process is lost twice is told as the fault of the server', async () => {
+test('a grammar whose process is lost twice is reported as the fault of the server', async () => {
   const asked = ask({ guided_json: timeBomb(7) });
   const first = await oneCompiles();
   process.kill(first, 'SIGKILL');

@@ -59,7 +59,7 @@ const complete = async (): Promise<string> => {
   return ((await response.json()) as { choices: { text: string }[] }).choices[0]?.text ?? '';
 };
 
-/** The kubelet's question, again and again while something else goes on. */
+/** The kubelet's question, again and again while something else runs. */
 class Liveness {
   slowestMs = 0;
 
@@ -85,7 +85,7 @@ class Liveness {
   }
 }
 
-test('each hostile load ends with its reason, and the server goes on', async () => {
+test('each hostile load ends with its reason, and the server continues', async () => {
   const before = await complete();
   expect((await admin('/admin/model/unload')).status).toBe(200);
   let slowestMs = 0;

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 type Answer = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** Where each protocol tells what the cache had. */
+/** Where each protocol reports what the cache had. */
 const routes: Readonly<
   Record<string, { body: (text: string) => object; cached: (answer: Answer) => unknown }>
 > = {
@@ -63,7 +63,7 @@ async function cached(key: string, path: string, text: string): Promise<unknown>
   return of((await response.json()) as Answer);
 }
 
-test.each(Object.keys(routes))('%s tells no key what another has sent', async (path) => {
+test.each(Object.keys(routes))('%s reveals to no key what another has sent', async (path) => {
   const witness = await Witness.begin({ port, headers: bearer('honest') });
   const secret = `The code of the safe at ${path} is one two three. `.repeat(25);
   for (let i = 0; i < 3; i++) await cached('victim', path, secret);
@@ -73,7 +73,7 @@ test.each(Object.keys(routes))('%s tells no key what another has sent', async (p
   expect(witness.faults).toEqual([]);
 });
 
-test('the time to the first token tells no key what another has sent', async () => {
+test('the time to the first token reveals to no key what another has sent', async () => {
   const text = (i: number): string => `Case ${String(i)}: ${'the suspect went home again '.repeat(90)}`;
   const path = '/v1/completions';
   const seconds = async (key: string, prompt: string): Promise<number> => {

@@ -1,5 +1,5 @@
 // The server, or its engine, has no file descriptor left for the processes in which it tokenizes and compiles: requests that
-// need one end with the cause, an honest stream beside them goes on, and all works again once there are descriptors.
+// need one end with the cause, an honest stream alongside them continues, and all works again once there are descriptors.
 
 import { expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
@@ -62,7 +62,7 @@ test('a long text that no process can be started for is refused with the cause',
   expect(witness.faults).toEqual([]);
 });
 
-test('a form that no process can be started for is refused with the cause', async () => {
+test('a grammar that no process can be started for is refused with the cause', async () => {
   const witness = await Witness.begin({ port: portOf(replica()) });
   const [engine = 0] = enginePids(replica().child.pid!);
   const grammars = grammarPid(engine);
@@ -75,7 +75,7 @@ test('a form that no process can be started for is refused with the cause', asyn
   expect(await ask({ prompt: 'hello' })).toEqual([200, undefined]);
   setDescriptors(engine, 4096);
   await eventually(
-    'a form to be compiled',
+    'a grammar to be compiled',
     async () => (await ask({ prompt: 'a', guided_choice: ['yes', 'no'] }))[0] === 200,
   );
   await witness.end();

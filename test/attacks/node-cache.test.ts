@@ -1,5 +1,5 @@
 // A tenant whose pods write to its namespace's folder on a node leaves links, pipes and other files there, for the
-// container that prepares the folder as root and for the tenant's own pods that serve. A neighbour streams beside it.
+// container that prepares the folder as root and for the tenant's own pods that serve. A neighbour streams alongside it.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
@@ -116,7 +116,7 @@ describe('a pod that serves from the folder', () => {
     expect(isUnharmed()).toBe(true);
   });
 
-  test('pulls again what is a link, tells nothing of what it leads to, and waits for no pipe', async () => {
+  test('pulls again what is a link, reveals nothing of what it leads to, and waits for no pipe', async () => {
     expect((await world.pullAhead()).code).toBe(0);
     const [name = ''] = world.entries();
     const entry = (file: string): string => inFolder('entries', name, file);
@@ -160,7 +160,7 @@ describe('a pod that serves from the folder', () => {
     rmSync(forged);
     world.loading.gate.release();
     await replica.ready();
-    expect(replica.log).toContain('the checkpoint is looked at again');
+    expect(replica.log).toContain('the checkpoint is checked again');
     expect(await answer(replica)).toBe(await world.loading.expectedAnswer(2));
     expect(isUnharmed()).toBe(true);
   });

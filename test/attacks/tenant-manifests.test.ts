@@ -1,5 +1,5 @@
 // A tenant who may write LlmServices in one namespace and nothing else, against the operator as the chart installs it: what
-// a manifest may make the operator read, run, reach and route, and that the other tenant's service goes on meanwhile.
+// a manifest may make the operator read, run, reach and route, and that the other tenant's service continues meanwhile.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -109,8 +109,8 @@ async function statusOf(team: Team, name: string): Promise<LlmServiceStatus> {
 function condition(team: Team, name: string, type: string, reason: string): Promise<Condition> {
   return eventually(`${team}/${name}: ${type} ${reason}`, async () => {
     const { conditions } = await statusOf(team, name);
-    const told = conditions?.find((each) => each.type === type);
-    if (told?.reason === reason) return told;
+    const condition = conditions?.find((each) => each.type === type);
+    if (condition?.reason === reason) return condition;
     throw new Error(JSON.stringify(conditions));
   });
 }
@@ -214,7 +214,7 @@ describe('endpoints', () => {
   const at = (endpoint: string) => ({ model: { uri: 's3://models/llama/', s3: { endpoint } } });
 
   test('an address of the cluster’s own networks is not connected to', async () => {
-    // The operator is told 127.0.0.1 for its tests; this one is as near, and nobody named it.
+    // The operator is allowed 127.0.0.1 for its tests; this one is as near, and nobody named it.
     const { url, heard } = await honeypot('127.0.0.2');
     await apply('team-a', 'inside', at(url));
     const { message } = await condition('team-a', 'inside', 'ModelResolved', 'InvalidSpec');
@@ -251,21 +251,21 @@ describe('endpoints', () => {
   test.each<[string, [number, string]]>([
     ['text', [418, 'WORDS OF AN INTERNAL SERVICE']],
     ['a known code', [403, xml('AccessDenied')]],
-    // What is like a code is told: of letters, digits, dots and underscores, at most 64.
+    // What is like a code is shown: of letters, digits, dots and underscores, at most 64.
     ['no code', [403, xml('WORDS of it')]],
     ['a long code', [500, xml('WORDS'.repeat(20))]],
     ['what is no JSON', [200, 'root:WORDS:0:0:']],
     ['JSON of something else', [200, '{"kind":"WORDS","items":["WORDS"]}']],
-  ])('%s in an answer is not told on by the status', async (what, answer) => {
+  ])('%s in an answer is not passed on by the status', async (what, answer) => {
     const { url, heard } = await honeypot('127.0.0.1', undefined, answer);
     const name = `words-${what.replaceAll(/[^a-z]/gi, '').toLowerCase()}`;
     await apply('team-a', name, at(url));
-    const told = await eventually('a verdict', async () => {
+    const verdict = await eventually('a verdict', async () => {
       const { conditions = [] } = await statusOf('team-a', name);
       const found = conditions.find(({ type }) => type === 'ModelResolved');
       return heard.length > 0 && found !== undefined && found.reason !== 'Pending' ? conditions : null;
     });
-    expect(JSON.stringify(told)).not.toContain('WORDS');
+    expect(JSON.stringify(verdict)).not.toContain('WORDS');
   });
 
   test.each([
@@ -295,7 +295,7 @@ test.each([
     'images.allowed',
   ],
   ['another account', { serviceAccountName: 'deployer' }, 'ServiceAccountNotAllowed', 'default, team-b/*'],
-])('%s gets no pod, and is told what is allowed', async (_, spec, reason, part) => {
+])('%s gets no pod, and the status says what is allowed', async (_, spec, reason, part) => {
   const name = `refused-${part.replaceAll(/[^a-z]/g, '')}`;
   await apply('team-a', name, spec);
   const { message } = await condition('team-a', name, 'Scheduled', reason);
@@ -313,7 +313,7 @@ describe('hosts', () => {
     const before = await eventually('the victim’s route', () => routed('victim', 'team-b'));
     await edit('team-a', 'older', { routing: { host } });
     const { message } = await condition('team-a', 'older', 'Routed', 'HostTaken');
-    // Whose it is, is not told to other tenants.
+    // Whose it is, is not shown to other tenants.
     expect(message).not.toContain('victim');
     await eventually('no route', async () => (await routed('older', 'team-a')) === null);
     expect(await routed('victim', 'team-b')).toEqual(before);

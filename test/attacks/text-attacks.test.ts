@@ -1,4 +1,4 @@
-// The text of requests against the tokenizer, beside an honest stream: each attack twice at once.
+// The text of requests against the tokenizer, alongside an honest stream: each attack twice at once.
 
 import { expect, jest, test } from '@jest/globals';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ jest.setTimeout(300_000);
 const replica = attackedReplica();
 
 test.each(textAttacks.map((attack) => [attack.name, attack] as const))(
-  '%s: a stream beside it loses no token',
+  '%s: a stream alongside it loses no token',
   async (_, attack) => {
     const port = portOf(replica());
     const over = new AbortController();

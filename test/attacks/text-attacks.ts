@@ -101,7 +101,7 @@ export const textAttacks: readonly Attack[] = [
   },
 ];
 
-/** Any but one that tells of a fault of the server. */
+/** Any but one that reports a fault of the server. */
 async function expectAnswer(response: Response): Promise<void> {
   const text = await response.text();
   if (response.status >= 500 && response.status !== 503)

@@ -1,4 +1,4 @@
-// An honest client that streams beside an attack. Greedy tokens are the same whatever runs beside them, so each of its
+// An honest client that streams alongside an attack. Greedy tokens are the same whatever runs alongside them, so each of its
 // streams must have the tokens of the first, which ran before the attack.
 
 import { StreamClient } from '../load/stream-client.js';
@@ -20,7 +20,7 @@ export interface WitnessOptions {
 export class Witness {
   /** What was not as in the undisturbed stream; empty when the attack did no harm. */
   readonly faults: string[] = [];
-  /** Streams that ran beside the attack, in part or whole. */
+  /** Streams that ran alongside the attack, in part or whole. */
   streams = 0;
   /** Largest time between two events of one stream. */
   maxGapMs = 0;

@@ -30,8 +30,8 @@ async function attackOnAndOn(index: number): Promise<void> {
     } catch (error) {
       // It left in the midst of its request.
       if (isOver()) return;
-      const told = `${chosen.name}: ${(error as Error).message}`.slice(0, 300);
-      errors.set(told, (errors.get(told) ?? 0) + 1);
+      const line = `${chosen.name}: ${(error as Error).message}`.slice(0, 300);
+      errors.set(line, (errors.get(line) ?? 0) + 1);
     }
   }
 }

@@ -1,6 +1,6 @@
-// All attacks at once from 30 clients beside 8 honest streams: do these lose a token or wait, do the processes stay within
+// All attacks at once from 30 clients alongside 8 honest streams: do these lose a token or wait, do the processes stay within
 // their memory, is anything left behind? usage: tsx test/bench/attacks.ts MINUTES [SEED [ATTACKERS]]; with 0 of
-// them it tells what the machine does to the streams by itself.
+// them it shows what the machine does to the streams by itself.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

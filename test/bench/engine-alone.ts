@@ -15,12 +15,12 @@ const [checkpoint = ''] = process.argv.slice(2);
 
 const options = await planEngine(engineSettings(checkpoint, { maxNumSeqs: 4, blockSize: 64 }));
 const engine = await loadEngine(options, () => undefined, null);
-let tell: (message: EngineMessage) => void = () => undefined;
+let onMessage: (message: EngineMessage) => void = () => undefined;
 const scheduler = new Scheduler({ ...options, prefixCaching: true, hybrid: engine.info.hybrid });
 const loop = new StepLoop(
   engine,
   scheduler,
-  (message) => tell(message),
+  (message) => onMessage(message),
   () => performance.now(),
 );
 void loop.run();
@@ -30,7 +30,7 @@ function ask(prompt: readonly number[]): Promise<number> {
   const id = String((asked += 1));
   return new Promise((resolve) => {
     const submittedAt = performance.now();
-    tell = (message) => {
+    onMessage = (message) => {
       if (message.type !== 'step' || !message.updates.some((update) => update.id === id)) return;
       resolve(performance.now() - submittedAt);
     };

@@ -28,7 +28,7 @@ const settings = engineSettings(checkpoint, { maxNumSeqs: 17, blockSize: 64, thr
 const options = await planEngine(settings);
 const engine = await loadEngine(options, () => undefined);
 const scheduler = new Switched({ ...options, prefixCaching: false, hybrid: engine.info.hybrid });
-/** By request: told of each of its tokens. */
+/** By request: called for each of its tokens. */
 const hearers = new Map<string, (finished: boolean) => void>();
 /** Milliseconds in steps since the start. */
 let inSteps = 0;

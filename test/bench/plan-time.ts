@@ -8,7 +8,7 @@ import { Scheduler } from '../../runtime/src/schedule/scheduler.js';
 
 const sequences = 256;
 const steps = 2000;
-/** Tokens of one step's prefills beside the decodes. */
+/** Tokens of one step's prefills alongside the decodes. */
 const maxNumBatchedTokens = 8192;
 
 function request(id: number, length: number, changes: Partial<GenerateRequest> = {}): GenerateRequest {
@@ -86,9 +86,9 @@ function measure(name: string, blockSize: number, numBlocks: number, waiting: nu
     const plannedAt = performance.now();
     if (planned === null) throw new Error('nothing to plan');
     const result = sampler.sample(planned.plan);
-    const absorbing = performance.now();
+    const postprocessing = performance.now();
     scheduler.postprocess(result);
-    const spent = plannedAt - planning + performance.now() - absorbing;
+    const spent = plannedAt - planning + performance.now() - postprocessing;
     if (step > steps / 2) micros.push(1000 * spent);
   }
   const { running, preemptionsTotal } = scheduler.stats;

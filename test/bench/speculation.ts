@@ -48,7 +48,7 @@ async function measure(
   const options = { ...plainOptions, modelDir, threads: null, ...room };
   const engine = await loadEngine(options, () => undefined);
   const measured: { tokens: number; steps: number; seconds: number }[] = [];
-  // One for all rounds: it tells the engine with a round's first step that the last one's slots are free.
+  // One for all rounds: it sends the engine with a round's first step that the last one's slots are free.
   const scheduler = new Scheduler({ prefixCaching: false, hybrid: true, ...room });
   for (let round = 0; round < rounds; round++) {
     const before = scheduler.stats.generationTokensTotal;

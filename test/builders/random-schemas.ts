@@ -1,4 +1,4 @@
-// Random JSON schemas of every kind that an answer can be held to, small enough for random texts to come to their end.
+// Random JSON schemas of every kind that can be enforced, small enough for random texts to come to their end.
 
 /** A number below `count`. */
 type Choose = (count: number) => number;

@@ -25,7 +25,7 @@ export function safetensorsHead(tensors: Tensors): { head: Uint8Array; dataBytes
   return { head: Buffer.concat([length, header]), dataBytes: end };
 }
 
-/** @param data what the tensors are filled with, again and again; zeros unless told otherwise */
+/** @param data what the tensors are filled with, again and again; zeros by default */
 export function safetensors(tensors: Tensors, data: Uint8Array = Buffer.alloc(1)): Uint8Array {
   const { head, dataBytes } = safetensorsHead(tensors);
   return Buffer.concat([head, Buffer.alloc(dataBytes, data)]);

@@ -1,4 +1,4 @@
-// What is answered beside chats and completions, held to the types of OpenAI's and Anthropic's own clients: whole, and event by event.
+// Answers other than chats and completions against the types of OpenAI's and Anthropic's own clients: whole, and event by event.
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { routeTable } from '../../runtime/src/http/api/route-table.js';
@@ -56,24 +56,24 @@ const eventsOf = (text: string): unknown[] =>
     .map((line) => JSON.parse(line.slice('data: '.length)) as unknown);
 
 test('answers are what the types of the clients say', async () => {
-  const told: Typed[] = [];
+  const seen: Typed[] = [];
   for (const { path, whole, event, body } of [responses, messages]) {
     for (const script of [thinksAndCalls, isCut, fails]) {
       server.script = script;
       const stream = await server.post(path, { ...body, stream: true });
-      told.push(...eventsOf(await stream.text()).map((value) => ({ type: event, value })));
+      seen.push(...eventsOf(await stream.text()).map((value) => ({ type: event, value })));
       if (script === fails) continue;
       const answer = await server.post(path, body);
-      told.push({ type: whole, value: await answer.json() });
+      seen.push({ type: whole, value: await answer.json() });
     }
   }
   const refused = await server.post(messages.path, { ...messages.body, max_tokens: 0 });
-  told.push({ type: 'Anthropic.ErrorResponse', value: await refused.json() });
+  seen.push({ type: 'Anthropic.ErrorResponse', value: await refused.json() });
   const counted = await server.post(routeTable.countTokens.path, { messages: messages.body.messages });
-  told.push({ type: 'Anthropic.MessageTokensCount', value: await counted.json() });
+  seen.push({ type: 'Anthropic.MessageTokensCount', value: await counted.json() });
   server.script = () => [{ ...output([]), embedding: Float32Array.of(3, 4), finish: 'stop' }];
   const embedded = await server.post(routeTable.embeddings.path, { input: ['x', 'y'] });
-  told.push({ type: 'OpenAI.CreateEmbeddingResponse', value: await embedded.json() });
-  expect(told.length).toBeGreaterThan(50);
-  expect(typeErrors(told)).toEqual([]);
+  seen.push({ type: 'OpenAI.CreateEmbeddingResponse', value: await embedded.json() });
+  expect(seen.length).toBeGreaterThan(50);
+  expect(typeErrors(seen)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// JSON held to types of OpenAI's and Anthropic's own Node clients, by the compiler that their users have.
+// JSON against the types of OpenAI's and Anthropic's own Node clients, by the compiler that their users have.
 
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -27,10 +27,10 @@ type Response = Omit<Whole, 'output_text' | 'usage' | 'user'> & {
   usage: Whole['usage'] | null;
   user: Whole['user'] | null;
 };
-type Told<Event> = Event extends { response: Whole }
+type Sent<Event> = Event extends { response: Whole }
   ? Omit<Event, 'response'> & { response: Response }
   : Event;
-type ResponseEvent = Told<OpenAI.Responses.ResponseStreamEvent>;
+type ResponseEvent = Sent<OpenAI.Responses.ResponseStreamEvent>;
 // Members that the types do not know are no errors: a type parameter takes them.
 declare function take<Type>(): <Value extends Type>(value: Value) => void;
 `;

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { routeTable } from '../../runtime/src/http/api/route-table.js';
-import { tells } from '../../runtime/src/http/call-script.fixture.js';
+import { scriptOf } from '../../runtime/src/http/call-script.fixture.js';
 import { output } from '../../runtime/src/http/scripted-engine.fixture.js';
 import { ScriptedServer } from '../../runtime/src/http/scripted-server.fixture.js';
 import { conformanceRows, titleOf, type ConformanceRow } from './conformance-page.js';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   server = await ScriptedServer.start({ tools: true });
   server.script = (request, signal) =>
     request.pooling === 'none'
-      ? tells(thinkBegin, 'So?', thinkEnd, 'Hi', ' é', '!')(request, signal)
+      ? scriptOf(thinkBegin, 'So?', thinkEnd, 'Hi', ' é', '!')(request, signal)
       : [{ ...output([]), embedding: Float32Array.of(3, 4), finish: 'stop' }];
 });
 afterAll(() => server.stop());

@@ -5,7 +5,7 @@ import type { ClientKind } from './client-fields.js';
 
 interface Sample {
   readonly value: unknown;
-  /** Fields without which this one means nothing. */
+  /** Fields without which this one has no effect. */
   readonly beside?: object;
 }
 
@@ -85,7 +85,7 @@ export const samples: Readonly<Record<string, Sample>> = {
 export const sampleOf = (kind: ClientKind, field: string): Sample | undefined =>
   samples[`${kind}.${field}`] ?? samples[field];
 
-/** They tell of the caller and ask for nothing. */
+/** They describe the caller and ask for nothing. */
 export const labels: readonly string[] = [
   'cache_control',
   'metadata',
@@ -93,7 +93,7 @@ export const labels: readonly string[] = [
   'safety_identifier',
 ];
 
-/** Whether it changes nothing: a response repeats what it was asked, and the metadata of messages tell whose they are. */
+/** Whether it changes nothing: a response repeats what it was asked, and the metadata of messages says whose they are. */
 export const asksForNothing = (kind: ClientKind, field: string): boolean =>
   labels.includes(field) && kind !== 'responses' && samples[`${kind}.${field}`] === undefined;
 

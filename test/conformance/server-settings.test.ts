@@ -27,7 +27,7 @@ const reasons: Readonly<Record<string, string>> = {
   LLMSERVICE_WEIGHTS_DIR: 'where the volume is mounted',
   LLMSERVICE_S3_CA_DIR: 'where the ConfigMap is mounted',
   LLMSERVICE_TERMINATION_LOG: 'where the kubelet reads it',
-  LLMSERVICE_ACCOUNTING_FILE_BYTES: 'files of another size tell nothing else',
+  LLMSERVICE_ACCOUNTING_FILE_BYTES: 'files of another size show nothing else',
   LLMSERVICE_THREADS: 'the cores that spec.resources lets the container have',
   TRUST_REMOTE_CODE: 'spec.env takes it; no code is run whatever it says',
 };

@@ -147,7 +147,7 @@ beforeAll(async () => {
 afterAll(() => remove(...badInputs.map(({ name }) => name)));
 
 describe('a service that cannot work', () => {
-  test.each(badInputs)('tells $reason for $what, with a remedy', async ({ name, reason, beforePods }) => {
+  test.each(badInputs)('reports $reason for $what, with a remedy', async ({ name, reason, beforePods }) => {
     const ready = await eventually(
       reason,
       async () => {

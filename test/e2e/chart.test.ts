@@ -17,7 +17,7 @@ const operator = 'llmservice-operator';
 const inSystem = ['-n', 'llmservice-system'];
 /** Of the operator's release, as it is to be again for other tests: helmfile gives it values of its own. */
 let before: number;
-/** Of the operator's release, as its own values tell it. */
+/** Of the operator's release, as its own values have it. */
 let images: { operator: { repository: string; tag: string }; runtime: string };
 
 beforeAll(async () => {
@@ -116,7 +116,7 @@ test('an upgrade of the operator restarts no pod, though it would plan another i
   try {
     const upgraded = await run('helm', ['upgrade', operator, `charts/${operator}`, ...inSystem, ...change]);
     expect(upgraded).toMatchObject({ code: 0 });
-    // Pods of one revision have one template, so that this one tells what the new operator has applied.
+    // Pods of one revision have one template, so that this one shows what the new operator has applied.
     await kubectl(['scale', 'llm/waits-serving', '-n', namespace, '--replicas=2']);
     await eventually('another pod', async () => (await imagesOf()).length === 2, 60_000);
     expect(await imagesOf()).toEqual([images.runtime, images.runtime]);

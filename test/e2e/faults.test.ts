@@ -1,4 +1,4 @@
-// Faults while a service runs or loads: each ends in a told, bounded outcome, and no pod restarts without need.
+// Faults while a service runs or loads: each ends in a reported, bounded outcome, and no pod restarts without need.
 
 import { afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { eventually } from '../processes.js';
@@ -65,7 +65,7 @@ test('a killed engine ends the running stream with an error event, and the next 
   expect(identity(await podsOf('faults'))).toEqual(before);
 });
 
-test('killing the operator restarts no pod, and the next one goes on', async () => {
+test('killing the operator restarts no pod, and the next one continues', async () => {
   const before = identity(await podsOf('faults'));
   const selector = 'app.kubernetes.io/name=llmservice-operator';
   await kubectl(['delete', 'pods', '-n', 'llmservice-system', '-l', selector, '--force', '--grace-period=0']);
@@ -86,7 +86,7 @@ test('killing the operator restarts no pod, and the next one goes on', async () 
   expect(identity(await podsOf('faults'))).toEqual(before);
 });
 
-test('a pull that loses its S3 server waits for it and goes on from where it was', async () => {
+test('a pull that loses its S3 server waits for it and continues from where it was', async () => {
   const bytesDone = async (pod: PodState): Promise<number> => {
     const health = JSON.parse(await fromPod(pod, '/health')) as { load: { bytesDone: number } | null };
     return health.load?.bytesDone ?? 0;
@@ -112,7 +112,7 @@ test('a pull that loses its S3 server waits for it and goes on from where it was
   expect(identity(await podsOf('slow-pull'))).toEqual({ uids: [pod.metadata.uid], restarts: 0 });
 });
 
-test('a restarted API server: the service goes on serving, and new services converge', async () => {
+test('a restarted API server: the service continues to serve, and new services converge', async () => {
   const before = identity(await podsOf('faults'));
   await clusterPart('stop', 'apiserver');
   try {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 
-/** @param host of the service: by its name the gateway tells services apart */
+/** @param host of the service: by its name the gateway distinguishes services */
 export const fetchWithHost =
   (host: string): typeof fetch =>
   async (url, { method = 'GET', headers, body, signal } = {}) => {

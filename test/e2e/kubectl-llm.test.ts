@@ -71,7 +71,7 @@ describe('chat', () => {
 });
 
 describe('logs', () => {
-  test('tell requests for reading, and follow', async () => {
+  test('show requests for reading, and follow', async () => {
     const { code, stdout } = await llm(['logs', 'tools']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\d\d:\d\d:\d\d\.\d+ info {2}serving architecture=\S+ .* uri=s3:/m);
@@ -142,7 +142,7 @@ describe('drain', () => {
     expect((await podsOf('tools')).map(nameOf)).not.toContain(nameOf(pod));
   });
 
-  test('tells of answers that the time limit cut off', async () => {
+  test('reports answers that the time limit cut off', async () => {
     const change = JSON.stringify({ spec: { replicas: 1, rollout: { drainTimeoutSeconds: 0 } } });
     await kubectl(['patch', 'llm', 'tools', '-n', namespace, '--type', 'merge', '-p', change]);
     const watched = await llm(['status', 'tools', '-w', '--timeout', '120']);

@@ -20,7 +20,7 @@ export class KubectlLlm {
     return run(this.program, ['llm', ...args, '-n', namespace], input, { ...this.env(), ...more });
   }
 
-  /** Runs while the test goes on. */
+  /** Runs while the test runs. */
   start(args: readonly string[]): ChildProcessWithoutNullStreams {
     return spawn(this.program, ['llm', ...args, '-n', namespace], { env: { ...process.env, ...this.env() } });
   }

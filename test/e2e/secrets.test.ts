@@ -112,14 +112,14 @@ afterAll(async () => {
   authority.remove();
 });
 
-test('a certificate that is not there yet is told, and the service comes up once it is', async () => {
+test('a certificate that is not there yet is reported, and the service comes up once it is', async () => {
   await eventually(
     'the reason',
     async () => (await conditionOf('secrets', 'Ready'))?.reason === 'CertificateInvalid',
     120_000,
   );
-  const told = await conditionOf('secrets', 'ModelResolved');
-  expect(told?.message).toMatch(/the Secret secrets-tls .* does not exist.*spec\.tls\.secretRef/s);
+  const condition = await conditionOf('secrets', 'ModelResolved');
+  expect(condition?.message).toMatch(/the Secret secrets-tls .* does not exist.*spec\.tls\.secretRef/s);
   await apply(certificate(first));
   await waitReady('secrets', 300_000);
   expect((await statusOf('secrets'))?.url).toBe(`https://${host}/`);

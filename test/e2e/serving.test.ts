@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => remove('serving'));
 
 describe('a service seen with kubectl', () => {
-  test('tells its URL, readiness, reason, replicas and model in one line', async () => {
+  test('reports its URL, readiness, reason, replicas and model in one line', async () => {
     const [head = '', line = ''] = (await kubectl(['get', 'llm', 'serving', '-n', namespace])).split('\n');
     expect(head.split(/\s{2,}/)).toEqual(
       expect.arrayContaining(['URL', 'READY', 'REASON', 'REPLICAS', 'MODEL']),
@@ -37,7 +37,7 @@ describe('a service seen with kubectl', () => {
     expect(line).toMatch(/\sServing\s+1\s+demo\s/);
   });
 
-  test('tells every condition in describe', async () => {
+  test('reports every condition in describe', async () => {
     const text = await kubectl(['describe', 'llm', 'serving', '-n', namespace]);
     for (const type of ['ModelResolved', 'Fits', 'Scheduled', 'Loaded', 'Serving', 'Routed', 'Ready'])
       expect(text).toMatch(new RegExp(`Type:\\s+${type}`));

@@ -203,7 +203,7 @@ test.each(['/etc/kubernetes', 'below'])(
   },
 );
 
-test('a namespace that does not allow folders of the node is told so, and of claims', async () => {
+test('a namespace that does not allow folders of the node is reported, with claims as a remedy', async () => {
   const labels = { 'pod-security.kubernetes.io/enforce': 'baseline' };
   await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: guarded, labels } });
   const s3 = secret('s3', 'demo-secret-key') as { metadata: object };

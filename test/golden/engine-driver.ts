@@ -78,7 +78,7 @@ async function loadRanks(modelDir: string, how: How, size: number): Promise<Engi
   const ranks = Promise.all(
     Array.from({ length: size - 1 }, (_, i) => runRank(place(i + 1), () => undefined)),
   );
-  // Told by dispose, or by rank 0, which fails with the others.
+  // Reported by dispose, or by rank 0, which fails with the others.
   ranks.catch(() => undefined);
   try {
     const engine = await loadEngine(place(0), () => undefined);
@@ -102,13 +102,13 @@ function optionsOf(modelDir: string, how: How, place: RankPlace | null): EngineO
 
 /**
  * Runs the jobs together; the answers stand in the order of the jobs. With `drafts` asked for in every step, all that are
- * held are verified; `tell` gets them, with the number of tokens generated before.
+ * held are verified; `onDrafts` gets them, with the number of tokens generated before.
  */
 export async function run(
   engine: Engine,
   jobs: readonly Job[],
   drafts = 0,
-  tell: (generated: number, drafts: number[]) => void = () => undefined,
+  onDrafts: (generated: number, drafts: number[]) => void = () => undefined,
 ): Promise<Generated[]> {
   const running = jobs.map((job) => ({
     job,
@@ -143,7 +143,7 @@ export async function run(
     for (const [slot, ids] of heldDrafts(result)) {
       const entry = joined.find(({ job }) => job.slot === slot)!;
       entry.held = ids.length;
-      tell(entry.out.tokens.length, ids);
+      onDrafts(entry.out.tokens.length, ids);
     }
   }
   await engine.step({ ...emptyPlan, release: Int32Array.from(jobs, ({ slot }) => slot) });

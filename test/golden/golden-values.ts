@@ -27,7 +27,7 @@ export const modelsDir = fileURLToPath(new URL('models/', import.meta.url));
 /** Allowed difference of a logprob; where the best two tokens are closer than this, the choice is free. */
 export const tolerance = { bfloat16: 0.08, float32: 0.02 };
 
-/** What an engine is held to. */
+/** What an engine must match. */
 export interface Bar {
   /** Of one logprob, and of the mean of 256. */
   readonly allowed: number;

@@ -1,6 +1,6 @@
 // The engine against transformers, on random-weight models of every architecture and format; and against itself:
-// how steps are cut, who runs beside a sequence and preemption must not change a single bit. Instruction families give the
-// same bits (the native tests show it op by op), so that the fast run looks at bits in the best one, and of every
+// how steps are cut, who runs alongside a sequence and preemption must not change a single bit. Instruction families give the
+// same bits (the native tests show it op by op), so that the fast run compares bits in the best one, and of every
 // architecture in the others.
 
 import { readdirSync } from 'node:fs';
@@ -111,7 +111,7 @@ describe.each(machines)('on $isa in $dtype', ({ isa, dtype }) => {
       await expectTogetherAsAlone(engine, golden);
     });
 
-    test('a preempted sequence goes on as if nothing had happened', async () => {
+    test('a preempted sequence continues as if nothing had happened', async () => {
       for (const { prompt } of golden.greedy.filter(({ prompt }) => [5, 63, 129].includes(prompt.length))) {
         const sampling = { ...greedy, temperature: 0.9, seed: 7n };
         const [whole] = await run(engine, [job(2, prompt, { sampling, count: 18 })]);

@@ -99,7 +99,7 @@ function headerOf({ header }: Shard): Buffer {
   return Buffer.concat([length, json]);
 }
 
-/** A folder as it is published, whose weight files have headers and, as far as their sizes tell, data. */
+/** A folder as it is published, whose weight files have headers and, as far as their sizes show, data. */
 function folderOf(config: object, tensors: readonly Stored[]): CheckpointFiles {
   const shards = shardsOf(tensors).map((shard, index) => ({
     ...shard,

@@ -71,11 +71,11 @@ describe.each([
 test.each([
   ['8 ranks for 6 heads', 'llama-bf16', 8, 'num_attention_heads (6)'],
   ['2 ranks that would cut an FP8 block', 'llama-fp8', 2, 'cuts a group of 128 that share a scale'],
-])('%s are refused, saying what cannot be divided', async (_, model, ranks, told) => {
+])('%s are refused, saying what cannot be divided', async (_, model, ranks, message) => {
   await expect(
     loadGolden(modelsDir + model, { isa, dtype: 'auto', threads: 1 }, ranks),
   ).rejects.toMatchObject({
     reason: 'ParallelismInvalid',
-    message: expect.stringContaining(told),
+    message: expect.stringContaining(message),
   });
 });

@@ -1,4 +1,4 @@
-// What every engine that runs a golden model is held to, on one rank or several, on the CPU or a device: transformers'
+// What every engine that runs a golden model must match, on one rank or several, on the CPU or a device: transformers'
 // numbers up to the first close call, and batches that change no bit. By Node's own assertions: programs for devices
 // without Jest hold engines to the same.
 

@@ -48,9 +48,11 @@ export async function serve(
     for (const { slot } of planned.plan.admit) held.add(slot);
     const result = await engine.step(planned.plan);
     // Nothing is cancelled here, so that entry i of the result is entry i of what was postprocessed.
-    scheduler.postprocess(result).sampled.forEach((sampled, i) => add(answers, sampled, result.logitHashes[i]));
+    scheduler
+      .postprocess(result)
+      .sampled.forEach((sampled, i) => add(answers, sampled, result.logitHashes[i]));
   }
-  // The scheduler tells of slots that are free again with the step that follows; after the last there is none.
+  // The scheduler reports slots that are free again with the step that follows; after the last there is none.
   await engine.step({ ...emptyPlan, release: Int32Array.from(held) });
   return { answers, stats: scheduler.stats };
 }

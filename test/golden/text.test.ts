@@ -63,7 +63,7 @@ describe('tokenizer', () => {
   });
 });
 
-test('the same tokenizer, told as a GGUF file tells it, encodes as the reference does', async () => {
+test('the same tokenizer, as a GGUF file has it, encodes as the reference does', async () => {
   const { model, added_tokens: added } = JSON.parse(readFileSync(`${checkpoint}/tokenizer.json`, 'utf8')) as {
     model: { vocab: Record<string, number>; merges: [string, string][] };
     added_tokens: { id: number; content: string; special: boolean }[];

@@ -4,7 +4,7 @@
 export interface Instruction {
   readonly address: number;
   readonly mnemonic: string;
-  /** Where it goes on instead, if it does; null of what is no branch. */
+  /** Where it continues instead, if it does; null of what is no branch. */
   readonly branchTo: number | null;
 }
 

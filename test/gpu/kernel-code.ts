@@ -25,10 +25,10 @@ export interface KernelCode {
   readonly hotLocals: number;
 }
 
-/** What a disassembly tells of a kernel. */
+/** What a disassembly shows of a kernel. */
 export type KernelProgram = Pick<KernelCode, 'instructions' | 'hotLocals'>;
 
-/** What a compiler or a code object tells of it. */
+/** What a compiler or a code object reports of it. */
 export type KernelResources = Omit<KernelCode, keyof KernelProgram>;
 
 // Warps or waves that one scheduler can hold, whatever their registers. CUDA C++ Programming Guide, "Technical

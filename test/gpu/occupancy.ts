@@ -1,5 +1,5 @@
 // How many waves of a kernel a compute unit of AMD's CDNA 3 (gfx942) holds at once: by the registers that the committed
-// table of kernels tells, and by what the launches of a step take of local memory.
+// table of kernels shows, and by what the launches of a step take of local memory.
 
 /** What a wave takes of each register file. */
 export interface WaveRegisters {

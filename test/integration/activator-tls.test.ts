@@ -161,7 +161,7 @@ test('another certificate is served without a restart, and one without its key i
   const first = await shown();
   const next = authority.issue('*.default.svc');
   writeFileSync(join(folder, 'tls.crt'), next.cert);
-  await eventually('the log to tell', () => activator.log.includes('the certificate was not taken'));
+  await eventually('the log to say it', () => activator.log.includes('the certificate was not taken'));
   expect(await shown()).toBe(first);
   writeFileSync(join(folder, 'tls.key'), next.key);
   await eventually('the other certificate', async () => (await shown()) !== first);
@@ -171,7 +171,7 @@ describe('a request goes to no pod', () => {
   let count = 0;
   let name: string;
 
-  /** A service that nobody reconciles, as its status would tell of it. */
+  /** A service that nobody reconciles, as its status would describe it. */
   async function known(authorities: string | null): Promise<void> {
     name = `held-${String((count += 1))}`;
     const scaling = { idleAfterSeconds: 3600 };
@@ -187,7 +187,7 @@ describe('a request goes to no pod', () => {
   test.each<[string, () => Certificate]>([
     ['of another authority', () => strangers.issue(`${name}.default.svc`)],
     ['of another name', () => authority.issue('other.default.svc')],
-  ])('with a certificate %s, and the client is told', async (_, issue) => {
+  ])('with a certificate %s, and the client gets an error', async (_, issue) => {
     await known(authority.cert);
     const replica = await makePod(name, `${name}-1`, issue());
     await eventually('its refusal', async () => {

@@ -110,17 +110,17 @@ describe('a request', () => {
     // Known to the activator once it is held, or was.
     await eventually('it is known', async () => {
       const probe = await activator.send(name, {}, '/');
-      const told: { status?: number } = {};
+      const answer: { status?: number } = {};
       probe.answer.then(
-        ({ status }) => (told.status = status),
+        ({ status }) => (answer.status = status),
         () => undefined,
       );
       await eventually(
         'an answer, or none yet',
-        async () => told.status !== undefined || (await activator.metric('llmservice_activator_held')) > 0,
+        async () => answer.status !== undefined || (await activator.metric('llmservice_activator_held')) > 0,
       );
       probe.request.destroy();
-      return told.status !== 404;
+      return answer.status !== 404;
     });
     await eventually(
       'nothing is held',
@@ -158,7 +158,7 @@ describe('a request', () => {
     expect(await activator.metric('llmservice_activator_held')).toBe(0);
   });
 
-  test('is told to the operator in the annotation', async () => {
+  test('is passed to the operator in the annotation', async () => {
     const annotation = async (): Promise<string | undefined> =>
       (await world.get(resources.llmServices, name))?.metadata.annotations?.[
         'llmservice.dev/last-request-at'
@@ -203,7 +203,7 @@ describe('a request', () => {
     expect(body).toMatch(/^(: waiting for the model\n\n)+data: 1\n\ndata: \[DONE\]\n\n$/);
   });
 
-  test('that streams is told of a refusal, and of a pod that dies, as an event', async () => {
+  test('that streams gets a refusal, and of a pod that dies, as an event', async () => {
     const refused = await activator.hold(name, { id: 1, stream: true });
     const broken = await activator.hold(name, { id: 2, stream: true });
     const whole = await activator.hold(name, { id: 3 });
@@ -222,8 +222,8 @@ describe('a request', () => {
     );
     const { body } = await broken.answer;
     expect(body).toMatch(/\ndata: 1\n+data: \{"error":.*"code":"upstream_failed"\}\}\n\n$/);
-    const { status, headers, body: told } = await whole.answer;
-    expect([status, headers['retry-after'], error(told)]).toEqual([502, '1', 'upstream_failed']);
+    const { status, headers, body: refusal } = await whole.answer;
+    expect([status, headers['retry-after'], error(refusal)]).toEqual([502, '1', 'upstream_failed']);
   });
 
   test('whose client goes away is aborted at the pod', async () => {

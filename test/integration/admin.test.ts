@@ -199,7 +199,7 @@ test('nobody loads another model before the first load, and before the budgets o
   await replica.ready();
 });
 
-test('a load that stalls tells why, although the replica ends with it', async () => {
+test('a load that stalls says why, although the replica ends with it', async () => {
   await replica.stop();
   const silent = createServer().listen(0, '127.0.0.1');
   try {

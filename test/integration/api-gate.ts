@@ -10,7 +10,7 @@ export type Trouble =
   | { readonly kind: 'none' }
   /** Every request, or every watch, is answered so, and watches that are open end. */
   | { readonly kind: 'status'; readonly code: number; readonly of: 'requests' | 'watches' }
-  /** Open watches tell nothing more, and are not closed. */
+  /** Open watches send nothing more, and are not closed. */
   | { readonly kind: 'silence' };
 
 export class ApiGate {

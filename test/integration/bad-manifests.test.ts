@@ -18,7 +18,7 @@ interface BadManifest {
 }
 
 const table = parse(readFileSync(new URL('bad-manifests.yaml', import.meta.url), 'utf8')) as Record<
-  'refused' | 'told',
+  'refused' | 'reported',
   readonly BadManifest[]
 >;
 const titled = (rows: readonly BadManifest[]): [string, BadManifest][] =>
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 test('there are two hundred', () => {
-  const all = [...table.refused, ...table.told].map((row) => JSON.stringify(row.spec));
+  const all = [...table.refused, ...table.reported].map((row) => JSON.stringify(row.spec));
   expect(new Set(all).size).toBe(all.length);
   expect(all.length).toBeGreaterThanOrEqual(200);
 });
@@ -53,8 +53,8 @@ describe('the API server refuses', () => {
   });
 });
 
-describe('a condition tells', () => {
-  test.each(titled(table.told).map((row, index) => [...row, `told-${String(index)}`] as const))(
+describe('a condition reports', () => {
+  test.each(titled(table.reported).map((row, index) => [...row, `reported-${String(index)}`] as const))(
     '%s',
     async (_, { at, spec }, name) => {
       await world.createService(name, {
@@ -62,11 +62,11 @@ describe('a condition tells', () => {
         resources: { limits: { memory: '1Gi' } },
         ...spec,
       });
-      const told = await eventually(`${name} stalled`, async () => {
+      const condition = await eventually(`${name} stalled`, async () => {
         const { conditions = [] } = await world.status(name);
         return conditions.find(({ type, status }) => type === 'Stalled' && status === 'True') ?? null;
       });
-      expect(told.message).toContain(at);
+      expect(condition.message).toContain(at);
     },
   );
 });

@@ -1,5 +1,5 @@
 // Chats that branch, on real engines: a tree of 5 turns of 400 tokens, of which each is answered 4 times, each time
-// otherwise, before the chat goes on with the first answer. Most of what is asked was asked before, and what the cache
+// otherwise, before the chat continues with the first answer. Most of what is asked was asked before, and what the cache
 // has of it changes no bit of an answer.
 
 import { fileURLToPath } from 'node:url';

@@ -84,7 +84,7 @@ export class CacheWorld {
     return readdirSync(join(this.dir, 'entries')).sort();
   }
 
-  /** The pin of what was pulled from a prefix, as the operator would have told it. */
+  /** The pin of what was pulled from a prefix, as the operator would have given it. */
   pinOf(prefix: string): string {
     return this.entries()
       .find((name) => name.startsWith(`${prefix}-`))!

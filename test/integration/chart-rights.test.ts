@@ -184,7 +184,7 @@ describe('the activator’s policy', () => {
     expect(message).toMatch(
       /ValidatingAdmissionPolicy 'llmservice-system-llmservice-operator-activator'.*denied/,
     );
-    // It is the activator alone that is held to it.
+    // The rule binds the activator alone.
     expect((await tenants.ask('team-a', mergePatch(body))).status).toBe(200);
   });
 

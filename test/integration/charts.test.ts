@@ -132,7 +132,7 @@ describe('the operator’s chart', () => {
       // The operator's first.
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 
-  it('gives a release a Lease and activators of its own only where it is told to', async () => {
+  it('gives a release a Lease and activators of its own only where the values ask for it', async () => {
     const chosen = async (name: string, ...args: string[]) => {
       const [operator, activator] = await deployments(name, ...args);
       const env = operator?.spec.template.spec.containers[0]?.env ?? [];
@@ -162,7 +162,7 @@ describe('the operator’s chart', () => {
     expect(await selectors('--set', 'instance=team-a')).toEqual(expected);
   });
 
-  it('gives the activator a certificate where it is told to, and the operator the news', async () => {
+  it('gives the activator a certificate where the values ask for it, and the operator the news', async () => {
     const chosen = async (...args: string[]) => {
       const text = await template('llmservice-operator', ...args);
       return ['ACTIVATOR_TLS', 'TLS_DIR', 'containerPort: 8084', 'secretName: "cert"'].map((each) =>
@@ -412,7 +412,7 @@ describe('the service chart', () => {
     expect(await rendered('--set', 'wait=none')).not.toContain('kind: Job');
   });
 
-  it('waits by a Job that ends before Helm does, goes by itself, and runs where it is told', async () => {
+  it('waits by a Job that ends before Helm does, goes by itself, and runs where the values say', async () => {
     const places = { nodeSelector: { pool: 'x' }, tolerations: [{ operator: 'Exists' }] };
     const args = ['--set-json', `waitJob=${JSON.stringify(places)}`, '--show-only', 'templates/wait.yaml'];
     interface Job {
@@ -429,7 +429,7 @@ describe('the service chart', () => {
     expect(spec).toMatchObject({ ttlSecondsAfterFinished: 86_400, template: { spec: places } });
     const [container] = spec?.template.spec.containers ?? [];
     expect(container?.resources).toHaveProperty('limits');
-    // Helm waits for five minutes where it is not told otherwise.
+    // Helm waits for five minutes by default.
     expect(Number(container?.args.at(-1))).toBeLessThan(300);
   });
 

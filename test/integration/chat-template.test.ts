@@ -10,7 +10,7 @@ import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 
 jest.setTimeout(240_000);
 
-/** What the template does is told by the last message. */
+/** What the template does is chosen by the last message. */
 const template = `
 {%- if messages[-1].content == 'loop' -%}
   {%- for a in range(99999) -%}{%- for b in range(99999) -%}{%- endfor -%}{%- endfor -%}

@@ -62,8 +62,8 @@ test('Messages answer as a chat that is not to think does', async () => {
   stream.on('text', (delta) => deltas.push(delta));
   expect([await stream.finalText(), deltas.join('')]).toEqual([text, text]);
   expect(whole).toMatchObject({ content: [{ type: 'text', text }], stop_reason: 'end_turn' });
-  for (const { usage: told } of [whole, await stream.finalMessage()])
-    expect([told.input_tokens + told.cache_read_input_tokens!, told.output_tokens]).toEqual([
+  for (const { usage: reported } of [whole, await stream.finalMessage()])
+    expect([reported.input_tokens + reported.cache_read_input_tokens!, reported.output_tokens]).toEqual([
       usage.prompt_tokens,
       usage.completion_tokens,
     ]);

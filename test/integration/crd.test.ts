@@ -27,7 +27,7 @@ const dryRun = (manifest: string) =>
   kubectl.run(['create', '--dry-run=server', '--validate=strict', '-o', 'json', '-f', '-'], manifest);
 
 describe('defaults', () => {
-  it('are those that the contract package tells', async () => {
+  it('are those that the contract package lists', async () => {
     const { stdout, stderr } = await dryRun(service({}));
     expect(stderr).toBe('');
     expect(JSON.parse(stdout).spec).toEqual({

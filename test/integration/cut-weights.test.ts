@@ -46,11 +46,11 @@ test.each([1, 2])('while %i ranks load it', async (tensor) => {
   const cut = (): void => truncateSync(join(modelDir, 'model.safetensors'), 64 * 1024 ** 2);
   const { pids, tookMs } = await harmLoad(make, cut);
   expect(pids).toHaveLength(tensor);
-  const told = { reason: 'CheckpointCorrupt', message: expect.stringContaining('the file ended early') };
-  expect(client.health()).toMatchObject({ state: { kind: 'failed', failure: told }, pid: null });
+  const expected = { reason: 'CheckpointCorrupt', message: expect.stringContaining('the file ended early') };
+  expect(client.health()).toMatchObject({ state: { kind: 'failed', failure: expected }, pid: null });
   process.stdout.write(
-    `weights cut short under ${String(tensor)} ranks: told after ${tookMs.toFixed(0)} ms\n`,
+    `weights cut short under ${String(tensor)} ranks: reported after ${tookMs.toFixed(0)} ms\n`,
   );
-  await expect(tokensOf()).rejects.toMatchObject(told);
+  await expect(tokensOf()).rejects.toMatchObject(expected);
   await eventually('all ranks to be gone', () => pids.filter(isRunning).length === 0);
 });

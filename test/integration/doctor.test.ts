@@ -1,6 +1,6 @@
 // `llmservice doctor` beside a real API server with the operator's chart in it, an operator at work and the published
-// CRDs of the Gateway API: a cluster in which all is well, what is told of each thing that is broken, and what a person
-// without rights is told.
+// CRDs of the Gateway API: a cluster in which all is well, what is reported of each thing that is broken, and what a person
+// without rights sees.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { fieldManager, labels } from '@llmservice/crds';
@@ -183,7 +183,7 @@ describe('what is broken', () => {
           '/api/v1/nodes',
           node('gpu', { 'nvidia.com/gpu.product': 'NVIDIA-H100-80GB-HBM3' }, {}),
         ),
-      'problem: node gpu: label nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3 tells of devices, but no resource',
+      'problem: node gpu: label nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3 says that it has devices, but no resource',
       () => world.request('DELETE', '/api/v1/nodes/gpu'),
     ],
     [
@@ -256,7 +256,7 @@ describe('what is broken', () => {
   });
 });
 
-test('a person without rights is told line by line what cannot be said, and nothing fails', async () => {
+test('a person without rights sees line by line what is unknown, and nothing fails', async () => {
   const { code, stdout, stderr } = await commands.llmservice(['doctor'], 'activator');
   expect(stderr).toBe('');
   expect(code).toBe(4);
@@ -264,7 +264,7 @@ test('a person without rights is told line by line what cannot be said, and noth
     'info    llmservice.dev/v1alpha1 is served; whether with the schema of this build, you may not read',
   );
   for (const what of [
-    'the operator (--operator-namespace tells where it is)',
+    'the operator (--operator-namespace says where it is)',
     'nodes',
     'GatewayClasses',
     'StorageClasses',

@@ -29,7 +29,7 @@ function mixedRequests(): GenerateRequest[] {
   });
 }
 
-test('a process that cannot be made is told of, and nothing waits for it', async () => {
+test('a process that cannot be made is reported, and nothing waits for it', async () => {
   const limitFiles = (most: string): Buffer =>
     execFileSync('prlimit', [`--nofile=${most}:`, '--pid', String(process.pid)]);
   const before = execFileSync('prlimit', [
@@ -74,7 +74,7 @@ describe('EngineClient with a real engine process', () => {
     expect(client.health().pid).not.toBe(process.pid);
   });
 
-  test('answers a question of the demo model, ends at its stop token, and tells the time in the queue', async () => {
+  test('answers a question of the demo model, ends at its stop token, and reports the time in the queue', async () => {
     const tokenizer = await readTokenizer(demoCheckpoint);
     const text =
       '<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n';

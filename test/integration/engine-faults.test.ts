@@ -65,7 +65,7 @@ describe('EngineClient', () => {
   }
 
   let requests = 0;
-  /** How many tokens it got; rejects with what it was told instead. */
+  /** How many tokens it got; rejects with what it got instead. */
   async function ask(maxTokens = 3): Promise<number> {
     const { signal } = new AbortController();
     let tokens = 0;
@@ -84,8 +84,8 @@ describe('EngineClient', () => {
     ['endless', 1, 'a step has run for'],
     ['endless', 2, 'a step has run for'],
   ] as const)(
-    'a fault (%s) with %i ranks is told to those in flight, and the next are answered by a new engine',
-    async (fault, tensor, told) => {
+    'a fault (%s) with %i ranks is reported to those in flight, and the next are answered by a new engine',
+    async (fault, tensor, message) => {
       // A busy machine may hold up a step that is none.
       await start(tensor, fault === 'endless' ? 7_000 : limits.step);
       const { pid } = client.health();
@@ -98,7 +98,7 @@ describe('EngineClient', () => {
         isOrdered ||= stepsTotal > 5;
       });
       const flying = Promise.allSettled([ask(400), ask(400)]);
-      const cause = { reason: 'EngineFault', message: expect.stringContaining(told) };
+      const cause = { reason: 'EngineFault', message: expect.stringContaining(message) };
       for (const each of await flying) expect(each).toMatchObject({ status: 'rejected', reason: cause });
       expect(client.health().state).toMatchObject({ kind: 'restarting', cause });
       expect(await ask()).toBe(3);
@@ -174,7 +174,7 @@ describe('a replica', () => {
     expect((await replica.health()).engine).toMatchObject({ restarts: 1 });
   });
 
-  test('whose numbers mean nothing even after a rebuild ends with the reason', async () => {
+  test('with non-finite logits even after a rebuild ends with the reason', async () => {
     orderFault('unsound');
     for (let i = 0; i < 3; i++) {
       const answer = await complete();

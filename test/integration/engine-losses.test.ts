@@ -1,5 +1,5 @@
-// An engine process that is killed, stands still, is lost again and again, or never comes up: what its client does, and
-// what those who asked are told.
+// An engine process that is killed, stalls, is lost again and again, or never comes up: what its client does, and
+// what those who asked get.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,8 +33,8 @@ describe('EngineClient whose engine is lost', () => {
   };
   afterEach(() => client?.stop());
 
-  async function start(changes: Partial<EngineLimits>, told = logger): Promise<EngineClient> {
-    client = new EngineClient(settings, told, { ...limits, ...changes });
+  async function start(changes: Partial<EngineLimits>, log = logger): Promise<EngineClient> {
+    client = new EngineClient(settings, log, { ...limits, ...changes });
     await client.start();
     return client;
   }
@@ -52,7 +52,7 @@ describe('EngineClient whose engine is lost', () => {
     expect(lost.health()).toMatchObject({ state: { kind: 'ready' }, restarts: 1 });
   });
 
-  test('one that stands still is killed, its request told why, and the next one answered', async () => {
+  test('one that stalls is killed, its request fails with the reason, and the next one answered', async () => {
     const sick = await start({ heartbeat: 10_000 });
     const { signal } = new AbortController();
     const outputs = sick.submit(request([1, 2, 3], { maxTokens: 500 }), { signal });

@@ -6,7 +6,7 @@ import { generateRequest } from '../../runtime/src/schedule/generate-request.fix
 
 let requests = 0;
 
-/** For 24 tokens, greedy, unless told otherwise. */
+/** For 24 tokens, greedy, by default. */
 export function request(prompt: ArrayLike<number>, changes: Partial<GenerateRequest> = {}): GenerateRequest {
   return generateRequest(`request-${requests++}`, prompt, { maxTokens: 24, ...changes });
 }

@@ -15,7 +15,7 @@ interface Asked {
 }
 
 export class FakeReplica {
-  /** What /metrics tells; null: it fails. */
+  /** What /metrics reports; null: it fails. */
   activity: { readonly running: number; readonly counted: number; readonly waiting?: number } | null = {
     running: 0,
     counted: 0,

@@ -1,5 +1,5 @@
-// What all processes of a replica on the CPU take, as the kernel tells it, against the memory plan: at rest, and with a long
-// text and a form at work.
+// What all processes of a replica on the CPU take, as the kernel reports it, against the memory plan: at rest, and with a long
+// text and a grammar at work.
 
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { planMemory, residentWeights } from '@llmservice/checkpoint';
@@ -54,7 +54,7 @@ async function plannedBytes(): Promise<number> {
   return rows.reduce((sum, { name, bytes }) => (name === 'free' ? sum : sum + bytes), 0);
 }
 
-test('all processes together take no more than was planned, with a text and a form at work', async () => {
+test('all processes together take no more than was planned, with a text and a grammar at work', async () => {
   const planned = await plannedBytes();
   const atRest = anonymousBytes();
   const schema = { type: 'object', properties: { a: { type: 'string', minLength: 100, maxLength: 2000 } } };

@@ -58,7 +58,7 @@ describe('one replica', () => {
     expect(body.response).toContain('Paris');
   });
 
-  test('gives the same text to the same seed, also beside other requests', async () => {
+  test('gives the same text to the same seed, also alongside other requests', async () => {
     const seeded = { prompt: 'The', max_tokens: 24, temperature: 1.5, seed: 42 };
     const alone = await json(await replica.post('/v1/completions', seeded));
     const others = Array.from({ length: 12 }, (_, seed) =>
@@ -69,7 +69,7 @@ describe('one replica', () => {
     expect(beside.choices[0]!.text).toBe(alone.choices[0]!.text);
   });
 
-  test('a system prompt is computed once: the next chat tells what it found, and so do the metrics', async () => {
+  test('a system prompt is computed once: the next chat reports what it found, and so do the metrics', async () => {
     const system = { role: 'system', content: 'Answer briefly, and always in whole sentences. '.repeat(12) };
     const ask = async (content: string, salt?: string): Promise<Answer['usage']> => {
       const messages = [system, { role: 'user', content }];

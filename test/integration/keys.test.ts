@@ -146,7 +146,7 @@ describe('a replica with keys', () => {
     expect((await fetch(`${replica.url}/metrics`)).status).toBe(200);
   });
 
-  test('takes over keys that change, without a word from anybody; what runs goes on', async () => {
+  test('takes over keys that change, without a word from anybody; what runs continues', async () => {
     folders.mount(JSON.stringify({ keys: [...always, entry('guest')] }));
     await eventually('the guest to be let in', async () => (await complete(replica, 'guest', say)).ok);
     const running = await complete(replica, 'guest', { ...endless, max_tokens: 150 });
@@ -168,7 +168,7 @@ describe('a replica with keys', () => {
     await eventually('the metric', async () => (await replica.metric('llmservice_key_file_valid')) === 1);
   });
 
-  test('refuses beyond the tokens per minute, and the client that waits as long as it is told is served', async () => {
+  test('refuses beyond the tokens per minute, and the client that waits as long as Retry-After says is served', async () => {
     const long = { ...say, max_tokens: 72, ignore_eos: true };
     expect((await complete(replica, 'minute', long)).status).toBe(200);
     const startedAt = Date.now();
@@ -199,14 +199,14 @@ describe('a replica with keys', () => {
     await eventually('room', async () => (await complete(replica, 'single', say)).ok);
   });
 
-  test('accounts for exactly what clients were told, streamed and not, and for what was made for those who left', async () => {
+  test('accounts for exactly what was reported to clients, streamed and not, and for what was made for those who left', async () => {
     const totals = async () => ({
       prompt: await replica.metric('vllm:prompt_tokens_total'),
       completion: await replica.metric('vllm:generation_tokens_total'),
     });
     await eventually('quiet', async () => (await replica.health('sk-free')).engine?.inFlight === 0);
     const before = await totals();
-    const told = new Map<string, OpenAI.CompletionUsage>();
+    const reported = new Map<string, OpenAI.CompletionUsage>();
     const left = new Map<string, number>();
 
     const whole = async (key: string, i: number) => {
@@ -216,7 +216,7 @@ describe('a replica with keys', () => {
         prompt,
         max_tokens: 5 + i,
       });
-      told.set(`${key} ${id}`, usage!);
+      reported.set(`${key} ${id}`, usage!);
     };
     const streamed = async (key: string, i: number) => {
       const stream = await clientOf(replica, key).chat.completions.create({
@@ -226,7 +226,7 @@ describe('a replica with keys', () => {
         stream: true,
         stream_options: { include_usage: true },
       });
-      for await (const { id, usage } of stream) if (usage) told.set(`${key} ${id}`, usage);
+      for await (const { id, usage } of stream) if (usage) reported.set(`${key} ${id}`, usage);
     };
     const abandoned = async (key: string) => {
       const controller = new AbortController();
@@ -241,7 +241,7 @@ describe('a replica with keys', () => {
         Array.from({ length: 12 }, (_, i) => [whole(key, i), streamed(key, i), abandoned(key)]).flat(),
       ),
     );
-    expect([told.size, left.size]).toEqual([48, 24]);
+    expect([reported.size, left.size]).toEqual([48, 24]);
 
     const ofBoth = () => folders.lines.filter(({ key }) => key === 'a' || key === 'b');
     await eventually('every line', () => ofBoth().length === 72);
@@ -249,7 +249,7 @@ describe('a replica with keys', () => {
     // How many depends on how many lines come at once: a file is left between two writes.
     expect(readdirSync(folders.accounting).length).toBeGreaterThan(1);
     for (const { id, key, ...line } of lines) {
-      const usage = told.get(`${key} ${id}`);
+      const usage = reported.get(`${key} ${id}`);
       if (usage === undefined) {
         expect(line.finish).toEqual(['abort']);
         expect(line.completionTokens).toBeGreaterThan(0);
@@ -292,20 +292,20 @@ describe('the prefix cache', () => {
     folders.remove();
   });
 
-  /** What three requests with the same prompt are told of cached tokens: the cache keeps the state of a prompt at its second. */
+  /** What three requests with the same prompt get for cached tokens: the cache keeps the state of a prompt at its second. */
   async function cached(key: string, prompt: string, fields: object = {}): Promise<number[]> {
-    const told: number[] = [];
-    while (told.length < 3) {
+    const reported: number[] = [];
+    while (reported.length < 3) {
       const response = await complete(replica, key, { prompt, max_tokens: 1, ...fields });
       const { usage } = (await response.json()) as { usage: OpenAI.CompletionUsage };
-      told.push(usage.prompt_tokens_details?.cached_tokens ?? 0);
+      reported.push(usage.prompt_tokens_details?.cached_tokens ?? 0);
     }
-    return told;
+    return reported;
   }
 
   const secret = 'The code of the safe is one two three. '.repeat(40);
 
-  test('tells no key of another’s prompts, and each of its own', async () => {
+  test('reveals no key another’s prompts, and each its own', async () => {
     const own = await cached('victim', secret);
     expect(own.at(-1)).toBeGreaterThan(100);
     const [first] = await cached('spy', secret);
@@ -332,7 +332,7 @@ describe('the prefix cache', () => {
   });
 });
 
-test('a replica that is killed leaves a log that is read, and the next one goes on with the budget of the day', async () => {
+test('a replica that is killed leaves a log that is read, and the next one continues with the budget of the day', async () => {
   const folders = new Folders([entry('day', { tokensPerDay: 120 }), entry('free')]);
   const body = { prompt: 'The', max_tokens: 50, ignore_eos: true };
   const first = await folders.start();
@@ -361,7 +361,7 @@ test('a replica that is killed leaves a log that is read, and the next one goes 
   folders.remove();
 });
 
-test('on a full disk answers go on, and every line is there once there is room', async () => {
+test('on a full disk answers continue, and every line is there once there is room', async () => {
   const folders = new Folders([entry('a')]);
   mkdirSync(folders.accounting);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folders.accounting]);

@@ -90,7 +90,7 @@ test('requests go through the proxy of the kubeconfig, to a server whose certifi
   for (const each of [authority, stranger]) each.remove();
 });
 
-test('a proxy that refuses is told, and ends nothing else', async () => {
+test('a proxy that refuses is reported, and ends nothing else', async () => {
   const refusing = createServer();
   refusing.on('connect', (_: unknown, socket: Socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'));
   const proxyUrl = `http://127.0.0.1:${String(await portOf(refusing))}`;
@@ -178,7 +178,7 @@ test('a token of a plugin that the API server refuses before its time is asked f
     }
     expect(countRuns()).toBe(1);
     await api.admin.request({ method: 'DELETE', path: `${accounts}/first` });
-    // The server goes on with what it has checked for some seconds.
+    // The server continues with what it has checked for some seconds.
     await eventually('a refusal', async () => {
       const error = await whoAmI().catch((thrown: unknown) => thrown);
       return (error as { status?: number }).status === 401;

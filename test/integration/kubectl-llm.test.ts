@@ -84,7 +84,7 @@ describe('status', () => {
     expect(stdout).toContain('default/soon: ready, Serving');
   });
 
-  test('waits no longer than it is told to, and knows what is not there', async () => {
+  test('waits no longer than it is asked to, and knows what is not there', async () => {
     await world.createService('slow', { model: world.model('models/llama/') });
     expect((await commands.kubectlLlm(['status', 'slow', '-w', '--timeout', '1'])).code).toBe(1);
     const { code, stderr } = await commands.kubectlLlm(['status', 'nothing']);
@@ -127,7 +127,7 @@ describe('drain', () => {
     const { code, stdout, stderr } = await draining;
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('default/pair-1 must wait for its disruption budget: ');
-    expect(stdout).toContain('default/pair-1 was told to end: it finishes what it generates');
+    expect(stdout).toContain('default/pair-1 was asked to end: it finishes what it generates');
     expect(stdout).toContain('default/pair-1 is gone; its answers: 0 finished');
     expect(stdout).toContain('newest pod: pair-2');
     expect(await pod('pair-1')).toBeNull();
@@ -173,9 +173,9 @@ describe('drain', () => {
     expect(code).toBe(0);
     expect(stdout.split('\n')).toEqual([
       'node n1 is cordoned: no new pod comes to it',
-      'default/kept-1 was told to end: it finishes what it generates',
+      'default/kept-1 was asked to end: it finishes what it generates',
       'default/kept-1 is gone; its answers: 0 finished',
-      'default/soon-1 was told to end: it finishes what it generates',
+      'default/soon-1 was asked to end: it finishes what it generates',
       'default/soon-1 is gone; its answers: 0 finished',
       'node n1 has no pod of a service; it stays cordoned until kubectl uncordon n1',
       '',
@@ -208,7 +208,7 @@ test('logs and chat of a service without pods say so, with what it waits for', a
   expect([chat.code, chat.stderr]).toEqual([3, expect.stringContaining('missing has no pod that answers. ')]);
 });
 
-test('a person without rights is told in the words of the API server', async () => {
+test('a person without rights gets the words of the API server', async () => {
   const { code, stderr } = await commands.kubectlLlm(['status'], 'activator');
   expect([code, stderr]).toEqual([
     3,

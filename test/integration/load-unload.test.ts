@@ -27,7 +27,7 @@ interface Sample {
   readonly sharedBytes: number;
 }
 
-/** Runs `loads` rounds of `round` (statements that may await) after `setUp`, and looks at the process 50 times. */
+/** Runs `loads` rounds of `round` (statements that may await) after `setUp`, and measures the process 50 times. */
 async function samplesOf(setUp: string, round: string, loads: number): Promise<Sample[]> {
   const script = `
     import { readdirSync, readFileSync, statfsSync } from 'node:fs';

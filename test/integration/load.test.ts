@@ -1,5 +1,5 @@
 // A replica under load, in small: what test/bench/streams.ts and test/bench/soak.ts do for minutes. Counts and outcomes
-// only: how fast it goes is theirs to tell.
+// only: how fast it goes is theirs to measure.
 
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { disagreements } from '../load/accounting.js';
@@ -35,9 +35,9 @@ test.each([
     6,
     /^the log has 5 tokens, the metric 6/,
   ],
-])('finds an answer %s', (_, seen, metric, told) => {
+])('finds an answer %s', (_, seen, metric, line) => {
   const found = disagreements([seen], [{ id: 'a', promptTokens: 2, completionTokens: 5 }], metric);
-  expect(found).toEqual([expect.stringMatching(told)]);
+  expect(found).toEqual([expect.stringMatching(line)]);
 });
 
 describe('leaves nothing behind, with sums that agree', () => {

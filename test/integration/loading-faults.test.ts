@@ -79,7 +79,7 @@ test('S3 goes away and comes back: the engine waits, and nothing is fetched twic
     'the outage',
     async () => (await replica.health()).failure?.reason === 'S3Unavailable',
   );
-  process.stdout.write(`S3 away: told after ${(performance.now() - gone).toFixed(0)} ms\n`);
+  process.stdout.write(`S3 away: reported after ${(performance.now() - gone).toFixed(0)} ms\n`);
   expect(await replica.health()).toMatchObject({ state: 'pulling', engine: { state: 'loading' } });
   await world.s3.resume();
   await replica.ready();
@@ -87,7 +87,7 @@ test('S3 goes away and comes back: the engine waits, and nothing is fetched twic
   expect(world.gate.reads.slice(before).every(world.isLast)).toBe(true);
 });
 
-test('S3 that answers and sends nothing is told as a stall, with the engine waiting', async () => {
+test('S3 that answers and sends nothing is reported as a stall, with the engine waiting', async () => {
   const replica = await waiting(1, { noProgressTimeoutSeconds: 15 });
   expect(await ended('S3 silent', replica, performance.now())).toBe(1);
   expect(replica.terminationMessage).toMatchObject({ reason: 'LoadStalled' });
@@ -141,7 +141,7 @@ test('SIGTERM ends everything at once, with 0', async () => {
   expect(seen.filter(isRunning)).toEqual([]);
 });
 
-test('a server that is killed takes its ranks with it, and the next one goes on where it was', async () => {
+test('a server that is killed takes its ranks with it, and the next one continues where it was', async () => {
   const replica = await waiting(2);
   replica.child.kill('SIGKILL');
   await eventually('all ranks to be gone', () => seen.filter(isRunning).length === 0);
@@ -149,7 +149,7 @@ test('a server that is killed takes its ranks with it, and the next one goes on 
 });
 
 test.each([0, 1])(
-  'rank %i of 2 that is killed ends the replica; the next one goes on where it was',
+  'rank %i of 2 that is killed ends the replica; the next one continues where it was',
   async (rank) => {
     const replica = await waiting(2);
     process.kill(seen[rank]!, 'SIGKILL');

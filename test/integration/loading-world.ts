@@ -76,7 +76,7 @@ export class LoadingWorld {
     return this.replica;
   }
 
-  /** Bytes of the piece that `isLast` tells of. */
+  /** Bytes of the piece that `isLast` names. */
   get lastPieceBytes(): number {
     return this.bytesOf(lateLayers) % pieceBytes;
   }

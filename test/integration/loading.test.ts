@@ -26,7 +26,7 @@ describe.each([1, 2])('with %i ranks', (tensor) => {
     expect(await replica.metric('llmservice_pull_bytes_done')).toBe(pulled!.bytesDone);
     expect(pulled!.bytesDone).toBe(pulled!.bytesTotal - world.lastPieceBytes);
     // What is there may not all be in memory yet.
-    await replica.eventually('health and metrics to tell the same', async () => {
+    await replica.eventually('health and metrics to show the same', async () => {
       const { load } = await replica.health();
       return (await replica.metric('llmservice_load_bytes_done')) === load!.loaded!.bytesDone;
     });
@@ -70,6 +70,6 @@ test('a file that arrives broken once is fetched again, and the engine that read
   const replica = await world.serve();
   await replica.ready();
   expect(gate.reads.filter(broken)).toHaveLength(2);
-  expect(replica.log).toContain('the checkpoint is looked at again');
+  expect(replica.log).toContain('the checkpoint is checked again');
   expect(await answer(replica)).toBe(await world.expectedAnswer());
 });

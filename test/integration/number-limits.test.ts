@@ -81,7 +81,7 @@ test.each(fields)('%s: %s', async (kind, field, { schema: { minimum, maximum }, 
     return { value, status };
   });
   const unexpected = (await Promise.all(answers)).filter(({ status }) => status !== 200 && status !== 400);
-  // A request that may wait for next to nothing is told that it waited for longer.
+  // A request that may wait for next to nothing is refused as having waited for longer.
   expect(unexpected.filter(({ status }) => field !== 'max_queue_seconds' || status !== 503)).toEqual([]);
   expect((await replica.health()).engine).toMatchObject({ state: 'ready', restarts: 0 });
 });

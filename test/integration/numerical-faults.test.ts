@@ -1,4 +1,4 @@
-// Checkpoints with a value that is not a number, in a real engine: who fails and who does not, what they are told, and
+// Checkpoints with a value that is not a number, in a real engine: who fails and who does not, what they get, and
 // what becomes of the engine.
 
 import { readFileSync } from 'node:fs';
@@ -71,7 +71,7 @@ const failureOfRequest = (engine: EngineClient, asked: GenerateRequest): Promise
     (error: unknown) => error,
   );
 
-/** Told with the step after the last. */
+/** Reported with the step after the last. */
 async function expectIdle(engine: EngineClient): Promise<void> {
   await eventually('an idle engine', () => engine.stats?.running === 0);
   expect(engine.stats).toMatchObject({ waiting: 0, blocksUsed: 0 });
@@ -132,7 +132,7 @@ describe.each([
       reason: 'EngineNumericalFault',
     });
     const took = performance.now() - asked;
-    process.stdout.write(`a value that is not finite: told after ${took.toFixed(0)} ms\n`);
+    process.stdout.write(`a value that is not finite: reported after ${took.toFixed(0)} ms\n`);
     for (let i = 1; i < 7; i++) {
       expect(await failureOfRequest(engine, request(bad(4 + i, 2)))).toMatchObject({
         reason: 'EngineNumericalFault',
@@ -178,12 +178,12 @@ describe('speculation', () => {
   const spoiled = (tokens: Iterable<number>): Damage[] =>
     Array.from(tokens, (token) => ({ tensor: embeddings, index: token * 72 + 5, bits: bf16.nan }));
 
-  /** What a request got before it ended, and what it was told. */
+  /** What a request got before it ended, and how it failed. */
   async function answerOf(damages: readonly Damage[], method: 'none' | 'ngram' | 'mtp'): Promise<object> {
     const engine = await start(name, damages, { speculative: { method, tokens: 3 } });
     const tokens: number[] = [];
     const logprobs: number[] = [];
-    let told: unknown = null;
+    let failure: unknown = null;
     try {
       const { signal } = new AbortController();
       for await (const output of engine.submit({ ...asked, id: method }, { signal })) {
@@ -191,40 +191,40 @@ describe('speculation', () => {
         logprobs.push(...(output.logprobs ?? []).map(({ logprob }) => logprob));
       }
     } catch (error) {
-      told = (error as { detail: unknown }).detail;
+      failure = (error as { detail: unknown }).detail;
     }
     await expectIdle(engine);
     const { numericalFaults, restarts } = engine.health();
     const { draftTokensTotal } = engine.stats!.drafts;
     await engine.stop();
-    return { answer: { tokens, logprobs, told, numericalFaults, restarts }, draftTokensTotal };
+    return { answer: { tokens, logprobs, failure, numericalFaults, restarts }, draftTokensTotal };
   }
 
   test('fails nobody by drafts that are rejected, though their rows are not finite', async () => {
     const bad = [...drafted].filter((token) => !said.includes(token) && !prompt.includes(token));
     expect(bad.length).toBeGreaterThan(20);
     const { answer } = (await answerOf([], 'none')) as { answer: object };
-    expect(answer).toMatchObject({ tokens: said.slice(0, 12), told: null });
+    expect(answer).toMatchObject({ tokens: said.slice(0, 12), failure: null });
     const drafting = await answerOf(spoiled(bad), 'mtp');
     expect(drafting).toEqual({ answer, draftTokensTotal: expect.any(Number) });
     expect(drafting).not.toMatchObject({ draftTokensTotal: 0 });
   });
 
   test.each(methods)(
-    'with %s drafts tells of a fault what is told without, after the same tokens',
+    'with %s drafts reports of a fault what is reported without, after the same tokens',
     async (method) => {
       const damages = spoiled([said[7]!]);
       const { answer } = (await answerOf(damages, 'none')) as { answer: object };
       expect(answer).toMatchObject({
         tokens: said.slice(0, 8),
-        told: { kind: 'notFinite', part: 'embedding', position: prompt.length + 7 },
+        failure: { kind: 'notFinite', part: 'embedding', position: prompt.length + 7 },
         numericalFaults: { notFinite: 1 },
       });
       expect(await answerOf(damages, method)).toMatchObject({ answer });
     },
   );
 
-  test('by a layer whose own numbers mean nothing drafts nothing, and answers all the same', async () => {
+  test('by a layer with non-finite logits drafts nothing, and answers all the same', async () => {
     const { answer } = (await answerOf([], 'none')) as { answer: object };
     const damages = [{ tensor: 'mtp.layers.0.mlp.down_proj.weight', index: 3, bits: bf16.nan }];
     expect(await answerOf(damages, 'mtp')).toEqual({ answer, draftTokensTotal: 0 });

@@ -44,7 +44,7 @@ afterAll(async () => {
 const startOperator = (): RunningOperator =>
   world.startOperator({ podBaseUrl: () => replica.url, timing: { idleIntervalMs: 200 }, clock: () => now });
 
-/** The clock goes on, and the operator looks at the service. */
+/** The clock runs on, and the operator reconciles the service. */
 async function goTo(name: string, time: string): Promise<void> {
   now = new Date(time);
   await world.patch(resources.llmServices, name, { metadata: { annotations: { 'example.org/look': time } } });
@@ -165,7 +165,7 @@ describe('a budget', () => {
     expect(writes().slice(before)).toEqual([]);
     await goTo('costly', '2026-11-10T13:05:00Z');
     await counted(3900);
-    await eventually('the audit log to tell', () => writes().length > before);
+    await eventually('the audit log to show it', () => writes().length > before);
     expect(writes().slice(before)).toMatchObject([{ resource: 'llmservices' }]);
   });
 
@@ -188,7 +188,7 @@ describe('a budget', () => {
     await replicas('costly', 1);
   });
 
-  test('takes all pods away when it is spent, and has the activator tell why', async () => {
+  test('takes all pods away when it is spent, and has the activator say why', async () => {
     await goTo('costly', '2026-11-10T14:00:00Z');
     await replicas('costly', 0);
     const { message } = await world.condition('costly', 'Ready', 'False', 'OverBudget');
@@ -200,7 +200,7 @@ describe('a budget', () => {
     await counted(7200);
   });
 
-  test('whoever asks is told so at once, and wakes nothing', async () => {
+  test('whoever asks is refused at once, and wakes nothing', async () => {
     const activator = await ActivatorProcess.start(world.api);
     const { status, body } = await (await activator.send('costly', {})).answer;
     await activator.stop();

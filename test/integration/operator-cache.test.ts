@@ -33,7 +33,7 @@ interface PodTemplate {
   };
 }
 
-/** What the pods of a service are told of the cache. */
+/** What the pods of a service get about the cache. */
 async function cacheOf(name: string): Promise<{ pins: { model: string } }> {
   const { spec } = (await world.deployment(name)) as unknown as PodTemplate;
   const config = spec.template.spec.volumes.find((volume) => volume.name === 'engine-config')?.configMap
@@ -68,7 +68,7 @@ test('a file that only the pods read makes another revision once it changes, and
   await sleep(1_100);
   expect(await cacheOf('pinned')).toEqual(before);
 
-  // This server tells versions apart by their time, in whole seconds.
+  // This server distinguishes versions by their time, in whole seconds.
   world.s3.put('models', 'cached', { 'chat_template.jinja': 'two' });
   await world.patch(resources.llmServices, 'pinned', {
     metadata: { annotations: { 'llmservice.dev/retry': '1' } },
@@ -115,7 +115,7 @@ test('of a folder of the node each namespace sees its own part, and the tenantâ€
 
 const jobs = () => world.list(resources.jobs, 'llmservice.dev/service=ahead');
 
-test('weights are pulled ahead by a Job into the claim: told, left alone once done, gone when nobody wants it', async () => {
+test('weights are pulled ahead by a Job into the claim: reported, left alone once done, gone when nobody wants it', async () => {
   await create('ahead', { kind: 'pvc', claimName: 'weights', prePull: true });
   const job = await eventually('the Job', async () => (await jobs())[0]);
   const now = new Date().toISOString();
@@ -123,7 +123,7 @@ test('weights are pulled ahead by a Job into the claim: told, left alone once do
   const status = { startTime: now, completionTime: now, succeeded: 1 };
   const conditions = [complete('SuccessCriteriaMet'), complete('Complete')];
   await world.patch(resources.jobs, job.metadata.name, { status: { ...status, conditions } }, '/status');
-  await eventually('the condition to tell', async () =>
+  await eventually('the condition to say it', async () =>
     (await world.condition('ahead', 'ModelResolved', 'True')).message.includes('1 of 1 Jobs are done'),
   );
   await operator.stop();

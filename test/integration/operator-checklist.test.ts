@@ -65,7 +65,7 @@ describe('with an operator', () => {
   });
   afterAll(() => operator.stop());
 
-  test('a service that nobody looked at yet gets every condition as Unknown first', async () => {
+  test('a service that nobody reconciled yet gets every condition as Unknown first', async () => {
     await world.createService('fresh', { model: world.model('models/llama/'), ...oneGi });
     await world.condition('fresh', 'Fits', 'True');
     const first = written[0]?.conditions ?? [];

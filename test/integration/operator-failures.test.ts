@@ -37,7 +37,7 @@ async function failing(name: string): Promise<void> {
 }
 
 describe('a terminal failure', () => {
-  test('is told with its remedy, and scales to zero at its first message', async () => {
+  test('is reported with its remedy, and scales to zero at its first message', async () => {
     await failing('terminal');
     await eventually('zero replicas', async () => (await replicas('terminal')) === 0);
     const { lastFailure } = await world.status('terminal');
@@ -88,7 +88,7 @@ describe('a terminal failure', () => {
   });
 });
 
-test('a failure that may pass is told, and the pods are left to try again', async () => {
+test('a failure that may pass is reported, and the pods are left to try again', async () => {
   await world.createService('passing', { model: world.model('models/llama/'), ...oneGi });
   await world.makePod('passing', 'passing-1');
   await world.podFailed('passing-1', 'Segmentation fault');

@@ -31,7 +31,7 @@ const replicas = (wanted: number) =>
     60_000,
   );
 
-test('a service gets one that cannot scale while nobody tells its metrics, and says so', async () => {
+test('a service gets one that cannot scale while nobody reports its metrics, and says so', async () => {
   await world.createService('busy', {
     model: world.model('models/llama/'),
     resources: { limits: { memory: '1Gi' } },

@@ -77,7 +77,7 @@ describe('a service', () => {
       const found = await Promise.all(kinds.map((kind) => world.get(kind, 'main')));
       return found.map((object) => object?.metadata.resourceVersion);
     };
-    // Ready is told before the Deployment's note of which revision was.
+    // Ready is written before the Deployment's note of which revision was.
     const before = await settled('what is written', versions);
     await operator.stop();
     client = new WatchedClient(world.api.kubeConfig('operator'));
@@ -161,17 +161,19 @@ describe('a service', () => {
 
   // A pod's certificate is for the Service's name, by an authority that the operator need not know.
   test.each(['http', 'https'])(
-    'shows in status how far a pod has pulled, as it tells by %s',
+    'shows in status how far a pod has pulled, as it reports by %s',
     async (scheme) => {
       await operator.stop();
       const load = { phase: 'pull', bytesDone: 10, bytesTotal: 40, bytesPerSecond: 5, etaSeconds: 6 };
       const authority = new Authority('unknown');
-      const tell: RequestListener = (_request, response) =>
+      const answer: RequestListener = (_request, response) =>
         response
           .writeHead(503, { 'content-type': 'application/json' })
           .end(JSON.stringify({ state: 'pulling', load }));
       const health = (
-        scheme === 'http' ? createServer(tell) : createTlsServer(authority.issue('loading.default.svc'), tell)
+        scheme === 'http'
+          ? createServer(answer)
+          : createTlsServer(authority.issue('loading.default.svc'), answer)
       ).listen(0, '127.0.0.1');
       await once(health, 'listening');
       const address = health.address() as { port: number };
@@ -223,7 +225,7 @@ describe('a service', () => {
     await world.condition('waiting', 'Ready', 'False', 'Unschedulable');
   });
 
-  test('pods that a quota refuses are told', async () => {
+  test('pods that a quota refuses are reported', async () => {
     await world.createService('quota', { model: world.model('models/llama/'), ...oneGi });
     await world.deployment('quota');
     await world.patch(
@@ -258,7 +260,7 @@ describe('a service', () => {
     await world.deployment('later');
   }, 180_000);
 
-  test('a name that is taken by a foreign object is told, and the object left alone', async () => {
+  test('a name that is taken by a foreign object is reported, and the object left alone', async () => {
     await world.create({
       apiVersion: 'v1',
       kind: 'Service',

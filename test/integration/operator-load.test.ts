@@ -1,4 +1,4 @@
-// Scaling by load against a real API server: the operator's own loop on metrics that pods tell, and KEDA's ScaledObject as
+// Scaling by load against a real API server: the operator's own loop on metrics that pods report, and KEDA's ScaledObject as
 // its project publishes it. The test plays the pods.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -68,7 +68,7 @@ describe('the operator’s own loop', () => {
     await world.condition('own', 'ScalingActive', 'True', 'Operator');
     await world.condition('own', 'Ready', 'True');
     const writes = (): number => world.api.writes().filter(({ name }) => name === 'own').length;
-    // Ready is told before the Deployment's note of which revision was.
+    // Ready is written before the Deployment's note of which revision was.
     const before = await settled('what is written', writes);
     await sleep(2_000);
     expect(writes()).toBe(before);
@@ -140,7 +140,7 @@ test('more replicas than share the budgets of the keys are refused', async () =>
 });
 
 describe('KEDA', () => {
-  test('that is asked for and absent is told of', async () => {
+  test('that is asked for and absent is reported', async () => {
     await create('keda', { maxReplicas: 4, provider: 'keda' });
     const { message } = await world.condition('keda', 'ScalingActive', 'False', 'ProviderMissing');
     expect(message).toContain('no KEDA');

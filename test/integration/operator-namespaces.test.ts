@@ -68,7 +68,7 @@ test('one that is opened is looked after from then on', async () => {
 test('one that is taken away leaves the others as they are', async () => {
   const group = '/apis/rbac.authorization.k8s.io/v1/namespaces/team-a';
   await world.request('DELETE', `${group}/rolebindings/llmservice-operator`, {});
-  // Open watches go on; the next is refused.
+  // Open watches continue; the next is refused.
   await world.api.restart();
   await eventually('the metric', () => unserved('team-a'), 120_000);
   await create('two', 'default');

@@ -102,7 +102,7 @@ describe('once it is over, all that was wanted meanwhile is done, after', () => 
 
 // Each with an operator of its own: one that still backs off from an outage before may rightly list anew in this one.
 test.each([429, 500, 503, 401])(
-  '%i to every watch: they go on from where they stood, and nothing is listed anew',
+  '%i to every watch: they continue from where they stood, and nothing is listed anew',
   async (code) => {
     const behind = await startBehindGate();
     const { gate, operator } = behind;
@@ -127,7 +127,7 @@ test.each([429, 500, 503, 401])(
   },
 );
 
-test('the Gateway API is removed and comes back: services go on without routes, and get them again', async () => {
+test('the Gateway API is removed and comes back: services continue without routes, and get them again', async () => {
   const operator = world.startOperator();
   const routed = (name: string): Promise<unknown> =>
     world.createService(name, {

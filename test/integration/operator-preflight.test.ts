@@ -1,4 +1,4 @@
-// What is wrong with a checkpoint is told in status before any pod exists, each with its own reason and remedy.
+// What is wrong with a checkpoint is reported in status before any pod exists, each with its own reason and remedy.
 
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -63,13 +63,13 @@ describe('a checkpoint that cannot serve', () => {
     expect(await expectRefused(name, 'ModelResolved', reason)).toContain(part);
   });
 
-  test('is told by one event, however often it is looked at', async () => {
+  test('is reported by one event, however often it is checked', async () => {
     const { uid } = (await world.get(resources.llmServices, 'unknown-model'))?.metadata ?? {};
     const { items } = await world.api.admin.get<{ items: KubeObject[] }>('/api/v1/namespaces/default/events');
-    const told = items.filter(
+    const events = items.filter(
       (event) => (event as unknown as { involvedObject: { uid: string } }).involvedObject.uid === uid,
     );
-    expect(told).toEqual([expect.objectContaining({ type: 'Warning', reason: 'UnsupportedArchitecture' })]);
+    expect(events).toEqual([expect.objectContaining({ type: 'Warning', reason: 'UnsupportedArchitecture' })]);
   });
 });
 
@@ -227,7 +227,7 @@ describe('the memory plan', () => {
     expect(message).toContain('values that work: 1, 2, 4');
   });
 
-  test('an accelerator without a runtime image is told; with one of its own the service is planned on it', async () => {
+  test('an accelerator without a runtime image is reported; with one of its own the service is planned on it', async () => {
     const accelerator = { resourceName: 'amd.com/gpu', devices: 2, memoryPerDevice: '48Gi' };
     await world.createService('gpu', {
       model: world.model('models/good/'),
@@ -254,7 +254,7 @@ describe('the memory plan', () => {
 });
 
 describe('S3 that is away', () => {
-  test('leaves a new service waiting, and it goes on by itself', async () => {
+  test('leaves a new service waiting, and it continues by itself', async () => {
     await world.s3.pause();
     await world.createService('patient', { model: world.model('models/good/'), ...oneGi });
     const { message } = await world.condition('patient', 'ModelResolved', 'Unknown', 'S3Unavailable');
@@ -294,7 +294,7 @@ test('a repaired checkpoint is taken up when the retry annotation changes', asyn
   await world.deployment('no-tokenizer');
 });
 
-test('endpoints that never answer keep no other service waiting, and are told of', async () => {
+test('endpoints that never answer keep no other service waiting, and are reported', async () => {
   const silent = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const { port } = silent.address() as { port: number };

@@ -1,4 +1,4 @@
-// An operator that may not read all that it looks for: kinds of others count as not served, and everything else goes on; a
+// An operator that may not read all that it looks for: kinds of others count as not served, and everything else continues; a
 // kind that it needs makes a leader that is not ready, and says so. The API server and its roles are real.
 
 import type { Server } from 'node:http';
@@ -59,7 +59,7 @@ describe('an operator that may not read VirtualServices and ScaledObjects', () =
     expect(operator.operator.notReady()).toBeNull();
   });
 
-  test('tells whoever wants one of them, and the metrics', async () => {
+  test('reports it to whoever wants one of them, and in the metrics', async () => {
     await service('routed', { routing: { host: 'a.test', provider: 'istio' } });
     const { message } = await world.condition('routed', 'Routed', 'False', 'RouteForbidden');
     // One rule of the role has both of istio's kinds.
@@ -76,9 +76,9 @@ describe('an operator that may not read VirtualServices and ScaledObjects', () =
     expect(text).toContain('llmservice_operator_ready 1');
   });
 
-  test('goes on with them once it may', async () => {
+  test('continues with them once it may', async () => {
     await mayAllBut();
-    // This cluster has no istio, which can be told now.
+    // This cluster has no istio, which is known now.
     await eventually(
       'the kind is looked for anew',
       async () => (await world.status('routed')).conditions?.some(({ reason }) => reason === 'IstioMissing'),

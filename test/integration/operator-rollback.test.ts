@@ -74,7 +74,7 @@ async function expectRolledBack(name: string, good: object, reason: string): Pro
 describe('a new revision that fails terminally', () => {
   let good: object;
 
-  test('is told first, then rolled back, while the pods before it serve', async () => {
+  test('is reported first, then rolled back, while the pods before it serve', async () => {
     good = await ready('edited');
     await operator.stop();
     const client = new WatchedClient(world.api.kubeConfig('operator'));
@@ -83,8 +83,8 @@ describe('a new revision that fails terminally', () => {
     const begun = client.writes.length;
     await world.podFailed('edited-2', terminal);
     await expectRolledBack('edited', good, 'KvCacheTooSmall');
-    const told = client.writes.slice(begun).filter((write) => write.includes('/edited'));
-    const at = (part: string) => told.findIndex((write) => write.includes(part));
+    const writes = client.writes.slice(begun).filter((write) => write.includes('/edited'));
+    const at = (part: string) => writes.findIndex((write) => write.includes(part));
     expect(at('/llmservices/edited/status')).toBe(0);
     expect(at('/deployments/edited')).toBeGreaterThan(0);
     const { items } = await world.request<{ items: { reason: string; involvedObject: { name: string } }[] }>(

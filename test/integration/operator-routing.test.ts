@@ -63,7 +63,7 @@ describe('a service routed by istio', () => {
     expect((await world.status('mesh')).url).toBe('http://mesh.example.org/models/mesh/');
   });
 
-  test('tells what istio has against it', async () => {
+  test('reports what istio has against it', async () => {
     const validationMessages = [
       { level: 'ERROR', type: { name: 'ReferencedResourceNotFound', code: 'IST0101' } },
     ];

@@ -112,7 +112,7 @@ describe('a service that nobody asks anything', () => {
     await replicas('sleepy', 1);
   });
 
-  test('does not while it works, nor while nobody can tell', async () => {
+  test('does not while it works, nor while nobody knows', async () => {
     replica.activity = { running: 1, counted: 5 };
     await makeActivator('activator-1', '192.0.2.11');
     await eventually('no reason', async () =>
@@ -135,7 +135,7 @@ describe('a service that nobody asks anything', () => {
       ports: [{ name: 'http', port: 8082 }],
     });
     // The endpoints were written before the pods went.
-    await eventually('the audit log to tell', () => {
+    await eventually('the audit log to show it', () => {
       const writes = world.api.writes().filter(({ name }) => name.startsWith('sleepy'));
       const slice = writes.findIndex(({ resource }) => resource === 'endpointslices');
       const last = writes.findLastIndex(({ resource }) => resource === 'deployments');

@@ -1,5 +1,5 @@
 // Whether streams come through the public route: by an operator that finds the Gateway's address for itself, asks a real
-// server's route through proxies that pass events on or keep them back, and tells what it saw.
+// server's route through proxies that pass events on or keep them back, and reports what it saw.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -104,7 +104,7 @@ describe('a route that streams', () => {
   });
 });
 
-test('a route whose proxy keeps answers back is told of, gates nothing, and is found mended', async () => {
+test('a route whose proxy keeps answers back is reported, gates nothing, and is found mended', async () => {
   proxy.held.add(host('held'));
   await serve('held');
   const { message } = await world.condition('held', 'StreamingVerified', 'False', 'Buffered');

@@ -56,7 +56,7 @@ const edit = (name: string, change: object) => world.patch(llmServices, name, { 
 const isDiscovery = (path: string): boolean => /^\/apis\/[^/]+$/.test(path);
 const outside = () => asked.filter((path) => !path.includes('/namespaces/default/') && !isDiscovery(path));
 
-/** Where the cluster's own public addresses would be told; the answer is a refusal. */
+/** Where the cluster's own public addresses would be listed; the answer is a refusal. */
 const ownAddresses = ['/apis/networking.k8s.io/v1/servicecidrs', '/api/v1/nodes'];
 
 describe('an operator that may nothing outside of its namespace', () => {
@@ -124,7 +124,7 @@ describe('a NetworkPolicy', () => {
     expect((await world.deployment('walled')).spec?.template).toEqual(before);
   });
 
-  test('that Kubernetes refuses is told with its words', async () => {
+  test('that Kubernetes refuses is reported with its words', async () => {
     await edit('walled', { networkPolicy: { from: [{ ipBlock: { cidr: 'nowhere' } }] } });
     const { message } = await world.condition('walled', 'Scheduled', 'False', 'InvalidSpec');
     expect(message).toContain('cidr');

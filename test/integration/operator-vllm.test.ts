@@ -82,7 +82,7 @@ describe('a model that our engine lacks', () => {
   });
 });
 
-test('the plan of our engine is told as an estimate', async () => {
+test('the plan of our engine is reported as an estimate', async () => {
   await create('known', 'llama', { accelerator: { memoryPerDevice: '1Gi' } });
   const { message } = await world.condition('known', 'Fits', 'True', 'Estimated');
   expect(message).toContain('vLLM measures for itself');
@@ -95,7 +95,7 @@ test('weights that are larger than the device are refused', async () => {
   expect(message).toContain('weights alone');
 });
 
-test('an accelerator without a vLLM image is told, with the flag that names one', async () => {
+test('an accelerator without a vLLM image is reported, with the flag that names one', async () => {
   await create('gpu', 'llama', { accelerator: { resourceName: 'nvidia.com/gpu' } });
   const { message } = await world.condition('gpu', 'Scheduled', 'False', 'RuntimeImageMissing');
   expect(message).toContain('--vllm-image-cuda');

@@ -1,4 +1,4 @@
-// More sequences than the KV cache has blocks for: who waits, who is told so, and that answers are those of an engine
+// More sequences than the KV cache has blocks for: who waits, who is refused, and that answers are those of an engine
 // with room for all.
 
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
@@ -55,7 +55,7 @@ async function answer(asked: GenerateRequest): Promise<number[]> {
   return tokens;
 }
 
-/** Told with the step after the last. */
+/** Reported with the step after the last. */
 async function expectIdle(): Promise<void> {
   await eventually('an idle engine', () => client.stats?.running === 0);
   expect(client.stats).toMatchObject({ waiting: 0, blocksUsed: 0 });
@@ -77,14 +77,14 @@ test('sequences are preempted and computed again, to the same answers, and every
   await expectIdle();
 });
 
-test('who waits longer than it may is told so, and those who run are not disturbed', async () => {
+test('who waits longer than it may is refused, and those who run are not disturbed', async () => {
   // Room for one or two at once: they last longer than a slow machine takes to ask.
   const running = Array.from({ length: 24 }, () => answer(request(200)));
   await eventually('all blocks to be taken', () => (client.stats?.waiting ?? 0) > 0);
   const asked = performance.now();
   await expect(answer(request(1, { maxQueueMs: 100 }))).rejects.toMatchObject({ reason: 'QueueTimeout' });
   const took = performance.now() - asked;
-  process.stdout.write(`out of KV: QueueTimeout of 100 ms told after ${took.toFixed(0)} ms\n`);
+  process.stdout.write(`out of KV: QueueTimeout of 100 ms reported after ${took.toFixed(0)} ms\n`);
   for (const tokens of await Promise.all(running)) expect(tokens).toHaveLength(200);
   await expectIdle();
 });

@@ -142,7 +142,7 @@ test('a checkpoint that has the layer keeps its own', async () => {
   expect(pulledFolders()).toHaveLength(1);
 });
 
-test('a disk that lacks room for model and head is told what both need, before either is pulled', async () => {
+test('a disk that lacks room for model and head is reported with what both need, before either is pulled', async () => {
   const model = putHuge();
   const { 'config.json': config, [holdsHead]: head } = readFiles(demoCheckpoint);
   const refused = await serve('s3://models/huge/', { method: 'mtp', uri: 's3://heads/fp8/' });

@@ -190,7 +190,7 @@ describe('with the demo checkpoint in a folder', () => {
     expect(outcome.code).toBe(args.includes('--diff') ? 3 : 2);
   });
 
-  test('of several services the gravest tells, and each says its own', async () => {
+  test('of several services the gravest decides, and each says its own', async () => {
     writeFileSync(join(folder, 'a.yaml'), service(l4));
     writeFileSync(join(folder, 'b.yaml'), manifests(llmService('small', { model: { uri }, ...tiny })));
     const { code, report } = await plan(['-f', folder, '--checkpoint', demo, '-o', 'json']);
@@ -201,7 +201,7 @@ describe('with the demo checkpoint in a folder', () => {
     expect([code, report().exitCode]).toEqual([1, 1]);
   });
 
-  test('a folder that is not there is told by its path', async () => {
+  test('a folder that is not there is reported by its path', async () => {
     const outcome = await plan(['-f', '-', '--checkpoint', '/no/such/folder'], service(l4));
     expect(outcome.text).toContain('/no/such/folder');
     expect(outcome.code).toBe(3);
@@ -281,7 +281,7 @@ describe('with checkpoints in a bucket and a cluster', () => {
     await operator.stop();
   });
 
-  test('what only the API server checks is told by its dry run', async () => {
+  test('what only the API server checks is reported by its dry run', async () => {
     const model = { ...world.model('models/good/'), name: 'a', aliases: ['a'] };
     const input = manifests(llmService('rules', { model, ...limits }));
     const outcome = await plan(['-f', '-', '--diff'], input, { KUBECONFIG: kubeconfig });

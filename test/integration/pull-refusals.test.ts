@@ -69,7 +69,7 @@ test.each([
   const recorder = new Recorder();
   const failure = await failureOf(world.pull(prefix, {}, recorder));
   expect([failure.reason, failure.message]).toEqual([reason, expect.stringContaining(message)]);
-  // Told before any weight was fetched.
+  // Reported before any weight was fetched.
   expect(recorder.begun).toBeNull();
 });
 

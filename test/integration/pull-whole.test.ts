@@ -65,7 +65,7 @@ test('what is there already is not fetched again', async () => {
   expect(recorder.bytes).toBe(0);
 });
 
-test('a shard that the index names and nobody uploaded is told', async () => {
+test('a shard that the index names and nobody uploaded is reported', async () => {
   const files = Object.entries(llamaCheckpoint()).filter(([name]) => name !== shard);
   world.put('short', Object.fromEntries(files));
   await expect(failureOf(pull('short'))).resolves.toMatchObject({ reason: 'CheckpointIncomplete' });
@@ -84,7 +84,7 @@ test('S3 that is away is waited for', async () => {
 describe('the init container', () => {
   const entry = fileURLToPath(new URL('../../runtime/dist/pull.js', import.meta.url));
 
-  /** Its exit code and how it told its failure, for a service on devices that the puller has not. */
+  /** Its exit code and how it reported its failure, for a service on devices that the puller has not. */
   async function runFor(prefix: string) {
     const service = wantedService({
       model: { uri: `s3://models/${prefix}/`, s3: { endpoint: world.s3.endpoint } },
@@ -94,18 +94,18 @@ describe('the init container', () => {
     const { data } = planConfigMap(service, 'hash', engineConfigText(planPullConfig(service))) as never as {
       data: Record<string, string>;
     };
-    const [config, told] = ['engine-config.json', 'termination-log'].map((name) =>
+    const [config, terminationLog] = ['engine-config.json', 'termination-log'].map((name) =>
       join(world.weightsDir, name),
     );
     writeFileSync(config!, data['engine-config.json']!);
     const { code } = await run(process.execPath, [entry], '', {
       LLMSERVICE_ENGINE_CONFIG: config,
       LLMSERVICE_WEIGHTS_DIR: world.weightsDir,
-      LLMSERVICE_TERMINATION_LOG: told,
+      LLMSERVICE_TERMINATION_LOG: terminationLog,
       AWS_ACCESS_KEY_ID: s3Keys.accessKeyId,
       AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey,
     });
-    return { code, failure: () => parseTerminationMessage(readFileSync(told!, 'utf8')) };
+    return { code, failure: () => parseTerminationMessage(readFileSync(terminationLog!, 'utf8')) };
   }
 
   test('brings the checkpoint to where vLLM looks for it', async () => {

@@ -44,7 +44,7 @@ export class PullWorld {
     this.dir = mkdtempSync(join(tmpdir(), 'llmservice-weights-'));
   }
 
-  /** After each test: no pull goes on. */
+  /** After each test: no pull runs on. */
   end(): void {
     this.pulls.abort();
     rmSync(this.dir, { recursive: true, force: true });
@@ -100,7 +100,7 @@ export class Recorder {
     this.onReceived(this.bytes);
   }
   alive(): void {
-    // Hashing is not looked at here.
+    // Hashing is not measured here.
   }
   elsewhere(): void {
     this.waits += 1;

@@ -54,14 +54,14 @@ describe('a pull', () => {
     world.put('replaced', first);
     await world.pull('replaced');
     const second = { ...first, 'model.safetensors': largeCheckpoint(64)['model.safetensors']! };
-    // This server tells versions apart by their time, in whole seconds.
+    // This server distinguishes versions by their time, in whole seconds.
     await sleep(1_100);
     world.put('replaced', second);
     const dir = await world.pull('replaced');
     expect(sha(readFileSync(join(dir, 'model.safetensors')))).toBe(sha(second['model.safetensors']));
   });
 
-  test('goes on when S3 comes back, without fetching finished ranges twice', async () => {
+  test('continues when S3 comes back, without fetching finished ranges twice', async () => {
     const files = largeCheckpoint(48 * 1024);
     world.put('outage', files);
     const recorder = new Recorder();
@@ -104,7 +104,7 @@ describe('a pull', () => {
 });
 
 describe('a disk', () => {
-  test('that is too small is told before anything is fetched', async () => {
+  test('that is too small is reported before anything is fetched', async () => {
     const { bavail, bsize } = statfsSync(world.weightsDir);
     const { head, dataBytes } = safetensorsHead({ w: bf16Tensor(bavail * bsize) });
     world.s3.putSparse('models', 'huge', 'model.safetensors', head, head.byteLength + dataBytes);
@@ -113,7 +113,7 @@ describe('a disk', () => {
     expect([failure.reason, failure.message]).toEqual(['WeightsDiskFull', expect.stringContaining('free')]);
   });
 
-  test('that fills up during the pull is told; with room again, only the rest is fetched', async () => {
+  test('that fills up during the pull is reported; with room again, only the rest is fetched', async () => {
     const files = largeCheckpoint(24 * 1024);
     world.put('filling', files);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', world.weightsDir]);

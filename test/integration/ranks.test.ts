@@ -117,12 +117,12 @@ const harms = [
     how: 'stopped',
     signal: 'SIGSTOP',
     ofEngine: 'no sign of life',
-    ofRank: 'stands still while',
+    ofRank: 'stalled while',
   },
 ] as const;
 
 describe.each(harms)('a rank that is $how', ({ signal, ofEngine, ofRank }) => {
-  /** The message for rank 0 tells of the engine process, for the others of a rank and what it was at. */
+  /** The message for rank 0 names the engine process, for the others of a rank and what it was at. */
   function expectedFailure(rank: number, tensor: number, pid: number): object {
     const named = `Rank ${String(rank)} of ${String(tensor)} (process ${String(pid)}) ${ofRank}`;
     return { reason: 'EngineFault', message: expect.stringContaining(rank === 0 ? ofEngine : named) };
@@ -205,8 +205,8 @@ function serverScript(): string[] {
       for await (const _ of client.submit({ id: 'one' }, { signal: new AbortController().signal }));
     };
     const failed = client.health().state.kind === 'failed';
-    const told = failed ? await ask().catch(({ reason }) => reason) : null;
-    console.log(JSON.stringify({ ...client.health(), tookMs, told }));
+    const reason = failed ? await ask().catch(({ reason }) => reason) : null;
+    console.log(JSON.stringify({ ...client.health(), tookMs, reason }));
     if (client.health().state.kind === 'failed') process.exit(0);`;
   return [process.execPath, '--input-type=module', '--eval', script];
 }
@@ -223,14 +223,14 @@ async function firstLine(output: NodeJS.ReadableStream): Promise<string> {
 test.each([
   ['too small', '-o size=1m', 'true'],
   ['full', '-o size=8m', 'head -c 7M /dev/zero >/dev/shm/other'],
-])('a /dev/shm that is %s is told with the size needed', async (what, size, fill) => {
+])('a /dev/shm that is %s is reported with the size needed', async (what, size, fill) => {
   const mount = `mount -t tmpfs ${size} tmpfs /dev/shm && ${fill} && exec "$@"`;
   const server = spawn('unshare', ['--mount', 'sh', '-c', mount, 'sh', ...serverScript()]);
   const exited = once(server, 'exit');
-  const { state, pid, tookMs, told } = JSON.parse(await firstLine(server.stdout)) as ReturnType<
+  const { state, pid, tookMs, reason } = JSON.parse(await firstLine(server.stdout)) as ReturnType<
     EngineClient['health']
-  > & { tookMs: number; told: string };
-  expect(told).toBe('SharedMemoryTooSmall');
+  > & { tookMs: number; reason: string };
+  expect(reason).toBe('SharedMemoryTooSmall');
   expect(state).toMatchObject({ kind: 'failed', failure: { reason: 'SharedMemoryTooSmall' } });
   report(`a /dev/shm that is ${what}`, tookMs, state.kind === 'failed' ? state.failure : state);
   // Its mount, and so whatever was in it, goes with the last process that has it.
@@ -254,5 +254,5 @@ test('a server that is killed leaves no rank behind, stopped or not', async () =
 
 function report(what: string, tookMs: number, saw: unknown): void {
   const message = (saw as { message?: string }).message ?? JSON.stringify(saw);
-  process.stdout.write(`${what}: told after ${tookMs.toFixed(0)} ms: ${message}\n`);
+  process.stdout.write(`${what}: reported after ${tookMs.toFixed(0)} ms: ${message}\n`);
 }

@@ -73,7 +73,7 @@ describe('from S3', () => {
     await s3.pause();
     const replica = await serve('demo');
     await eventually(
-      'the outage to be told',
+      'the outage to be reported',
       async () => (await replica.health()).failure?.reason === 'S3Unavailable',
     );
     expect((await fetch(`${replica.url}/healthz/live`)).status).toBe(200);
@@ -112,7 +112,7 @@ describe('from S3', () => {
     },
   );
 
-  test('a tokenizer that cannot be read is told as such', async () => {
+  test('a tokenizer that cannot be read is reported as such', async () => {
     s3.put('models', 'bad-tokenizer', { ...readFiles(demoCheckpoint), 'tokenizer.json': Buffer.from('{') });
     const replica = await serve('bad-tokenizer');
     expect(await replica.exited()).toBe(1);

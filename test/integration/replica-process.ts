@@ -62,7 +62,7 @@ export class ReplicaProcess {
     return new ReplicaProcess(`http://127.0.0.1:${port}`, child, folder);
   }
 
-  /** @param key without one a replica with keys tells its state and its load alone */
+  /** @param key without one a replica with keys shows its state and its load alone */
   async health(key?: string): Promise<Health> {
     const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
     return (await (await fetch(`${this.url}/health`, { headers })).json()) as Health;

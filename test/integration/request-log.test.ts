@@ -101,8 +101,8 @@ test('waits while S3 is away, says so once, and has every line once when it is b
   );
   expect((await lines()).map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
   expect(await replica.metric('llmservice_request_log_lines_lost_total')).toBe(0);
-  const told = replica.log.split('\n').filter((line) => line.includes('the request log'));
-  expect(told.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual([
+  const logged = replica.log.split('\n').filter((line) => line.includes('the request log'));
+  expect(logged.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual([
     'the request log cannot be written',
     'the request log is written again',
   ]);

@@ -76,11 +76,11 @@ describe('an answer with', () => {
       objectAbsent: 'BucketNotFound',
       objectChanged: 'S3Unavailable',
     };
-    const { reason, message: told } = verdicts.operator;
+    const { reason, message: shown } = verdicts.operator;
     expect(reason).toBe(ofList[means] ?? means);
     if (means !== 'objectChanged') expect(agreed(verdicts)).toBe(reason);
-    expect(told).toContain(code);
-    expect(told).not.toContain(message);
+    expect(shown).toContain(code);
+    expect(shown).not.toContain(message);
   });
 
   test('no XML at all is an endpoint to wait for or to correct', async () => {
@@ -106,7 +106,7 @@ describe('a certificate', () => {
   });
   const at = (host: string): string => `https://${host}:${String((server.address() as AddressInfo).port)}`;
 
-  test('of an unknown authority ends both sides, and is told as what it is', async () => {
+  test('of an unknown authority ends both sides, and is reported as what it is', async () => {
     expect(agreed(await verdictsInProcess({ endpoint: at('127.0.0.1') }))).toBe('S3CertificateUntrusted');
   });
 

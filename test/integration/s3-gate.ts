@@ -16,7 +16,7 @@ export interface S3Read {
 export class S3Gate {
   /** In the order in which they were asked for; a repeated one is there twice. */
   readonly reads: S3Read[] = [];
-  /** SHA-256 that is told for a file, in hexadecimal; the server itself keeps none. */
+  /** SHA-256 that is reported for a file, in hexadecimal; the server itself keeps none. */
   readonly digests = new Map<string, string>();
   /** Reads that wait for `release`. */
   holds: (read: S3Read) => boolean = () => false;

@@ -167,7 +167,7 @@ describe('log probabilities of the prompt', () => {
     said.logprobs.token_logprobs.forEach((logprob, i) => expect(scored[i]).toBeCloseTo(logprob!, 1));
   });
 
-  test('are the same once the prompt is cached, and with other answers beside it', async () => {
+  test('are the same once the prompt is cached, and with other answers alongside it', async () => {
     const prompt = Array.from({ length: 150 }, (_, i) => 40 + ((i * 11) % 90));
     const body = { prompt, prompt_logprobs: 2, max_tokens: 1 };
     const first = await ask(body);

@@ -1,5 +1,5 @@
-// Answers with a form, asked of whole replicas by OpenAI's own client: always of that form, the same with drafts and
-// without, streamed and not, beside free ones. The demo model knows nothing of JSON, and is sampled hot: the form is the
+// Structured output, asked of whole replicas by OpenAI's own client: always as asked, the same with drafts and
+// without, streamed and not, beside free ones. The demo model knows nothing of JSON, and is sampled hot: the constraint is the
 // grammar's work alone.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -145,7 +145,7 @@ describe('a JSON schema', () => {
     expect(answers[1]!.choices[0]!.message).toEqual(message);
   });
 
-  test('leaves free answers beside it alone', async () => {
+  test('leaves free answers alongside it alone', async () => {
     const free = (): Promise<OpenAI.ChatCompletion> =>
       client.chat.completions.create({ model: 'demo', messages, temperature: 0, max_completion_tokens: 30 });
     const alone = await free();
@@ -159,15 +159,15 @@ test.each<[object, RegExp]>([
   [{ guided_choice: ['red', 'a "green"', 'größer'] }, /^(red|a "green"|größer)$/],
   [{ guided_grammar: 'root ::= ("ab" | "c") [0-9]\n' }, /^(ab|c)\d$/],
   [{ structured_outputs: { choice: ['yes', 'no'] } }, /^(yes|no)$/],
-])('%j gives what it says, on every route', async (form, expected) => {
+])('%j gives what it says, on every route', async (format, expected) => {
   const quick = { messages, temperature: 1.5, enable_thinking: false };
-  const chat = await replicas.plain.post('/v1/chat/completions', { ...quick, ...form });
+  const chat = await replicas.plain.post('/v1/chat/completions', { ...quick, ...format });
   const completion = await replicas.plain.post('/v1/completions', {
     prompt: 'A pod',
     max_tokens: 40,
-    ...form,
+    ...format,
   });
-  const predict = await replicas.plain.post('/v1/models/demo:predict', { prompt: 'A pod', ...form });
+  const predict = await replicas.plain.post('/v1/models/demo:predict', { prompt: 'A pod', ...format });
   const texts = [
     ((await chat.json()) as OpenAI.ChatCompletion).choices[0]!.message.content,
     ((await completion.json()) as OpenAI.Completion).choices[0]!.text,
@@ -190,16 +190,16 @@ test('any JSON object is one, or is cut by its length', async () => {
   if (finish_reason === 'stop') expect(typeof JSON.parse(message.content!)).toBe('object');
 });
 
-test('a form that comes to a dead end ends its request alone, with its reason', async () => {
-  const form = { guided_grammar: 'root ::= "abc" [^\\0-\\U0010FFFF]\n' };
+test('a grammar that comes to a dead end ends its request alone, with its reason', async () => {
+  const format = { guided_grammar: 'root ::= "abc" [^\\0-\\U0010FFFF]\n' };
   const [response, beside] = await Promise.all([
-    replicas.plain.post('/v1/chat/completions', { messages, ...form }),
+    replicas.plain.post('/v1/chat/completions', { messages, ...format }),
     ask(client, 2),
   ]);
   expect(response.status).toBe(400);
   const { error } = (await response.json()) as { error: { code: string; message: string } };
   expect(error.code).toBe('GrammarInvalid');
-  expect(error.message).toContain('nothing continues the form');
+  expect(error.message).toContain("nothing continues the request's structured output");
   expect(beside.choices[0]!.finish_reason).toBe('stop');
 });
 
@@ -209,9 +209,9 @@ test.each([
   [{ guided_grammar: 'root ::= other' }, 'GrammarInvalid'],
   [{ guided_json: { $ref: '#/$defs/absent' } }, 'GrammarInvalid'],
   [{ guided_json: { type: 'array', uniqueItems: true } }, 'invalid_request'],
-])('%j is refused before a byte is streamed, and the engine goes on', async (form, code) => {
+])('%j is refused before a byte is streamed, and the engine continues', async (format, code) => {
   for (const stream of [true, false]) {
-    const response = await replicas.plain.post('/v1/chat/completions', { messages, stream, ...form });
+    const response = await replicas.plain.post('/v1/chat/completions', { messages, stream, ...format });
     expect(response.status).toBe(400);
     const { error } = (await response.json()) as { error: { code: string; type: string } };
     expect(error).toMatchObject({ code, type: 'invalid_request_error' });

@@ -13,7 +13,7 @@ import type { Deployment, KubeObject, Pod } from '../../operator/src/kube/types.
 import { eventually } from '../processes.js';
 import type { ApiServer } from './api-server.js';
 
-/** By what the operator tells pods of a service's Deployment from others; no controller runs that would set it. */
+/** By what the operator distinguishes pods of a service's Deployment from others; no controller runs that would set it. */
 export function playedPodOf(service: string): { labels: Record<string, string>; ownerReferences: object[] } {
   const hash = 'played';
   const name = `${service}-${hash}`;

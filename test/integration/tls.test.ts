@@ -96,7 +96,7 @@ test('a changed Secret is served to new connections, a broken one is not, and op
   expect((await get('/v1/models', {}, open)).server).toBe('first');
 
   mounted.put({ ...pair(authority.issue('other')), 'tls.key': authority.issue('stranger').key });
-  await replica.eventually('the log to tell', () => Promise.resolve(replica.log.includes('not taken')));
+  await replica.eventually('the log to say it', () => Promise.resolve(replica.log.includes('not taken')));
   expect((await get('/v1/models')).server).toBe('first');
 
   mounted.put(pair(authority.issue('second')));

@@ -134,7 +134,7 @@ describe.each(kinds)('a checkpoint that writes calls in %s', (kind) => {
     }
   });
 
-  test('calls or gives the form, where both are asked for', async () => {
+  test('calls or gives structured output, where both are asked for', async () => {
     const schema = {
       type: 'object',
       properties: { a: { type: 'boolean' } },

@@ -52,7 +52,7 @@ async function open(url: string, viewport = widths.desk): Promise<Opened> {
 
 const serving = (page: Page): Promise<void> => page.locator('#state', { hasText: 'serving' }).waitFor();
 
-/** Sends a message whose answer goes on until it is stopped. */
+/** Sends a message whose answer continues until it is stopped. */
 async function askForLongAnswer(page: Page): Promise<void> {
   await page.route('**/v1/chat/completions', (route) => {
     const body = route.request().postDataJSON() as object;
@@ -246,7 +246,7 @@ test('while nobody sees it, it asks for nothing', async () => {
   await page.close();
 });
 
-test('a server that does not answer is out of reach, and what it told before is not shown any more', async () => {
+test('a server that does not answer is out of reach, and what it reported before is not shown any more', async () => {
   const { page } = await open(`${replica.url}/ui`);
   await page.locator('#kv', { hasText: '%' }).waitFor();
   await page.route('**/ui/status', () => undefined);
@@ -286,7 +286,7 @@ test('the shapes of a warm-up, days of errors, and a failure that is longer than
   await page.close();
 });
 
-test('an answer that goes on does not take the reader away from what is further up', async () => {
+test('an answer that continues does not take the reader away from what is further up', async () => {
   const { page } = await open(`${replica.url}/ui`, widths.phone);
   await serving(page);
   await askForLongAnswer(page);
@@ -313,7 +313,7 @@ test('an answer comes where streams cannot be iterated, as in Safari', async () 
   await page.close();
 });
 
-test('an answer that ends before its end is told so', async () => {
+test('an answer that ends before its end says so', async () => {
   const { page } = await open(`${replica.url}/ui`);
   await serving(page);
   const body = `data: ${JSON.stringify({ choices: [{ delta: { content: 'It' } }] })}\n\n`;

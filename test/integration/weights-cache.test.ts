@@ -56,7 +56,7 @@ test('the second pod starts without S3, and answers the same', async () => {
   expect(await answer(second)).toBe(await world.loading.expectedAnswer());
 });
 
-test('a pod that does not know what to expect looks at the listing, and reads nothing', async () => {
+test('a pod that does not know what to expect reads the listing, and reads nothing', async () => {
   await readyAndKept(await world.replica());
   const before = world.loading.gate.reads.length;
   const second = await world.replica({ pin: '0123456789abcdef' });
@@ -65,7 +65,7 @@ test('a pod that does not know what to expect looks at the listing, and reads no
   expect(await hits(second)).toBe(1);
 });
 
-test('of two that start at once one pulls; the other tells its progress, and each byte is read once', async () => {
+test('of two that start at once one pulls; the other reports its progress, and each byte is read once', async () => {
   world.loading.gate.holds = world.loading.isLast;
   const replicas = [await world.replica(), await world.replica()];
   for (const replica of replicas) {
@@ -87,7 +87,7 @@ test('of two that start at once one pulls; the other tells its progress, and eac
   ]);
 });
 
-test('a pull whose process is killed is gone on with by who waits, from where it was', async () => {
+test('a pull whose process is killed is continued by who waits, from where it was', async () => {
   world.loading.gate.holds = world.loading.isLast;
   const first = await world.replica();
   await eventually('the last piece to be asked for', () => world.loading.gate.held === 1, 60_000);
@@ -98,7 +98,7 @@ test('a pull whose process is killed is gone on with by who waits, from where it
   });
   const progress = async (): Promise<number> => (await second.health()).load?.pulled?.bytesDone ?? 0;
   await second.eventually('the wait', async () => (await progress()) > 150 * MiB);
-  await settled('what it is told of the pull', progress);
+  await settled('what it gets of the pull', progress);
   const before = world.loading.gate.reads.length;
   first.child.kill('SIGKILL');
   await eventually('the takeover', () => world.loading.gate.held === 2, 60_000);
@@ -136,7 +136,7 @@ test('a damaged file is pulled again, and it alone', async () => {
   expect(await answer(second)).toBe(await world.loading.expectedAnswer());
 });
 
-test('what nobody uses makes way on a full disk, what is in use never does', async () => {
+test('what nobody uses is evicted on a full disk, what is in use never is', async () => {
   world.loading.s3.put('models', 'other', world.loading.checkpoint.files);
   world.loading.s3.put('models', 'third', world.loading.checkpoint.files);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=420m', 'tmpfs', world.folder]);
@@ -163,7 +163,7 @@ test('what nobody uses makes way on a full disk, what is in use never does', asy
   }
 });
 
-test('a limit is kept although the disk has more, and told with its figures', async () => {
+test('a limit is kept although the disk has more, and reported with its figures', async () => {
   const used = await world.replica({ maxBytes: 300 * MiB });
   await readyAndKept(used);
   world.loading.s3.put('models', 'other', world.loading.checkpoint.files);
@@ -178,7 +178,7 @@ test('a limit is kept although the disk has more, and told with its figures', as
   expect(world.entries().map((name) => name.slice(0, -17))).toEqual(['other']);
 });
 
-test('a folder that is not the runtime’s is told with who would have to own it', async () => {
+test('a folder that is not the runtime’s is reported with who would have to own it', async () => {
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', world.folder]);
   try {
     const failure = await failureOf(await world.replica());

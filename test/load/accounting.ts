@@ -1,4 +1,4 @@
-// What clients were told of tokens, held against the accounting log and the metrics of the server.
+// What clients got of tokens, compared with the accounting log and the metrics of the server.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,13 +41,13 @@ export function disagreements(
     const record = byId.get(id);
     if (record === undefined) return [`${id}: ${String(tokens)} tokens came, and it is not in the log`];
     const { promptTokens, completionTokens } = record;
-    const told = `${id}: ${String(tokens)} tokens came, the log has ${String(completionTokens)}`;
-    if (usage === null) return completionTokens < tokens ? [told] : [];
+    const difference = `${id}: ${String(tokens)} tokens came, the log has ${String(completionTokens)}`;
+    if (usage === null) return completionTokens < tokens ? [difference] : [];
     const same =
       completionTokens === tokens &&
       completionTokens === usage.completion_tokens &&
       promptTokens === usage.prompt_tokens;
-    return same ? [] : [`${told}, its usage ${JSON.stringify(usage)}`];
+    return same ? [] : [`${difference}, its usage ${JSON.stringify(usage)}`];
   });
   const sum = records.reduce((total, { completionTokens }) => total + completionTokens, 0);
   const doubled = records.length - byId.size;

@@ -85,7 +85,7 @@ export class LoadReplica {
       await eventually(what, probe, 30_000).catch((error: unknown) => faults.push((error as Error).message));
     };
     await settles('the requests to end', async () => (await this.replica.health()).engine?.inFlight === 0);
-    // The engine tells of its blocks with its steps: this one is the last.
+    // The engine reports its blocks with its steps: this one is the last.
     const last = await this.replica.post('/v1/completions', {
       prompt: 'The',
       max_tokens: 1,

@@ -33,7 +33,7 @@ export class StreamClient {
     const text = JSON.stringify(body);
     const headers = { ...more, 'content-length': String(Buffer.byteLength(text)) };
     this.#request = request({ host: '127.0.0.1', port, path, method: 'POST', headers, agent: false });
-    // The end of the connection tells enough: what came decides.
+    // The end of the connection says enough: what came decides.
     this.#request.on('error', () => undefined).on('response', (response) => this.#read(response));
     this.ended = new Promise((resolve) =>
       this.#request.once('close', () => {

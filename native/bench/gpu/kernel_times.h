@@ -1,6 +1,6 @@
 // How long each kernel of a step takes: launches of one kernel and grid, from all layers, run one after the
 // other as a graph of their own, so that no time of the host or of an event lies between them. What they
-// compute meanwhile is of no use: a sequence that was looked at so is not to go on.
+// compute meanwhile is of no use: a sequence that was inspected so is not to continue.
 #pragma once
 
 #include <map>

@@ -92,7 +92,7 @@ class ModelBench {
   LoadTimes measured(const Load& load, const Truths* plain) {
     *truths_ = plain == nullptr ? Truths(load.sequences) : *plain;
     LoadTimes times = run_load(*engine_, load, limits_);
-    if (times.faults > 0) throw std::runtime_error("Random weights gave numbers that mean nothing.");
+    if (times.faults > 0) throw std::runtime_error("Random weights gave non-finite logits.");
     return times;
   }
 

@@ -31,12 +31,12 @@ struct LoadTimes {
   int64_t drafts = 0;
   int64_t accepted = 0;
   Truths said;         // prompt and tokens of each sequence
-  int32_t faults = 0;  // sequences that ended since their numbers meant nothing
+  int32_t faults = 0;  // sequences that ended for a numerical fault
 
   double micros_per_token() const;
 };
 
-// Before each step, told how many sequences decode in it and whether a prompt is in it too.
+// Before each step, given how many sequences decode in it and whether a prompt is in it too.
 using OnStep = std::function<void(int32_t decoding, bool prefills)>;
 
 // Ends with free slots.

@@ -11,16 +11,16 @@ namespace {
 
 constexpr float kNoLogprob = std::numeric_limits<float>::quiet_NaN();
 
-// Seconds of processor time to tell what one sequence may say next. Most forms take microseconds, forms that
-// can be read in many ways much more, and every other sequence waits meanwhile: beyond a second in all, so
-// many for each token.
-constexpr double kFormSeconds = 1;
-constexpr double kFormSecondsPerToken = 0.02;
+// Seconds of processor time to compute what one sequence may say next. Most grammars take microseconds, those
+// that can be read in many ways much more, and every other sequence waits meanwhile: beyond a second in all,
+// so many for each token.
+constexpr double kConstraintSeconds = 1;
+constexpr double kConstraintSecondsPerToken = 0.02;
 
 SampleStatus why_nothing(std::span<const float> logits) {
-  return !all_finite(logits)       ? SampleStatus::kNotFinite
-         : !tell_something(logits) ? SampleStatus::kCollapsed
-                                   : SampleStatus::kDeadEnd;
+  return !all_finite(logits)   ? SampleStatus::kNotFinite
+         : !are_usable(logits) ? SampleStatus::kCollapsed
+                               : SampleStatus::kDeadEnd;
 }
 
 }  // namespace
@@ -29,8 +29,9 @@ std::span<const uint32_t> Engine::ask_constraint(Output& output, Slot& slot) {
   if (!slot.constraint) return {};
   const double asked = thread_seconds();
   const std::span<const uint32_t> allowed = slot.constraint->allowed();
-  slot.form_seconds += thread_seconds() - asked;
-  output.slow = slot.form_seconds > kFormSeconds + kFormSecondsPerToken * slot.constrained_tokens++;
+  slot.constraint_seconds += thread_seconds() - asked;
+  output.slow =
+      slot.constraint_seconds > kConstraintSeconds + kConstraintSecondsPerToken * slot.constrained_tokens++;
   return allowed;
 }
 
@@ -44,7 +45,7 @@ void Engine::ask_device(Output& output, int32_t row) {
     output.result = device_sampler_.score(row, slot.tokens[output.position], *params.top_logprobs);
     return;
   }
-  // A constraint tells what may follow a draft once it has accepted the draft, and does not go back.
+  // A constraint knows what may follow a draft once it has accepted the draft, and does not go back.
   if (slot.constraint && output.draft) return;
   // slot.position is what was known when the step began: of its drafts, some may be known by now.
   const auto ahead = std::span<const int32_t>(slot.drafts)

@@ -184,7 +184,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
 }
 
 StepResult Engine::step(const StepPlan& plan) {
-  // Before the other ranks are told, which do not know of every end.
+  // Before the other ranks are notified, which do not know of every end.
   if (plan.ahead && !plan.warmup) return step(slots_.without_ended(plan));
   const auto start = std::chrono::steady_clock::now();
   if (half_done_) {
@@ -216,7 +216,7 @@ StepResult Engine::run(const StepPlan& plan) {
   slots_.apply(plan);
   begin_sequences(plan);
   gather_rows(plan);
-  tell_what_runs();
+  report_what_runs();
   StepResult result;
   result.rows = static_cast<int32_t>(ids_.size());
   if (!ids_.empty()) {

@@ -73,7 +73,7 @@ class Engine {
   void follow();
 
  private:
-  // A row of the step whose logits are looked at.
+  // A row of the step whose logits are processed.
   struct Output {
     int32_t slot;
     int32_t position;  // of the token that the row predicts
@@ -132,7 +132,7 @@ class Engine {
   void pool_rows(StepResult& result);
   // ranks.cpp
   void share_plan(const StepPlan& plan);
-  void tell_what_runs();
+  void report_what_runs();
   void share_samples(const StepResult& result);
   void follow_outputs();
   bool follows() const { return group_ && group_->rank() != 0; }

@@ -1,11 +1,11 @@
-// Sequences whose numbers mean nothing: found within the step, named by place, and ended.
+// Sequences with non-finite logits or none that differ: found within the step, named by place, and ended.
 #include <algorithm>
 
 #include "engine/engine.h"
 
 namespace llmservice {
 
-// Looks at all rows, also those of which no logits are wanted: a prompt fails in the step that spoils it,
+// Checks all rows, also those of which no logits are wanted: a prompt fails in the step that spoils it,
 // before its KV can be reused.
 void Engine::find_faulty_rows(std::span<const int32_t> faults, StepResult& result) {
   row_faults_.assign(faults.begin(), faults.end());
@@ -31,7 +31,7 @@ void Engine::fail(const Output& output, FaultKind kind, StepResult& result) {
   Slot& slot = slots_.at(output.slot);
   if (slot.finished) return;
   slot.finished = true;
-  // Draft rows are looked at only here.
+  // Draft rows are checked only here.
   const int32_t fault = kind == FaultKind::kNotFinite ? row_faults_[output.row] : 0;
   result.faults.push_back({.slot = output.slot,
                            .position = output.position - 1,

@@ -6,10 +6,10 @@
 namespace llmservice {
 
 // A row of dashes is legitimate however long, and its logits change a little with each one: the model sees
-// one dash more. Logits that do not change at all come from a model that no longer looks at its context.
+// one dash more. Logits that do not change at all come from a model that no longer attends to its context.
 class LogitsRun {
  public:
-  // After each token sampled; `again`: the same as the one before it; `hash` of its logits is looked at only
+  // After each token sampled; `again`: the same as the one before it; `hash` of its logits is compared only
   // then.
   void sampled(bool again, uint64_t hash) {
     if (!again) {

@@ -28,7 +28,7 @@ void look_up(std::span<const int32_t> tokens, int32_t most, std::vector<int32_t>
     found = end;
   }
   if (longest < kShortest) return;
-  // Beyond the end of what is known the drafts themselves go on: a repetition of period p is drafted for
+  // Beyond the end of what is known the drafts themselves continue: a repetition of period p is drafted for
   // ever.
   const int64_t period = size - found;
   for (int64_t i = 0; i < most; ++i) drafts.push_back(tokens[found + i % period]);

@@ -1,7 +1,7 @@
 // What a step's logits give: sampled tokens, scores of prompt tokens, and the sequences that end with either.
 // Logits are made a few rows at a time, in the order of the outputs, so that their memory is bounded; they
 // leave the device only where a row is not for it. Without such rows a step waits for its device once, and
-// brings back what was drawn beside the faults of its rows.
+// brings back what was drawn with the faults of its rows.
 #include <algorithm>
 #include <limits>
 

@@ -100,8 +100,9 @@ enum class Finish : uint8_t { kNone = 0, kStop = 1, kLength = 2, kNumericalFault
 
 enum class FaultKind : uint8_t { kNotFinite, kCollapsed, kStuck, kDeadEnd, kSlowConstraint };
 
-// Why a sequence cannot go on, seen at one of its positions: its numbers mean nothing, or its constraint
-// and rules allow no token, or its constraint takes so long to tell what it allows that others would wait.
+// Why a sequence cannot continue, seen at one of its positions: its logits are not finite or do not differ,
+// or its constraint and rules allow no token, or its constraint takes so long to compute what it allows that
+// others would wait.
 struct Fault {
   int32_t slot;
   int32_t position;

@@ -1,4 +1,5 @@
-// Rules that an entry of a step plan must keep whatever the other entries are, and how a broken one is told.
+// Rules that an entry of a step plan must keep whatever the other entries are, and how a broken one is
+// reported.
 #pragma once
 
 #include <span>

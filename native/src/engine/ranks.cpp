@@ -28,7 +28,7 @@ void Engine::share_plan(const StepPlan& plan) {
   if (group_->rank() == 0) group_->send(encode_plan(plan));
 }
 
-void Engine::tell_what_runs() {
+void Engine::report_what_runs() {
   if (!group_) return;
   const bool decodes =
       std::ranges::all_of(segments_, [](const Segment& s) { return s.count - s.drafts == 1; });
@@ -41,7 +41,7 @@ void Engine::share_samples(const StepResult& result) {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (result.finish[i] == Finish::kNumericalFault) ids[i] = kFaultyRow;
   }
-  // Only rank 0 sees that rows are faulty, and what is drafted depends on who goes on.
+  // Only rank 0 sees that rows are faulty, and what is drafted depends on who continues.
   for (const Fault& fault : result.faults) ids.push_back(fault.slot);
   group_->send(std::as_bytes(std::span(ids)));
 }

@@ -56,7 +56,7 @@ void forbid_all_but(std::span<const uint32_t> allowed, std::span<float> logits) 
 std::optional<Sampled> Sampler::sample(std::span<const float> logits, const SamplingParams& params,
                                        const TokenCounts& counts, int32_t position,
                                        std::span<const uint32_t> allowed, const RulesAt* rules) {
-  if (!tell_something(logits)) return std::nullopt;
+  if (!are_usable(logits)) return std::nullopt;
   std::span<const float> adjusted = logits;
   const bool ruled = rules != nullptr && rules->apply();
   if (ruled || params.has_penalties() || !allowed.empty()) {
@@ -76,7 +76,7 @@ std::optional<Sampled> Sampler::sample(std::span<const float> logits, const Samp
 }
 
 std::optional<Sampled> Sampler::score(std::span<const float> logits, int32_t token, int32_t alternatives) {
-  if (!tell_something(logits)) return std::nullopt;
+  if (!are_usable(logits)) return std::nullopt;
   Sampled scored{.token = token, .logprob = 0, .alternatives = {}};
   report(logits, alternatives, scored);
   return scored;

@@ -24,11 +24,12 @@ class Sampler {
  public:
   explicit Sampler(int32_t vocab) : weights_(vocab), truncation_(vocab) { adjusted_.reserve(vocab); }
 
-  // Logprob of `token`, and the alternatives, under unmodified logits. Nothing when these tell nothing.
+  // Logprob of `token`, and the alternatives, under unmodified logits. Nothing when these are degenerate.
   std::optional<Sampled> score(std::span<const float> logits, int32_t token, int32_t alternatives);
 
   // `position` is the index that the token will have in its sequence; `allowed` as in Constraint; `rules`
-  // null: none. Nothing when the logits (V) tell nothing (not all finite, or all equal), or no token is left.
+  // null: none. Nothing when the logits (V) are degenerate (not all finite, or all equal), or no token is
+  // left.
   std::optional<Sampled> sample(std::span<const float> logits, const SamplingParams& params,
                                 const TokenCounts& counts, int32_t position,
                                 std::span<const uint32_t> allowed = {}, const RulesAt* rules = nullptr);

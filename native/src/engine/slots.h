@@ -45,7 +45,7 @@ struct Slot {
   LogitsRun run;
   TokenCounts counts;                      // kept only when there are penalties
   std::unique_ptr<Constraint> constraint;  // null: none
-  double form_seconds = 0;                 // that it has taken in all
+  double constraint_seconds = 0;           // that it has taken in all
   int32_t constrained_tokens = 0;
   std::vector<int32_t> drafts;  // guesses of the tokens after the known ones
   bool warming_up = false;      // nothing that is computed here is anybody's
@@ -55,7 +55,7 @@ struct Slot {
   void accept(std::span<const int32_t> taken) {
     const double begun = thread_seconds();
     for (const int32_t token : taken) constraint->accept(token);
-    form_seconds += thread_seconds() - begun;
+    constraint_seconds += thread_seconds() - begun;
   }
 
   int32_t known() const { return static_cast<int32_t>(tokens.size()); }

@@ -39,7 +39,7 @@ bool all_finite(std::span<const float> logits) {
   return bad == 0;
 }
 
-bool tell_something(std::span<const float> logits) {
+bool are_usable(std::span<const float> logits) {
   uint32_t bad = 0;
   uint32_t differs = 0;
   const float first = logits[0];

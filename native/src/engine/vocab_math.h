@@ -10,7 +10,7 @@ namespace llmservice {
 bool all_finite(std::span<const float> logits);
 
 // Whether the logits are finite and differ: no working head gives every token the same one.
-bool tell_something(std::span<const float> logits);
+bool are_usable(std::span<const float> logits);
 
 // Index of the largest value; of equal ones the lowest.
 int32_t argmax(std::span<const float> logits);

@@ -35,7 +35,7 @@ constexpr int kNice = 2;
 constexpr auto kFirstLook = std::chrono::microseconds(500);
 constexpr auto kLooks = std::chrono::milliseconds(20);
 
-// Pages of a process: in memory, and of data. 0 where there are none to tell.
+// Pages of a process: in memory, and of data. 0 where there are none to report.
 struct Pages {
   int64_t resident = 0;
   int64_t data = 0;
@@ -68,14 +68,14 @@ void offer_to_oom_killer() { std::ofstream("/proc/self/oom_score_adj") << 1000; 
 void bind_child(pid_t parent, int file, const CompileLimits& limits) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kExitFile);
-  prctl(PR_SET_NAME, "compile-form");
+  prctl(PR_SET_NAME, "compile-grammar");
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   close_all_but(file);
   offer_to_oom_killer();
   setpriority(PRIO_PROCESS, 0, kNice);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, limits.result_bytes + (1 << 20));
-  // At the hard limit comes SIGKILL, which would tell of a lost process; before it SIGXCPU.
+  // At the hard limit comes SIGKILL, which would look like a lost process; before it SIGXCPU.
   limit(RLIMIT_CPU, static_cast<int64_t>(limits.cpu_seconds) + 2,
         static_cast<int64_t>(limits.cpu_seconds) + 4);
   limit(RLIMIT_DATA, pages_of("self").data * sysconf(_SC_PAGESIZE) + limits.memory_bytes);
@@ -171,7 +171,7 @@ CompileOutcome CompileProcess::run(GrammarCompiler& compiler, GrammarKind kind, 
     std::this_thread::sleep_for(
         std::clamp<steady_clock::duration>((steady_clock::now() - began_at_) / 16, kFirstLook, kLooks));
   }
-  if (killed_as_ == CompileEnd::kLost) return {CompileEnd::kLost, "its process stood still", 0};
+  if (killed_as_ == CompileEnd::kLost) return {CompileEnd::kLost, "its process stalled", 0};
   if (killed_as_ != CompileEnd::kCompiled) return {killed_as_, "", 0};
   return outcome_of(status, file);
 }
@@ -208,7 +208,7 @@ void CompileProcess::watch(const CompileLimits& limits) {
 }
 
 int make_memory_file() {
-  const int file = memfd_create("compiled-form", MFD_CLOEXEC);
+  const int file = memfd_create("compiled-grammar", MFD_CLOEXEC);
   if (file < 0) throw EngineError("EngineFault", std::string("memfd_create: ") + std::strerror(errno));
   return file;
 }

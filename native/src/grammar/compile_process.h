@@ -23,7 +23,7 @@ struct CompileLimits {
 
 enum class CompileEnd : uint8_t {
   kCompiled,
-  kInvalid,  // the message tells the client why
+  kInvalid,  // the message says why, to the client
   kOverTime,
   kOverMemory,  // of the work or of its result
   kCrashed,     // in the compiler: it would again
@@ -53,7 +53,7 @@ class CompileProcess {
   std::mutex mutex_;                              // no id is used once its process is gone
   pid_t pid_ = 0;                                 // 0: none
   CompileEnd killed_as_ = CompileEnd::kCompiled;  // other than that: why it was killed
-  // As last looked at, by `watch` alone.
+  // As last checked, by `watch` alone.
   double cpu_seconds_ = 0;
   std::chrono::steady_clock::time_point began_at_;
   std::chrono::steady_clock::time_point moved_at_;

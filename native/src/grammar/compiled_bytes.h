@@ -1,6 +1,6 @@
-// Compiled grammars as bytes, from the process that compiles to the one that samples. XGrammar's own form,
-// JSON, holds all automata once for each rule: 400 properties of 15 MB become 67 MB that take 4 s to write
-// and to read; these, 5 ms.
+// Compiled grammars as bytes, from the process that compiles to the one that samples. XGrammar's own
+// serialization, JSON, holds all automata once for each rule: 400 properties of 15 MB become 67 MB that take
+// 4 s to write and to read; these, 5 ms.
 #pragma once
 
 #include <xgrammar/xgrammar.h>

@@ -25,7 +25,7 @@ class XGrammarConstraint final : public Constraint {
       : matcher_(grammar), mask_(static_cast<size_t>(xgrammar::GetBitmaskSize(vocab))) {}
 
   std::span<const uint32_t> allowed() override {
-    // A sequence that is to go on after its end says nothing but the end.
+    // A sequence that is to continue after its end says nothing but the end.
     if (matcher_.IsTerminated()) return only_stop_tokens();
     int64_t words = static_cast<int64_t>(mask_.size());
     DLTensor tensor{.data = mask_.data(),
@@ -102,7 +102,7 @@ std::vector<int32_t> line_breaks(const Vocabulary& vocabulary) {
 
 // Whatever a compile throws, as an error with a reason and words for the client.
 template <typename Work>
-auto telling_client(const Work& work) {
+auto reporting_to_client(const Work& work) {
   try {
     return work();
   } catch (const EngineError&) {
@@ -126,7 +126,7 @@ class GrammarCompiler::Parts {
 
   const xgrammar::TokenizerInfo tokenizer;
 
-  // What the kind is made of: for calls the body of each and the form beside them, if there is one.
+  // What the kind is made of: for calls the body of each and the grammar of other answers, if there is one.
   std::vector<xgrammar::CompiledGrammar> compile_parts(GrammarKind kind, const std::string& text) {
     if (kind != GrammarKind::kToolCalls) return {possible(compile(kind, text))};
     const auto of = nlohmann::ordered_json::parse(text);
@@ -152,7 +152,7 @@ class GrammarCompiler::Parts {
     const auto constraint = utf8_text(compiled)->begin();
     const auto first = constraint->allowed();
     if (!first.empty() && std::ranges::all_of(first, [](uint32_t word) { return word == 0; })) {
-      throw EngineError("GrammarInvalid", "No text has the form that is asked for.");
+      throw EngineError("GrammarInvalid", "No text matches the structured output that is asked for.");
     }
     return compiled;
   }
@@ -160,12 +160,12 @@ class GrammarCompiler::Parts {
   std::shared_ptr<const Grammar> tool_calls(const nlohmann::ordered_json& of,
                                             const std::vector<xgrammar::CompiledGrammar>& parts) const {
     const auto& otherwise = of.at("otherwise");
-    const bool form = otherwise.is_object();
+    const bool has_grammar = otherwise.is_object();
     const CallRules rules{.body = utf8_text(parts.at(0)),
-                          .form = form ? utf8_text(parts.at(1)) : nullptr,
-                          .beside = form                  ? BesideCalls::kForm
-                                    : otherwise.is_null() ? BesideCalls::kNothing
-                                                          : BesideCalls::kAnything,
+                          .other = has_grammar ? utf8_text(parts.at(1)) : nullptr,
+                          .otherwise = has_grammar           ? Otherwise::kGrammar
+                                       : otherwise.is_null() ? Otherwise::kNothing
+                                                             : Otherwise::kAnything,
                           .many = of.at("many").get<bool>()};
     const CallMarkers markers{.begin = of.at("begin").get<int32_t>(),
                               .end = of.at("end").get<int32_t>(),
@@ -223,11 +223,11 @@ GrammarCompiler::GrammarCompiler(const Vocabulary& vocabulary)
 GrammarCompiler::~GrammarCompiler() = default;
 
 std::shared_ptr<const Grammar> GrammarCompiler::compile(GrammarKind kind, const std::string& text) {
-  return telling_client([&] { return parts_->assemble(kind, text, parts_->compile_parts(kind, text)); });
+  return reporting_to_client([&] { return parts_->assemble(kind, text, parts_->compile_parts(kind, text)); });
 }
 
 std::string GrammarCompiler::compile_to_bytes(GrammarKind kind, const std::string& text) {
-  return telling_client([&] {
+  return reporting_to_client([&] {
     const auto parts = parts_->compile_parts(kind, text);
     parts_->assemble(kind, text, parts);
     std::string all;

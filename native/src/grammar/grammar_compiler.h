@@ -1,4 +1,4 @@
-// Grammars over the tokens of one vocabulary, by XGrammar: what a client asks of an answer's form, compiled
+// Grammars over the tokens of one vocabulary, by XGrammar: a client's structured output, compiled
 // to masks of tokens.
 #pragma once
 

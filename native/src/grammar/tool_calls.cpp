@@ -10,13 +10,13 @@ class Calls final : public Constraint {
   Calls(CallRules rules, CallMarkers markers)
       : rules_(std::move(rules)),
         markers_(std::move(markers)),
-        form_(rules_.form ? rules_.form->begin() : nullptr),
+        other_(rules_.other ? rules_.other->begin() : nullptr),
         mask_((static_cast<size_t>(markers_.vocab) + 31) / 32) {}
 
   std::span<const uint32_t> allowed() override {
     if (call_) return inside();
-    if (rules_.beside == BesideCalls::kAnything) return {};
-    return in_form_ ? form_->allowed() : outside();
+    if (rules_.otherwise == Otherwise::kAnything) return {};
+    return in_other_ ? other_->allowed() : outside();
   }
 
   void accept(int32_t token) override {
@@ -26,15 +26,15 @@ class Calls final : public Constraint {
       after_break_ = false;
     } else if (call_) {
       call_->accept(token);
-    } else if (in_form_) {
-      form_->accept(token);
+    } else if (in_other_) {
+      other_->accept(token);
     } else if (token == markers_.begin) {
       call_ = rules_.body->begin();
     } else if (is_break(token)) {
       after_break_ = true;
-    } else if (form_ && calls_ == 0) {
-      in_form_ = true;
-      form_->accept(token);
+    } else if (other_ && calls_ == 0) {
+      in_other_ = true;
+      other_->accept(token);
     }
   }
 
@@ -50,8 +50,8 @@ class Calls final : public Constraint {
   }
 
   std::span<const uint32_t> outside() {
-    if (form_ && calls_ == 0) {
-      take(form_->allowed());
+    if (other_ && calls_ == 0) {
+      take(other_->allowed());
     } else {
       std::ranges::fill(mask_, 0);
     }
@@ -81,9 +81,9 @@ class Calls final : public Constraint {
 
   CallRules rules_;
   CallMarkers markers_;
-  std::unique_ptr<Constraint> form_;
+  std::unique_ptr<Constraint> other_;
   std::unique_ptr<Constraint> call_;  // null: outside of calls
-  bool in_form_ = false;
+  bool in_other_ = false;
   bool after_break_ = false;
   int32_t calls_ = 0;
   std::vector<uint32_t> mask_;

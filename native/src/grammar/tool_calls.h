@@ -17,17 +17,17 @@ struct CallMarkers {
   int32_t vocab;
 };
 
-// What an answer may be beside calls.
-enum class BesideCalls : uint8_t {
+// What an answer may be instead of calls.
+enum class Otherwise : uint8_t {
   kNothing,   // one call at the least
   kAnything,  // calls anywhere in free text
-  kForm,      // instead of calls, a text of another grammar
+  kGrammar,   // a text of another grammar
 };
 
 struct CallRules {
-  std::shared_ptr<const Grammar> body;  // of each call, without its markers
-  std::shared_ptr<const Grammar> form;  // null but with kForm
-  BesideCalls beside;
+  std::shared_ptr<const Grammar> body;   // of each call, without its markers
+  std::shared_ptr<const Grammar> other;  // null but with kGrammar
+  Otherwise otherwise;
   bool many;  // calls one after the other
 };
 

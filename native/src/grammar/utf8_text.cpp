@@ -23,7 +23,7 @@ std::optional<State> first_byte(uint8_t byte) {
   return std::nullopt;
 }
 
-// None: no character goes on like this.
+// None: no character continues like this.
 std::optional<State> after_byte(State state, uint8_t byte) {
   const auto when = [](bool may, State next) { return may ? std::optional(next) : std::nullopt; };
   switch (state) {

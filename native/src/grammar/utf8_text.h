@@ -1,6 +1,6 @@
-// Texts that are UTF-8 throughout: narrows another grammar's tokens to those that go on well formed. Where a
-// vocabulary has bytes as tokens, XGrammar lets them make overlong forms and surrogates, of which readers of
-// text make several U+FFFD each: more characters than a schema's maxLength allows.
+// Texts that are UTF-8 throughout: narrows another grammar's tokens to those that continue well formed. Where
+// a vocabulary has bytes as tokens, XGrammar lets them make overlong forms and surrogates, of which readers
+// of text make several U+FFFD each: more characters than a schema's maxLength allows.
 #pragma once
 
 #include <array>

@@ -40,8 +40,7 @@ void Arrivals::wait_for(const std::string& file, uint64_t offset, uint64_t count
   const auto first = map_.first_pieces.find(file);
   if (first == map_.first_pieces.end() || count == 0) return;
   const uint64_t last = first->second + (offset + count - 1) / map_.piece_bytes;
-  if (last >= pieces_)
-    cannot("it does not tell of byte " + std::to_string(offset + count - 1) + " of " + file);
+  if (last >= pieces_) cannot("it does not cover byte " + std::to_string(offset + count - 1) + " of " + file);
   for (uint64_t piece = first->second + offset / map_.piece_bytes; piece <= last; ++piece) {
     while (!is_there(piece)) {
       on_wait_();

@@ -1,6 +1,6 @@
-// What is told of a checkpoint, so that neither config.json nor a header is parsed here: the model, and where
-// each tensor lies. The package that reads checkpoints writes it, for the memory plan and for the engine
-// alike.
+// What is passed of a checkpoint, so that neither config.json nor a header is parsed here: the model, and
+// where each tensor lies. The package that reads checkpoints writes it, for the memory plan and for the
+// engine alike.
 #pragma once
 
 #include <cstdint>

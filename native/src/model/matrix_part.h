@@ -14,7 +14,7 @@ struct PartScales {
 };
 
 // Throws ParallelismInvalid when the band's columns begin or end within `unit` columns that share a scale; on
-// every rank alike, so that none goes on alone. `remedy` ends the message.
+// every rank alike, so that none continues alone. `remedy` ends the message.
 void check_column_borders(const Band& band, int64_t unit, const char* remedy);
 
 // Throws as check_column_borders does.

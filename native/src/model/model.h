@@ -45,7 +45,7 @@ struct ModelStep {
   std::span<const StateReplay> replays = {};
 };
 
-// What a step left to be looked at, on rank 0; valid until the next call of the model.
+// What a step left to be processed, on rank 0; valid until the next call of the model.
 struct StepOutcome {
   // Of each row of the last step (T): 0 when its numbers are finite, else the place where they first were
   // not, for place_of().

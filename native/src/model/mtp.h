@@ -10,7 +10,7 @@
 
 namespace llmservice {
 
-// Beside the decoder layer, which is the last of the model's layers.
+// In addition to the decoder layer, which is the last of the model's layers.
 struct MtpWeights {
   Range columns;  // of [embedding | hidden] that this rank multiplies
   Linear fc;      // (hidden, columns)

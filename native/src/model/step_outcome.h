@@ -1,4 +1,4 @@
-// How what a step leaves to be looked at lies in memory, in floats: a fault of each row, then samples.
+// How what a step leaves to be processed lies in memory, in floats: a fault of each row, then samples.
 #pragma once
 
 #include <cstdint>

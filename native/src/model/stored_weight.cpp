@@ -114,7 +114,7 @@ void read_nvfp4(const MatrixTensors& tensors, StoredWeight& stored) {
   stored.scaling = Scaling::kRow;
 }
 
-// A scale beside an unquantized matrix: one of the two was replaced without the other.
+// A scale with an unquantized matrix: one of the two was replaced without the other.
 void refuse_stray_scale(const MatrixTensors& tensors, const Tensor& weight) {
   for (const char* suffix : {"_scale_inv", "_scale", "_scale_2", "_global_scale"}) {
     if (!tensors.has(suffix)) continue;

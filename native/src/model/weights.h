@@ -80,7 +80,7 @@ class WeightReader {
   Backend& backend() const { return backend_; }
 
  private:
-  // What `pack` makes of the bands, which are told to it as parts beside who wants to know of bytes.
+  // What `pack` makes of the bands, which it gets as parts, with who wants to know of bytes.
   template <class Pack>
   auto with_parts(const std::vector<Band>& bands, Pack pack);
   std::vector<float> values(const Tensor& tensor, Range elements);

@@ -24,7 +24,7 @@ struct Loading {
   std::unique_ptr<EngineThread> thread;
 };
 
-// Tells JavaScript about ten times a second, and at the end.
+// Reports to JavaScript about ten times a second, and at the end.
 ModelProgress report_to(Loading* loading) {
   return [loading, next = Clock::now()](uint64_t done, uint64_t total) mutable {
     if (loading->thread->cancelled()) throw EngineError("EngineFault", "The load was cancelled.");

@@ -27,7 +27,7 @@ std::optional<GrammarKind> to_kind(const std::string& name) {
   return std::nullopt;
 }
 
-// The collector is told what hangs on the handle: without it, handles of 20 MB each would not be worth a
+// The collector learns what hangs on the handle: without it, handles of 20 MB each would not be worth a
 // collection.
 Napi::Value from_grammar(Napi::Env env, SharedGrammar grammar, int64_t bytes) {
   auto handle = Napi::External<SharedGrammar>::New(
@@ -101,7 +101,7 @@ class Compilation final : public Napi::AsyncWorker {
   CompileOutcome outcome_{};
 };
 
-// What such a process wrote, read on the thread pool beside steps.
+// What such a process wrote, read on the thread pool alongside steps.
 class Reading final : public Napi::AsyncWorker {
  public:
   Reading(Napi::Env env, std::shared_ptr<GrammarCompiler> compiler, Asked asked, int64_t bytes)

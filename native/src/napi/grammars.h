@@ -1,5 +1,5 @@
 // The JavaScript face of grammars: grammarCompiler(vocabulary) makes { warm, compileApart, read }, whose
-// promises tell of compilations in processes of their own and give opaque grammars for admissions; see
+// promises settle compilations in processes of their own and give opaque grammars for admissions; see
 // ts/binding.ts.
 #pragma once
 

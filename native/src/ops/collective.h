@@ -33,7 +33,7 @@ class Collective {
   // in an order of its own, which may differ from run to run; every rank gets the same bits all the same.
   virtual void all_reduce(float* x, int64_t count) = 0;
   // x += the sum of all ranks' y (null: nothing), then out = rms_norm(x): the bits of all_reduce() and
-  // Backend::add_rms_norm(). Afterwards y means nothing.
+  // Backend::add_rms_norm(). Afterwards y is undefined.
   virtual void all_reduce_add_rms_norm(Backend& backend, float* x, float* y, const float* weight, float eps,
                                        int64_t rows, int64_t dim, float* out, const FaultMarks& marks) {
     if (y != nullptr) all_reduce(y, rows * dim);

@@ -20,7 +20,7 @@ inline float quantize_kv_row(const float* row, int32_t dim, uint8_t* codes) {
     largest = std::max(largest, magnitude);
   }
   const float scale = largest / 448.0f;
-  // Below the normal numbers a quotient means nothing any more: such a row is as good as zero.
+  // Below the normal numbers a quotient has no precision left: such a row is as good as zero.
   if (!finite || scale < std::numeric_limits<float>::min()) {
     std::fill_n(codes, dim, uint8_t{0});
     return finite ? 0.0f : std::numeric_limits<float>::quiet_NaN();

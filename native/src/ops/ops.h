@@ -145,7 +145,7 @@ struct Routing {
 struct Experts {
   std::vector<ExpertMatrix> gate_up;
   std::vector<ExpertMatrix> down;
-  std::unique_ptr<Buffer> index;  // what a backend wants beside them, made by prepare()
+  std::unique_ptr<Buffer> index;  // what a backend wants with them, made by prepare()
 };
 
 // Room for `rows` pairs of a row and one of its experts, at least as many as the step has rows.
@@ -168,7 +168,7 @@ struct StepLimits {
   std::optional<GdnShape> gdn = std::nullopt;
 };
 
-// Memory of a device in bytes, as its driver tells it now: of a partition, where the device is one.
+// Memory of a device in bytes, as its driver reports it now: of a partition, where the device is one.
 struct DeviceRoom {
   uint64_t total;
   uint64_t free;
@@ -216,7 +216,7 @@ class Backend {
   virtual void submit() {}
 
   // Packs a matrix from its parts, reading each byte once through a bounded window (16 MiB).
-  // `on_bytes` is told how many stored bytes were read. Unquantized parts are held as held_as(dtype, keep).
+  // `on_bytes` gets how many stored bytes were read. Unquantized parts are held as held_as(dtype, keep).
   virtual std::unique_ptr<Matrix> pack(std::span<const MatrixPart> parts, DType keep,
                                        const std::function<void(uint64_t)>& on_bytes) = 0;
   // The same for an expert.
@@ -264,7 +264,7 @@ class Backend {
   virtual void rope_angles(std::span<const int32_t> positions, const float* frequencies, int64_t count,
                            float factor, float* cos, float* sin) = 0;
   // q (T, heads, head_dim) is normed and rotated in place. k (T, kv_heads, head_dim) is too, and goes with v
-  // to the cache, to the segments' positions; what k holds afterwards is not told. All have row stride
+  // to the cache, to the segments' positions; what k holds afterwards is unspecified. All have row stride
   // `stride`.
   virtual void norm_rope_write(const AttentionShape&, std::span<const Segment>, const NormRope&, float* q,
                                float* k, const float* v, int64_t stride, const KvCache&) = 0;

@@ -1,4 +1,4 @@
-// What each rank of a group tells the others of itself.
+// What each rank of a group sends the others about itself.
 #pragma once
 
 #include <cstring>

@@ -80,7 +80,7 @@ struct SampleBatch {
   std::span<const uint32_t> masks;          // (M, ceil(V / 32)), at most one for each request
   std::span<const TokenBias> biases;        // with counts at most kMaxSampleEdits
   std::span<const TokenCount> counts;
-  // What at least one request asks for, beside those lists.
+  // What at least one request asks for, in addition to those lists.
   bool draws;  // at a temperature
   bool truncates;
 };

@@ -36,9 +36,9 @@ const char* name_of(Loss loss) {
     case Loss::kDied:
       return "ended";
     case Loss::kSilent:
-      return "stands still";
+      return "stalled";
     case Loss::kMissing:
-      return "did not start in time, or stands still,";
+      return "did not start in time, or stalled,";
     case Loss::kGaveUp:
       return "gave up after an error of its own";
   }

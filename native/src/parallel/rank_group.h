@@ -24,7 +24,7 @@ struct RankPlace {
 
 struct GroupLimits {
   std::chrono::milliseconds join{30'000};    // until all ranks are there, and for each exchange()
-  std::chrono::milliseconds silence{3'000};  // of a process that stands still
+  std::chrono::milliseconds silence{3'000};  // of a process that stalls
 };
 
 // Everything below throws once a rank is lost: the error that the rank gave up with, or EngineFault, naming

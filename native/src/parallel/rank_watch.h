@@ -1,5 +1,5 @@
 // A rank's sign of life and its look at the others': one thread per rank that holds the rank's robust mutex,
-// beats, and declares the group failed when another rank has died or stands still. It looks at processes, not
+// beats, and declares the group failed when another rank has died or stalls. It checks processes, not
 // at progress: a long computation is no silence.
 #pragma once
 
@@ -17,7 +17,7 @@ void declare_loss(GroupState& state, int32_t ranks, int32_t rank, Loss loss);
 
 class RankWatch {
  public:
-  // Returns once the rank's sign of life is there. Without a beat for `silence` a rank stands still.
+  // Returns once the rank's sign of life is there. Without a beat for `silence` a rank stalls.
   RankWatch(GroupState& state, int32_t rank, int32_t ranks, std::chrono::milliseconds silence);
   ~RankWatch();
   RankWatch(const RankWatch&) = delete;

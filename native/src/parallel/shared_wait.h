@@ -13,7 +13,7 @@ void shared_wait(const std::atomic<uint32_t>& word, uint32_t seen, std::chrono::
 // Wakes all that sleep on `word`, in every process.
 void shared_wake(const std::atomic<uint32_t>& word);
 
-// True once `reached()`, looked at for about 20 µs: longer than ranks of one pace are apart, shorter than a
+// True once `reached()`, polled for about 20 µs: longer than ranks of one pace are apart, shorter than a
 // time slice that others need.
 template <class Reached>
 bool spin_until(const Reached& reached) {

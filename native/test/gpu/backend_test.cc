@@ -46,9 +46,10 @@ class BackendTest : public ::testing::Test {
     return {there.begin(), there.end()};
   }
 
-  Names told;
+  Names launched;
   gpu::GpuBackend backend{{.graphs = 0, .on_list = [this](gpu::Device&, const gpu::LaunchList& list) {
-                             for (const gpu::Launch& launch : list.launches()) told.emplace_back(launch.name);
+                             for (const gpu::Launch& launch : list.launches())
+                               launched.emplace_back(launch.name);
                            }}};
   const std::vector<float> weight = random_floats(kWidth, 2);
   const std::vector<float> update = random_floats(kRows * kWidth, 3);
@@ -61,38 +62,38 @@ class BackendTest : public ::testing::Test {
 TEST_F(BackendTest, AnOpQuantizesWhatAProductReadsNext) {
   norm_into(of(normed));
   const std::vector<float> together = product_of(of(normed));
-  EXPECT_EQ(told.front(), "add_rms_norm_quantize");
-  EXPECT_EQ(told.size(), 2u);
+  EXPECT_EQ(launched.front(), "add_rms_norm_quantize");
+  EXPECT_EQ(launched.size(), 2u);
 
-  told.clear();
+  launched.clear();
   norm_into(of(normed));
   backend.submit();  // the product comes later
   EXPECT_EQ(product_of(of(normed)), together);
-  EXPECT_EQ((Names{told.begin(), told.begin() + 2}), (Names{"add_rms_norm", "quantize"}));
+  EXPECT_EQ((Names{launched.begin(), launched.begin() + 2}), (Names{"add_rms_norm", "quantize"}));
 
-  told.clear();
+  launched.clear();
   backend.silu_mul(of(gates), kRows, kWidth, of(normed));
   product_of(of(normed));
   backend.sigmoid_mul(of(normed), of(gates), 2 * kWidth, kRows, kWidth);
   product_of(of(normed));
-  EXPECT_EQ(told[0] + " " + told[2], "silu_mul_quantize sigmoid_mul_quantize");
+  EXPECT_EQ(launched[0] + " " + launched[2], "silu_mul_quantize sigmoid_mul_quantize");
 }
 
 TEST_F(BackendTest, AnOpDoesNotWhereTheProductReadsOtherThings) {
   norm_into(of(normed));
   product_of(of(y));
-  EXPECT_EQ((Names{told.begin(), told.begin() + 2}), (Names{"add_rms_norm", "quantize"}));
+  EXPECT_EQ((Names{launched.begin(), launched.begin() + 2}), (Names{"add_rms_norm", "quantize"}));
 
-  told.clear();
+  launched.clear();
   norm_into(of(normed));
   product_of(of(normed), 2);  // fewer rows than were made
-  EXPECT_EQ((Names{told.begin(), told.begin() + 2}), (Names{"add_rms_norm", "quantize"}));
+  EXPECT_EQ((Names{launched.begin(), launched.begin() + 2}), (Names{"add_rms_norm", "quantize"}));
 
-  told.clear();
+  launched.clear();
   norm_into(of(normed));
   backend.silu_mul(of(gates), kRows, kWidth, of(y));  // between them
   product_of(of(normed));
-  EXPECT_EQ((Names{told.begin(), told.begin() + 3}), (Names{"add_rms_norm", "silu_mul", "quantize"}));
+  EXPECT_EQ((Names{launched.begin(), launched.begin() + 3}), (Names{"add_rms_norm", "silu_mul", "quantize"}));
 }
 
 // As q, k and v of files in Q4_K_M are.
@@ -125,8 +126,8 @@ TEST_F(BackendTest, PartsOfDifferentTypesRunOneAfterTheOther) {
   const std::span<float> there = backend.to_host(of(all), kRows * outputs);
   const std::vector<float> together(there.begin(), there.end());
   // The coded types take one form of activations, BF16 another.
-  EXPECT_EQ(told, (Names{"add_rms_norm_quantize", "matmul_fragments", "matmul_fragments", "quantize",
-                         told.back()}));
+  EXPECT_EQ(launched, (Names{"add_rms_norm_quantize", "matmul_fragments", "matmul_fragments", "quantize",
+                             launched.back()}));
 
   int64_t first = 0;
   for (const std::unique_ptr<Matrix>& part : alone) {

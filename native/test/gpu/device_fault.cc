@@ -1,6 +1,6 @@
 // A module for Node that spoils the device of the process that loads it: a kernel writes where there is no
 // memory, so that all later work there fails, as after any illegal access. It exports nothing, and no product
-// of the project is built with it. The emulator, which would die of such a write, is told that its next
+// of the project is built with it. The emulator, which would die of such a write, is set so that its next
 // launch fails.
 #include <cstdio>
 

@@ -71,11 +71,11 @@ INSTANTIATE_TEST_SUITE_P(Of, NcclCollectives, ::testing::Values(2, 3, 8));
 
 class NcclEngines : public RankEngines {
  protected:
-  // What two ranks tell that could not be loaded, or nothing.
+  // What two ranks report that could not be loaded, or nothing.
   nlohmann::json refusal(Collectives choice, const std::function<void(int32_t)>& before_load,
                          const GroupLimits& limits = {}) {
-    return told_by({.collectives = choice, .limits = limits, .before_load = before_load},
-                   [](Engine&, const Backend&) { return nlohmann::json(); });
+    return report_by({.collectives = choice, .limits = limits, .before_load = before_load},
+                     [](Engine&, const Backend&) { return nlohmann::json(); });
   }
 };
 
@@ -86,10 +86,10 @@ nlohmann::json who_and_what(Engine& engine, const Backend&) {
 
 // Two summands have one sum, whoever comes first: not a bit may differ here.
 TEST_P(NcclEngines, SayWhatOwnSumsSay) {
-  const nlohmann::json own = told_by({.collectives = Collectives::kOwn}, who_and_what);
+  const nlohmann::json own = report_by({.collectives = Collectives::kOwn}, who_and_what);
   ASSERT_TRUE(own.contains("collectives")) << own;
   EXPECT_EQ(own.at("collectives"), "own");
-  const nlohmann::json library = told_by(
+  const nlohmann::json library = report_by(
       {.collectives = Collectives::kLibrary, .before_load = [](int32_t) { use_emulated(2); }}, who_and_what);
   ASSERT_TRUE(library.contains("collectives")) << library;
   EXPECT_EQ(library.at("collectives"), "NCCL 2.27.7");
@@ -98,14 +98,14 @@ TEST_P(NcclEngines, SayWhatOwnSumsSay) {
 
 TEST_P(NcclEngines, AreChosenWhereDevicesDoNotReachEachOther) {
   const auto apart = [](int32_t) { use_emulated(2, false); };
-  const nlohmann::json told = told_by({.before_load = apart}, who_and_what);
-  ASSERT_TRUE(told.contains("collectives")) << told;
-  EXPECT_EQ(told.at("collectives"), "NCCL 2.27.7");
+  const nlohmann::json report = report_by({.before_load = apart}, who_and_what);
+  ASSERT_TRUE(report.contains("collectives")) << report;
+  EXPECT_EQ(report.at("collectives"), "NCCL 2.27.7");
   const nlohmann::json own = refusal(Collectives::kOwn, apart);
   EXPECT_EQ(own.at("reason"), "DeviceUnavailable");
   EXPECT_TRUE(contains(own.at("message"), "the driver gives no access from one to the other"));
   EXPECT_TRUE(contains(own.at("message"), "spec.engine.collectives to library where NCCL is installed"));
-  const nlohmann::json reached = told_by({.before_load = [](int32_t) { use_emulated(2); }}, who_and_what);
+  const nlohmann::json reached = report_by({.before_load = [](int32_t) { use_emulated(2); }}, who_and_what);
   EXPECT_EQ(reached.at("collectives"), "own");
 }
 
@@ -135,50 +135,50 @@ TEST_P(NcclEngines, SayWhatIsMissing) {
 
 TEST_P(NcclEngines, RefuseALibraryThatIsTooOldOnAnyRank) {
   for (const int32_t old : {0, 1}) {
-    const nlohmann::json told = refusal(Collectives::kLibrary, [old](int32_t rank) {
+    const nlohmann::json report = refusal(Collectives::kLibrary, [old](int32_t rank) {
       use_emulated(2);
       if (rank == old) setenv("EMULATED_NCCL_VERSION", old == 0 ? "2803" : "21304", 1);
     });
-    EXPECT_EQ(told.at("reason"), "DeviceUnavailable");
-    EXPECT_TRUE(contains(told.at("message"), old == 0 ? " is NCCL 2.8.3; 2.14.0 or newer is needed"
-                                                      : " is NCCL 2.13.4; 2.14.0 or newer is needed"));
-    EXPECT_EQ(contains(told.at("message"), "Of rank 1: ") == true, old == 1);
+    EXPECT_EQ(report.at("reason"), "DeviceUnavailable");
+    EXPECT_TRUE(contains(report.at("message"), old == 0 ? " is NCCL 2.8.3; 2.14.0 or newer is needed"
+                                                        : " is NCCL 2.13.4; 2.14.0 or newer is needed"));
+    EXPECT_EQ(contains(report.at("message"), "Of rank 1: ") == true, old == 1);
   }
 }
 
 TEST_P(NcclEngines, TakeNoTwoRanksOfOneDevice) {
-  const nlohmann::json told = refusal(Collectives::kLibrary, [](int32_t) { use_emulated(1); });
-  EXPECT_EQ(told.at("reason"), "DeviceUnavailable");
-  EXPECT_TRUE(contains(told.at("message"),
+  const nlohmann::json report = refusal(Collectives::kLibrary, [](int32_t) { use_emulated(1); });
+  EXPECT_EQ(report.at("reason"), "DeviceUnavailable");
+  EXPECT_TRUE(contains(report.at("message"),
                        "NCCL 2.27.7 takes one rank of a device, and rank 0 and rank 1 are both on device 0"));
 }
 
 TEST_P(NcclEngines, ThatDoNotConnectGiveUpInTime) {
-  const nlohmann::json told = refusal(Collectives::kLibrary,
-                                      [](int32_t rank) {
-                                        use_emulated(2);
-                                        if (rank == 1) setenv("EMULATED_NCCL_STALLS", "1", 1);
-                                      },
-                                      {.join = 8s, .silence = 60s});
-  EXPECT_EQ(told.at("reason"), "DeviceUnavailable");
-  EXPECT_TRUE(contains(told.at("message"), "NCCL 2.27.7 did not connect the ranks within 8000 ms"));
+  const nlohmann::json report = refusal(Collectives::kLibrary,
+                                        [](int32_t rank) {
+                                          use_emulated(2);
+                                          if (rank == 1) setenv("EMULATED_NCCL_STALLS", "1", 1);
+                                        },
+                                        {.join = 8s, .silence = 60s});
+  EXPECT_EQ(report.at("reason"), "DeviceUnavailable");
+  EXPECT_TRUE(contains(report.at("message"), "NCCL 2.27.7 did not connect the ranks within 8000 ms"));
 }
 
-TEST_P(NcclEngines, TellOfALibraryThatFails) {
+TEST_P(NcclEngines, ReportALibraryThatFails) {
   for (const int32_t failing : {0, 1}) {
-    const nlohmann::json told = told_by({.collectives = Collectives::kLibrary,
-                                         .before_load =
-                                             [failing](int32_t rank) {
-                                               use_emulated(2);
-                                               if (rank == failing)
-                                                 setenv("EMULATED_NCCL_FAULT_AFTER", "10", 1);
-                                             }},
-                                        who_and_what);
-    ASSERT_TRUE(told.contains("reason")) << told;
-    EXPECT_EQ(told.at("reason"), "DeviceFault");
+    const nlohmann::json report = report_by({.collectives = Collectives::kLibrary,
+                                             .before_load =
+                                                 [failing](int32_t rank) {
+                                                   use_emulated(2);
+                                                   if (rank == failing)
+                                                     setenv("EMULATED_NCCL_FAULT_AFTER", "10", 1);
+                                                 }},
+                                            who_and_what);
+    ASSERT_TRUE(report.contains("reason")) << report;
+    EXPECT_EQ(report.at("reason"), "DeviceFault");
     EXPECT_TRUE(
-        contains(told.at("message"), "NCCL 2.27.7 failed: unhandled system error (as the test wished)"));
-    EXPECT_EQ(contains(told.at("message"), "Rank 1 of 2: ") == true, failing == 1);
+        contains(report.at("message"), "NCCL 2.27.7 failed: unhandled system error (as the test wished)"));
+    EXPECT_EQ(contains(report.at("message"), "Rank 1 of 2: ") == true, failing == 1);
   }
 }
 
@@ -205,9 +205,9 @@ TEST_P(NcclEngines, AKilledRankHoldsNobodyUp) {
     const pid_t killed = processes[0].pid();
     processes[0].signal(SIGKILL);
     EXPECT_EQ(processes[1].wait(), 0) << connecting;
-    EXPECT_EQ(told().at("reason"), "EngineFault") << connecting;
+    EXPECT_EQ(report().at("reason"), "EngineFault") << connecting;
     EXPECT_TRUE(
-        contains(told().at("message"), "Rank 1 of 2 (process " + std::to_string(killed) + ") ended while"))
+        contains(report().at("message"), "Rank 1 of 2 (process " + std::to_string(killed) + ") ended while"))
         << connecting;
   }
 }

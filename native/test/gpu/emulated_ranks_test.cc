@@ -75,7 +75,7 @@ TEST(RankDevices, AreEightAtMost) {
   });
 }
 
-// A rank that stands still for good, in a call of its driver for example, where the others go on.
+// A rank that stalls for good, in a call of its driver for example, where the others continue.
 class StandsStill final : public RankChannel {
  public:
   StandsStill(RankGroup& group, int at) : group_(group), left_(at) {}
@@ -97,7 +97,7 @@ class StandsStill final : public RankChannel {
   int left_;
 };
 
-// The error of rank 0 where rank 1 stands still before (1) or after (2) it has told what it shares, or after
+// The error of rank 0 where rank 1 stalls before (1) or after (2) it has sent what it shares, or after
 // the ranks have opened each other's memory (3).
 std::string error_where_rank_one_stops(int at, std::string* message) {
   const TestSegment segment(2);
@@ -124,11 +124,11 @@ TEST(RankDevices, ThatStandStillWhileTheyConnectAreNamed) {
 }
 
 TEST_P(RankEngines, RefuseDevicesThatDoNotReachEachOther) {
-  const nlohmann::json told =
-      told_by({.before_load = [](int32_t) { gpu::emulated_device() = {.devices = 2, .peers = false}; }},
-              [](Engine&, const Backend&) { return nlohmann::json(); });
-  EXPECT_EQ(told.at("reason"), "DeviceUnavailable");
-  EXPECT_TRUE(contains(told.at("message"),
+  const nlohmann::json report =
+      report_by({.before_load = [](int32_t) { gpu::emulated_device() = {.devices = 2, .peers = false}; }},
+                [](Engine&, const Backend&) { return nlohmann::json(); });
+  EXPECT_EQ(report.at("reason"), "DeviceUnavailable");
+  EXPECT_TRUE(contains(report.at("message"),
                        "rank 0's device 0 (kernel emulator) cannot use the memory of rank "
                        "1's device 1 (kernel emulator), the driver gives no access"));
 }
@@ -136,50 +136,50 @@ TEST_P(RankEngines, RefuseDevicesThatDoNotReachEachOther) {
 // Each has a device of 40 MiB, 16 of which they share with each other.
 TEST_P(RankEngines, TakeTheBlocksThatFitWhereOthersLeaveLeast) {
   constexpr size_t kMiB = 1 << 20;
-  const auto told_with = [&](size_t others_on_rank_one, int32_t planned) {
+  const auto report_with = [&](size_t others_on_rank_one, int32_t planned) {
     const auto limit = [=](int32_t rank) {
       gpu::emulated_device() = {.devices = 2, .memory = 40 * kMiB};
       if (rank == 1) gpu::emulated_device().taken_by_others = others_on_rank_one;
     };
-    return told_by({.memory = MemoryShare{.utilization_percent = 90,
-                                          .context_bytes = kMiB,
-                                          .graph_bytes = kMiB,
-                                          .planned_blocks = planned},
-                    .before_load = limit},
-                   [](Engine& engine, const Backend&) -> nlohmann::json {
-                     const EngineInfo& info = engine.info();
-                     return {{"blocks", info.num_blocks},
-                             {"bytes", info.kv_bytes_per_block},
-                             {"said", to_json(run_requests(engine, {request(0, 66, 3)}, 0))}};
-                   });
+    return report_by({.memory = MemoryShare{.utilization_percent = 90,
+                                            .context_bytes = kMiB,
+                                            .graph_bytes = kMiB,
+                                            .planned_blocks = planned},
+                      .before_load = limit},
+                     [](Engine& engine, const Backend&) -> nlohmann::json {
+                       const EngineInfo& info = engine.info();
+                       return {{"blocks", info.num_blocks},
+                               {"bytes", info.kv_bytes_per_block},
+                               {"said", to_json(run_requests(engine, {request(0, 66, 3)}, 0))}};
+                     });
   };
-  const nlohmann::json alone = told_with(0, 16);
-  const nlohmann::json beside = told_with(4 * kMiB, 16);
+  const nlohmann::json alone = report_with(0, 16);
+  const nlohmann::json beside = report_with(4 * kMiB, 16);
   const auto bytes = alone.at("bytes").get<int64_t>();
   EXPECT_EQ(beside.at("said"), alone.at("said"));
   // Rank 0, which has the logits too, had least before.
   const int64_t fewer = alone.at("blocks").get<int64_t>() - beside.at("blocks").get<int64_t>();
   EXPECT_LE(fewer, static_cast<int64_t>(4 * kMiB) / bytes + 1);
   EXPECT_GT(fewer, static_cast<int64_t>(2 * kMiB) / bytes);
-  const nlohmann::json refused = told_with(15 * kMiB, alone.at("blocks").get<int32_t>());
+  const nlohmann::json refused = report_with(15 * kMiB, alone.at("blocks").get<int32_t>());
   EXPECT_EQ(refused.at("reason"), "DeviceMemoryTaken");
   EXPECT_TRUE(contains(refused.at("message"), "the device of rank 1"));
   EXPECT_TRUE(contains(refused.at("message"), "15 MiB by other processes"));
 }
 
-TEST_P(RankEngines, TellOfAnotherRanksDeviceThatFails) {
+TEST_P(RankEngines, ReportAnotherRanksDeviceThatFails) {
   for (const bool loaded : {false, true}) {
     const auto fail = [](int32_t rank) {
       if (rank == 1) gpu::emulated_device().launches_until_fault = 7;
     };
     Setting setting;
     (loaded ? setting.after_load : setting.before_load) = fail;
-    const nlohmann::json told = told_by(setting, [](Engine& engine, const Backend&) {
+    const nlohmann::json report = report_by(setting, [](Engine& engine, const Backend&) {
       return to_json(run_requests(engine, {request(0, 20, 4)}, 0));
     });
-    EXPECT_EQ(told.at("reason"), "DeviceFault") << loaded;
-    EXPECT_TRUE(contains(told.at("message"), "Rank 1 of 2: ")) << loaded;
-    EXPECT_TRUE(contains(told.at("message"), "unspecified launch failure")) << loaded;
+    EXPECT_EQ(report.at("reason"), "DeviceFault") << loaded;
+    EXPECT_TRUE(contains(report.at("message"), "Rank 1 of 2: ")) << loaded;
+    EXPECT_TRUE(contains(report.at("message"), "unspecified launch failure")) << loaded;
   }
 }
 

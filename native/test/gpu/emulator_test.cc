@@ -55,7 +55,7 @@ __global__ void part_kernel(float* out) {
   }
 }
 
-TEST(EmulatorDeathTest, LanesThatPartAreTold) {
+TEST(EmulatorDeathTest, LanesThatPartAreReported) {
   const DeviceArray<float> out(1, 0.0f);
   EXPECT_DEATH(testing::run(make_launch("part", part_kernel, {}, kThreads, 0, out.data())),
                "lanes of a warp part");

@@ -78,7 +78,7 @@ class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
     }
     EXPECT_GT(same, 0u);
     EXPECT_LT(sum, static_cast<float>(same) * tolerance / 3) << "on average";
-    // From here on the two tell different stories: this must have been a near tie.
+    // From here on the two diverge: this must have been a near tie.
     if (same < expected.tokens.size()) {
       EXPECT_LT(expected.top_logprobs[2 * same] - expected.top_logprobs[2 * same + 1], tolerance);
     }

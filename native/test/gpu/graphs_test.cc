@@ -51,7 +51,7 @@ TEST_F(Graphs, TheOnesUsedLastStay) {
   EXPECT_EQ(cache.counts().captured, 3u);
   run(cache, 1);
   EXPECT_EQ(cache.counts().captured, 3u);
-  run(cache, 2);  // made way for 3: seen once, as at first
+  run(cache, 2);  // evicted by 3: seen once, as at first
   EXPECT_EQ(cache.counts().direct, 4u);
   run(cache, 2);
   EXPECT_EQ(cache.counts().captured, 4u);
@@ -88,7 +88,7 @@ TEST_F(Graphs, NoneWhereNoneAreWanted) {
   EXPECT_EQ(none.counts().direct + cache.counts().direct, 6u);
 }
 
-TEST_F(Graphs, PaddingOfArgumentsDoesNotTellListsApart) {
+TEST_F(Graphs, PaddingOfArgumentsDoesNotDistinguishLists) {
   struct Padded {
     char tag;
     double value;

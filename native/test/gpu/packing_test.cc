@@ -114,7 +114,7 @@ TEST(Packing, ReadsEachByteOnceThroughItsWindows) {
   // Three windows and a bit.
   const int64_t cols = 1 << 20;
   const int64_t rows = 50;
-  uint64_t told = 0;
+  uint64_t reported = 0;
   uint64_t read = 0;
   const std::vector<float> scales(rows, 2.0f);
   const MatrixPart part{.dtype = DType::kF8E4M3,
@@ -132,9 +132,9 @@ TEST(Packing, ReadsEachByteOnceThroughItsWindows) {
                         .scales = scales,
                         .scaling = Scaling::kRow};
   const auto weights = gpu::Packer(device()).pack({&part, 1}, DType::kBF16, gpu::TileOrder::kSwizzled,
-                                                  [&](uint64_t bytes) { told += bytes; });
+                                                  [&](uint64_t bytes) { reported += bytes; });
   EXPECT_EQ(read, static_cast<uint64_t>(rows * cols));
-  EXPECT_EQ(told, read);
+  EXPECT_EQ(reported, read);
 }
 
 TEST(Packing, RefusesWhatGpusDoNotTake) {

@@ -45,7 +45,7 @@ TEST_P(QuantizeTest, AddsThenNorms) {
   expect_same(made, fused);
 }
 
-// A row of numbers that mean nothing marks itself, and its neighbours are unharmed.
+// A row with a non-finite value marks itself, and its neighbours are unharmed.
 TEST_P(QuantizeTest, MarksFaults) {
   std::vector<float> values = random_floats(rows * width, 1);
   values[width + width / 2] = NAN;

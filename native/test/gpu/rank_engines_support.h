@@ -1,5 +1,5 @@
 // Engines on several ranks, each in a process of its own as in service: also the only rank, since a device
-// that a process has used does not survive its fork(). What rank 0 has to tell goes through a file.
+// that a process has used does not survive its fork(). What rank 0 reports goes through a file.
 #pragma once
 
 #include <sys/mman.h>
@@ -49,7 +49,7 @@ class RankEngines : public GpuEngine {
     Speculation speculation = {};
     std::optional<MemoryShare> memory = {};  // with it: as many blocks as fit
     Collectives collectives = Collectives::kAuto;
-    // No machine is so busy that a rank is taken for one that stands still.
+    // No machine is so busy that a rank is taken for one that stalled.
     GroupLimits limits = {.silence = std::chrono::seconds(60)};
     std::function<void(int32_t rank)> before_load = [](int32_t) {};
     std::function<void(int32_t rank)> after_load = [](int32_t) {};
@@ -70,21 +70,21 @@ class RankEngines : public GpuEngine {
   }
 
   // What `work` returns, or {"reason", "message"} of its error.
-  nlohmann::json told_by(const Setting& setting, const Work& work) {
+  nlohmann::json report_by(const Setting& setting, const Work& work) {
     std::optional<TestSegment> segment;
     if (setting.size > 1) segment.emplace(setting.size);
     std::vector<RankProcess> processes = start(setting, segment ? &*segment : nullptr, work);
     EXPECT_EQ(processes.back().wait(), 0) << "of rank 0";
-    return told();
+    return report();
   }
 
-  nlohmann::json told() const {
-    std::ifstream file(dir_.path() / "told.json");
+  nlohmann::json report() const {
+    std::ifstream file(dir_.path() / "report.json");
     return nlohmann::json::parse(file);
   }
 
   std::vector<Said> said_by(const Setting& setting, const std::vector<Request>& requests) {
-    return said_in(told_by(setting, [&](Engine& engine, const Backend&) {
+    return said_in(report_by(setting, [&](Engine& engine, const Backend&) {
       return to_json(run_requests(engine, requests, setting.speculation.tokens));
     }));
   }
@@ -115,7 +115,7 @@ class RankEngines : public GpuEngine {
       if (rank > 0) throw;
       result = {{"reason", error.reason()}, {"message", error.what()}};
     }
-    std::ofstream(dir_.path() / "told.json") << result;
+    std::ofstream(dir_.path() / "report.json") << result;
   }
 };
 

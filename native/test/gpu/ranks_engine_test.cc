@@ -20,14 +20,14 @@ TEST_P(RankEngines, SayWhatOneRankSays) {
     EXPECT_NEAR(said.logprobs[same], expected.logprobs[same], tolerance) << "token " << same;
   }
   EXPECT_GT(same, 0u);
-  // From here on the two tell different stories: this must have been a near tie.
+  // From here on the two diverge: this must have been a near tie.
   if (same < expected.tokens.size()) {
     EXPECT_LT(expected.top_logprobs[2 * same] - expected.top_logprobs[2 * same + 1], tolerance);
   }
 }
 
 TEST_P(RankEngines, OthersGraphsAndTurnsChangeNoBit) {
-  const nlohmann::json told = told_by({.size = 2}, [](Engine& engine, const Backend& backend) {
+  const nlohmann::json report = report_by({.size = 2}, [](Engine& engine, const Backend& backend) {
     nlohmann::json runs = {{"together", to_json(run_requests(engine, kTogether, 0))}};
     for (int again = 0; again < 2; ++again) {
       std::vector<Said> alone;
@@ -37,17 +37,17 @@ TEST_P(RankEngines, OthersGraphsAndTurnsChangeNoBit) {
     runs["replayed"] = backend.graph_counts().replayed;
     return runs;
   });
-  const std::vector<Said> together = said_in(told.at("together"));
+  const std::vector<Said> together = said_in(report.at("together"));
   const std::vector<Said> plain = said_by({.size = 2, .graphs = 0}, kTogether);
   for (size_t i = 0; i < kTogether.size(); ++i) {
-    for (const nlohmann::json& alone : told.at("alone")) {
+    for (const nlohmann::json& alone : report.at("alone")) {
       EXPECT_TRUE(said_in(alone)[i].same_as(together[i])) << "sequence " << i;
     }
     EXPECT_TRUE(plain[i].same_as(together[i])) << "sequence " << i << " without graphs";
   }
   // Launches repeat from step to step, or none would be a graph: the layers and the head of each decode of
   // the second time alone.
-  EXPECT_GE(told.at("replayed").get<int>(), 2 * (2 + 3));
+  EXPECT_GE(report.at("replayed").get<int>(), 2 * (2 + 3));
 }
 
 // Of a model with a layer for multi-token prediction.
@@ -71,8 +71,8 @@ TEST_P(RankEngines, AKilledRankHoldsNobodyUp) {
   const pid_t killed = processes[0].pid();
   processes[0].signal(SIGKILL);
   EXPECT_EQ(processes[1].wait(), 0);
-  EXPECT_EQ(told().at("reason"), "EngineFault");
-  EXPECT_TRUE(contains(told().at("message"), "Rank 1 of 2 (process " + std::to_string(killed) + ") ended"));
+  EXPECT_EQ(report().at("reason"), "EngineFault");
+  EXPECT_TRUE(contains(report().at("message"), "Rank 1 of 2 (process " + std::to_string(killed) + ") ended"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Checkpoints, RankEngines,

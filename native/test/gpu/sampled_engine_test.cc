@@ -236,7 +236,7 @@ TEST_P(SampledEngine, EndsWhatCannotGoOnAsTheHost) {
   expect_same(requests);
 }
 
-// Rows whose logits are no numbers, and a head that tells nothing.
+// Rows whose logits are no numbers, and a head whose logits are all equal.
 TEST_P(SampledEngine, NamesWhatIsWrongAsTheHost) {
   std::mt19937 random(1);
   Tensors tensors = tiny_llama_tensors();

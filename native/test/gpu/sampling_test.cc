@@ -154,10 +154,10 @@ void expect_same(const Asked& asked, std::span<const float> logits, const Sample
           ? sampler.score(logits, *asked.scored, asked.params.top_logprobs.value_or(0))
           : sampler.sample(logits, asked.params, asked.counts, asked.position, asked.allowed, &rules);
   EXPECT_EQ(got.hash, logit_hash(logits));
-  EXPECT_EQ(got.status, wanted                    ? SampleStatus::kDrawn
-                        : !all_finite(logits)     ? SampleStatus::kNotFinite
-                        : !tell_something(logits) ? SampleStatus::kCollapsed
-                                                  : SampleStatus::kDeadEnd);
+  EXPECT_EQ(got.status, wanted                ? SampleStatus::kDrawn
+                        : !all_finite(logits) ? SampleStatus::kNotFinite
+                        : !are_usable(logits) ? SampleStatus::kCollapsed
+                                              : SampleStatus::kDeadEnd);
   if (!wanted || got.status != SampleStatus::kDrawn) return;
   EXPECT_EQ(got.token, wanted->token);
   if (asked.scored) {
@@ -220,8 +220,8 @@ TEST(Sampling, DrawsTheHostsTokensOfARealVocabulary) {
   expect_host_tokens(logits, kVocab, asked);
 }
 
-// Between the last token of top-k and the next there may be no digit of their order that tells them apart in
-// the search for top-p.
+// Between the last token of top-k and the next there may be no digit of their order that distinguishes them
+// in the search for top-p.
 TEST(Sampling, TopPDoesNotBringBackWhatTopKCut) {
   constexpr int32_t kVocab = 1024;
   std::mt19937 random(2);

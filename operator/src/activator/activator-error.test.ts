@@ -2,13 +2,13 @@ import { expect, test } from '@jest/globals';
 import { ActivatorError, errorEvent } from './activator-error.js';
 
 const error = new ActivatorError('model_not_ready', 'try again', 10);
-const told = { message: 'try again', param: null, code: 'model_not_ready' };
+const refusal = { message: 'try again', param: null, code: 'model_not_ready' };
 
 test.each([
-  ['/v1/chat/completions', { error: { ...told, type: 'server_error' } }, 'data: '],
+  ['/v1/chat/completions', { error: { ...refusal, type: 'server_error' } }, 'data: '],
   [
     '/v1/messages?beta=true',
-    { type: 'error', error: { ...told, type: 'overloaded_error' } },
+    { type: 'error', error: { ...refusal, type: 'overloaded_error' } },
     'event: error\n',
   ],
 ])('clients of %s read it as the runtime’s errors', (path, body, beginning) => {

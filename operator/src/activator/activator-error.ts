@@ -16,7 +16,7 @@ const codes = {
 
 export type ActivatorErrorCode = keyof typeof codes;
 
-/** What Anthropic's clients are told by status, as the runtime tells them. */
+/** Anthropic's error type by status, as the runtime has it. */
 const anthropicTypes: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   404: 'not_found_error',
@@ -49,7 +49,7 @@ export class ActivatorError extends Error {
   }
 }
 
-/** A body that tells of an error as an event of a stream. */
+/** A body that reports an error as an event of a stream. */
 export function errorEvent(path: string, body: object): string {
   return `${isAnthropic(path) ? 'event: error\n' : ''}data: ${JSON.stringify(body)}\n\n`;
 }

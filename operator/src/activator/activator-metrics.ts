@@ -1,4 +1,4 @@
-// What the activator tells Prometheus about itself.
+// What the activator reports to Prometheus.
 
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import type { ActivatorErrorCode } from './activator-error.js';

@@ -100,7 +100,7 @@ describe('a pod', () => {
     ['another protocol', 'HTTP/1.1 101 x\r\nupgrade: a\r\nconnection: upgrade\r\n\r\n'],
     ['no HTTP', 'hello\r\n\r\n'],
     ['a header that is none', 'HTTP/1.1 200 OK\r\nx: a\x01b\r\ncontent-length: 0\r\n\r\n'],
-  ])('that answers with %s is told as a failure', async (_, answer) => {
+  ])('that answers with %s is reported as a failure', async (_, answer) => {
     wake(await rawPod((socket) => socket.write(answer)));
     const { status, body } = await post('{}');
     expect([status, body]).toEqual([502, expect.stringContaining('"code":"upstream_failed"')]);
@@ -154,7 +154,7 @@ describe('a pod', () => {
     }
   });
 
-  test('that dies within an event has the error told as another', async () => {
+  test('that dies within an event has the error reported as another event', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 99\r\n\r\n';
     wake(await rawPod((socket) => socket.end(`${head}data: {"half`)));
     expect((await post('{}')).body).toMatch(/^data: \{"half\n\ndata: \{"error":.*upstream_failed.*\n\n$/);

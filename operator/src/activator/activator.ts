@@ -76,7 +76,8 @@ export class Activator {
       await this.take(request, response);
     } catch (error) {
       // Else the client went away within its body.
-      if (error instanceof ActivatorError) this.refuse(error, (told) => refuse(request, response, told));
+      if (error instanceof ActivatorError)
+        this.refuse(error, (refused) => refuse(request, response, refused));
       else response.destroy();
     }
   }
@@ -198,13 +199,13 @@ export class Activator {
       const held = this.queue.first(key);
       if (held === null) return;
       this.queue.remove(key, held);
-      this.refuse(error, (told) => held.refuse(told));
+      this.refuse(error, (refused) => held.refuse(refused));
     }
   }
 
-  private refuse(error: ActivatorError, tell: (error: ActivatorError) => void): void {
+  private refuse(error: ActivatorError, answer: (error: ActivatorError) => void): void {
     this.options.onRefused(error.code);
-    tell(error);
+    answer(error);
   }
 }
 

@@ -1,4 +1,4 @@
-// The services and their pods as the API server tells of them: whom a host means, and where it can be sent.
+// The services and their pods as the API server reports them: whom a host means, and where it can be sent.
 
 import { fieldManager, labels, type LlmService, type LlmServiceSpec } from '@llmservice/crds';
 import type { Logger } from 'winston';
@@ -133,7 +133,7 @@ function named(service: Service): Named {
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
-    // Who has a part of a host is not told by it.
+    // Who has a part of a host is not known by it.
     host: pathPrefix === undefined && !isRefusedHost(service) ? (host ?? null) : null,
     createdAt: metadata.creationTimestamp ?? '',
   };

@@ -44,7 +44,7 @@ describe('the queue', () => {
     expect([b.takeBytes(2), b.takeBytes(1), held.room('a').takeBytes(1)]).toEqual([true, false, false]);
   });
 
-  test('tells who is first, and leaves that one in line', () => {
+  test('says who is first, and leaves that one in line', () => {
     const held = queue();
     held.admit('a');
     expect(held.first('a')).toBeNull();

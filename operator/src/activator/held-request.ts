@@ -17,7 +17,7 @@ const silenceMs = 10_000;
 const connectMs = 5_000;
 /** How long a pod may be silent before TCP probes whether it is still there. */
 const probeMs = 30_000;
-/** Of an answer that is told as an event. */
+/** Of an answer that is sent as an event. */
 const maxErrorBytes = 64 * 1024;
 const agent = new http.Agent({ keepAlive: false });
 /** A session of before would stand for what its certificate proved then. */
@@ -141,7 +141,7 @@ export class HeldRequest {
     answered.on('error', () => this.fail());
     // Nothing that an answer can have.
     if (statusCode < 200 || statusCode > 599) return void answered.destroy(new Error('no such status'));
-    if (response.headersSent && !streams) return void this.tellAsEvent(answered);
+    if (response.headersSent && !streams) return void this.answerAsEvent(answered);
     const returned = returnedHeaders(headers);
     // An event with an error would make it longer.
     if (streams) delete returned['content-length'];
@@ -151,7 +151,7 @@ export class HeldRequest {
   }
 
   /** An answer that is no stream, to a client that has been given one. */
-  private async tellAsEvent(answered: IncomingMessage): Promise<void> {
+  private async answerAsEvent(answered: IncomingMessage): Promise<void> {
     const path = this.request.url ?? '/';
     try {
       const chunks: Buffer[] = [];

@@ -46,11 +46,11 @@ async function main(): Promise<void> {
     onRefused: (code) => metrics.refused(code),
   });
   const watching = new AbortController();
-  const told = new Promise<void>((resolve) => {
+  const signalled = new Promise<void>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());
   });
   // Ready is who knows the services.
-  await Promise.race([directory.start(watching.signal), told]);
+  await Promise.race([directory.start(watching.signal), signalled]);
   // As long as the runtime's: connections of gateways stay open from one to the other.
   const options = {
     requestTimeout: 300_000,
@@ -71,7 +71,7 @@ async function main(): Promise<void> {
   const probes = await serveHttp(settings.metricsPort, metrics.registry);
   logger.info('serving', { ports: servers.map(([, port]) => port) });
 
-  await told;
+  await signalled;
   logger.info('draining', { held: activator.held });
   for (const [server] of servers) {
     server.close();

@@ -16,7 +16,7 @@ export async function readBody(request: IncomingMessage, room: Room, maxBytes: n
   let buffer = Buffer.alloc(0);
   let bytes = 0;
   try {
-    // Who is refused within the body is still to be told so.
+    // Who is refused within the body still gets an answer.
     const read = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
     for await (const chunk of read) {
       const needed = bytes + chunk.byteLength;

@@ -1,4 +1,4 @@
-// Tells the operator that somebody asks for a service: the time, in an annotation of the LlmService, written seldom.
+// Notifies the operator that somebody asks for a service: the time, in an annotation of the LlmService, written seldom.
 
 import { annotations } from '@llmservice/crds';
 import type { Logger } from 'winston';
@@ -32,7 +32,7 @@ export class Waker {
         body: { metadata: { annotations: { [annotations.lastRequest]: this.now().toISOString() } } },
       });
     } catch (error) {
-      this.logger.warn('a request could not be told', { service: key, error: (error as Error).message });
+      this.logger.warn('a request could not be reported', { service: key, error: (error as Error).message });
     }
   }
 }

@@ -54,7 +54,7 @@ describe('a revision', () => {
     expect(written).toEqual(['apply config', 'apply demo']);
   });
 
-  test('whose name a service of before holds is told', async () => {
+  test('whose name a service of before holds is reported', async () => {
     const { writer, view } = world([owned('ControllerRevision', 'demo-1', 'before')]);
     expect(await applyChildren(writer, view, children, revision, owner)).toMatchObject({
       reason: 'NameTaken',

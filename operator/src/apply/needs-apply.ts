@@ -1,4 +1,4 @@
-// Whether an object must be applied: what was applied last differs from what is wanted now (told by a hash in an
+// Whether an object must be applied: what was applied last differs from what is wanted now (known by a hash in an
 // annotation), or somebody changed a field that we want otherwise. Foreign fields and list entries are left alone.
 
 import type { KubeObject } from '../kube/types.js';

@@ -97,7 +97,7 @@ export class Writer {
     await this.client.delete(object);
   }
 
-  /** An event is told to whoever looks: where it is refused, by a quota or a policy, nothing else may fail. */
+  /** An event is for whoever looks: where it is refused, by a quota or a policy, nothing else may fail. */
   async emit(object: KubeObject, transition: Transition, now: string): Promise<void> {
     try {
       await this.createEvent(object, transition, now);

@@ -28,7 +28,7 @@ export class Cluster {
   }
 
   find<T>(path: string): Promise<T | null> {
-    return telling(path, () => this.client.find<T>(path));
+    return withClusterError(path, () => this.client.find<T>(path));
   }
 
   live(object: KubeObject): Promise<KubeObject | null> {
@@ -47,7 +47,7 @@ export class Cluster {
     deployment: Deployment | null,
   ): Promise<Replacement> {
     const path = collectionPath(resources.pods, service.namespace);
-    return telling(path, async () => {
+    return withClusterError(path, async () => {
       const labelSelector = `${labels.service}=${service.name}`;
       const pods = await this.client.listAll<Pod>(path, { labelSelector });
       return (await this.rollouts.decide(service, template, deployment, pods, new Date())).replacement;
@@ -84,7 +84,7 @@ export class Cluster {
   }
 }
 
-async function telling<T>(path: string, read: () => Promise<T>): Promise<T> {
+async function withClusterError<T>(path: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {

@@ -15,7 +15,7 @@ export type Disruption =
 export interface PlannedPods {
   readonly revision: string;
   readonly replicas: number;
-  /** Null: by what is free on the nodes, which nobody has looked at. */
+  /** Null: by what is free on the nodes, which nobody has read. */
   readonly replacement: Replacement | null;
 }
 
@@ -44,7 +44,7 @@ export function describeDisruption(disruption: Disruption): string {
       const { onChange } = disruption;
       const way =
         onChange === null ? 'surges where a node has room for one more, else drains' : ways[onChange];
-      return `a change of the pods: ${way} (--diff looks at a cluster)`;
+      return `a change of the pods: ${way} (--diff reads a cluster)`;
     }
     case 'create':
       return 'nothing runs yet: everything is created';

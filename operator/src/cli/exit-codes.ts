@@ -1,4 +1,4 @@
-// What `llmservice plan` ends with, so that CI can tell one outcome from another. Stable: deploy/docs/plan.md lists them.
+// What `llmservice plan` ends with, so that CI can distinguish outcomes. Stable: deploy/docs/plan.md lists them.
 
 /** Of one service. */
 export type Verdict = 'fits' | 'refused' | 'invalid' | 'unreadable' | 'unmeasured';
@@ -17,7 +17,7 @@ export const exitCodes: Readonly<Record<Verdict, number>> = {
 
 const worstFirst: readonly Verdict[] = ['invalid', 'unreadable', 'refused', 'unmeasured'];
 
-/** The gravest outcome tells. */
+/** The gravest outcome decides. */
 export function exitCodeOf(verdicts: readonly Verdict[]): number {
   return exitCodes[worstFirst.find((verdict) => verdicts.includes(verdict)) ?? 'fits'];
 }

@@ -203,7 +203,7 @@ async function liveOf({ metadata }: KubeObject, cluster: Cluster): Promise<Live>
   };
 }
 
-/** What the operator was installed with: as told, else as seen on what it made. */
+/** What the operator was installed with: as given, else as seen on what it made. */
 async function capabilities(
   { namespace, name, cache }: WantedService,
   { cluster, image, gateway }: PlanSettings,

@@ -16,7 +16,7 @@ export interface PlanOptions {
   /** For `diff`. */
   readonly cluster: ClusterChoice;
   readonly output: 'text' | 'json';
-  /** Of one device, in any currency; null: costs are not told. */
+  /** Of one device, in any currency; null: costs are not shown. */
   readonly pricePerDeviceHour: number | null;
   /** Prompt and output of a sequence, on average over its life. */
   readonly meanTokens: number;
@@ -35,7 +35,7 @@ Says of every LlmService in the manifests whether it fits, and what it would bec
       --objects                 print the objects as they would be applied
       --diff                    compare with the cluster of the current kubeconfig
       --kubeconfig FILE, --context NAME, --as USER   another cluster, or as whom, for --diff
-      --price-per-device-hour N tell what it costs
+      --price-per-device-hour N show what it costs
       --mean-tokens N           tokens of a sequence on average, for the estimate of cost (2048)
       --runtime-image IMAGE     the operator's image of the runtime, for --objects
       --gateway NAMESPACE/NAME  the operator's Gateway, for --objects

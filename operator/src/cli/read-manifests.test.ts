@@ -11,7 +11,7 @@ const service = (name: string) =>
 
 const read = (text: string): Promise<Manifests> => readManifests(['-'], Readable.from([text]), 'team');
 
-test('LlmServices are told from other objects, empty documents and comments are none', async () => {
+test('LlmServices are separated from other objects, empty documents and comments are none', async () => {
   const secret = 'apiVersion: v1\nkind: Secret\nmetadata: { name: s3 }\n';
   const { services, others, problems } = await read(
     `---\n# Source: chart\n---\n${service('a')}---\n${secret}`,
@@ -34,7 +34,7 @@ test('a kind of that name of another group is passed over', async () => {
   expect(problems).toEqual(['there is no LlmService in them']);
 });
 
-describe('every problem is told with its place', () => {
+describe('every problem is reported with its place', () => {
   test.each([
     ['broken YAML', 'a: [', 'standard input, document 1: '],
     ['a key twice', 'a: 1\na: 2\n', 'Map keys must be unique'],
@@ -79,7 +79,7 @@ describe('files', () => {
     expect(services.map(({ object }) => object.metadata.name)).toEqual(['a', 'b']);
   });
 
-  test.each(['absent.yaml', 'empty'])('%s is told by its name', async (name) => {
+  test.each(['absent.yaml', 'empty'])('%s is reported by its name', async (name) => {
     const { problems } = await readManifests([join(folder, name)], Readable.from([]), 'team');
     expect(problems.join()).toContain(name);
   });

@@ -1,5 +1,5 @@
 // Manifests as people and tools write them: files, folders and standard input, of several documents each, as `helm
-// template` and `helmfile template` print them. LlmServices are told from everything else.
+// template` and `helmfile template` print them. LlmServices are separated from everything else.
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

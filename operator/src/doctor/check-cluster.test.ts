@@ -11,7 +11,7 @@ import { clusterFacts, forbidden, operatorFacts, read } from './facts.fixture.js
 import type { Finding } from './finding.js';
 import { describeFindings } from './report.js';
 
-const told = (findings: readonly Finding[]): string[] =>
+const linesOf = (findings: readonly Finding[]): string[] =>
   findings.map(({ level, message }) => `${level}: ${message}`);
 
 function definition(schema: object = llmServiceSchema, name = 'v1alpha1'): CustomResourceDefinition {
@@ -64,7 +64,7 @@ describe('the custom resource', () => {
     ['not readable but served', {}, 'info: llmservice.dev/v1alpha1 is served'],
     ['not readable and not served', { servesOurs: read(false) }, 'problem: the API does not serve'],
   ])('%s', (_, facts, line) => {
-    const lines = told(checkDefinition(clusterFacts(facts)));
+    const lines = linesOf(checkDefinition(clusterFacts(facts)));
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain(line);
   });
@@ -76,7 +76,7 @@ describe('the operator', () => {
   const { deployment, settings } = operatorFacts();
 
   test('that is well has a line for each of its parts', () => {
-    expect(told(check({}))).toEqual([
+    expect(linesOf(check({}))).toEqual([
       'ok: sys/op: 2 of 2 pods are ready; serves every namespace',
       'ok: sys/op is led by op-1, which renewed its Lease 3 s ago',
       'ok: sys/op may all that its chart grants (as op)',
@@ -89,7 +89,7 @@ describe('the operator', () => {
     [0, 'problem: activator sys/op has no pod that is ready: services that are asleep stay so'],
   ])('and its activator with %d pods', (readyReplicas, line) => {
     const activators = read([{ ...deployment, status: { readyReplicas } }]);
-    expect(told(checkOperators(clusterFacts({ activators }), '0.1.0'))).toContain(line);
+    expect(linesOf(checkOperators(clusterFacts({ activators }), '0.1.0'))).toContain(line);
   });
 
   test.each<[string, Partial<OperatorFacts>, string]>([
@@ -124,17 +124,17 @@ describe('the operator', () => {
     ],
     ['rights that may not be asked for', { denied: forbidden }, 'warning: permissions of sys/op'],
   ])('%s', (_, change, line) => {
-    expect(told(check(change)).join('\n')).toContain(line);
+    expect(linesOf(check(change)).join('\n')).toContain(line);
   });
 
   test('of another version than this command', () => {
-    expect(told(check({}, '0.2.0')).join()).toContain(
+    expect(linesOf(check({}, '0.2.0')).join()).toContain(
       'warning: sys/op is of version 0.1.0, this command of 0.2.0',
     );
   });
 
   test('that is not there', () => {
-    expect(told(checkOperators(clusterFacts({ operators: read([]) }), '0.1.0'))[0]).toMatch(
+    expect(linesOf(checkOperators(clusterFacts({ operators: read([]) }), '0.1.0'))[0]).toMatch(
       /^problem: no Deployment/,
     );
   });
@@ -145,21 +145,21 @@ describe('the operator', () => {
     [['a', 'b'], false],
     [['a,b', 'b,c'], true],
     [['a,b', 'c,d'], false],
-  ])('for %j beside each other', (namespaces, rivals) => {
+  ])('for %j side by side', (namespaces, rivals) => {
     const operators = namespaces.map((watched) =>
       operatorFacts({ settings: { ...settings, watchNamespaces: watched?.split(',') ?? null } }),
     );
-    const lines = told(checkOperators(clusterFacts({ operators: read(operators) }), '0.1.0')).join();
+    const lines = linesOf(checkOperators(clusterFacts({ operators: read(operators) }), '0.1.0')).join();
     expect(lines.includes('undo each other')).toBe(rivals);
   });
 });
 
-test('what the person may not is told with what it is for', () => {
+test('what the person may not is reported with what it is for', () => {
   const denied = read([
     { group: '', resource: 'pods/eviction', verb: 'create', purpose: 'kubectl llm drain' },
     { group: '', resource: 'secrets', verb: 'get', purpose: 'check Secrets and buckets from here' },
   ]);
-  expect(told(checkPerson(clusterFacts({ deniedToPerson: denied })))).toEqual([
+  expect(linesOf(checkPerson(clusterFacts({ deniedToPerson: denied })))).toEqual([
     'warning: you may not create pods/eviction in default (kubectl llm drain)',
     'warning: you may not get secrets in default (check Secrets and buckets from here)',
   ]);
@@ -246,7 +246,7 @@ describe('gateways', () => {
     ],
     ['no right to read the API groups', { groups: forbidden }, 'warning: API groups: you may not read this'],
   ])('%s', (_, facts, line) => {
-    expect(told(checkGateways(clusterFacts(facts))).join('\n')).toContain(line);
+    expect(linesOf(checkGateways(clusterFacts(facts))).join('\n')).toContain(line);
   });
 });
 
@@ -260,15 +260,15 @@ test('APIs of metrics and the default StorageClass are information', () => {
     groups: read(['metrics.k8s.io']),
     storageClasses: read([storage('fast', isDefault), storage('slow', {})]),
   });
-  expect(told(checkMetrics(facts))).toEqual(
+  expect(linesOf(checkMetrics(facts))).toEqual(
     expect.arrayContaining([
       expect.stringContaining('info: there is metrics.k8s.io'),
       expect.stringContaining('info: there is no keda.sh'),
     ]),
   );
-  expect(told(checkStorage(facts))).toEqual(['info: the default StorageClass is fast']);
+  expect(linesOf(checkStorage(facts))).toEqual(['info: the default StorageClass is fast']);
   const two = clusterFacts({ storageClasses: read([storage('a', isDefault), storage('b', isDefault)]) });
-  expect(told(checkStorage(two))[0]).toMatch(/^warning: .*a, b/);
+  expect(linesOf(checkStorage(two))[0]).toMatch(/^warning: .*a, b/);
 });
 
 test('the report has the checks in order, remedies below, and counts; the gravest finding is the exit status', () => {

@@ -18,7 +18,7 @@ const cpx = { ...mi300x, 'amd.com/compute-memory-partition': 'cpx_nps4' };
 const h100 = { 'nvidia.com/gpu.product': 'NVIDIA-H100-80GB-HBM3', 'nvidia.com/gpu.count': '8' };
 
 describe('devices', () => {
-  test('are told by resource with their profiles, and with what one node has free', () => {
+  test('are reported by resource with their profiles, and with what one node has free', () => {
     const nodes = [
       node('a', { 'amd.com/gpu': '64' }, { labels: cpx }),
       node('b', { 'amd.com/gpu': '64' }, { labels: cpx }),
@@ -101,10 +101,10 @@ describe('a complaint', () => {
       '60 amd.com/gpu are no multiple of the 8 partitions',
     ],
     [
-      'a partition mode that nobody tells',
+      'a partition mode that nobody reports',
       node('a', { 'amd.com/gpu': '8' }, { labels: mi300x }),
       'warning',
-      'no label tells the partition mode',
+      'no label names the partition mode',
     ],
     [
       'a card without a profile',
@@ -159,7 +159,7 @@ test('without the right to read pods, free devices are not guessed', () => {
   expect(of('warning', findings).join()).toContain('pods of all namespaces');
 });
 
-test('a taint of nodes with devices is told with the services that tolerate it', () => {
+test('a taint of nodes with devices is reported with the services that tolerate it', () => {
   const taints = [{ key: 'dedicated', value: 'llm', effect: 'NoSchedule' }];
   const nodes = read([
     node('a', { 'amd.com/gpu': '8' }, { spec: { taints } }),

@@ -90,7 +90,7 @@ function complaintsOf(node: NodeDevices): Complaint[] {
     ...unhealthyDevices(node),
     ...contradictions(node),
     ...unknownProducts(node),
-    ...untoldPartitions(node),
+    ...unlabelledPartitions(node),
     ...(node.cordoned && node.devices.length > 0 ? [cordoned] : []),
   ];
 }
@@ -113,7 +113,7 @@ function missingPlugins({ evidence, devices }: NodeDevices): Complaint[] {
     )
     .map((vendor) => ({
       level: 'problem',
-      message: `label ${evidence[vendor] ?? ''} tells of devices, but no resource of ${vendor}.com is advertised`,
+      message: `label ${evidence[vendor] ?? ''} says that it has devices, but no resource of ${vendor}.com is advertised`,
       remedy: `Run ${plugins[vendor]} there: look at its pod on the node, and at the driver.`,
     }));
 }
@@ -183,13 +183,13 @@ function unknownProducts({ products }: NodeDevices): Complaint[] {
     }));
 }
 
-function untoldPartitions(node: NodeDevices): Complaint[] {
+function unlabelledPartitions(node: NodeDevices): Complaint[] {
   const whole = node.devices.some(({ resource }) => resource === 'amd.com/gpu');
   if (!whole || node.partition !== null || !isPartitionable(node)) return [];
   return [
     {
       level: 'warning',
-      message: 'no label tells the partition mode: one amd.com/gpu may be a whole card or an eighth of it',
+      message: 'no label names the partition mode: one amd.com/gpu may be a whole card or an eighth of it',
       remedy:
         'Run the node labeller with -compute-memory-partition (GPU operator: devicePlugin.nodeLabellerArguments).',
     },

@@ -13,7 +13,7 @@ export function checkOperators(
   version: string,
 ): readonly Finding[] {
   const findings = new Findings('operator');
-  const found = valueOf(operators, 'the operator (--operator-namespace tells where it is)', findings);
+  const found = valueOf(operators, 'the operator (--operator-namespace says where it is)', findings);
   if (found === null) return findings.list;
   if (found.length === 0) {
     findings.problem(
@@ -45,7 +45,7 @@ function rivalsAmong(operators: readonly OperatorFacts[]): (readonly OperatorFac
   const groups = new Map<string, readonly OperatorFacts[]>();
   for (const namespace of operators.flatMap(({ settings }) => settings.watchNamespaces ?? [])) {
     const group = operators.filter(({ settings }) => settings.watchNamespaces?.includes(namespace));
-    // Two that share several namespaces are told once.
+    // Two that share several namespaces are reported once.
     if (group.length > 1) groups.set(group.map(nameOf).join(), group);
   }
   return [...groups.values()];

@@ -11,7 +11,7 @@ const ready = {
   conditions: [{ type: 'Ready', status: 'True', reason: 'Serving', message: '1 of 1 pods answer.' }],
 };
 
-function told(
+function linesOf(
   spec: object,
   change: Partial<ServiceFacts> = {},
   nodes = [] as ReturnType<typeof node>[],
@@ -71,11 +71,13 @@ describe('what a service names', () => {
   });
 
   test('and is not there is a problem; what may not be read is a warning', () => {
-    expect(told({}, { references: [[reference, read(null)]] })[0]).toBe(
+    expect(linesOf({}, { references: [[reference, read(null)]] })[0]).toBe(
       'problem: default/demo: the Secret s3 (spec.x) does not exist',
     );
-    expect(told({}, { references: [[reference, read({ keys: ['A'] })]] })[0]).toContain('has no key B or C');
-    expect(told({}, { references: [[reference, forbidden]] })[0]).toMatch(
+    expect(linesOf({}, { references: [[reference, read({ keys: ['A'] })]] })[0]).toContain(
+      'has no key B or C',
+    );
+    expect(linesOf({}, { references: [[reference, forbidden]] })[0]).toMatch(
       /^warning: .*you may not read this/,
     );
   });
@@ -104,7 +106,7 @@ describe('the checkpoint', () => {
       'warning: default/demo: from this machine (pods may be better placed) as it is',
     ],
   ])('%s', (reason, line) => {
-    expect(told({}, failed(reason))[0]).toContain(line);
+    expect(linesOf({}, failed(reason))[0]).toContain(line);
   });
 });
 
@@ -155,7 +157,7 @@ describe('nodes for its pod', () => {
       'warning: default/demo: its memory is planned for mi300x-cpx-nps4, and b (mi300x-spx-nps1) can take its pod too',
     ],
   ])('%s', (_, change, nodes, line) => {
-    expect(told(change, {}, nodes).join('\n')).toContain(line);
+    expect(linesOf(change, {}, nodes).join('\n')).toContain(line);
   });
 });
 
@@ -163,10 +165,10 @@ describe('conditions', () => {
   const long = '2025-12-31T23:29:00Z';
 
   test('that are well are one line', () => {
-    expect(told({})).toEqual(['ok: default/demo: ready']);
+    expect(linesOf({})).toEqual(['ok: default/demo: ready']);
   });
 
-  test('that are not are told by their causes, each once', () => {
+  test('that are not are reported by their causes, each once', () => {
     const condition = (type: string, status: string, message: string) => ({
       type,
       status,
@@ -180,20 +182,20 @@ describe('conditions', () => {
       condition('Ready', 'False', 'no node'),
       condition('Reconciling', 'True', 'no node'),
     ];
-    expect(told({}, {}, [], { observedGeneration: 1, conditions })).toEqual([
+    expect(linesOf({}, {}, [], { observedGeneration: 1, conditions })).toEqual([
       'problem: default/demo: Scheduled=False Why',
       'warning: default/demo: Loaded=Unknown Why',
     ]);
   });
 
-  interface Course {
+  interface Progress {
     /** Of its conditions, and of Reconciling where that is another. */
     readonly since?: string;
     readonly started?: string;
     readonly loading?: object;
     readonly lastFailure?: object;
   }
-  test.each<[string, string, Course, string]>([
+  test.each<[string, string, Progress, string]>([
     ['that loads', 'Pulling', {}, 'info'],
     ['that does not get on', 'Scheduling', { since: long }, 'problem'],
     [
@@ -215,7 +217,7 @@ describe('conditions', () => {
       { ...no, type: 'Ready', reason, message: reason },
       { type: 'Reconciling', status: 'True', reason, message: reason, lastTransitionTime: started },
     ];
-    expect(told({}, {}, [], { observedGeneration: 1, conditions, ...more })).toEqual([
+    expect(linesOf({}, {}, [], { observedGeneration: 1, conditions, ...more })).toEqual([
       `${level}: default/demo: Ready=False ${reason}`,
       `${level}: default/demo: Serving=False NoReadyPod`,
     ]);
@@ -241,7 +243,7 @@ describe('conditions', () => {
         { ...unknown, type: 'Loaded', reason: 'Waiting', message: 'no pod yet' },
         { ...unknown, type: 'Ready', reason, message: 'waits for the model' },
       ];
-      const lines = told({}, {}, [], { observedGeneration: 1, conditions, ...more });
+      const lines = linesOf({}, {}, [], { observedGeneration: 1, conditions, ...more });
       const levels = Object.fromEntries(
         lines.map((line) => [/default\/demo: (\w+)/.exec(line)?.[1], line.split(':')[0]]),
       );
@@ -250,12 +252,12 @@ describe('conditions', () => {
   );
 
   test('of an older generation say that the operator is not at work', () => {
-    expect(told({}, {}, [], { ...ready, observedGeneration: 0 })[0]).toContain(
-      'has not looked at its generation 1',
+    expect(linesOf({}, {}, [], { ...ready, observedGeneration: 0 })[0]).toContain(
+      'has not processed its generation 1',
     );
   });
 
   test('a spec that this build does not take is a problem', () => {
-    expect(told({ replicas: 'many' })[0]).toMatch(/^problem: default\/demo: spec\.replicas/);
+    expect(linesOf({ replicas: 'many' })[0]).toMatch(/^problem: default\/demo: spec\.replicas/);
   });
 });

@@ -70,7 +70,7 @@ function checkReferences(key: string, { references }: ServiceFacts, findings: Fi
   }
 }
 
-/** What is told by a failure of the bucket, rather than by what is in it. */
+/** What is reported by a failure of the bucket, rather than by what is in it. */
 const bucketReasons: readonly string[] = [
   ...['BucketNotFound', 'S3AccessDenied', 'S3RegionMismatch', 'S3CertificateUntrusted', 'SecretNotAllowed'],
 ];
@@ -104,7 +104,7 @@ function checkConditions(key: string, { object }: ServiceFacts, now: Date, findi
   const { generation = 0 } = object.metadata;
   if ((status.observedGeneration ?? 0) < generation) {
     findings.problem(
-      `${key}: the operator has not looked at its generation ${generation}`,
+      `${key}: the operator has not processed its generation ${generation}`,
       'See the checks of the operator above: it must be there, lead, and serve this namespace.',
     );
     return;
@@ -153,9 +153,9 @@ function excusedTypes(status: LlmServiceStatus, now: Date): readonly string[] {
 /** Whether pods get on. A load that does not is ended by the runtime. */
 function moves({ conditions = [], loading }: LlmServiceStatus, now: Date): boolean {
   if (loading !== undefined) return true;
-  // Ready alone does not tell: where a service was stopped before, it has been False since then.
-  const telling: readonly string[] = [...aboutPods, 'Reconciling'];
-  return conditions.some((each) => telling.includes(each.type) && isRecent(each, now));
+  // Ready alone does not say: where a service was stopped before, it has been False since then.
+  const relevant: readonly string[] = [...aboutPods, 'Reconciling'];
+  return conditions.some((each) => relevant.includes(each.type) && isRecent(each, now));
 }
 
 const isRecent = ({ lastTransitionTime }: Condition, now: Date): boolean =>

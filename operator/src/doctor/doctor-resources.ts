@@ -1,4 +1,4 @@
-// The kinds that only the doctor reads, beside those of the operator.
+// The kinds that only the doctor reads, in addition to those of the operator.
 
 import { resources, type Resource } from '../kube/resources.js';
 

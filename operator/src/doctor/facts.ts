@@ -1,4 +1,4 @@
-// All that the checks look at. Fields of Kubernetes objects are those that a check reads.
+// All that the checks read. Fields of Kubernetes objects are those that a check reads.
 
 import type { Deployment, KubeObject, Node, ObjectCondition } from '../kube/types.js';
 import type { Requests } from '../plan/fit/pod-requests.js';
@@ -34,7 +34,7 @@ export interface GatewayObject extends KubeObject {
   readonly status?: { readonly conditions?: readonly ObjectCondition[] };
 }
 
-/** What an installed operator was told, as its Deployment says. */
+/** The settings of an installed operator, as its Deployment says. */
 export interface OperatorSettings {
   /** Null: every namespace. */
   readonly watchNamespaces: readonly string[] | null;

@@ -21,11 +21,11 @@ export interface NodeDevices {
   readonly taints: readonly Taint[];
   readonly cordoned: boolean;
   readonly devices: readonly DeviceCount[];
-  /** For each vendor whose devices labels tell of, the label that does. */
+  /** For each vendor whose devices labels name, the label that does. */
   readonly evidence: Readonly<Partial<Record<Vendor, string>>>;
   /** Cards by their labels; several contradict each other. */
   readonly products: readonly string[];
-  /** Partition of all cards, such as `cpx_nps4`; null: no label tells. */
+  /** Partition of all cards, such as `cpx_nps4`; null: no label names it. */
   readonly partition: string | null;
 }
 
@@ -60,7 +60,7 @@ export function vendorOf(resource: string): Vendor | null {
   return (deviceResource.exec(resource)?.[1] ?? null) as Vendor | null;
 }
 
-/** The profile of what a resource of the node gives; null: its labels do not tell, or there is none. */
+/** The profile of what a resource of the node gives; null: its labels do not name it, or there is none. */
 export function profileOf({ products, partition }: NodeDevices, resource: string): string | null {
   const [product, ...others] = products;
   if (product === undefined || others.length > 0) return null;
@@ -101,7 +101,7 @@ function amdPartition(labels: Readonly<Record<string, string>>): string | null {
   return label?.toLowerCase() ?? null;
 }
 
-const tells: Readonly<Record<Vendor, RegExp>> = {
+const deviceLabels: Readonly<Record<Vendor, RegExp>> = {
   nvidia:
     /^(nvidia\.com\/gpu\.(present|product|count)|feature\.node\.kubernetes\.io\/pci-(0300_|0302_)?10de\.present)$/,
   amd: /^((beta\.)?amd\.com\/gpu\.(product-name|device-id|vram|family)(\..+)?|feature\.node\.kubernetes\.io\/(amd-gpu|pci-(0380_|1200_)1002\.present))$/,
@@ -111,7 +111,7 @@ function evidenceOf(labels: Readonly<Record<string, string>>): Partial<Record<Ve
   const found: Partial<Record<Vendor, string>> = {};
   for (const vendor of ['nvidia', 'amd'] as const) {
     const label = Object.entries(labels).find(
-      ([name, value]) => tells[vendor].test(name) && value !== 'false' && value !== '0',
+      ([name, value]) => deviceLabels[vendor].test(name) && value !== 'false' && value !== '0',
     );
     if (label !== undefined) found[vendor] = label.join('=');
   }

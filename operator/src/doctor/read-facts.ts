@@ -1,4 +1,4 @@
-// Reads what the checks look at. The API server must answer; all else may be forbidden.
+// Reads what the checks need. The API server must answer; all else may be forbidden.
 
 import { text } from 'node:stream/consumers';
 import { activatorName, api, fieldManager, labels } from '@llmservice/crds';
@@ -17,7 +17,7 @@ import { readServices } from './read-services.js';
 import { attempt, type Reading } from './reading.js';
 
 export interface Scope {
-  /** Of the services that are looked at. */
+  /** Of the services that are checked. */
   readonly namespace: string;
   /** Null: all of the namespace. */
   readonly service: string | null;

@@ -1,4 +1,4 @@
-// One installed operator: what its Deployment tells it, its Lease, what its account may, and the gateways that it refers to.
+// One installed operator: its settings from its Deployment, its Lease, what its account may, and the gateways that it refers to.
 
 import type { KubeClient } from '../kube/client.js';
 import { collectionPath, objectPath, resources } from '../kube/resources.js';

@@ -37,7 +37,7 @@ async function readCheckpoint(
   service: WantedService,
   references: ServiceFacts['references'],
 ): Promise<ServiceFacts['checkpoint']> {
-  // Without its keys the bucket would be read as nobody: the line about the Secret tells enough.
+  // Without its keys the bucket would be read as nobody: the line about the Secret is enough.
   const unread = references.some(
     ([{ field }, { state }]) => state !== 'read' && field.startsWith('spec.model.s3'),
   );

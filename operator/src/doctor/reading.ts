@@ -19,7 +19,7 @@ export async function attempt<T>(read: () => Promise<T>): Promise<Reading<T>> {
   }
 }
 
-/** The value; where there is none, null and a finding that tells why. */
+/** The value; where there is none, null and a finding that says why. */
 export function valueOf<T>(reading: Reading<T>, what: string, findings: Findings): T | null {
   if (reading.state === 'read') return reading.value;
   if (reading.state === 'forbidden') findings.warning(`${what}: you may not read this`, reading.message);

@@ -16,7 +16,7 @@ test.each([
   expect(retryAfterMs(header, now)).toBe(ms);
 });
 
-test('an answer that is no Status is told as it is', () => {
+test('an answer that is no Status is reported as it is', () => {
   expect(toApiError(502, '<html>', '3')).toMatchObject({
     status: 502,
     message: '<html>',

@@ -48,7 +48,7 @@ test('a guard is asked once a connection is there, and nothing leaves where it r
   expect(seen).toEqual([1, 1, 1]);
 });
 
-test('a server that is not there is told', async () => {
+test('a server that is not there is reported', async () => {
   const { client } = await served();
   server?.close();
   await expect(client.get('/x')).rejects.toMatchObject({ code: 'ECONNREFUSED' });

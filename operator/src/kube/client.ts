@@ -25,7 +25,7 @@ export interface KubeRequest {
   readonly signal?: AbortSignal;
   /**
    * Called when there is a connection and nothing has been sent; what it throws ends the request. While a connection is
-   * made a process may stand still for any time.
+   * made a process may stall for any time.
    */
   readonly beforeSending?: () => void;
 }
@@ -51,7 +51,7 @@ export class KubeClient {
   private readonly credentials: Credentials;
 
   /**
-   * @param onRequest told of every request that is sent
+   * @param onRequest called for every request that is sent
    * @param reload the configuration as it is by now, for when the server refuses who asks
    */
   constructor(
@@ -183,7 +183,7 @@ export class KubeClient {
           : { 'content-type': request.contentType ?? 'application/json', 'content-length': body.byteLength }),
       },
     });
-    // After the response an abort is told through the response's stream; without a listener it would end the process.
+    // After the response an abort is reported through the response's stream; without a listener it would end the process.
     outgoing.on('error', () => undefined);
     await connected(outgoing, request.signal);
     try {

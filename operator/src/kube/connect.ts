@@ -74,7 +74,7 @@ function load({ kubeconfig, context, as }: ClusterChoice): KubeConfig {
 }
 
 /** What the API server has against a request, in its own words. @throws ClusterError */
-export async function told<T>(request: () => Promise<T>): Promise<T> {
+export async function orClusterError<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request();
   } catch (error) {

@@ -9,7 +9,7 @@ import { proxyOf } from './proxy.js';
 
 /** Many requests may be refused at once. */
 const rereadPauseMs = 5_000;
-/** For so long KubeConfig goes on with a token that it has read from a file. */
+/** For so long KubeConfig continues with a token that it has read from a file. */
 const tokenFileMs = 60_000;
 
 export class Credentials {

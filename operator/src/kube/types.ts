@@ -82,7 +82,7 @@ interface Container {
   readonly name: string;
   readonly ports?: readonly { readonly name?: string; readonly containerPort?: number }[];
   readonly resources?: { readonly requests?: Amounts };
-  /** Of an init container: Always makes it run beside the others. */
+  /** Of an init container: Always makes it run alongside the others. */
   readonly restartPolicy?: string;
 }
 

@@ -1,4 +1,4 @@
-// An API server that answers as a test says, with a kubeconfig that leads to it, and a terminal that keeps what is told.
+// An API server that answers as a test says, with a kubeconfig that leads to it, and a terminal that keeps what is printed.
 
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -51,15 +51,15 @@ export function list(...items: readonly object[]): string {
   return JSON.stringify({ metadata: { resourceVersion: '1' }, items });
 }
 
-/** What is told on each of the two streams. */
-export function terminal(): { readonly terminal: Terminal; readonly told: { out: string; error: string } } {
-  const told = { out: '', error: '' };
+/** What is printed on each of the two streams. */
+export function terminal(): { readonly terminal: Terminal; readonly output: { out: string; error: string } } {
+  const output = { out: '', error: '' };
   const keep = (name: 'out' | 'error'): NodeJS.WriteStream =>
     new Writable({
       write(chunk: Buffer, _, done) {
-        told[name] += chunk.toString('utf8');
+        output[name] += chunk.toString('utf8');
         done();
       },
     }) as unknown as NodeJS.WriteStream;
-  return { terminal: { stdin: process.stdin, stdout: keep('out'), stderr: keep('error') }, told };
+  return { terminal: { stdin: process.stdin, stdout: keep('out'), stderr: keep('error') }, output };
 }

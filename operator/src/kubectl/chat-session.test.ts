@@ -85,7 +85,7 @@ test('an answer comes in its parts, cut anywhere, and stays in the conversation'
   ]);
 });
 
-test('a refusal is told with its remedy, and what was asked is as if it had not been', async () => {
+test('a refusal is reported with its remedy, and what was asked is as if it had not been', async () => {
   answer = (response) => response.writeHead(401).end(JSON.stringify({ error: { message: 'no key' } }));
   const talk = session();
   await expect(say(talk, 'Hello')).rejects.toThrow('HTTP 401: no key Give a key with --key-file');
@@ -103,7 +103,7 @@ test('an error in mid-stream is an event', async () => {
   ]);
 });
 
-test('a server that dies in the midst of an answer is told, and the conversation goes on', async () => {
+test('a server that dies in the midst of an answer is reported, and the conversation continues', async () => {
   answer = (response) => {
     response.writeHead(200).write(chunk({ content: 'Once' }));
     setTimeout(() => response.destroy(), 20);

@@ -75,7 +75,7 @@ export class ChatSession {
         ...(key === null ? {} : { authorization: `Bearer ${key}` }),
       },
     });
-    // After the response an abort is told through its stream.
+    // After the response an abort is reported through its stream.
     request.on('error', () => undefined);
     request.end(body);
     const [response] = (await once(request, 'response', { signal })) as [IncomingMessage];

@@ -21,7 +21,7 @@ Talks with the model of a service, through the API server. Without --prompt it r
 from a pipe. Ctrl-C ends an answer, Ctrl-D the conversation.
 
       --prompt TEXT      ask this alone
-      --system TEXT      what the model is told beforehand
+      --system TEXT      the system message of the conversation
       --max-tokens N     of an answer
       --key-file FILE    with an API key; else the variable LLMSERVICE_API_KEY
       --pod NAME         ask this pod
@@ -86,7 +86,7 @@ async function askOnce(session: ChatSession, prompt: string, terminal: Terminal)
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
   await answer(session, prompt, stop.signal, terminal);
-  // As a shell tells an interrupted program.
+  // As a shell reports an interrupted program.
   return stop.signal.aborted ? 130 : 0;
 }
 

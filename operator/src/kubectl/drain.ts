@@ -3,7 +3,7 @@
 
 import { labels } from '@llmservice/crds';
 import { parseFlags, Refusal, UsageError } from '../command-line.js';
-import { ClusterError, clusterFlags, connect, told, type Connection } from '../kube/connect.js';
+import { ClusterError, clusterFlags, connect, orClusterError, type Connection } from '../kube/connect.js';
 import { collectionPath, resources, serviceKeyOf } from '../kube/resources.js';
 import type { Node, Pod } from '../kube/types.js';
 import type { Terminal } from './command.js';
@@ -16,7 +16,7 @@ const usage = `usage: kubectl llm drain NAME POD [options]
        kubectl llm drain --node NODE [options]
 
 Ends a pod of a service, or all pods of services on a node (which is cordoned first), one after the other and as
-disruption budgets allow. Running answers may finish; how they ended is told. Where no other pod of the service answers,
+disruption budgets allow. Running answers may finish; how they ended is reported. Where no other pod of the service answers,
 nothing is done without --force.
 
       --force             also where clients would be without an answer until a new pod serves
@@ -61,7 +61,7 @@ export async function drain(args: readonly string[], { stdout }: Terminal): Prom
       `${each.metadata.namespace ?? ''}/${each.metadata.name} is gone; its answers: ${describeGenerations(ended)}`,
     );
   }
-  if (node === undefined) await tellReplacement(connection, name ?? '', target.going, say);
+  if (node === undefined) await sayReplacement(connection, name ?? '', target.going, say);
   else say(`node ${node} has no pod of a service; it stays cordoned until kubectl uncordon ${node}`);
   return 0;
 }
@@ -85,7 +85,7 @@ async function onePod(connection: Connection, name: string, pod: string): Promis
 
 async function allOn({ client }: Connection, node: string): Promise<Target> {
   const path = collectionPath(resources.pods, null);
-  const all = await told(() => client.listAll<Pod>(path, { labelSelector: labels.service }));
+  const all = await orClusterError(() => client.listAll<Pod>(path, { labelSelector: labels.service }));
   return { going: all.filter(({ spec }) => spec?.nodeName === node), all };
 }
 
@@ -104,10 +104,10 @@ function refuseOutage({ going, all }: Target, force: boolean): void {
 
 async function cordon({ client }: Connection, name: string, say: (line: string) => void): Promise<void> {
   const path = `${collectionPath(resources.nodes, null)}/${encodeURIComponent(name)}`;
-  const node = await told(() => client.find<Node>(path));
+  const node = await orClusterError(() => client.find<Node>(path));
   if (node === null) throw new ClusterError(`there is no node ${name}`);
   if (node.spec?.unschedulable === true) return;
-  await told(() =>
+  await orClusterError(() =>
     client.request({
       method: 'PATCH',
       path,
@@ -118,7 +118,7 @@ async function cordon({ client }: Connection, name: string, say: (line: string) 
   say(`node ${name} is cordoned: no new pod comes to it`);
 }
 
-async function tellReplacement(
+async function sayReplacement(
   connection: Connection,
   service: string,
   gone: readonly Pod[],

@@ -40,7 +40,7 @@ test.each([
   ['one of two that answer', ['b1'], []],
   ['both that answer', ['b1', 'b2'], ['ns/b']],
   ['one that does not answer', ['c2'], []],
-  ['the one that answers beside one that does not', ['c1'], ['ns/c']],
+  ['the one that answers alongside one that does not', ['c1'], ['ns/c']],
 ])('%s: who would be left without', (_, names, services) => {
   const all = [
     ...[pod('a1', 'a', true), pod('b1', 'b', true), pod('b2', 'b', true)],

@@ -1,10 +1,10 @@
-// Ends one pod by an eviction, which its disruption budget may put off, and tells how what it was generating ends.
+// Ends one pod by an eviction, which its disruption budget may put off, and reports how what it was generating ends.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runtimeContainer } from '@llmservice/crds';
 import { Refusal } from '../command-line.js';
 import { ApiError, type KubeClient } from '../kube/client.js';
-import { told } from '../kube/connect.js';
+import { orClusterError } from '../kube/connect.js';
 import { linesOf } from '../kube/lines.js';
 import { objectPath, resources } from '../kube/resources.js';
 import type { Pod } from '../kube/types.js';
@@ -30,9 +30,9 @@ export async function evictPod(pod: Pod, eviction: Eviction): Promise<DrainedGen
   const followed = followLog(client, path, log.signal, (line) => (counts = counting(counts, line)));
   try {
     if (!(await evict(pod, path, eviction))) return counts;
-    say(`${namespace}/${name} was told to end: it finishes what it generates`);
+    say(`${namespace}/${name} was asked to end: it finishes what it generates`);
     for (;;) {
-      const now = await told(() => client.find<Pod>(path));
+      const now = await orClusterError(() => client.find<Pod>(path));
       if (now === null || now.metadata.uid !== uid) break;
       if (performance.now() > deadline) throw new Refusal(`${namespace}/${name} has not ended in time`);
       await sleep(pollMs);
@@ -61,7 +61,7 @@ async function evict({ metadata }: Pod, path: string, { client, say, deadline }:
       // A rollout or an autoscaler may have been faster.
       if (error instanceof ApiError && error.status === 404) return false;
       if (!(error instanceof ApiError && error.status === 429)) {
-        await told(() => Promise.reject(error as Error));
+        await orClusterError(() => Promise.reject(error as Error));
       }
       if (!waiting)
         say(`${namespace}/${name} must wait for its disruption budget: ${(error as Error).message}`);
@@ -76,18 +76,18 @@ async function evict({ metadata }: Pod, path: string, { client, say, deadline }:
   }
 }
 
-/** From now on until its log ends; one that cannot be had tells nothing. */
+/** From now on until its log ends; one that cannot be read is left out. */
 async function followLog(
   client: KubeClient,
   path: string,
   signal: AbortSignal,
-  tell: (line: string) => void,
+  onLine: (line: string) => void,
 ): Promise<void> {
   try {
     const query = { container: runtimeContainer, follow: true, tailLines: 0 };
     const body = await client.open({ method: 'GET', path: `${path}/log`, query, signal });
-    for await (const line of linesOf(body)) tell(line);
+    for await (const line of linesOf(body)) onLine(line);
   } catch {
-    // What was seen until then is told.
+    // What was seen until then is printed.
   }
 }

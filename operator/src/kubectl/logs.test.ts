@@ -25,15 +25,15 @@ async function start(log: (query: URLSearchParams, response: ServerResponse) => 
   });
 }
 
-test('the log of a run before that is not kept is told of, and that of the one that runs is printed', async () => {
+test('the log of a run before that is not kept is reported, and that of the one that runs is printed', async () => {
   await start((query, response) => {
     if (query.get('previous') === 'true') refuse(response, 400, 'previous terminated container not found');
     else response.end('2026-01-01T00:00:00Z runs\n');
   });
-  const { terminal: screen, told } = terminal();
+  const { terminal: screen, output } = terminal();
   expect(await logs(['demo', '--kubeconfig', api.kubeconfig], screen)).toBe(0);
-  expect(told.out).toBe('runs\n');
-  expect(told.error).toContain('demo-1 runtime: previous terminated container not found');
+  expect(output.out).toBe('runs\n');
+  expect(output.error).toContain('demo-1 runtime: previous terminated container not found');
 });
 
 test('a log that breaks off is followed on from its last line', async () => {
@@ -53,12 +53,12 @@ test('a log that breaks off is followed on from its last line', async () => {
       response.write(lines.slice(1).join(''));
     }
   });
-  const { terminal: screen, told } = terminal();
+  const { terminal: screen, output } = terminal();
   const following = logs(['demo', '-f', '--kubeconfig', api.kubeconfig], screen);
-  while (!told.out.includes('line 03.0')) await sleep(20);
+  while (!output.out.includes('line 03.0')) await sleep(20);
   enough = true;
   await expect(following).rejects.toThrow('pods is forbidden');
-  expect(told.out.split('\n')).toEqual([
+  expect(output.out.split('\n')).toEqual([
     ...['01.5', '02.1', '02.2', '03.0'].map((at) => `demo-1 line ${at}`),
     '',
   ]);

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseFlags, UsageError } from '../command-line.js';
-import { ClusterError, clusterFlags, connect, told, type Connection } from '../kube/connect.js';
+import { ClusterError, clusterFlags, connect, orClusterError, type Connection } from '../kube/connect.js';
 import { linesOf } from '../kube/lines.js';
 import { objectPath, resources } from '../kube/resources.js';
 import type { Pod } from '../kube/types.js';
@@ -19,7 +19,7 @@ const usage = `usage: kubectl llm logs NAME [options]
 Prints the logs of a service's newest pods for reading: all containers, and the run before one that crashed.
 
   -n, --namespace NAME   (that of the context)
-  -f, --follow           go on, also with pods that come later
+  -f, --follow           continue, also with pods that come later
       --tail LINES       of each (200)
       --pod NAME         this pod alone
       --all              also pods of revisions before
@@ -46,14 +46,14 @@ interface Reading {
   readonly render: (line: string) => string;
 }
 
-/** How far the log of a run has been told. */
+/** How far the log of a run has been printed. */
 interface Run {
   state: 'read' | 'broken off' | 'over';
   /** When its last line was written, as the API server says; empty: none has come. */
   until: string;
-  /** What reading it ended with, so that it is told once. */
+  /** What reading it ended with, so that it is printed once. */
   trouble: string;
-  /** Lines of what was there before the first look; what has come since is told whole. */
+  /** Lines of what was there before the first look; what has come since is printed whole. */
   readonly tail: number;
 }
 const newRun = (tail: number): Run => ({ state: 'read', until: '', trouble: '', tail });
@@ -92,7 +92,7 @@ export async function logs(args: readonly string[], terminal: Terminal): Promise
   for (const source of sources) {
     if (sources.length > 1) announce(source, terminal);
     try {
-      await tell(source, reading, newRun(tail));
+      await printRun(source, reading, newRun(tail));
     } catch (error) {
       // Of a run before nothing may be kept; the one that runs has its log.
       if (!source.previous || !(error instanceof ClusterError)) throw error;
@@ -139,12 +139,12 @@ async function lookAgain(
   }
 }
 
-/** Resolves also where its log cannot be had. What is broken off is gone on with in the next round. */
+/** Resolves also where its log cannot be had. What is broken off is continued in the next round. */
 async function followRun(source: LogSource, reading: Reading, run: Run): Promise<void> {
   run.state = 'read';
   let goesOn = source.running;
   try {
-    await tell(source, reading, run);
+    await printRun(source, reading, run);
   } catch (error) {
     if (!(error instanceof ClusterError)) throw error;
     if (error.message !== run.trouble) complain(source, error, reading.terminal);
@@ -162,13 +162,13 @@ function complain({ pod, container }: LogSource, { message }: ClusterError, { st
   stderr.write(`${styles.red(`${pod} ${container}: ${message}`, stderr)}\n`);
 }
 
-/** From where the run was told until. @throws ClusterError */
-async function tell(source: LogSource, reading: Reading, run: Run): Promise<void> {
+/** From where the run was printed until. @throws ClusterError */
+async function printRun(source: LogSource, reading: Reading, run: Run): Promise<void> {
   const { connection, terminal, follow, render } = reading;
   const { client, namespace } = connection;
   const { until: since, tail } = run;
   const before = follow ? `${styles.dim(source.pod, terminal.stdout)} ` : '';
-  await told(async () => {
+  await orClusterError(async () => {
     const body = await client.open({
       method: 'GET',
       path: `${objectPath(resources.pods, namespace, source.pod)}/log`,

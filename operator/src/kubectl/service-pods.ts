@@ -2,7 +2,7 @@
 
 import { labels } from '@llmservice/crds';
 import { collectionPath, resources } from '../kube/resources.js';
-import { told, type Connection } from '../kube/connect.js';
+import { orClusterError, type Connection } from '../kube/connect.js';
 import type { Pod } from '../kube/types.js';
 import { podRevision } from '../status/pod-state.js';
 
@@ -10,7 +10,7 @@ import { podRevision } from '../status/pod-state.js';
 export async function podsOf({ client, namespace }: Connection, service: string): Promise<Pod[]> {
   const labelSelector = `${labels.service}=${service}`;
   const path = collectionPath(resources.pods, namespace);
-  const found = await told(() => client.listAll<Pod>(path, { labelSelector }));
+  const found = await orClusterError(() => client.listAll<Pod>(path, { labelSelector }));
   return found.sort((a, b) => createdAt(b) - createdAt(a));
 }
 

@@ -109,7 +109,7 @@ test('a service that loads: how far, and each cause once', () => {
   ]);
 });
 
-test('a service that failed: when, where and what helps', () => {
+test('a service that failed: when, where and the remedy', () => {
   const text = describeService(failed, now);
   expect(text).toContain('experimental/demo: not ready (S3AccessDenied)');
   expect(text).toContain(
@@ -139,7 +139,7 @@ describe('the outcome', () => {
     ['of what failed', failed, 'failed'],
     ['of what is stopped', settled, 'failed'],
     [
-      'of a change that nobody looked at',
+      'of a change that nobody processed',
       { ...serving, metadata: { ...serving.metadata, generation: 2 } },
       null,
     ],
@@ -149,9 +149,9 @@ describe('the outcome', () => {
   });
 });
 
-test('a change that the operator has not seen is told before what was', () => {
+test('a change that the operator has not seen is reported before what was', () => {
   expect(progress({ ...loading, metadata: { ...loading.metadata, generation: 2 } })).toMatch(
-    /not looked at the newest/,
+    /not processed the newest/,
   );
 });
 

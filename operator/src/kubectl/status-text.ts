@@ -1,4 +1,4 @@
-// What a person asks of a service: does it serve, if not why and what helps, how far is it, where is it. Pure.
+// What a person asks of a service: does it serve, if not why and how to fix it, how far is it, where is it. Pure.
 
 import { formatGiB, type LlmServiceStatus, type LoadingStatus } from '@llmservice/crds';
 import { memoryTable } from '../cli/report-text.js';
@@ -60,19 +60,19 @@ export function describeServices(services: readonly ServiceObject[], everywhere:
       .join('  ')
       .trimEnd(),
   );
-  const told = services.map((service, index) => {
+  const texts = services.map((service, index) => {
     const ready = readyOf(service);
     return ready?.status === 'True' ? [lines[index]] : [lines[index], `  ${progress(service)}`];
   });
-  return `${[head, ...told.flat()].join('\n')}\n`;
+  return `${[head, ...texts.flat()].join('\n')}\n`;
 }
 
 /** What is happening, in one line. */
 export function progress(service: ServiceObject): string {
   const { loading } = service.status ?? {};
-  if (isStale(service)) return 'The operator has not looked at the newest change yet.';
+  if (isStale(service)) return 'The operator has not processed the newest change yet.';
   if (loading !== undefined) return describeLoading(loading);
-  return readyOf(service)?.message ?? 'The operator has not looked at it yet.';
+  return readyOf(service)?.message ?? 'The operator has not processed it yet.';
 }
 
 /** Null: it may still become ready by itself. */
@@ -87,7 +87,7 @@ function headline(service: ServiceObject): string {
   const ready = readyOf(service);
   if (isStale(service)) return progress(service);
   if (ready === undefined)
-    return 'the operator has not looked at it yet (kubectl llm doctor says whether it runs)';
+    return 'the operator has not processed it yet (kubectl llm doctor says whether it runs)';
   if (ready.status === 'True') return `ready, ${ready.reason}: ${ready.message}`;
   return conditionOf(service, 'Serving')?.status === 'True'
     ? `not ready, but older pods answer (${ready.reason})`

@@ -10,11 +10,11 @@ const service = (namespace: string, ready: 'True' | 'False') => ({
   status: { conditions: [{ type: 'Ready', status: ready, reason: 'Why', message: 'As it is.' }] },
 });
 
-test('services of all namespaces are told with theirs', async () => {
+test('services of all namespaces are listed with theirs', async () => {
   api = await startApi((_, response) => response.end(list(service('a', 'True'), service('b', 'True'))));
-  const { terminal: screen, told } = terminal();
+  const { terminal: screen, output } = terminal();
   expect(await status(['-A', '--kubeconfig', api.kubeconfig], screen)).toBe(0);
-  expect(told.out.split('\n').map((line) => line.split(/ +/).slice(0, 2))).toEqual([
+  expect(output.out.split('\n').map((line) => line.split(/ +/).slice(0, 2))).toEqual([
     ...[['NAMESPACE', 'NAME'], ['a', 'demo'], ['b', 'demo'], ['']],
   ]);
 });
@@ -27,10 +27,10 @@ test('an API server that is away for a while does not end what is followed', asy
     else if (looks === 3) refuse(response, 503, 'shutting down');
     else response.end(JSON.stringify(service('a', looks === 1 ? 'False' : 'True')));
   });
-  const { terminal: screen, told } = terminal();
+  const { terminal: screen, output } = terminal();
   expect(await status(['demo', '-w', '--kubeconfig', api.kubeconfig], screen)).toBe(0);
-  expect(told.out).toContain('does not answer and is asked again: shutting down');
-  expect(told.out).toContain('a/demo: ready');
+  expect(output.out).toContain('does not answer and is asked again: shutting down');
+  expect(output.out).toContain('a/demo: ready');
 });
 
 test('but what it refuses ends it', async () => {

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseFlags, UsageError } from '../command-line.js';
-import { ClusterError, clusterFlags, connect, told, type Connection } from '../kube/connect.js';
+import { ClusterError, clusterFlags, connect, orClusterError, type Connection } from '../kube/connect.js';
 import { collectionPath, objectPath, resources } from '../kube/resources.js';
 import type { Terminal } from './command.js';
 import { isPassing } from './passing.js';
@@ -10,7 +10,7 @@ import { describeService, describeServices, outcome, progress, type ServiceObjec
 
 const usage = `usage: kubectl llm status [NAME] [options]
 
-Says whether services serve, and if not why and what helps.
+Says whether services serve, and if not why and how to fix it.
 
   -n, --namespace NAME     (that of the context)
   -A, --all-namespaces
@@ -55,7 +55,7 @@ async function list(
   namespace: string | null,
   stdout: NodeJS.WriteStream,
 ): Promise<number> {
-  const services = await told(() =>
+  const services = await orClusterError(() =>
     client.listAll<ServiceObject>(collectionPath(resources.llmServices, namespace)),
   );
   const where = namespace === null ? 'the cluster' : `namespace ${namespace}`;
@@ -69,7 +69,7 @@ async function list(
 
 /** @throws ClusterError where there is none */
 export async function find({ client, namespace }: Connection, name: string): Promise<ServiceObject> {
-  const service = await told(() =>
+  const service = await orClusterError(() =>
     client.find<ServiceObject>(objectPath(resources.llmServices, namespace, name)),
   );
   if (service === null) {

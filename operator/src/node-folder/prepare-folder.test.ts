@@ -116,10 +116,13 @@ asRoot('nothing is given away', () => {
         made(['namespaces', 'team'], 1000);
       },
     ],
-  ])('%s', (_, told, plant) => {
+  ])('%s', (_, message, plant) => {
     plant();
     const failure = thrownBy(FailureError, prepare);
-    expect([failure.reason, failure.message]).toEqual(['WeightsCacheUnsafe', expect.stringContaining(told)]);
+    expect([failure.reason, failure.message]).toEqual([
+      'WeightsCacheUnsafe',
+      expect.stringContaining(message),
+    ]);
     expect(isUntouched()).toBe(true);
   });
 

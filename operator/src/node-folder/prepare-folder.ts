@@ -52,16 +52,16 @@ function requireRoots(folder: HeldFolder): void {
   const { path, owner, isShared } = folder;
   if (owner === root && !isShared) return;
   const found = isShared ? 'can be written to by others' : `belongs to user ${String(owner)}`;
-  const told = `${path} has to be root's alone, but ${found}: chown root:root and chmod 755 it on the node`;
-  throw new FailureError('WeightsCacheUnsafe', told);
+  const message = `${path} has to be root's alone, but ${found}: chown root:root and chmod 755 it on the node`;
+  throw new FailureError('WeightsCacheUnsafe', message);
 }
 
 function giveTo(folder: HeldFolder, user: number): void {
   const { path, owner } = folder;
   if (owner === user) return;
   if (owner !== root) {
-    const told = `${path} has to be user ${String(user)}'s, but belongs to user ${String(owner)}: remove it on the node`;
-    throw new FailureError('WeightsCacheUnsafe', told);
+    const message = `${path} has to be user ${String(user)}'s, but belongs to user ${String(owner)}: remove it on the node`;
+    throw new FailureError('WeightsCacheUnsafe', message);
   }
   // While it is still root's: what belongs to another cannot be changed without one more capability.
   folder.chmod(0o700);

@@ -136,7 +136,7 @@ describe('the reference deployment', () => {
 });
 
 describe('the pod', () => {
-  /** Tells the server which service it is of. */
+  /** Says to the server which service it is of. */
   const itself = { name: 'LLMSERVICE_SERVICE', value: 'ns/demo' };
 
   test('meets the restricted profile', () => {
@@ -176,7 +176,7 @@ describe('the pod', () => {
     },
   );
 
-  test('tells the server what the spec says of it, the place of the request log, and where administrators are', () => {
+  test('passes the server what the spec says of it, the place of the request log, and where administrators are', () => {
     expect(container({})['env']).toEqual([itself]);
     const spec = {
       administration: { keysSecretRef: { name: 'admins' } },
@@ -205,7 +205,7 @@ describe('the pod', () => {
     });
   });
 
-  test('has the keys and the accounting log where the runtime is told to look for them', () => {
+  test('has the keys and the accounting log where the runtime looks for them', () => {
     const spec = {
       replicas: 2,
       auth: { keysSecretRef: { name: 'team-keys' }, maxReplicas: 4, protectMetrics: true },
@@ -306,7 +306,7 @@ describe('the pods', () => {
       }
     ).spec.template;
 
-  test('tell Prometheus where their metrics are, unless only a key opens them', () => {
+  test('point Prometheus to where their metrics are, unless only a key opens them', () => {
     const scraped = {
       'prometheus.io/scrape': 'true',
       'prometheus.io/port': '8080',

@@ -1,4 +1,4 @@
-// Weights that pods of a node share: the volume, who may write to it, what the runtime is told, and what is refused.
+// Weights that pods of a node share: the volume, who may write to it, what the runtime gets, and what is refused.
 
 import type { V1PodSpec } from '@kubernetes/client-node';
 import { describe, expect, test } from '@jest/globals';
@@ -127,7 +127,7 @@ test('a claim is mounted as it is, by pods that stay within the restricted profi
 });
 
 describe('the runtime', () => {
-  test('is told what the cache is, and by which names it knows the checkpoint', () => {
+  test('gets what the cache is, and by which names it knows the checkpoint', () => {
     expect(configOf(hostPath)).toEqual({
       volume: 'hostPath /var/cache/models/namespaces/ns',
       maxBytes: 200 * 2 ** 30,
@@ -138,7 +138,7 @@ describe('the runtime', () => {
     expect(configOf(pvc, { pins: null })).toMatchObject({ pins: { model: null, head: null } });
   });
 
-  test('is told nothing, and the pod is as it was, where nothing is shared', () => {
+  test('gets nothing, and the pod is as it was, where nothing is shared', () => {
     expect(configOf({})).toBeUndefined();
     const revision = (cache: object): string => planTemplate(withCache(cache), inputs).revision;
     expect(revision({})).toBe(planTemplate(wantedService(), { ...inputs, pins: null }).revision);
@@ -185,7 +185,7 @@ describe('a path that the operator', () => {
     },
   );
 
-  test('allows is not prepared by another image where the operator was not told its own', () => {
+  test('allows is not prepared by another image where the operator does not know its own', () => {
     expect(planned(['/var/cache/models'], null)).toMatchObject({
       obstacle: { reason: 'RuntimeImageMissing', message: expect.stringContaining('--operator-image') },
       groundwork: null,
@@ -258,7 +258,7 @@ describe('weights that are pulled ahead', () => {
     for (const name of names) expect(name.length).toBeLessThanOrEqual(63);
   });
 
-  test('are told by how many Jobs are done, and which have failed', () => {
+  test('are reported by how many Jobs are done, and which have failed', () => {
     const job = (name: string, type: string | null): Job => ({
       ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name } },
       status: { conditions: type === null ? [] : [{ type, status: 'True' }] },

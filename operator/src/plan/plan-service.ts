@@ -21,7 +21,7 @@ export interface ClusterCapabilities extends RoutingCapabilities, AutoscalingCap
   /** Of our runtime. */
   readonly images: Images;
   readonly vllmImages: Images;
-  /** The operator's own, which prepares folders of nodes. Null: it was not told. */
+  /** The operator's own, which prepares folders of nodes. Null: it is not set. */
   readonly operatorImage: string | null;
   /** Folders of nodes that services may keep weights in, each namespace in a folder of its own. */
   readonly allowedHostPaths: readonly string[];

@@ -9,9 +9,9 @@ import type { RouteHosts } from './traffic/route-hosts.js';
 
 /** Patterns, see globs.ts. */
 export interface TenantLimits {
-  /** Beside the repositories of the operator's own images. */
+  /** In addition to the repositories of the operator's own images. */
   readonly images: readonly string[];
-  /** NAMESPACE/NAME, beside `default` of each namespace. */
+  /** NAMESPACE/NAME, in addition to `default` of each namespace. */
   readonly serviceAccounts: readonly string[];
   /** Empty: any host for any namespace. */
   readonly routeHosts: readonly RouteHosts[];

@@ -9,7 +9,7 @@ import { isHttpUrl } from '../spec/http-url.js';
 import { embeddedIPv4, isIn, kindOf, rangesOf, translated, type Ranges } from './address-ranges.js';
 
 export interface EndpointRules {
-  /** Hosts (`*` is one label, `**` any) and CIDRs beside what is public. */
+  /** Hosts (`*` is one label, `**` any) and CIDRs in addition to what is public. */
   readonly allowed: readonly string[];
   /** CIDRs, and addresses, that a name does not lead to because it is public: the cluster's own. */
   readonly refused: readonly string[];

@@ -10,7 +10,7 @@ export interface Ranges {
 }
 
 export type AddressKind =
-  /** Where credentials of the node are told, or what is no machine's address: never connected to. */
+  /** Where credentials of the node are served, or what is no machine's address: never connected to. */
   | 'forbidden'
   /** Not reachable from everywhere: of this machine, this cluster or this network. */
   | 'internal'

@@ -48,6 +48,6 @@ function bounded(body: Readable): Readable {
       else done(null, chunk);
     },
   });
-  // An error is told to whoever reads.
+  // An error reaches whoever reads.
   return pipeline(body, limit, () => undefined);
 }

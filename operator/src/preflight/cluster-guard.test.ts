@@ -77,7 +77,7 @@ const refuses = (guard: ClusterGuard, address: string): boolean => {
   }
 };
 
-test('public addresses of the cluster are refused, those beside them and those that are allowed are not', async () => {
+test('public addresses of the cluster are refused, those next to them and those that are allowed are not', async () => {
   const { guard, warned } = guardIn(cluster(), { allowed: ['11.0.9.0/24'], refused: ['11.4.0.0/16'] });
   expect(own.map((each) => refuses(guard, each))).toEqual(own.map(() => false));
   await guard.start(stop.signal);
@@ -88,7 +88,7 @@ test('public addresses of the cluster are refused, those beside them and those t
   expect(warned).toEqual([]);
 });
 
-test('what the operator may not read is told of once, and the rest is refused', async () => {
+test('what the operator may not read is reported once, and the rest is refused', async () => {
   const { guard, asked, warned } = guardIn(cluster().set(nodesPath, 403).set(cidrsPath, 404));
   await guard.start(stop.signal);
   while (asked.filter((each) => each === nodesPath).length < 3)

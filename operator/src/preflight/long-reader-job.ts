@@ -1,4 +1,4 @@
-// What the operator and the process that reads a long checkpoint tell each other.
+// What the operator and the process that reads a long checkpoint send each other.
 
 import type { Failure } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';

@@ -1,4 +1,4 @@
-// Entry of the process that looks at one long checkpoint for the operator: it gets its job, answers, and is ended.
+// Entry of the process that reads one long checkpoint for the operator: it gets its job, answers, and is ended.
 
 import { once } from 'node:events';
 import { FailureError } from '@llmservice/crds';

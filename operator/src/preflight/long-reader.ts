@@ -1,5 +1,5 @@
-// Looks at long checkpoints in a process for each, with limits of memory and time: whatever lies in a tenant's bucket ends
-// that process at most, never the operator, whose main thread goes on meanwhile.
+// Reads long checkpoints in a process for each, with limits of memory and time: whatever lies in a tenant's bucket ends
+// that process at most, never the operator, whose main thread runs on meanwhile.
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import type { ServiceSecrets } from './service-secrets.js';
 
 /** 400,000 tensors take 230 MiB. Two such processes are in the memory limit of the operator's chart. */
 const maxHeapMiB = 384;
-/** How long a process that is late may take to tell so itself. */
+/** How long a process that is late may take to report it itself. */
 const graceMs = 5_000;
 
 export interface LongReaderOptions {

@@ -73,12 +73,12 @@ class Endpoints implements CheckpointSource {
 }
 
 let endpoints: Endpoints;
-let told: string[];
+let reported: string[];
 let preflight: Preflight;
 let lateMs: number;
 
 function start(options: PreflightOptions = {}): void {
-  preflight = new Preflight(endpoints, { onRead: (key) => told.push(key), ...options });
+  preflight = new Preflight(endpoints, { onRead: (key) => reported.push(key), ...options });
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -89,7 +89,7 @@ async function until(holds: () => boolean): Promise<void> {
 beforeEach(() => {
   endpoints = new Endpoints();
   endpoints.files.set('good', good).set('long', long).set('long-silent', longSilent);
-  told = [];
+  reported = [];
   lateMs = 0;
   const now = performance.now.bind(performance);
   jest.spyOn(performance, 'now').mockImplementation(() => now() + lateMs);
@@ -116,8 +116,8 @@ test('a hundred silent endpoints of a tenant keep no service of another waiting'
     expect(preflight.look(`bad/${at}`, service('bad'))).toMatchObject({ result: null });
   }
   expect(preflight.look('good/a', service('good'))).toMatchObject({ result: null });
-  await until(() => told.length > 0);
-  expect(told).toEqual(['good/a']);
+  await until(() => reported.length > 0);
+  expect(reported).toEqual(['good/a']);
   expect(preflight.look('good/a', service('good'))).toMatchObject({ result: { state: 'resolved' } });
   expect(endpoints.opened).toEqual(['bad', 'bad', 'bad', 'bad']);
 });
@@ -156,7 +156,7 @@ describe('a long header or index', () => {
   });
 });
 
-test('a first read is told of once it takes long', async () => {
+test('a first read is reported once it takes long', async () => {
   expect(preflight.look('bad/a', service('bad'))).toMatchObject({ result: null });
   await until(() => endpoints.opened.length === 1);
   lateMs = 6_000;
@@ -171,10 +171,10 @@ test('a first read is told of once it takes long', async () => {
     },
     recheckMs: null,
   });
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
-test('what waits for others is told to wait, and once more when its turn comes', async () => {
+test('what waits for others is reported as waiting, and once more when its turn comes', async () => {
   for (let at = 0; at < 5; at += 1) preflight.look(`bad/${at}`, service('bad'));
   await until(() => endpoints.opened.length === 4);
   lateMs = 6_000;
@@ -183,10 +183,10 @@ test('what waits for others is told to wait, and once more when its turn comes',
     recheckMs: null,
   };
   expect(preflight.look('bad/4', service('bad'))).toMatchObject(waits);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   preflight.forget('bad/0');
-  await until(() => told.length === 1);
-  expect(told).toEqual(['bad/4']);
+  await until(() => reported.length === 1);
+  expect(reported).toEqual(['bad/4']);
   const { result, recheckMs } = preflight.look('bad/4', service('bad'));
   expect(result).toBeNull();
   expect(recheckMs).toBeGreaterThan(4_000);
@@ -194,7 +194,7 @@ test('what waits for others is told to wait, and once more when its turn comes',
   expect(preflight.look('bad/4', service('bad'))).toMatchObject({ result: { state: 'unavailable' } });
 });
 
-test('what is long is told to be read, not that its endpoint is away', async () => {
+test('what is long is reported as being read, not that its endpoint is away', async () => {
   const open = jest.spyOn(endpoints, 'open');
   preflight.look('bad/a', service('long-silent'));
   await until(() => open.mock.calls.length === 2);
@@ -215,8 +215,8 @@ test('what is known stays while it is read again, and when that comes to nothing
   endpoints.files.set('good', silent);
   lateMs = 11 * 60_000;
   expect(preflight.look('good/a', service('good'))).toEqual({ result: resolved, recheckMs: null });
-  told.length = 0;
-  await until(() => told.length === 1);
+  reported.length = 0;
+  await until(() => reported.length === 1);
   expect(preflight.look('good/a', service('good'))).toMatchObject({
     result: { state: 'unavailable', known: { fileBytes: expect.any(Number) } },
   });
@@ -230,15 +230,15 @@ test('what a service wants no more is read no more', async () => {
     state: 'resolved',
   });
   expect(endpoints.opened).toEqual([]);
-  expect(told).toEqual(['bad/a']);
+  expect(reported).toEqual(['bad/a']);
 });
 
-test('the end of a read that was forgotten is told to nobody, and its place is free', async () => {
+test('the end of a read that was forgotten is reported to nobody, and its place is free', async () => {
   for (let at = 0; at < 8; at += 1) preflight.look(`bad/${at}`, service('bad'));
   await until(() => endpoints.opened.length === 4);
   for (let at = 0; at < 8; at += 1) preflight.forget(`bad/${at}`);
   await until(() => endpoints.opened.length === 0);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   preflight.look('bad/9', service('bad'));
   await until(() => endpoints.opened.length === 1);
 });
@@ -253,10 +253,10 @@ test('stopping closes all that is open', async () => {
 describe('what is no failure of the service', () => {
   const away = new Error('the API server is away');
 
-  test('is thrown once and then told, until it is read again', async () => {
+  test('is thrown once and then reported, until it is read again', async () => {
     const open = jest.spyOn(endpoints, 'open').mockRejectedValueOnce(away);
     preflight.look('good/a', service('good'));
-    await until(() => told.length === 1);
+    await until(() => reported.length === 1);
     expect(() => preflight.look('good/a', service('good'))).toThrow(away);
     const { result, recheckMs } = preflight.look('good/a', service('good'));
     expect(result).toMatchObject({ state: 'reading', message: expect.stringContaining(away.message) });
@@ -274,9 +274,9 @@ describe('what is no failure of the service', () => {
     const resolved = await preflight.resolve('good/a', service('good'));
     jest.spyOn(endpoints, 'open').mockRejectedValue(away);
     lateMs = 11 * 60_000;
-    told.length = 0;
+    reported.length = 0;
     preflight.look('good/a', service('good'));
-    await until(() => told.length === 1);
+    await until(() => reported.length === 1);
     expect(() => preflight.look('good/a', service('good'))).toThrow(away);
     expect(preflight.look('good/a', service('good')).result).toEqual(resolved);
   });
@@ -383,7 +383,7 @@ describe('a checkpoint that ended its reader', () => {
       ['may not be listed', () => Promise.reject(new FailureError('S3AccessDenied', 'no right to list'))],
       ['has no versions', () => Promise.resolve([{ name: 'config.json', bytes: 2, version: null }])],
       ['is not in its listing', () => Promise.resolve([])],
-    ])('where it can be told: not of what %s', async (_, list) => {
+    ])('where it can be known: not of what %s', async (_, list) => {
       endpoints.files.set('long', { ...long, list });
       expect(await endsWith('one')).toEqual(failed);
       expect(await endsWith('two')).toEqual(failed);

@@ -1,6 +1,6 @@
-// The preflight of every service: what its checkpoint is, remembered between reconciles and looked at again from time
+// The preflight of every service: what its checkpoint is, remembered between reconciles and checked again from time
 // to time. Failures are asked about again with back-off, since the cure (a Secret, an upload) is made outside.
-// Checkpoints are read beside the reconciles, which wait for none: the end of a read is told.
+// Checkpoints are read alongside the reconciles, which wait for none: the end of a read is notified.
 
 import { FailureError, type Failure } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
@@ -28,7 +28,7 @@ export type PreflightState =
   | { readonly state: 'reading'; readonly message: string };
 
 export interface PreflightAnswer {
-  /** Null: the first read has just begun, and there is nothing to tell yet. */
+  /** Null: the first read has just begun, and there is nothing to report yet. */
   readonly result: PreflightState | null;
   /** When to ask again, if by time alone. */
   readonly recheckMs: number | null;
@@ -37,14 +37,14 @@ export interface PreflightAnswer {
 export interface PreflightOptions {
   /** Judges what is long where it can do no harm; in this process unless given. */
   readonly longReader?: Pick<LongReader, 'judge'>;
-  /** Called with the service's key when a read of its checkpoint ends, or begins after it was told to wait. */
+  /** Called with the service's key when a read of its checkpoint ends, or begins after it had to wait. */
   readonly onRead?: (key: string) => void;
   /** A checkpoint is judged by some small reads: an endpoint that takes longer is as good as away. */
   readonly maxReadMs?: number;
   /** The same where it holds what is long, of which few are read at once. */
   readonly maxLongReadMs?: number;
-  /** After this a first read is told of before it ends or begins: nearly all end sooner, and need not be told of. */
-  readonly untoldMs?: number;
+  /** After this a first read is reported before it ends or begins: nearly all end sooner, and need not be reported. */
+  readonly quietMs?: number;
 }
 
 /** What a service wants read, and what came of it. */
@@ -55,7 +55,7 @@ interface Entry {
   readonly unwanted: AbortController;
   result: PreflightResult | null;
   /** What the last read ended with in place of a result: no failure of the service, so that it is thrown once. */
-  error: { readonly thrown: Error; told: boolean } | null;
+  error: { readonly thrown: Error; reported: boolean } | null;
   dueAt: number;
   failures: number;
   /** The checkpoint holds what is long. */
@@ -90,16 +90,16 @@ export class Preflight {
   }
 
   /**
-   * What is known now. Where it is time, a read begins, whose end is told.
-   * @param told that the checkpoint ended its reader, as the status tells: a new leader does not read it again at once
+   * What is known now. Where it is time, a read begins, whose end is notified.
+   * @param known that the checkpoint ended its reader, as the status says: a new leader does not read it again at once
    * @throws once what the source threw
    */
-  look(key: string, service: WantedService, told: Failure | null = null): PreflightAnswer {
-    if (told !== null && !this.entries.has(key)) this.adopt(key, service, told);
+  look(key: string, service: WantedService, known: Failure | null = null): PreflightAnswer {
+    if (known !== null && !this.entries.has(key)) this.adopt(key, service, known);
     const entry = this.entryOf(key, service);
     const { result, error, reading, dueAt, since } = entry;
-    if (error?.told === false) {
-      error.told = true;
+    if (error?.reported === false) {
+      error.reported = true;
       throw error.thrown;
     }
     const now = performance.now();
@@ -107,9 +107,9 @@ export class Preflight {
     if (reading === null && error !== null) {
       return { result: unread(service, error.thrown), recheckMs: dueAt - now };
     }
-    const untoldMs = since + this.untoldMs - now;
-    return untoldMs > 0
-      ? { result: null, recheckMs: untoldMs }
+    const quietMs = since + this.quietMs - now;
+    return quietMs > 0
+      ? { result: null, recheckMs: quietMs }
       : { result: stillReading(service, entry), recheckMs: null };
   }
 
@@ -162,7 +162,7 @@ export class Preflight {
       else settleError(entry, error as Error);
     }
     entry.reading = null;
-    this.tell(key, entry);
+    this.notify(key, entry);
   }
 
   /** What proves to be long is read again in a turn among the long. */
@@ -189,7 +189,7 @@ export class Preflight {
       const waitedMs = performance.now() - entry.since;
       entry.hasPlace = true;
       entry.since = performance.now();
-      if (waitedMs >= this.untoldMs) this.tell(key, entry);
+      if (waitedMs >= this.quietMs) this.notify(key, entry);
       const maxMs = long ? maxLongReadMs : maxReadMs;
       if (!long || longReader === undefined)
         return judgeCheckpoint(this.source, service, { long, maxMs, signal });
@@ -201,11 +201,11 @@ export class Preflight {
     });
   }
 
-  private get untoldMs(): number {
-    return this.options.untoldMs ?? 5_000;
+  private get quietMs(): number {
+    return this.options.quietMs ?? 5_000;
   }
 
-  private tell(key: string, entry: Entry): void {
+  private notify(key: string, entry: Entry): void {
     if (this.entries.get(key) === entry) this.options.onRead?.(key);
   }
 }
@@ -271,7 +271,7 @@ function settle(entry: Entry, result: PreflightResult): void {
 /** What was known before stays. */
 function settleError(entry: Entry, thrown: Error): void {
   entry.failures += 1;
-  entry.error = { thrown, told: false };
+  entry.error = { thrown, reported: false };
   entry.dueAt = performance.now() + backoffMs(entry.failures, unavailableBackoff);
 }
 

@@ -1,5 +1,5 @@
 // Reads a checkpoint for an engine that is not ours: it must be complete, its architecture is that engine's affair. What
-// our own engine would say of it is told beside.
+// our own engine would say of it is reported with it.
 
 import {
   parseCheckpointConfig,

@@ -12,7 +12,7 @@ function weightFile(headerBytes: number): { bytes: Buffer; fileBytes: number } {
   return { bytes, fileBytes: bytes.byteLength + 1 };
 }
 
-test('long headers are read one after another, short ones beside each other', async () => {
+test('long headers are read one after another, short ones side by side', async () => {
   const files = new Map([
     ...['a', 'b', 'c'].map((name) => [name, weightFile(2 * mib)] as const),
     ...['d', 'e', 'f'].map((name) => [name, weightFile(mib)] as const),

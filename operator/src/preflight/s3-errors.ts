@@ -16,7 +16,7 @@ export function mayBeAbsent(error: unknown): boolean {
 
 /**
  * Any error of a request for `file`, or for the list of the folder where it is empty. An endpoint is of its tenant's
- * choice: of what it answers no more than a code is told.
+ * choice: of what it answers no more than a code is shown.
  */
 export function toFailure(
   error: unknown,
@@ -28,8 +28,8 @@ export function toFailure(
   if (cause instanceof FailureError) return cause;
   const reading = readS3Error(error);
   const object = `s3://${bucket}/${prefix}${file}`;
-  const told = `reading ${object} failed: ${describeS3Error(reading)}`;
-  return new FailureError(reasonOf(reading.means, file === ''), told, undefined, { cause: error });
+  const message = `reading ${object} failed: ${describeS3Error(reading)}`;
+  return new FailureError(reasonOf(reading.means, file === ''), message, undefined, { cause: error });
 }
 
 function reasonOf(means: ReturnType<typeof readS3Error>['means'], isList: boolean): FailureError['reason'] {

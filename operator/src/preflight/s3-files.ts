@@ -24,11 +24,11 @@ export interface S3Credentials {
   readonly secretAccessKey: string;
 }
 
-/** By what the bucket is reached, beside where it is. */
+/** By what the bucket is reached, in addition to where it is. */
 export interface Connection {
   /** Null: requests are not signed. */
   readonly credentials: S3Credentials | null;
-  /** In PEM, beside those that everybody trusts. */
+  /** In PEM, in addition to those that everybody trusts. */
   readonly certificates: string | null;
   readonly lookup: Lookup;
 }

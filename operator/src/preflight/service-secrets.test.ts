@@ -65,7 +65,7 @@ const uses: readonly (readonly [string, object, string])[] = [
 
 describe.each(uses)('%s', (field, spec, purpose) => {
   test.each([undefined, 'other', 'S3', ...uses.map(([, , each]) => each).filter((each) => each !== purpose)])(
-    `is refused with the label %s, and told how to allow it`,
+    `is refused with the label %s, with how to allow it`,
     async (label) => {
       const { opened } = open(spec, { x: secret(label) });
       await expect(opened).rejects.toMatchObject({

@@ -20,7 +20,7 @@ interface Secret {
 export interface BucketAccess {
   /** Null: requests are not signed. */
   readonly credentials: S3Credentials | null;
-  /** In PEM, beside those that everybody trusts; null: none. */
+  /** In PEM, in addition to those that everybody trusts; null: none. */
   readonly certificates: string | null;
 }
 

@@ -1,5 +1,5 @@
 // Checkpoints that ended their reader, by what lies in the bucket: whoever names the same content next, or edits a service of
-// it, has no reader of its own end by it; content that changes is read again. Content is what a listing tells of it.
+// it, has no reader of its own end by it; content that changes is read again. Content is what a listing shows of it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkpointPin } from '@llmservice/checkpoint';
@@ -58,7 +58,7 @@ export class UnreadableContents {
     if (this.known.size > this.most && oldest !== undefined) this.known.delete(oldest);
   }
 
-  /** Null: it cannot be told, such as without the right to list. */
+  /** Null: it is unknown, such as without the right to list. */
   private async contentOf(service: WantedService, signal: AbortSignal): Promise<string | null> {
     const folders = await this.source.open(service);
     const ended = new AbortController();

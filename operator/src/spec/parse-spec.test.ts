@@ -20,7 +20,7 @@ describe('parseSpec', () => {
     });
   });
 
-  test('tells every violation at once', () => {
+  test('reports every violation at once', () => {
     const parsed = parseSpec(
       object({
         model: { uri: 'http://x' },

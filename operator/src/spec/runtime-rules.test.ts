@@ -16,8 +16,8 @@ test.each<[object, string]>([
   [{ engine: { args: ['--x'] } }, 'spec.engine.args is for engine.runtime vllm'],
   [{ engine: { reasoningParser: 'qwen3' } }, 'spec.engine.reasoningParser is for engine.runtime vllm'],
   [{ engine: { toolCallParser: 'hermes' } }, 'spec.engine.toolCallParser is for engine.runtime vllm'],
-])('the native engine is refused %j', (spec, told) => {
-  expect(violations(spec)).toEqual([told]);
+])('the native engine is refused %j', (spec, reported) => {
+  expect(violations(spec)).toEqual([reported]);
 });
 
 test.each<[object, string]>([

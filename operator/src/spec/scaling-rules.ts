@@ -1,4 +1,4 @@
-// What of scaling and budget no schema can tell: times that never come, and bounds of other fields. Of the rules that the
+// What of scaling and budget no schema can check: times that never come, and bounds of other fields. Of the rules that the
 // API server has in CEL too, these hold where its copy of the CRD is older.
 
 import type { LlmServiceSpec, Violation } from '@llmservice/crds';

@@ -31,6 +31,6 @@ export function sentences(first: string, second: string): string {
 }
 
 function answerOf(status: Answer['status'], reason: string, message: string): Answer {
-  const told = message.length > maxCharacters ? `${message.slice(0, maxCharacters)}…` : message;
-  return { status, reason, message: told };
+  const short = message.length > maxCharacters ? `${message.slice(0, maxCharacters)}…` : message;
+  return { status, reason, message: short };
 }

@@ -46,7 +46,7 @@ describe('conditions', () => {
     ['a running pod', { pods: [pod('a')] }, 'Loaded', 'False Starting'],
     ['a pod without a node', { pods: [pod('a', { scheduled: noGpu })] }, 'Scheduled', 'False Unschedulable'],
     ['a pod without a node', { pods: [pod('a', { scheduled: noGpu })] }, 'Reconciling', 'True Unschedulable'],
-    ['a told failure', { pods: [pod('a', ended(1, crashed))] }, 'Loaded', 'False EngineFault'],
+    ['a reported failure', { pods: [pod('a', ended(1, crashed))] }, 'Loaded', 'False EngineFault'],
     ['what was evicted', { pods: [evicted] }, 'Loaded', 'False Crashed'],
     ['what came for it', { pods: [evicted, pod('f')] }, 'Loaded', 'False Starting'],
     ['a crash', { pods: [pod('a', ended(139, 'Segmentation fault'))] }, 'Loaded', 'False Crashed'],
@@ -137,7 +137,7 @@ describe('conditions', () => {
       expect(verdict({ ...reading, previous: status }, 'Fits')).toBe('True Fits');
     });
 
-    test('of another generation nothing stands, nor what was told before anything was found', () => {
+    test('of another generation nothing stands, nor what was reported before anything was found', () => {
       const later = { ...reading, previous: known, generation: 3 };
       expect(verdict(later, 'ModelResolved')).toBe('Unknown Reading');
       expect(verdict(later, 'Fits')).toBe('Unknown ModelNotResolved');
@@ -185,7 +185,7 @@ describe('conditions', () => {
 });
 
 describe('transitions', () => {
-  test('are told once: a problem, then Ready, and nothing for the same again', () => {
+  test('are reported once: a problem, then Ready, and nothing for the same again', () => {
     const pending = buildStatus(base);
     const broken = buildStatus({ ...base, pods: [pod('a', ended(139, 'x'))], previous: pending });
     const ready = buildStatus({ ...base, pods: [pod('a', { ready: true })], previous: broken });
@@ -242,7 +242,7 @@ describe('StreamingVerified', () => {
       'True Streams',
     ],
     [
-      'another route than was looked at',
+      'another route than was checked',
       { previous: known, streaming: { state: 'route', route: 'r2', outcome: null } },
       'Unknown NotChecked',
     ],
@@ -349,7 +349,7 @@ describe('a fallback', () => {
     expect(verdict({ ...planned, pods: [pod('a')], ...change }, type)).toBe(expected);
   });
 
-  test('is told by an event when it begins to answer', () => {
+  test('is reported by an event when it begins to answer', () => {
     const before = buildStatus({ ...base, ...planned, pods: ready });
     const after = buildStatus({ ...base, ...planned, fallback: active, previous: before });
     expect(transitions(before, after)).toMatchObject([{ type: 'Warning', reason: 'Fallback' }]);

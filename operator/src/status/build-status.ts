@@ -64,13 +64,13 @@ function memoryPlanOf({ fit, resolution, previous, generation }: Observed): LlmS
   };
 }
 
-/** Before anything was looked at: every condition is there from the start, and says so. */
+/** Before anything was processed: every condition is there from the start, and says so. */
 export function pendingConditions(generation: number, now: string): Condition[] {
   return conditionTypes.map((type) => ({
     type,
     status: 'Unknown' as const,
     reason: 'Pending',
-    message: 'The operator has not looked at this yet.',
+    message: 'The operator has not processed this yet.',
     observedGeneration: generation,
     lastTransitionTime: now,
   }));
@@ -93,7 +93,7 @@ function dated(answers: Answers, observed: Observed): Condition[] {
   });
 }
 
-/** Told once of a pod, when it is first seen to answer: later its Ready condition may have changed again. */
+/** Reported once of a pod, when it is first seen to answer: later its Ready condition may have changed again. */
 function lastLoadOf(observed: Observed): NonNullable<LlmServiceStatus['lastLoad']> | null {
   const before = observed.previous.lastLoad ?? null;
   const created = (pod: Pod): string => `${pod.metadata.creationTimestamp ?? ''} ${pod.metadata.name}`;
@@ -111,7 +111,7 @@ function urlOf({ routing, scheme, name, namespace }: Observed): string {
   return `${scheme}://${name}.${namespace}.svc/`;
 }
 
-/** Beside the verdict, so that it is not asked for again. */
+/** Kept with the verdict, so that it is not asked for again. */
 function checkedRoute(
   { streaming }: Observed,
   { StreamingVerified }: Answers,
@@ -143,7 +143,7 @@ function lastFailureOf(observed: Observed, answers: Answers): LastFailure | null
   const previous = observed.previous.lastFailure ?? null;
   // What nothing was held for is tried again, whatever its reason.
   if (failure !== null) return toLastFailure({ ...failure, terminal: false }, observed);
-  // A terminal failure that no longer halts is history.
+  // A terminal failure that no longer holds pods back is history.
   return previous?.terminal === true ? null : previous;
 }
 

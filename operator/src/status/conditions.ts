@@ -13,7 +13,7 @@ import { judgeRoute } from './route-condition.js';
 import { judgeStreaming } from './streaming-condition.js';
 import { judgeScheduling } from './scheduling-condition.js';
 
-/** Reasons of what was told before anything was found. */
+/** Reasons of what was reported before anything was found. */
 const nothingFound: readonly string[] = ['Pending', 'Reading', 'ModelNotResolved'];
 
 export type Answers = Readonly<Record<ConditionType, Answer>>;
@@ -28,7 +28,7 @@ export function currentPods(observed: Observed): Pod[] {
   );
 }
 
-/** Those of the revision that are not over; where all are, how they ended is what there is to tell. */
+/** Those of the revision that are not over; where all are, how they ended is what there is to report. */
 export function livingPods(observed: Observed): Pod[] {
   const pods = currentPods(observed);
   const living = pods.filter((pod) => !hasEnded(pod));
@@ -37,8 +37,8 @@ export function livingPods(observed: Observed): Pod[] {
 
 export function answer(observed: Observed): Answers {
   const answers = {
-    ModelResolved: toldBefore(observed, 'ModelResolved') ?? modelResolved(observed),
-    Fits: toldBefore(observed, 'Fits') ?? fits(observed),
+    ModelResolved: answerBefore(observed, 'ModelResolved') ?? modelResolved(observed),
+    Fits: answerBefore(observed, 'Fits') ?? fits(observed),
     Scheduled: judgeScheduling(observed, currentPods(observed)),
     Loaded: loaded(observed),
     Serving: serving(observed),
@@ -62,7 +62,7 @@ export function answer(observed: Observed): Answers {
 }
 
 /** What an earlier read found of this generation stands while it is read anew, as after a restart of the operator. */
-function toldBefore({ resolution, previous, generation }: Observed, type: ConditionType): Answer | null {
+function answerBefore({ resolution, previous, generation }: Observed, type: ConditionType): Answer | null {
   if (resolution.state !== 'reading') return null;
   const before = previous.conditions?.find((condition) => condition.type === type);
   const isFound = before?.observedGeneration === generation && !nothingFound.includes(before.reason);
@@ -140,12 +140,12 @@ function loaded(observed: Observed): Answer {
   const phase = pods
     .map((pod) => observed.loads.get(pod.metadata.name)?.phase)
     .find((each) => each !== undefined);
-  if (phase === 'pull') return no('Pulling', 'Weights are pulled from S3; status.loading tells how far.');
-  if (phase === 'load') return no('Loading', 'Weights are loaded into memory; status.loading tells how far.');
+  if (phase === 'pull') return no('Pulling', 'Weights are pulled from S3; status.loading says how far.');
+  if (phase === 'load') return no('Loading', 'Weights are loaded into memory; status.loading says how far.');
   if (phase === 'warmup')
-    return yes('Loaded', 'The weights are in memory; the engine warms up, status.loading tells how far.');
+    return yes('Loaded', 'The weights are in memory; the engine warms up, status.loading says how far.');
   if (pods.some((pod) => weightsStatus(pod)?.state?.running !== undefined)) {
-    return no('Pulling', 'Weights are pulled from S3; the log of the container weights tells how far.');
+    return no('Pulling', 'Weights are pulled from S3; the log of the container weights says how far.');
   }
   const running = pods.some((pod) => runtimeStatus(pod)?.state?.running !== undefined);
   return running ? no('Starting', 'The runtime starts.') : unknown('NotStarted', 'No runtime runs yet.');
@@ -160,7 +160,7 @@ function serving({ pods, sleep }: Observed): Answer {
     : no('NoReadyPod', 'No pod answers.');
 }
 
-/** Ready tells about this generation: all that was asked for is there and answers. */
+/** Ready is about this generation: all that was asked for is there and answers. */
 function readiness(observed: Observed, answers: Omit<Answers, 'Ready' | 'Reconciling' | 'Stalled'>): Answer {
   if (observed.stopped) {
     return no('Stopped', 'spec.stop is true: there are no pods. Set it to false to serve.');
@@ -169,7 +169,7 @@ function readiness(observed: Observed, answers: Omit<Answers, 'Ready' | 'Reconci
   const budget = observed.demand.overBudget ? withinBudget(observed.demand.spending) : null;
   if (budget !== null) return budget;
   const { ModelResolved, Fits, Scheduled, Loaded, Serving, Routed } = answers;
-  // A "no" is told before an "unknown". Pods that serve prove the checkpoint and the plan, whatever S3 says now.
+  // A "no" goes before an "unknown". Pods that serve prove the checkpoint and the plan, whatever S3 says now.
   const refused = [ModelResolved, Fits, Scheduled].find(({ status }) => status === 'False');
   if (refused !== undefined) return refused;
   if (observed.sleep.state === 'asleep') {
@@ -197,7 +197,7 @@ function readiness(observed: Observed, answers: Omit<Answers, 'Ready' | 'Reconci
   );
 }
 
-/** The reason tells what became of the pods, the message what failed and what to do. */
+/** The reason says what became of the pods, the message what failed and what to do. */
 function failureHold({ failure, outcome }: FailureHold, generation: number): Answer {
   const { reason, message, remedy } = failure;
   if (outcome === 'stopped') return no(reason, sentences(message, remedy));

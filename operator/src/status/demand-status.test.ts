@@ -68,7 +68,7 @@ describe('conditions', () => {
 describe('the budget', () => {
   const statusAt = (hours: number, budget: Partial<Budget> = {}) =>
     buildStatus({ ...base, demand: { ...idleDemand, spending: spendingOf(hours, budget) } });
-  const told = (hours: number, budget: Partial<Budget> = {}): string =>
+  const messageOf = (hours: number, budget: Partial<Budget> = {}): string =>
     statusAt(hours, budget).conditions?.find(({ type }) => type === 'WithinBudget')?.message ?? '';
 
   test.each<[number, Partial<Budget>, string]>([
@@ -76,10 +76,10 @@ describe('the budget', () => {
     [12, {}, 'There are no pods until 2026-02-01T00:00:00Z; raise spec.budget.deviceHoursPerMonth'],
     [12, { action: 'warn' }, 'Pods stay'],
   ])('%d hours of %j', (hours, budget, message) => {
-    expect(told(hours, budget)).toContain(message);
+    expect(messageOf(hours, budget)).toContain(message);
   });
 
-  test('is told of in its own currency', () => {
+  test('is reported in its own currency', () => {
     const money = { costPerMonth: '20', costPerDeviceHour: '2', currency: 'EUR' };
     const spending = spendingAt({ timeZone: 'UTC', action: 'stop', ...money }, null, [], base.now);
     const { conditions } = buildStatus({ ...base, demand: { ...idleDemand, spending } });

@@ -51,7 +51,7 @@ export interface Obstacle {
   readonly terminal: boolean;
 }
 
-/** Progress as a pod's /health tells it. */
+/** Progress as a pod's /health reports it. */
 export interface LoadProgress {
   readonly phase: 'pull' | 'load' | 'warmup';
   readonly bytesDone: number;
@@ -88,7 +88,7 @@ export interface Observed {
   readonly wantedReplicas: number;
   readonly demand: Omit<Demand, 'replicas'>;
   readonly autoscaling: Autoscaling;
-  /** What pods' metrics told last, where they are asked. */
+  /** What pods' metrics reported last, where they are asked. */
   readonly scraped: Idleness;
   readonly sleep: Sleep;
   /** By spec.stop. */

@@ -79,9 +79,9 @@ function containerFailure(container: ContainerStatus | undefined, pod: Pod): Pod
   }
   const ended = failedRun(container, pod);
   if (ended === null) return null;
-  const told = parseTerminationMessage(ended.message);
+  const parsed = parseTerminationMessage(ended.message);
   const at = ended.finishedAt ?? null;
-  if (told !== null) return named(told.reason, told.message, name, at);
+  if (parsed !== null) return named(parsed.reason, parsed.message, name, at);
   if (ended.reason === 'OOMKilled') {
     return named('OutOfMemory', `pod ${name} used more memory than its limit allows`, name, at);
   }

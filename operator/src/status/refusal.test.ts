@@ -61,10 +61,10 @@ test.each<[string, string, string, string[]]>([
     [],
   ],
   ['pods "a" is forbidden: somebody said no', 'FailedCreate', 'somebody said no', []],
-])('%s', (message, reason, told, short) => {
+])('%s', (message, reason, reported, short) => {
   expect(readRefusal(refused(message))).toMatchObject({
     reason,
-    message: expect.stringContaining(told),
+    message: expect.stringContaining(reported),
     short,
   });
 });
@@ -74,7 +74,7 @@ test('nothing is refused where the Deployment says nothing', () => {
   expect(readRefusal({ ...refused('x'), status: {} })).toBeNull();
 });
 
-test('a text without end is looked at as far as refusals are long', () => {
+test('a text without end is read as far as refusals are long', () => {
   const startedAt = performance.now();
   const refusal = readRefusal(refused('exceeded quota: '.repeat(60_000)));
   expect(refusal?.reason).toBe('FailedCreate');

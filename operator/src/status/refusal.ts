@@ -32,9 +32,9 @@ const maxCharacters = 4096;
 
 function explain({
   reason = 'ReplicaFailure',
-  message: told = 'no message',
+  message: text = 'no message',
 }: ObjectCondition): Omit<Refusal, 'since' | 'short'> & { readonly short?: readonly string[] } {
-  const message = told.slice(0, maxCharacters);
+  const message = text.slice(0, maxCharacters);
   const quota = /exceeded quota: (.+), requested: (\S+), used: (\S+), limited: (\S+)/.exec(message);
   if (quota !== null) {
     const [, name = '', requested = '', used = '', limited = ''] = quota;

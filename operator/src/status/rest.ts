@@ -1,4 +1,4 @@
-// Why a service is to have no pods, where it is to have none: told by every condition that asks about pods.
+// Why a service is to have no pods, where it is to have none: reported by every condition that asks about pods.
 
 import { unknown, type Answer } from './answer.js';
 import type { Observed } from './observed.js';

@@ -97,7 +97,7 @@ describe('a revision that has been Ready is given up', () => {
       'OutOfMemory: pod a used more memory than its limit allows',
     ],
     [
-      'for a reason that it told, when every pod keeps failing so',
+      'for a reason that it reported, when every pod keeps failing so',
       [failing('a', { ...again, message: denied }), failing('b', { ...again, message: denied })],
       'S3AccessDenied: refused',
     ],

@@ -84,11 +84,11 @@ interface Stuck {
   readonly since: string;
 }
 
-/** Kubernetes does not date errors of an image's pull; the status does, when it first tells them. */
+/** Kubernetes does not date errors of an image's pull; the status does, when it first reports them. */
 function pulling(failure: PodFailure, { previous, now }: Observed): Stuck {
-  const told = previous.lastFailure;
-  const same = told?.reason === failure.reason && told.pod === failure.pod;
-  return { failure, since: same ? told.at : now };
+  const last = previous.lastFailure;
+  const same = last?.reason === failure.reason && last.pod === failure.pod;
+  return { failure, since: same ? last.at : now };
 }
 
 /** What every pod waits for at first, and what a crash leads to. */
@@ -99,7 +99,7 @@ function notStarting(pod: Pod): Stuck | null {
   // Volumes and network come before any image is pulled, and containers wait for them as for an image.
   const prepared = podCondition(pod, 'PodReadyToStartContainers');
   if (prepared?.status === 'False') {
-    const why = 'its volumes or its network do not come; its events tell more';
+    const why = 'its volumes or its network do not come; its events say more';
     return stuckSince(pod, why, prepared.lastTransitionTime);
   }
   const waiting = [weightsStatus(pod), runtimeStatus(pod)]

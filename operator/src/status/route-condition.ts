@@ -1,4 +1,4 @@
-// Routed: whether the gateway's controller has taken the service's route, as far as it tells.
+// Routed: whether the gateway's controller has taken the service's route, as far as it reports.
 
 import type { BackendTlsPolicy, ObjectCondition, VirtualService } from '../kube/types.js';
 import type { Gateway, PlannedRouting } from '../plan/traffic/routing.js';
@@ -6,7 +6,7 @@ import { no, unknown, yes, type Answer } from './answer.js';
 import type { Observed } from './observed.js';
 import { isReady } from './pod-state.js';
 
-/** With a fallback, what becomes of it is told too; one that cannot stand in matters once it would have to. */
+/** With a fallback, what becomes of it is reported too; one that cannot stand in matters once it would have to. */
 export function judgeRoute(observed: Observed): Answer {
   const { fallback, routing, pods, sleep } = observed;
   const taken = judgeOwnRoute(observed);
@@ -136,12 +136,15 @@ function judgePolicy(policy: BackendTlsPolicy | null, namespace: string, gateway
   );
 }
 
-/** istio answers with complaints alone, and with those only where it was told to. */
+/** istio answers with complaints alone, and with those only where it is configured to. */
 function judgeVirtualService(route: VirtualService | null, host: string): Answer {
   if (route === null) return unknown('RoutePending', `The VirtualService of ${host} is not there yet.`);
   const complaint = route.status?.validationMessages?.find(({ level }) => level === 'ERROR');
   if (complaint === undefined) {
-    return yes('Applied', `istio has the route of ${host}; whether its gateway takes it, it does not tell.`);
+    return yes(
+      'Applied',
+      `istio has the route of ${host}; whether its gateway takes it, it does not report.`,
+    );
   }
   const { type = {}, documentationUrl = 'istioctl analyze' } = complaint;
   return no(

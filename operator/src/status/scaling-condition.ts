@@ -7,7 +7,7 @@ import type { Observed } from './observed.js';
 type Planned = Extract<Autoscaling, { state: 'planned' }>['autoscaler']['provider'];
 
 /** What each says of itself: the type of its condition. */
-const told = {
+const providers = {
   keda: { kind: 'ScaledObject', type: 'Ready' },
   hpa: { kind: 'HorizontalPodAutoscaler', type: 'ScalingActive' },
 } as const;
@@ -19,7 +19,7 @@ export function scalingActive(observed: Observed): Answer | null {
   if (autoscaling.state === 'missing') return no('ProviderMissing', autoscaling.message);
   // Nobody's metrics say anything while there are no pods.
   if (wantedReplicas === 0)
-    return unknown('NoPods', 'No replica is wanted, so that there is no load to tell.');
+    return unknown('NoPods', 'No replica is wanted, so that there is no load to report.');
   return byProvider(observed, autoscaling.autoscaler.provider);
 }
 
@@ -29,7 +29,7 @@ function byProvider({ scraped, autoscaler }: Observed, provider: Planned): Answe
       ? unknown('MetricsUnseen', `No pod goes meanwhile: ${scraped.message}.`)
       : yes('Operator', 'The operator scales by the metrics of the pods.');
   }
-  const { kind, type } = told[provider];
+  const { kind, type } = providers[provider];
   const condition = autoscaler?.status?.conditions?.find((each) => each.type === type);
   if (autoscaler?.kind !== kind || condition === undefined) {
     return unknown('Pending', `The ${kind} has not said yet whether it works.`);

@@ -33,6 +33,6 @@ function buffered(heldMs: number): string {
   return (
     'Something between the clients and the pods keeps events back: some of those sent over 800 ms are held for ' +
     `${String(heldMs)} ms. Have answers of this host passed on as they come: a filter of Envoy or istio that takes ` +
-    'whole bodies (ext_proc, Lua), proxy_buffering of nginx, a cache that stores first. It is looked at every 10 minutes.'
+    'whole bodies (ext_proc, Lua), proxy_buffering of nginx, a cache that stores first. It is checked every 10 minutes.'
   );
 }

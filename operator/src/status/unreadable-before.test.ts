@@ -18,7 +18,7 @@ const status = (change: object = {}): LlmServiceStatus => ({
   ],
 });
 
-test('a status tells that the checkpoint ended its reader', () => {
+test('a status says that the checkpoint ended its reader', () => {
   expect(unreadableBefore(status(), 2)).toEqual({
     reason,
     message: 'reading s3://a/b. c/ took more than 384 MiB',
@@ -30,6 +30,6 @@ test.each([
   ['with another reason', status({ reason: 'CheckpointCorrupt' }), 2],
   ['that is resolved', status({ status: 'True' }), 2],
   ['of nothing yet', {}, 2],
-])('one %s does not', (_, told, generation) => {
-  expect(unreadableBefore(told, generation)).toBeNull();
+])('one %s does not', (_, reported, generation) => {
+  expect(unreadableBefore(reported, generation)).toBeNull();
 });

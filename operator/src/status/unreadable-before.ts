@@ -1,4 +1,4 @@
-// Whether the status tells that this service's checkpoint ended its reader.
+// Whether the status says that this service's checkpoint ended its reader.
 
 import { failureKinds, type Failure, type LlmServiceStatus } from '@llmservice/crds';
 
@@ -6,10 +6,14 @@ const reason = 'CheckpointUnreadable';
 
 /** @returns null: nothing of the kind, or of another generation */
 export function unreadableBefore({ conditions = [] }: LlmServiceStatus, generation: number): Failure | null {
-  const told = conditions.find(({ type }) => type === 'ModelResolved');
-  if (told?.status !== 'False' || told.reason !== reason || told.observedGeneration !== generation)
+  const condition = conditions.find(({ type }) => type === 'ModelResolved');
+  if (
+    condition?.status !== 'False' ||
+    condition.reason !== reason ||
+    condition.observedGeneration !== generation
+  )
     return null;
   // It is added anew.
   const { remedy } = failureKinds[reason];
-  return { reason, message: told.message.replace(remedy, '').replace(/\.? *$/, '') };
+  return { reason, message: condition.message.replace(remedy, '').replace(/\.? *$/, '') };
 }

@@ -92,7 +92,7 @@ test.each(['Model architecture ', 'quantization method ', 'max seq len (1) '])(
   },
 );
 
-test('what tells nothing is left to the end of the log', () => {
+test('what names no cause is left to the end of the log', () => {
   expect(readVllmLog(last)).toBeNull();
   expect(readVllmLog('Killed')).toBeNull();
 });

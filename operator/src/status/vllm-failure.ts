@@ -1,4 +1,4 @@
-// Why vLLM ended, from the lines of its log: it has no reasons of its own, and the line that tells the cause stands far
+// Why vLLM ended, from the lines of its log: it has no reasons of its own, and the line that names the cause stands far
 // above the last ones. Lines as vLLM 0.32 writes them (v1/core/kv_cache_utils.py, v1/worker, config/model.py,
 // model_executor/models/registry.py, entrypoints/launchers).
 
@@ -10,7 +10,7 @@ interface Sign {
 }
 
 const maxCharacters = 600;
-/** No line that tells a cause is longer; the time that a sign takes grows with the square of a line's length. */
+/** No line that names a cause is longer; the time that a sign takes grows with the square of a line's length. */
 const maxOfLine = 2_000;
 
 /** The first that is found counts: what comes later in a log follows from it. */
@@ -63,7 +63,7 @@ const signs: readonly Sign[] = [
   },
 ];
 
-/** Null where no line tells: then the end of the log has to do. */
+/** Null where no line names it: then the end of the log has to do. */
 export function readVllmLog(log: string): Failure | null {
   const lines = log.split('\n').map((line) => withoutPrefix(line.slice(0, maxOfLine)));
   for (const { line, read } of signs) {
@@ -76,19 +76,19 @@ export function readVllmLog(log: string): Failure | null {
   return error === undefined ? null : { reason: 'Crashed', message: `vLLM ended: ${shortened(error)}` };
 }
 
-/** Told by the process that waited for the one that failed. */
+/** Reported by the process that waited for the one that failed. */
 const symptom = /Engine core initialization failed|WorkerProc initialization failed|EngineDeadError/;
 
 function as(reason: Failure['reason'], cutAt?: string): Sign['read'] {
   return (text) => {
-    const told = cutAt === undefined ? text : (text.split(cutAt)[0] ?? '');
-    return { reason, message: `vLLM: ${shortened(told)}` };
+    const cause = cutAt === undefined ? text : (text.split(cutAt)[0] ?? '');
+    return { reason, message: `vLLM: ${shortened(cause)}` };
   };
 }
 
 function shortened(text: string): string {
-  const told = text.replace(/^(?:[\w.]*(?:Error|Exception)|Value error)[:,] /, '').trim();
-  return told.length > maxCharacters ? `${told.slice(0, maxCharacters)}…` : told;
+  const cause = text.replace(/^(?:[\w.]*(?:Error|Exception)|Value error)[:,] /, '').trim();
+  return cause.length > maxCharacters ? `${cause.slice(0, maxCharacters)}…` : cause;
 }
 
 /** `(EngineCore pid=7) ERROR 11-22 11:13:19 [core.py:12] text` as `text`. */

@@ -71,7 +71,7 @@ describe('waitVerdict', () => {
     expect(waitVerdict(service(conditions), goal).kind).toBe(kind);
   });
 
-  it('tells of what it did without', () => {
+  it('reports what it did without', () => {
     const { message } = waitVerdict(service([known, unknown('Fits', 'MemoryUnknown')]), 'accepted');
     expect(message).toBe('ModelResolved: yes; Fits=Unknown, MemoryUnknown: as it is.');
   });

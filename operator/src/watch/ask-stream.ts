@@ -50,7 +50,7 @@ export async function askStream(
     const { statusCode = 0 } = response;
     if (statusCode !== 200) throw new Error(`${routes.streamCheck} is answered with ${String(statusCode)}`);
     const other = response.headers[headers.fallback];
-    // Whoever answers may have written it: its words are not told on.
+    // Whoever answers may have written it: its words are not passed on.
     if (other !== undefined) throw new Error('the gateway still leads to a fallback');
     return await readArrivals(response, service);
   } finally {

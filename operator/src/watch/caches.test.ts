@@ -11,11 +11,11 @@ import { Caches } from './caches.js';
 
 const servicesPath = '/apis/llmservice.dev/v1alpha1/namespaces/services/llmservices';
 
-/** Caches of a cluster with these services, by what its pods are chosen and which services are told. */
+/** Caches of a cluster with these services, by what its pods are chosen and which services are notified. */
 async function started(instance: string | null, services: readonly KubeObject[] = []) {
   const stop = new AbortController();
   const asked = new Map<string, unknown>();
-  const told: string[] = [];
+  const changed: string[] = [];
   const watch = new PassThrough();
   const client: Pick<KubeClient, 'pages' | 'open'> = {
     async *pages({ path, query }: Pick<KubeRequest, 'path' | 'query'>) {
@@ -34,14 +34,14 @@ async function started(instance: string | null, services: readonly KubeObject[] 
     activatorNamespace: 'system',
     instance,
     logger: createLogger({ silent: true }),
-    onChange: (key) => told.push(key),
+    onChange: (key) => changed.push(key),
   });
   await caches.start(stop.signal);
   const end = (): void => {
     stop.abort();
     watch.destroy();
   };
-  return { caches, asked, told, watch, stop: end };
+  return { caches, asked, changed, watch, stop: end };
 }
 
 /** By what pods are chosen in the operator's own namespace. */
@@ -57,26 +57,26 @@ test('activators are those of the same instance, where there may be several', as
   expect(await activatorsAskedFor('team-a')).toBe(`${all},llmservice.dev/instance=team-a`);
 });
 
-test('what the watch tells of a write of its own concerns the services alone that it stands in for', async () => {
+test('what the watch reports of a write of its own concerns the services alone that it stands in for', async () => {
   const service = (name: string, resourceVersion: string, spec: object = {}): KubeObject => ({
     ...resources.llmServices,
     metadata: { name, namespace: 'services', uid: name, resourceVersion },
     spec,
   });
   const small = { routing: { fallback: { service: 'small' } } };
-  const { caches, told, watch, stop } = await started(null, [
+  const { caches, changed, watch, stop } = await started(null, [
     service('large', '1', small),
     service('small', '1'),
   ]);
-  const tellAll = async (version: string): Promise<string[]> => {
-    told.length = 0;
+  const changesAt = async (version: string): Promise<string[]> => {
+    changed.length = 0;
     watch.write(`${JSON.stringify({ type: 'MODIFIED', object: service('small', version) })}\n`);
-    for (let tries = 0; tries < 200 && !told.includes('services/large'); tries += 1) await sleep(5);
-    return told;
+    for (let tries = 0; tries < 200 && !changed.includes('services/large'); tries += 1) await sleep(5);
+    return changed;
   };
   caches.remember(service('small', '2'));
-  expect(await tellAll('2')).toEqual(['services/large']);
-  expect(await tellAll('3')).toEqual(['services/small', 'services/large']);
+  expect(await changesAt('2')).toEqual(['services/large']);
+  expect(await changesAt('3')).toEqual(['services/small', 'services/large']);
   stop();
 });
 
@@ -87,7 +87,7 @@ test('services at a host are those that name it by now, and only those that wait
     spec: { routing: { host } },
     status: reason === undefined ? {} : { conditions: [{ type: 'Routed', reason }] },
   });
-  const { caches, told, watch, stop } = await started(null, [
+  const { caches, changed, watch, stop } = await started(null, [
     service('first', '1', 'a'),
     service('waiting', '1', 'a', 'HostTaken'),
     service('other', '1', 'b', 'HostTaken'),
@@ -95,11 +95,11 @@ test('services at a host are those that name it by now, and only those that wait
   ]);
   const at = (host: string): string[] => caches.servicesAt(host).map(({ metadata }) => metadata.name);
   expect([at('a'), at('b'), at('')]).toEqual([['first', 'waiting'], ['other'], []]);
-  told.length = 0;
+  changed.length = 0;
   const moved = { ...service('first', '2', 'c'), status: { url: 'http://a/' } };
   watch.write(`${JSON.stringify({ type: 'MODIFIED', object: moved })}\n`);
-  for (let tries = 0; tries < 200 && told.length < 2; tries += 1) await sleep(5);
-  expect(told).toEqual(['services/first', 'services/waiting']);
+  for (let tries = 0; tries < 200 && changed.length < 2; tries += 1) await sleep(5);
+  expect(changed).toEqual(['services/first', 'services/waiting']);
   expect([at('a'), at('c')]).toEqual([['waiting'], ['first']]);
   caches.remember(service('first', '3', 'b'));
   expect([at('b'), at('c')]).toEqual([['first', 'other'], []]);

@@ -25,7 +25,7 @@ import { Reflector } from './reflector.js';
 import { ServedKinds } from './served-kinds.js';
 import { fallbackKey, hostKey, serviceIndex } from './service-index.js';
 
-/** As the chart writes it on activators: of a release that is told from another one in its namespace. */
+/** As the chart writes it on activators: of a release that is distinguished from another one in its namespace. */
 const instanceLabel = 'llmservice.dev/instance';
 
 export interface CachesOptions {
@@ -37,7 +37,7 @@ export interface CachesOptions {
   /** Of the operator, and of the activators that are its own; null: those of no instance. */
   readonly instance: string | null;
   readonly logger: Logger;
-  /** A service (namespace/name) that may have to be looked at. */
+  /** A service (namespace/name) that may have to be reconciled. */
   readonly onChange: (key: string) => void;
   readonly silenceMs?: number;
 }
@@ -47,7 +47,7 @@ export class Caches {
   private readonly pods: Collection;
   private readonly activatorPods: Reflector;
   private readonly children: ReadonlyMap<string, Collection>;
-  private toldActivators = '';
+  private knownActivators = '';
   /** What the cluster serves of what is read. */
   readonly kinds: ServedKinds;
 
@@ -141,29 +141,29 @@ export class Caches {
     return [this.llmServices, this.pods, ...this.children.values()];
   }
 
-  private tell(key: string): void {
+  private notify(key: string): void {
     const [namespace] = key.split('/');
     if (this.kinds.isWhole(namespace)) this.options.onChange(key);
   }
 
-  /** Has every service looked at again. */
+  /** Has every service reconciled again. */
   resync(): void {
-    for (const service of this.llmServices.values()) this.tell(keyOf(service));
+    for (const service of this.llmServices.values()) this.notify(keyOf(service));
   }
 
   /**
-   * It concerns those too that it stands in for, and those that wait for its host. What the watch tells of our own writes
-   * (of its status, that is) is no reason to look at it again: a message that differs from look to look would have it
-   * looked at without a pause.
+   * It concerns those too that it stands in for, and those that wait for its host. What the watch reports of our own writes
+   * (of its status, that is) is no reason to reconcile it again: a message that differs each time would have it
+   * reconciled without a pause.
    */
   private serviceChanged(service: KubeObject, isKnown: boolean): void {
     const { metadata } = service;
     if (!isKnown) {
-      this.tell(keyOf({ metadata }));
+      this.notify(keyOf({ metadata }));
       const others = concernedHosts(service).flatMap((host) => this.servicesAt(host));
-      for (const other of others) if (waitsForHostOf(other, service)) this.tell(keyOf(other));
+      for (const other of others) if (waitsForHostOf(other, service)) this.notify(keyOf(other));
     }
-    for (const other of this.llmServices.indexed(fallbackKey(keyOf({ metadata })))) this.tell(keyOf(other));
+    for (const other of this.llmServices.indexed(fallbackKey(keyOf({ metadata })))) this.notify(keyOf(other));
   }
 
   /** Services of all namespaces that name this public host. */
@@ -174,9 +174,9 @@ export class Caches {
   /** Who sleeps depends on them. */
   private activatorsChanged(): void {
     const now = this.activators().join();
-    if (now === this.toldActivators) return;
-    this.toldActivators = now;
-    for (const key of this.sleepers().keys()) this.tell(key);
+    if (now === this.knownActivators) return;
+    this.knownActivators = now;
+    for (const key of this.sleepers().keys()) this.notify(key);
   }
 
   live(desired: KubeObject): KubeObject | null {
@@ -311,6 +311,6 @@ export class Caches {
 
   private changed(object: KubeObject): void {
     const key = serviceKeyOf(object);
-    if (key !== null) this.tell(key);
+    if (key !== null) this.notify(key);
   }
 }

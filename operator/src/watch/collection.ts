@@ -7,7 +7,7 @@ import { Reflector, type ReflectorOptions, type Served } from './reflector.js';
 export interface CollectionOptions extends Omit<ReflectorOptions, 'namespace' | 'onServed'> {
   /** Null: all. */
   readonly namespaces: readonly string[] | null;
-  /** Told by namespace (null: all of them) what is served; without it the resource has to be there. */
+  /** Called with what is served by namespace (null: all of them); without it the resource has to be there. */
   readonly onServed?: (served: Served, namespace: string | null) => void;
 }
 

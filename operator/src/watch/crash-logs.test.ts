@@ -59,7 +59,7 @@ test('a log that cannot be had leaves the lines that Kubernetes kept', async () 
   expect(logs.explained(silent)).toEqual(silent);
 });
 
-test('pods that tell their own reasons, or run, are not asked', async () => {
+test('pods that report their own reasons, or run, are not asked', async () => {
   const { asked, logs } = reader(() => log);
   await logs.read([pod({ lastState: { terminated: ended } }, null), pod({ state: { running: {} } })]);
   expect(asked).toEqual([]);

@@ -1,4 +1,4 @@
-// The reasons of pods whose engine tells none: read from their logs, once for each run that ended. A log that cannot be
+// The reasons of pods whose engine reports none: read from their logs, once for each run that ended. A log that cannot be
 // had is no obstacle: Kubernetes keeps its last lines in the termination message.
 
 import { text } from 'node:stream/consumers';
@@ -23,8 +23,8 @@ interface EndedRun {
 }
 
 export class CrashLogs {
-  /** By run; null: its log told nothing, or was not to be had. */
-  private readonly told = new Map<string, Failure | null>();
+  /** By run; null: its log named no cause, or was not to be had. */
+  private readonly failures = new Map<string, Failure | null>();
 
   constructor(private readonly client: Pick<KubeClient, 'open'>) {}
 
@@ -38,14 +38,14 @@ export class CrashLogs {
     return pods.map((pod) => {
       const run = endedRun(pod);
       if (run === null) return pod;
-      const failure = this.told.get(run.key) ?? readVllmLog(run.state.message ?? '');
+      const failure = this.failures.get(run.key) ?? readVllmLog(run.state.message ?? '');
       return failure === null ? pod : withMessage(pod, run, formatTerminationMessage(failure));
     });
   }
 
   private async readOne(pod: Pod): Promise<void> {
     const run = endedRun(pod);
-    if (run === null || this.told.has(run.key)) return;
+    if (run === null || this.failures.has(run.key)) return;
     this.remember(run.key, await this.lookUp(pod, run.previous));
   }
 
@@ -64,9 +64,9 @@ export class CrashLogs {
   }
 
   private remember(key: string, failure: Failure | null): void {
-    this.told.set(key, failure);
-    const [oldest] = this.told.keys();
-    if (this.told.size > maxRemembered && oldest !== undefined) this.told.delete(oldest);
+    this.failures.set(key, failure);
+    const [oldest] = this.failures.keys();
+    if (this.failures.size > maxRemembered && oldest !== undefined) this.failures.delete(oldest);
   }
 }
 
@@ -81,10 +81,10 @@ function endedRun(pod: Pod): EndedRun | null {
 }
 
 function withMessage(pod: Pod, { state, previous }: EndedRun, message: string): Pod {
-  const told = { terminated: { ...state, message } };
+  const explained = { terminated: { ...state, message } };
   const change = (status: ContainerStatus): ContainerStatus => {
     if (status.name !== runtimeContainer) return status;
-    return previous ? { ...status, lastState: told } : { ...status, state: told };
+    return previous ? { ...status, lastState: explained } : { ...status, state: explained };
   };
   const containerStatuses = (pod.status?.containerStatuses ?? []).map(change);
   return { ...pod, status: { ...pod.status, containerStatuses } };

@@ -1,4 +1,4 @@
-// Looks at the /metrics of services that may fall asleep or are scaled by load, all their ready pods, in turns. Kept in
+// Polls the /metrics of services that may fall asleep or are scaled by load, all their ready pods, in turns. Kept in
 // memory alone: after a restart of the operator every service counts as asked just now.
 
 import { routes } from '@llmservice/crds';
@@ -17,13 +17,13 @@ import { askPod, podUrl, type PodIdentity } from './ask-pod.js';
 import { Poller } from './poller.js';
 
 export interface IdleMonitorOptions {
-  /** Services to look at, by key, with their pods. */
+  /** Services to poll, by key, with their pods. */
   readonly services: () => ReadonlyMap<string, readonly Pod[]>;
   /** Called when a service began or ceased to be idle, or can no more be seen. */
   readonly onChange: (key: string) => void;
   /** Called with what was seen of a service, at every turn. Never throws. */
   readonly onLook: (key: string, look: Look) => Promise<void>;
-  /** Called when a service is looked at no more. */
+  /** Called when a service is polled no more. */
   readonly onGone: (key: string) => void;
   readonly intervalMs?: number;
   /** Where a pod's server answers; its address unless a test says otherwise. */
@@ -65,7 +65,7 @@ export class IdleMonitor {
     return this.of(key);
   }
 
-  /** Services to look at; what was seen of others is forgotten. */
+  /** Services to poll; what was seen of others is forgotten. */
   private services(): readonly (readonly [key: string, pods: readonly Pod[]])[] {
     const services = [...this.options.services()];
     const keys = new Set(services.map(([key]) => key));
@@ -87,10 +87,10 @@ export class IdleMonitor {
   }
 
   private async lookAt(pods: readonly Pod[]): Promise<Look> {
-    const told = await Promise.all(pods.map(async (pod) => ({ pod, activity: await this.ask(pod) })));
+    const answers = await Promise.all(pods.map(async (pod) => ({ pod, activity: await this.ask(pod) })));
     const seen = new Map<string, Activity>();
     const unseen: string[] = [];
-    for (const { pod, activity } of told) {
+    for (const { pod, activity } of answers) {
       const { name, uid = name } = pod.metadata;
       if (typeof activity === 'string') unseen.push(`pod ${name} ${activity}`);
       else seen.set(uid, activity);
@@ -106,7 +106,7 @@ export class IdleMonitor {
       const identity = this.options.identityOf?.(pod) ?? null;
       const { status, text } = await askPod(`${base}${routes.metrics}`, identity);
       if (status !== 200) return `answers ${routes.metrics} with ${String(status)}`;
-      return parseActivity(text) ?? `does not tell at ${routes.metrics} what runs`;
+      return parseActivity(text) ?? `does not report at ${routes.metrics} what runs`;
     } catch {
       return `does not answer at ${routes.metrics}`;
     }

@@ -28,7 +28,7 @@ test.each([
   ['more than a short answer', `[${'[],'.repeat(2 ** 16)}[]]`],
   ['numbers that no status holds', '{"load":{"phase":"load","bytesDone":1e300,"bytesTotal":1}}'],
   ['a load that is none', '{"load":{"phase":{"phase":"load"},"bytesDone":"1","bytesTotal":[]}}'],
-])('a pod that tells %s has no progress to show', async (_, text) => {
+])('a pod that reports %s has no progress to show', async (_, text) => {
   let answers = 0;
   const server = createServer((_request, response) => response.end(text, () => (answers += 1))).listen(
     0,
@@ -36,10 +36,10 @@ test.each([
   );
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const told: string[] = [];
+  const notified: string[] = [];
   const monitor = new LoadMonitor({
     pods: () => [pod('demo-1')],
-    onProgress: (key) => told.push(key),
+    onProgress: (key) => notified.push(key),
     intervalMs: 1,
     baseUrl: () => `http://127.0.0.1:${port}`,
   });
@@ -47,5 +47,5 @@ test.each([
   for (let tries = 0; tries < 2_500 && answers < 3; tries += 1) await sleep(5);
   monitor.stop();
   server.close();
-  expect([answers >= 3, told, monitor.of([pod('demo-1')]).size]).toEqual([true, [], 0]);
+  expect([answers >= 3, notified, monitor.of([pod('demo-1')]).size]).toEqual([true, [], 0]);
 });

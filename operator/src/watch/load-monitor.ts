@@ -76,7 +76,7 @@ export class LoadMonitor {
       const key = serviceKeyOf(pod);
       if (key !== null) this.options.onProgress(key);
     } catch {
-      // Not up yet, or out of reach: the pod's own conditions tell the rest.
+      // Not up yet, or out of reach: the pod's own conditions say the rest.
     }
   }
 }

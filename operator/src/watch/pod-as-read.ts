@@ -4,7 +4,7 @@
 import { terminationMessageMaxBytes } from '@llmservice/crds';
 import type { ContainerStatus, KubeObject, ObjectCondition, Pod, TerminatedState } from '../kube/types.js';
 
-/** The scheduler tells of each reason once, however many nodes have it. */
+/** The scheduler reports each reason once, however many nodes have it. */
 const maxOfMessage = 8192;
 
 export function podAsRead(object: KubeObject): KubeObject {

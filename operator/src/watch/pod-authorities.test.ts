@@ -51,7 +51,7 @@ test.each<[string, object | null, string]>([
   ['has another key', { 'tls.crt': certificate }, 'no key ca.crt'],
   ['holds no certificate', { 'ca.crt': 'x' }, 'no certificate in PEM'],
   ['holds too much', { 'ca.crt': certificate.repeat(200) }, 'more than 64 KiB'],
-])('a ConfigMap that %s is told', async (_, data, message) => {
+])('a ConfigMap that %s is reported', async (_, data, message) => {
   const { authorities } = authoritiesOf(data);
   expect(await authorities.look(service)).toMatchObject({
     state: 'missing',

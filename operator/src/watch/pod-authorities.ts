@@ -1,5 +1,5 @@
 // Reads the authorities by which pods that speak HTTPS are verified, from the ConfigMaps that services name, and keeps
-// what it read for who asks pods. ConfigMaps of others are not watched: one is read anew when its service is looked at.
+// what it read for who asks pods. ConfigMaps of others are not watched: one is read anew when its service is reconciled.
 
 import { X509Certificate } from 'node:crypto';
 import type { KubeClient } from '../kube/client.js';
@@ -14,7 +14,7 @@ import {
 import type { WantedService } from '../spec/parse-spec.js';
 import type { PodIdentity } from './ask-pod.js';
 
-/** Services are looked at every few seconds while they load. */
+/** Services are reconciled every few seconds while they load. */
 const freshMs = 30_000;
 const missingMs = 2_000;
 const none: PodAuthority = { state: 'none' };

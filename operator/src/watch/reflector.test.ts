@@ -101,7 +101,7 @@ describe('Reflector', () => {
     expect(reflector.get('n', 'c')?.metadata).toEqual({ ...pod('c', 11).metadata, managedFields: undefined });
   });
 
-  test('takes what a write returned, unless the watch has told of more since', async () => {
+  test('takes what a write returned, unless the watch has reported more since', async () => {
     const { reflector, seen } = await run({
       lists: [['a', 'b']],
       watches: [
@@ -119,14 +119,14 @@ describe('Reflector', () => {
     expect([version('a'), version('b')]).toEqual(['101', '100']);
   });
 
-  test('says of what the watch tells whether a write had returned it, and keeps the last one', async () => {
-    let tell: (text: string) => void = () => undefined;
+  test('says of what the watch sends whether a write had returned it, and keeps the last one', async () => {
+    let send: (text: string) => void = () => undefined;
     const { reflector, seen, requests } = await run({
       lists: [['a']],
       watches: [
         (response) => {
           response.flushHeaders();
-          tell = (text) => response.write(text);
+          send = (text) => response.write(text);
         },
       ],
     });
@@ -134,7 +134,7 @@ describe('Reflector', () => {
     for (const version of [11, 12]) reflector.remember(pod('a', version));
     const versions: unknown[] = [];
     for (const version of [11, 12, 13]) {
-      tell(line('MODIFIED', pod('a', version)));
+      send(line('MODIFIED', pod('a', version)));
       await until(() => seen.length === version - 9);
       versions.push(reflector.get('n', 'a')?.metadata.resourceVersion);
     }
@@ -142,7 +142,7 @@ describe('Reflector', () => {
     expect(seen).toEqual(['a', 'a known', 'a known', 'a']);
   });
 
-  test('goes on from where it stood when the server closes the watch', async () => {
+  test('continues from where it stood when the server closes the watch', async () => {
     const { requests } = await run({
       lists: [[]],
       watches: [(response) => response.end(line('BOOKMARK', pod('', 42)))],
@@ -151,7 +151,7 @@ describe('Reflector', () => {
     expect(requests).toEqual(['list', 'watch 10', 'watch 42']);
   });
 
-  test('lists anew after 410, and tells what went meanwhile', async () => {
+  test('lists anew after 410, and reports what went meanwhile', async () => {
     const { requests, seen, reflector } = await run({
       lists: [['a', 'b'], ['b']],
       watches: [
@@ -197,7 +197,7 @@ describe('Reflector', () => {
   });
 
   test.each([429, 500, 503, 401, 403])(
-    'goes on from where it stood after %i to a watch: nothing is listed anew',
+    'continues from where it stood after %i to a watch: nothing is listed anew',
     async (status) => {
       const { requests, seen } = await run({
         lists: [['a']],
@@ -261,13 +261,13 @@ describe('Reflector', () => {
     expect([...reflector.values()]).toEqual([]);
   });
 
-  test('tells for how long there has been no watch', async () => {
+  test('says for how long there has been no watch', async () => {
     const { reflector, requests } = await run({ lists: [503, []], watches: [] });
     expect(reflector.interruptedMs).toBeGreaterThanOrEqual(0);
     await until(() => requests.length === 3 && reflector.interruptedMs === null);
   });
 
-  test('goes on after a cut connection and after errors of the server', async () => {
+  test('continues after a cut connection and after errors of the server', async () => {
     const { requests, seen } = await run({
       lists: [503, ['a']],
       watches: [(response) => response.destroy()],

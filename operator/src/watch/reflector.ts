@@ -20,10 +20,10 @@ export interface ReflectorOptions {
   readonly logger: Logger;
   /**
    * Called with every object that appeared, changed or went (then in its last known form).
-   * @param isKnown the watch tells only now what a write that was remembered has returned
+   * @param isKnown the watch reports only now what a write that was remembered has returned
    */
   readonly onChange: (object: KubeObject, isKnown: boolean) => void;
-  /** What is kept of an object; all of it but its managed fields unless told. */
+  /** What is kept of an object; all of it but its managed fields by default. */
   readonly keep?: (object: KubeObject) => KubeObject;
   /** What objects are looked up by besides their names. */
   readonly index?: IndexKeys;
@@ -90,8 +90,8 @@ export class Reflector {
   }
 
   /**
-   * Puts in what a write returned, so that the next look sees it before the watch tells. An answer may come later than
-   * what the watch tells of changes after it: up to where the watch stands it has told all, deletions too.
+   * Puts in what a write returned, so that the next look sees it before the watch does. An answer may come later than
+   * what the watch reports of changes after it: up to where the watch stands it has reported all, deletions too.
    */
   remember(object: KubeObject): void {
     const key = keyOf(object);
@@ -122,7 +122,7 @@ export class Reflector {
     if (unserved !== null) {
       this.resourceVersion = null;
       this.replace(new Map());
-      this.tell(unserved);
+      this.announce(unserved);
       await pause(unservedRetryMs * (1 + Math.random() / 3), signal);
       return;
     }
@@ -159,11 +159,11 @@ export class Reflector {
     }
     this.replace(found);
     // Who may list may be forbidden to watch: only an open watch takes that back.
-    if (this.served !== 'forbidden') this.tell('served');
+    if (this.served !== 'forbidden') this.announce('served');
     return version;
   }
 
-  private tell(served: Served): void {
+  private announce(served: Served): void {
     const changed = this.served !== served;
     this.served = served;
     if (changed) this.options.onServed?.(served);
@@ -172,7 +172,7 @@ export class Reflector {
 
   private opened(): void {
     this.interruptedAt = null;
-    if (this.served === 'forbidden') this.tell('served');
+    if (this.served === 'forbidden') this.announce('served');
   }
 
   private replace(found: Map<string, KubeObject>): void {
@@ -230,7 +230,7 @@ export class Reflector {
     if (type === 'BOOKMARK') return;
     const key = keyOf(object);
     const known = this.objects.get(key)?.metadata.resourceVersion ?? null;
-    // Of several writes of our own the last one stays, while the watch still tells of those before it.
+    // Of several writes of our own the last one stays, while the watch still reports those before it.
     const isKnown = type !== 'DELETED' && known !== null && !isNewer(object.metadata.resourceVersion, known);
     if (type === 'DELETED') this.objects.delete(key);
     else if (!isKnown) this.objects.set(key, this.trim(object));

@@ -32,15 +32,12 @@ test('istio is served when both of its kinds are, and forbidden ones are named',
   expect(changes()).toBe(4);
 });
 
-test.each([[null], [['a']]])(
-  'in the only scope (%j) nothing goes on without what is needed',
-  (namespaces) => {
-    const { kinds } = kindsOf(namespaces);
-    expect(kinds.necessary(deployments)).toEqual({});
-    expect(kinds.isWhole('a')).toBe(true);
-    expect(kinds.isBlind).toBe(false);
-  },
-);
+test.each([[null], [['a']]])('in the only scope (%j) nothing works without what is needed', (namespaces) => {
+  const { kinds } = kindsOf(namespaces);
+  expect(kinds.necessary(deployments)).toEqual({});
+  expect(kinds.isWhole('a')).toBe(true);
+  expect(kinds.isBlind).toBe(false);
+});
 
 test('of several namespaces one that is closed is not whole; all that are closed leave nothing to do', () => {
   const { kinds } = kindsOf(['a', 'b']);

@@ -1,5 +1,5 @@
 // What the cluster serves of the kinds that the operator reads, by namespace. Kinds of others may be missing, or forbidden to
-// the operator. Where namespaces are named one by one, one that is gone or closed is left out, and the others go on.
+// the operator. Where namespaces are named one by one, one that is gone or closed is left out, and the others continue.
 
 import type { Logger } from 'winston';
 import { resources, type Resource } from '../kube/resources.js';
@@ -21,7 +21,7 @@ interface Kind extends Omit<Unserved, 'why'> {
 export class ServedKinds {
   private readonly states = new Map<string, Kind>();
 
-  /** @param onChange told when something came or went: every service may be concerned */
+  /** @param onChange called when something came or went: every service may be concerned */
   constructor(
     private readonly namespaces: readonly string[] | null,
     private readonly logger: Logger,
@@ -33,7 +33,7 @@ export class ServedKinds {
     return { onServed: (served, namespace) => this.set(resource, { namespace, isOptional: true, served }) };
   }
 
-  /** For a kind that the operator needs. Where there is but one scope, nothing can go on without it. */
+  /** For a kind that the operator needs. Where there is but one scope, nothing can work without it. */
   necessary(resource: Resource): Pick<CollectionOptions, 'onServed'> {
     return this.namespaces === null || this.namespaces.length === 1
       ? {}

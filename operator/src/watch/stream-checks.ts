@@ -1,4 +1,4 @@
-// Checks public routes beside the reconciles, a few at a time: a route once it carries requests, one that keeps events
+// Checks public routes alongside the reconciles, a few at a time: a route once it carries requests, one that keeps events
 // back every ten minutes until it does no more, and what cannot be reached again and again with growing pauses.
 
 import type { KubeClient } from '../kube/client.js';
@@ -42,7 +42,7 @@ export class StreamChecks {
 
   constructor(private readonly options: StreamChecksOptions) {}
 
-  /** Hash of what the route is made from, by which one that was checked is told, and what the last look found. */
+  /** Hash of what the route is made from, by which one that was checked is known, and what the last look found. */
   of(
     key: string,
     routing: PlannedRouting,
@@ -56,7 +56,7 @@ export class StreamChecks {
     this.checks.delete(key);
   }
 
-  /** Checks a route, if it is time. @returns when to come again; null: the outcome will be told */
+  /** Checks a route, if it is time. @returns when to come again; null: the outcome will be notified */
   want(key: string, routing: PlannedRouting): number | null {
     const route = this.hash(routing);
     let check = this.checks.get(key);

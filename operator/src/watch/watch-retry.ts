@@ -1,12 +1,12 @@
 // What follows the end of a watch or list: when the next is asked for, and whether all objects have to be listed first.
-// A list costs the server much more than a watch that goes on, and what ends one watch often ends those of all resources.
+// A list costs the server much more than a watch that continues, and what ends one watch often ends those of all resources.
 
 import { ApiError } from '../kube/client.js';
 import { backoffMs } from '@llmservice/crds';
 
 export interface WatchRetry {
   readonly delayMs: number;
-  /** Where the watch stood means nothing to the server (any more). */
+  /** Where the watch stood is unknown to the server (any more). */
   readonly relist: boolean;
 }
 

@@ -24,7 +24,7 @@ const record = (id: string, changes: Partial<AccountingRecord> = {}): Accounting
   ...changes,
 });
 
-/** Files that take a number of bytes until there is room again, and lose what is told. */
+/** Files that take a number of bytes until there is room again, and lose what is written. */
 class Disk {
   readonly files: Buffer[] = [];
   room = Infinity;
@@ -119,7 +119,7 @@ describe('the accounting log', () => {
     expect(names()).toHaveLength(2);
   });
 
-  test('goes on in another file when one has reached its size', async () => {
+  test('continues in another file when one has reached its size', async () => {
     openLog({ fileBytes: 300 });
     for (const id of ['a', 'b', 'c', 'd', 'e']) {
       log.add(record(id));
@@ -136,7 +136,7 @@ describe('the accounting log', () => {
   test.each([
     ['that was deleted', () => rmSync(join(dir, names()[0]!))],
     ['whose folder was deleted', () => rmSync(dir, { recursive: true })],
-  ])('goes on in a new file after one %s, and what was written counts', async (_, clean) => {
+  ])('continues in a new file after one %s, and what was written counts', async (_, clean) => {
     openLog().add(record('a'));
     await log.flush();
     clean();
@@ -149,7 +149,7 @@ describe('the accounting log', () => {
     expect(counts).toEqual({ written: 3, lost: 0, failed: 0 });
   });
 
-  test('goes on in a file that was given another name', async () => {
+  test('continues in a file that was given another name', async () => {
     openLog().add(record('a'));
     await log.flush();
     renameSync(join(dir, names()[0]!), join(dir, 'renamed.jsonl'));
@@ -199,7 +199,7 @@ describe('the accounting log', () => {
     expect(counts.written).toBe(12);
   });
 
-  test('that a file takes no more goes on in a new one, the line that was cut as a whole', async () => {
+  test('that a file takes no more continues in a new one, the line that was cut as a whole', async () => {
     const disk = new Disk();
     const length = formatRecord(record('0')).length;
     openLog({ create: disk.create });
@@ -230,19 +230,19 @@ describe('the accounting log', () => {
     expect(counts).toEqual({ written: 3, lost: 0, failed: 1 });
   });
 
-  test('tells what is lost with the process, and ends although the disk hangs', async () => {
+  test('says what is lost with the process, and ends although the disk hangs', async () => {
     const disk = new Disk();
     disk.room = 0;
     openLog({ create: disk.create }).add(record('one'));
-    const told: unknown[] = [];
-    const listen = (line: { message: string }): unknown => told.push(line.message);
+    const logged: unknown[] = [];
+    const listen = (line: { message: string }): unknown => logged.push(line.message);
     silent.on('data', listen);
     await log.close();
-    expect(told).toContain('lines of the accounting log are lost with the process');
+    expect(logged).toContain('lines of the accounting log are lost with the process');
     openLog({ create: () => new Promise(() => undefined) }).add(record('one'));
-    told.length = 0;
+    logged.length = 0;
     await log.close();
-    expect(told).toContain('lines of the accounting log are lost with the process');
+    expect(logged).toContain('lines of the accounting log are lost with the process');
     silent.off('data', listen);
     log = openLog();
   });

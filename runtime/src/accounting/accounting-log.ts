@@ -125,11 +125,13 @@ export class AccountingLog {
   /** Who cleans up deletes the open file too: it would take lines that nobody can read any more. */
   async #leaveDeleted(): Promise<void> {
     if (this.#file === null || (await this.#file.handle.stat()).nlink > 0) return;
-    this.#logger.warn('the accounting log was deleted and goes on in a new file', { dir: this.#options.dir });
+    this.#logger.warn('the accounting log was deleted and continues in a new file', {
+      dir: this.#options.dir,
+    });
     await this.#endFile();
   }
 
-  /** Files over a network may tell only now that they had no room, and keep some of it: it is written again. */
+  /** Files over a network may report only now that they had no room, and keep some of it: it is written again. */
   async #sync(file: OpenFile, written: number): Promise<void> {
     try {
       await file.handle.datasync();
@@ -151,7 +153,7 @@ export class AccountingLog {
         cause: message,
       });
     this.#failing = true;
-    // A full disk takes the rest when there is room again. Any other file may be lost: its lines go on in a new one.
+    // A full disk takes the rest when there is room again. Any other file may be lost: its lines continue in a new one.
     if (code !== 'ENOSPC' && code !== 'EDQUOT') await this.#endFile();
   }
 

@@ -32,7 +32,7 @@ test.each<[string, (path: string) => void]>([
   ['a link to nowhere', (path) => symlinkSync(pathOf('nowhere'), path)],
   ['a link to itself', (path) => symlinkSync(path, path)],
   ['a pipe that nobody writes to', (path) => execFileSync('mkfifo', [path])],
-])('%s among the logs is left out and told, and the others count', async (_, make) => {
+])('%s among the logs is left out and logged, and the others count', async (_, make) => {
   // Before, between and behind the others.
   const names = ['a.jsonl', 'm.jsonl', 'z.jsonl'];
   names.forEach((name) => make(pathOf(name)));
@@ -50,7 +50,7 @@ test.each<[string, object]>([
   expect(await spent()).toEqual({ a: 30 });
 });
 
-test('a log that was last written yesterday is not looked at, whatever it is', async () => {
+test('a log that was last written yesterday is not read, whatever it is', async () => {
   mkdirSync(pathOf('a.jsonl'));
   utimesSync(pathOf('a.jsonl'), now / 1000 - 86_400, now / 1000 - 86_400);
   expect(await spent()).toEqual({ a: 30 });

@@ -10,24 +10,24 @@ import { parseRecord } from './accounting-record.js';
 
 /**
  * Tokens of prompts and answers by key id, of requests that ended on the UTC day of `now`, in Unix milliseconds.
- * A folder that is not there has none; a file that cannot be read is told, and what was read of it counts.
+ * A folder that is not there has none; a file that cannot be read is logged, and what was read of it counts.
  * @throws NodeJS.ErrnoException when the folder cannot be read
  */
 export async function spentToday(dir: string, now: number, logger: Logger): Promise<Map<string, number>> {
   const today = new Date(now).toISOString().slice(0, 10);
   const spent = new Map<string, number>();
-  const tell = (path: string, error: unknown): void => {
-    const told = { path, cause: (error as Error).message };
-    logger.warn('an accounting log cannot be read: budgets of the day are given without it', told);
+  const warn = (path: string, error: unknown): void => {
+    const fields = { path, cause: (error as Error).message };
+    logger.warn('an accounting log cannot be read: budgets of the day are given without it', fields);
   };
   const paths = await logsIn(dir);
   // None is ever deleted here: of many, on a network's disk, each look takes its time.
   const looks = await Promise.allSettled(paths.map((path) => isWrittenSince(path, Date.parse(today))));
   for (const [i, path] of paths.entries()) {
     const look = looks[i];
-    if (look?.status === 'rejected') tell(path, look.reason);
+    if (look?.status === 'rejected') warn(path, look.reason);
     else if (look?.value === true)
-      await addSpent(path, today, spent).catch((error: unknown) => tell(path, error));
+      await addSpent(path, today, spent).catch((error: unknown) => warn(path, error));
   }
   return spent;
 }

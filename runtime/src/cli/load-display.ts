@@ -9,8 +9,7 @@ const barWidth = 24;
 /** One state as one line. */
 export function describeLoad({ state, load, failure }: HealthBody): string {
   if (failure !== null) return `${state}: ${failure.reason}: ${failure.message}`;
-  if (load === null || load.bytesTotal === 0)
-    return state === 'pulling' ? 'looking at the checkpoint' : state;
+  if (load === null || load.bytesTotal === 0) return state === 'pulling' ? 'reading the checkpoint' : state;
   if (load.phase === 'warmup' && load.warmup !== null)
     return `warming up ${String(load.warmup.done)}/${String(load.warmup.total)}`;
   const share = load.bytesDone / load.bytesTotal;
@@ -19,7 +18,7 @@ export function describeLoad({ state, load, failure }: HealthBody): string {
   const eta = load.etaSeconds === null ? '' : `, ${String(load.etaSeconds)} s left`;
   const name = load.phase === 'pull' ? 'pulling' : 'loading';
   const done = `${name} [${bar}] ${percent(load)} of ${formatGiB(load.bytesTotal)}${rate}${eta}`;
-  // Beside the pull, the engine loads what is there.
+  // During the pull, the engine loads what is there.
   return load.phase === 'load' || load.loaded === null ? done : `${done}; loaded ${percent(load.loaded)}`;
 }
 

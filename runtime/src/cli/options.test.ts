@@ -4,7 +4,7 @@ import { addSettingOptions } from './options.js';
 
 const command = new Command();
 addSettingOptions(command, { '--log-level': 'warn' });
-const toldOf = (flag: string): string | undefined =>
+const helpOf = (flag: string): string | undefined =>
   command.options.find(({ long }) => long === flag)?.description;
 
 test.each([
@@ -13,10 +13,10 @@ test.each([
   ['as the flag takes it', '--gpu-memory-utilization', '(0.85) [GPU_MEMORY_UTILIZATION]'],
   ['of a switch', '--enable-prefix-caching', '(true) [ENABLE_PREFIX_CACHING]'],
   ['of a run by hand', '--log-level', '(warn) [LLMSERVICE_LOG_LEVEL]'],
-])('the help tells the default %s: %s', (_, flag, end) => {
-  expect(toldOf(flag)).toContain(` ${end}`);
+])('the help reports the default %s: %s', (_, flag, end) => {
+  expect(helpOf(flag)).toContain(` ${end}`);
 });
 
 test('what has no default has none in its help', () => {
-  expect(toldOf('--max-model-len')).not.toContain('(');
+  expect(helpOf('--max-model-len')).not.toContain('(');
 });

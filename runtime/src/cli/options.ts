@@ -13,8 +13,8 @@ export function addSettingOptions(command: Command, defaults: CommandLineDefault
     const { flag, placeholder, help, env } = setting;
     const fallback =
       defaults[flag] ?? textOf('field' in setting ? fieldDefault(setting.field) : setting.fallback);
-    const told = fallback === null ? `${help} [${env}]` : `${help} (${fallback}) [${env}]`;
-    command.addOption(new Option(`${flag} <${placeholder}>`, told));
+    const description = fallback === null ? `${help} [${env}]` : `${help} (${fallback}) [${env}]`;
+    command.addOption(new Option(`${flag} <${placeholder}>`, description));
   }
 }
 

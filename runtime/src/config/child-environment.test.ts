@@ -37,7 +37,7 @@ describe('childEnvironment', () => {
     expect(childEnvironment({ [name]: 'x' })).toEqual({});
   });
 
-  it('has no setting of the server: children are told theirs by message', () => {
+  it('has no setting of the server: children get theirs by message', () => {
     const names = [...settings, ...serverSettings].map(({ env }) => env);
     expect(childEnvironment(Object.fromEntries(names.map((name) => [name, 'x'])))).toEqual({});
   });

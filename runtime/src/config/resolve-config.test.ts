@@ -84,19 +84,19 @@ describe('resolveConfig', () => {
     expect(s3Credentials).toBeNull();
   });
 
-  test('asks for no key and writes no accounting log unless told where they are', () => {
+  test('asks for no key and writes no accounting log unless configured where they are', () => {
     const model = { '--model': '/models/x', '--name': 'x' };
     const { auth, accounting } = resolve({ flags: model }).engineConfig;
     expect([auth, accounting]).toEqual([
       { keysDir: null, maxReplicas: 1, protectMetrics: false },
       { dir: null },
     ]);
-    const told = resolve({
+    const resolved = resolve({
       flags: { ...model, '--keys-dir': '/keys', '--protect-metrics': 'true' },
       env: { MAX_REPLICAS: '3', ACCOUNTING_DIR: '/log' },
     }).engineConfig;
-    expect(told.auth).toEqual({ keysDir: '/keys', maxReplicas: 3, protectMetrics: true });
-    expect(told.accounting).toEqual({ dir: '/log' });
+    expect(resolved.auth).toEqual({ keysDir: '/keys', maxReplicas: 3, protectMetrics: true });
+    expect(resolved.accounting).toEqual({ dir: '/log' });
   });
 
   test('a flag wins over the environment', () => {

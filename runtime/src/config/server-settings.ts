@@ -23,7 +23,7 @@ export interface ServerSettings {
   readonly adminHost: string;
   /** Folder with the keys file of administrators. */
   readonly adminKeysDir: string | null;
-  /** Of checkpoints that administrators may load beside the configured one: folders and prefixes, with all below them. */
+  /** Of checkpoints that administrators may load in addition to the configured one: folders and prefixes, with all below them. */
   readonly adminAllowedUris: readonly string[];
   readonly logLevel: string;
   readonly maxBodyBytes: number;
@@ -36,7 +36,7 @@ export interface ServerSettings {
   readonly mostUrgentPriority: number;
   /** A file of the accounting log that has reached it is followed by another. */
   readonly accountingFileBytes: number;
-  /** Where requests are told as JSON lines; null: nowhere. */
+  /** Where requests are logged as JSON lines; null: nowhere. */
   readonly requestLog: ObjectFolder | null;
   /** Whether the request log has prompts and answers too. */
   readonly requestLogText: boolean;

@@ -105,7 +105,7 @@ describe('an MI300X', () => {
   });
 });
 
-describe('what the driver does not tell is not made up', () => {
+describe('what the driver does not report is not made up', () => {
   test('where there is no such card', () => {
     expect(partitionIn({}, '0000:c1:00.0')).toEqual({ mode: null, xcds: null });
   });

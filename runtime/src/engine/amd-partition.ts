@@ -1,4 +1,4 @@
-// Which part of an AMD card a device is, by what the kernel's driver tells in sysfs. The modes of a card are files of
+// Which part of an AMD card a device is, by what the kernel's driver says in sysfs. The modes of a card are files of
 // its PCI device (Linux, "AMDGPU driver"; the files of /sys/class/drm/cardN/device are the same ones, but only the
 // first partition's card leads there). What a partition is made of is in the topology of the compute driver (KFD).
 // Pods see all of sysfs, save nodes of devices that are not theirs, whose files cannot be read.
@@ -10,9 +10,9 @@ export interface Sysfs {
 }
 
 export interface AmdPartition {
-  /** How the card is divided, as accelerators' profiles and device plugins name it, such as `cpx_nps4`; null: not told. */
+  /** How the card is divided, as accelerators' profiles and device plugins name it, such as `cpx_nps4`; null: not reported. */
   readonly mode: string | null;
-  /** Dies of compute units that work as this device (XCD); null: not told. */
+  /** Dies of compute units that work as this device (XCD); null: not reported. */
   readonly xcds: number | null;
 }
 
@@ -24,13 +24,13 @@ export function amdPartition(pciAddress: string, sysfs: Sysfs): AmdPartition {
 }
 
 function modeOf(pciAddress: string, sysfs: Sysfs): string | null {
-  const told = (file: string): string | null => {
+  const readMode = (file: string): string | null => {
     const text = sysfs.read(`/sys/bus/pci/devices/${pciAddress}/${file}`)?.trim().toLowerCase() ?? '';
-    // While a card changes its mode, the driver tells UNKNOWN.
+    // While a card changes its mode, the driver reports UNKNOWN.
     return /^(?:[sdtqc]px|nps[1248])$/.test(text) ? text : null;
   };
-  const compute = told('current_compute_partition');
-  const memory = told('current_memory_partition');
+  const compute = readMode('current_compute_partition');
+  const memory = readMode('current_memory_partition');
   return compute === null || memory === null ? null : `${compute}_${memory}`;
 }
 
@@ -39,7 +39,7 @@ function xcdsOf(pciAddress: string, sysfs: Sysfs): number | null {
   for (const node of sysfs.list(nodesFolder)) {
     const properties = parseProperties(sysfs.read(`${nodesFolder}/${node}/properties`) ?? '');
     const xcds = properties.get('num_xcc') ?? 0;
-    // CPUs are nodes too. Kernels tell no XCDs before 6.5.
+    // CPUs are nodes too. Kernels report no XCDs before 6.5.
     if (xcds > 0 && place !== null && isAt(properties, place)) return xcds;
   }
   return null;

@@ -1,5 +1,5 @@
-// The engine process's side of the process that grammars are compiled in. One that is lost or stands still is replaced:
-// what it was at is told to be lost, and may be asked for again.
+// The engine process's side of the process that grammars are compiled in. One that is lost or stalls is replaced:
+// what it was at fails as lost, and may be asked for again.
 
 import {
   makeMemoryFile,
@@ -115,7 +115,7 @@ export class CompileProcesses {
     try {
       this.#process = this.#fork();
     } catch (error) {
-      // Node throws some of the reasons why a process cannot be made, and tells of others later.
+      // Node throws some of the reasons why a process cannot be made, and reports others later.
       this.#startLater(0, unstarted(error));
       return;
     }
@@ -149,7 +149,7 @@ export class CompileProcesses {
   #send(message: CompileRequest): boolean {
     const child = this.#process;
     if (child?.connected !== true) return false;
-    // It may end under us; its exit tells.
+    // It may end under us; its exit event says so.
     child.send(message, () => undefined);
     return true;
   }
@@ -161,7 +161,7 @@ export class CompileProcesses {
     work?.ended(outcome);
   }
 
-  /** Looks that this process did not take, since it stood still itself, do not count. */
+  /** Looks that this process did not take, since it stalled itself, do not count. */
   #look(): void {
     if (++this.#silentLooks > maxSilentLooks) this.#process?.kill('SIGKILL');
   }

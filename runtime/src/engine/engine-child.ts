@@ -1,4 +1,4 @@
-// One engine process as the server holds it, from its fork to its exit: what it tells, its signs of life, and why it
+// One engine process as the server holds it, from its fork to its exit: what it reports, its signs of life, and why it
 // ended. One that hangs is killed. Its successor is another EngineChild: nothing of it is left over.
 
 import type { Failure } from '@llmservice/crds';
@@ -33,7 +33,7 @@ export interface ChildLimits {
   readonly shutdown: number;
 }
 
-/** What it tells of its work. */
+/** What it reports of its work. */
 export type EngineNews = Exclude<EngineMessage, { readonly type: 'failed' | 'heartbeat' }>;
 
 interface Listener {
@@ -49,7 +49,7 @@ export class EngineChild {
   readonly #listener: Listener;
   readonly #watch: NodeJS.Timeout;
   #lastSignAt = performance.now();
-  /** Looks since the last sign of life. When this process stood still too, it did not look. */
+  /** Looks since the last sign of life. When this process stalled too, it did not look. */
   #silentLooks = 0;
   /** Whether it has given a sign of life. */
   #alive = false;
@@ -101,7 +101,7 @@ export class EngineChild {
   }
 
   send(message: ServerMessage): void {
-    // The channel may close under us; the exit event tells what happened.
+    // The channel may close under us; the exit event says what happened.
     if (this.#process.connected) this.#process.send(message, () => undefined);
   }
 

@@ -1,6 +1,6 @@
 // The server's side of the engine: follows its state, gives each request its outputs, and starts its process again when
 // that is lost. A lost engine ends the requests that it had with EngineFault; later ones wait for the new engine. One
-// whose numbers mean nothing is given up likewise: rebuilt once, and then for good.
+// with non-finite logits is given up likewise: rebuilt once, and then for good.
 
 import type { Failure } from '@llmservice/crds';
 import type { ArrivalMap } from '@llmservice/native';
@@ -93,7 +93,7 @@ export class EngineClient {
     };
   }
 
-  /** Resolves when the engine is ready, has failed or was stopped: `health().state` tells which. */
+  /** Resolves when the engine is ready, has failed or was stopped: `health().state` says which. */
   async start(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#settled = resolve;
@@ -136,7 +136,7 @@ export class EngineClient {
         ended: (cause) => this.#ended(cause),
       });
     } catch (error) {
-      // Node throws some of the reasons why a process cannot be made, and tells of others later.
+      // Node throws some of the reasons why a process cannot be made, and reports others later.
       this.#ended({
         reason: 'EngineFault',
         message: `the engine process cannot be made: ${(error as Error).message}`,

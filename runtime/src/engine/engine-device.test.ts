@@ -18,7 +18,7 @@ const files = (texts: Readonly<Record<string, string>>): Sysfs => ({
   list: () => ['0', '1'],
 });
 
-test('a partition of an AMD card tells its mode, its dies and its own memory', () => {
+test('a partition of an AMD card reports its mode, its dies and its own memory', () => {
   const sysfs = files({
     '/sys/bus/pci/devices/0000:c1:00.0/current_compute_partition': 'CPX\n',
     '/sys/bus/pci/devices/0000:c1:00.0/current_memory_partition': 'NPS4\n',
@@ -57,7 +57,7 @@ test('a card without a name goes by its architecture', () => {
   expect(gpuOf('hip', gpu({ name: '', architecture: 'gfx942' }), files({})).name).toBe('gfx942');
 });
 
-test('CPUs tell their model, what kernels use of them and the memory that there is', () => {
+test('CPUs report their model, what kernels use of them and the memory that there is', () => {
   const device = cpuOf({ isa: 'avx512', threads: 3 });
   expect(device).toMatchObject({ architecture: 'avx512', computeUnits: 3, xcds: null, partition: null });
   expect(device.name).not.toBe('');

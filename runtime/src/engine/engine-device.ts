@@ -1,4 +1,4 @@
-// What runs the model, as logs, /version and metrics tell it: a GPU, a partition of one, or this machine's processors.
+// What runs the model, as logs, /version and metrics report it: a GPU, a partition of one, or this machine's processors.
 
 import type { EngineInfo, GpuDevice, GpuVendor } from '@llmservice/native';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -12,9 +12,9 @@ export interface EngineDevice {
   readonly architecture: string;
   /** AMD's compute units, NVIDIA's multiprocessors; on CPUs the engine's threads. */
   readonly computeUnits: number;
-  /** Dies of compute units that are this device (AMD's XCDs); null: not told, or no such device. */
+  /** Dies of compute units that are this device (AMD's XCDs); null: not reported, or no such device. */
   readonly xcds: number | null;
-  /** Which part of the card it is, such as `cpx_nps4` or `3g.20gb`, where that is told; null otherwise. */
+  /** Which part of the card it is, such as `cpx_nps4` or `3g.20gb`, where that is reported; null otherwise. */
   readonly partition: string | null;
   /** In total: the device's or partition's; on CPUs the machine's, or the control group's limit. */
   readonly memoryBytes: number;
@@ -34,7 +34,7 @@ export function gpuOf(vendor: GpuVendor, device: GpuDevice, sysfs: Sysfs): Engin
   };
 }
 
-/** Without NVML, CUDA tells of MIG in the name alone: `NVIDIA A100-SXM4-40GB MIG 3g.20gb`. */
+/** Without NVML, CUDA reports MIG in the name alone: `NVIDIA A100-SXM4-40GB MIG 3g.20gb`. */
 function migProfile(name: string): string | null {
   return / MIG (\S+)$/.exec(name)?.[1] ?? null;
 }

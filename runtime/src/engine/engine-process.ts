@@ -1,5 +1,5 @@
 // Entry of the engine process: loads the model, then runs steps for the server process that forked it.
-// It ends with its parent, on 'shutdown', or after telling a failure; it never outlives the channel.
+// It ends with its parent, on 'shutdown', or after reporting a failure; it never outlives the channel.
 
 import { FailureError, type Failure } from '@llmservice/crds';
 import { gpuDevices, loadEngine, type ArrivalMap, type Engine, type EngineInfo } from '@llmservice/native';
@@ -108,7 +108,7 @@ process.on('message', (message: ServerMessage) => {
       loop.stop();
   }
 });
-// Nobody is left to tell, and a native step may be running: end at once, so that no orphan keeps memory or device.
+// Nobody is left to report to, and a native step may be running: end at once, so that no orphan keeps memory or device.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 // A terminal's Ctrl-C goes to the whole process group; the server decides when this process ends.
 process.on('SIGINT', () => undefined);

@@ -1,4 +1,4 @@
-// The engine as the server sees it: what it is doing now, and what health endpoints tell of it.
+// The engine as the server sees it: what it is doing now, and what health endpoints report.
 
 import type { Failure } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
@@ -43,7 +43,7 @@ export type EngineState =
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'stopped' };
 
-/** What health routes report beside the state. */
+/** What health routes report in addition to the state. */
 export interface EngineHealth {
   readonly state: EngineState;
   readonly pid: number | null;
@@ -53,6 +53,6 @@ export interface EngineHealth {
   readonly restarts: number;
   /** Requests submitted and not ended. */
   readonly inFlight: number;
-  /** Requests that ended because the model's numbers meant nothing, by what was seen. */
+  /** Requests that ended because of non-finite or degenerate logits, by kind. */
   readonly numericalFaults: FaultCounts;
 }

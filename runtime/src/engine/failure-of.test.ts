@@ -23,7 +23,7 @@ test('without figures there is no detail, and without a reason of the contract i
   expect(failureOf('thrown')).toEqual({ reason: 'EngineFault', message: 'thrown' });
 });
 
-test('a failure of this side is told as it is', () => {
+test('a failure of this side is reported as it is', () => {
   expect(failureOf(new FailureError('ModelTooLarge', 'large', { needed: 2 }))).toEqual({
     reason: 'ModelTooLarge',
     message: 'large',

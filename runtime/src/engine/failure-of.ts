@@ -1,4 +1,4 @@
-// What an error of the engine tells: the native engine's carry a reason of the contract, anything else is a fault.
+// What an error of the engine means: the native engine's carry a reason of the contract, anything else is a fault.
 
 import { FailureError, failureReasons, type Failure, type FailureReason } from '@llmservice/crds';
 

@@ -18,7 +18,7 @@ test('a request waits no longer than it allows for an engine that is away', asyn
   expect(flights.size).toBe(0);
 });
 
-test('an engine that comes back is told what is left of that time', async () => {
+test('an engine that comes back gets what is left of that time', async () => {
   const sent: ServerMessage[] = [];
   const flights = new Flights((message) => sent.push(message));
   const patient = request('patient', 3, 3);

@@ -19,7 +19,7 @@ type Entry =
   | { readonly kind: 'compiled'; readonly grammar: CompiledGrammar; readonly bytes: number }
   | { readonly kind: 'refused'; readonly failure: Failure; readonly until: number };
 
-/** What grammars are told apart by. */
+/** What distinguishes grammars. */
 export const grammarId = (kind: GrammarKind, text: string): string =>
   createHash('sha256').update(kind).update('\0').update(text).digest('base64');
 

@@ -9,7 +9,7 @@ const signOfLifeMs = 1000;
 const running = new Map<number, Compilation>();
 let compiler: GrammarCompiler | null = null;
 
-function tell(message: CompilerMessage): void {
+function send(message: CompilerMessage): void {
   // A closed channel means that the parent is gone; 'disconnect' ends this process.
   if (process.connected) process.send?.(message);
 }
@@ -20,7 +20,7 @@ function compile({ place, kind, text, file, limits }: Extract<CompileRequest, { 
   running.set(place, compilation);
   void compilation.outcome.then((outcome) => {
     running.delete(place);
-    tell({ type: 'ended', place, outcome });
+    send({ type: 'ended', place, outcome });
   });
 }
 
@@ -43,4 +43,4 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 // A terminal's Ctrl-C goes to the whole process group; the server decides when this process ends.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
-setInterval(() => tell({ type: 'alive' }), signOfLifeMs);
+setInterval(() => send({ type: 'alive' }), signOfLifeMs);

@@ -71,7 +71,7 @@ test('one for all requests of a key, and kept for all keys', async () => {
   expect(begun).toEqual(['x']);
 });
 
-test('two bombs of a key: what is small is compiled beside them, and they end when they must', async () => {
+test('two bombs of a key: what is small is compiled alongside them, and they end when they must', async () => {
   const bombs = [ask('bomb 1'), ask('bomb 2')].map((each) =>
     expect(each).rejects.toMatchObject(failure('GrammarInvalid', '15 s')),
   );
@@ -104,7 +104,7 @@ test('it ends once nobody waits for it', async () => {
   expect(await again).toBe(grammar);
 });
 
-test('what waits too long for others is told so', async () => {
+test('what waits too long for others is refused', async () => {
   make({ waitMs: 20 });
   const all = ['1', '2', '3'].map((text) => ask(text, text));
   await expect(ask('4', '4')).rejects.toMatchObject(failure('QueueTimeout', 'waited'));
@@ -118,9 +118,9 @@ test('what is lost is compiled once more, and then the engine is to blame', asyn
   await at('x').end('lost');
   await at('x').end('compiled');
   expect(await kept).toBe(grammar);
-  const lost = expect(ask('y')).rejects.toMatchObject(failure('EngineFault', 'stood still'));
-  await at('y').end('lost', 'its process stood still');
-  await at('y').end('lost', 'its process stood still');
+  const lost = expect(ask('y')).rejects.toMatchObject(failure('EngineFault', 'stalled'));
+  await at('y').end('lost', 'its process stalled');
+  await at('y').end('lost', 'its process stalled');
   await lost;
   const later = ask('y');
   await at('y').end('compiled');

@@ -1,5 +1,5 @@
 // Grammars that requests wait for: each is compiled once for all requests of its key, in turn, as long as one of them
-// waits, and kept. What its compilation ends with is told to those requests alone.
+// waits, and kept. What its compilation ends with goes to those requests alone.
 
 import { FailureError, type Failure } from '@llmservice/crds';
 import type { CompiledGrammar, CompileLimits, GrammarKind } from '@llmservice/native';
@@ -64,7 +64,7 @@ export class GrammarQueue {
   /**
    * @param key keys take turns
    * @param wanted aborted once nobody waits for it: then it ends
-   * @throws FailureError GrammarInvalid or QueueTimeout, whose message tells the client why; EngineFault
+   * @throws FailureError GrammarInvalid or QueueTimeout, whose message says why, for the client; EngineFault
    */
   async compile({ kind, text }: GrammarText, key: string, wanted: AbortSignal): Promise<CompiledGrammar> {
     const id = grammarId(kind, text);
@@ -92,7 +92,7 @@ export class GrammarQueue {
   #awaitTurn(job: Job): void {
     clearTimeout(job.timer);
     job.timer = setTimeout(() => {
-      const message = `${form} waited ${this.#limits.waitMs / 1000} s for others to be compiled`;
+      const message = `${asked} waited ${this.#limits.waitMs / 1000} s for others to be compiled`;
       this.#fail(job, { reason: 'QueueTimeout', message });
     }, this.#limits.waitMs);
   }
@@ -138,7 +138,7 @@ export class GrammarQueue {
     this.#begin();
   }
 
-  /** Tells who waits for it what came of it. */
+  /** Settles those who wait for it with what came of it. */
   async #take(job: Job, { end, message, bytes, file }: CompiledApart): Promise<Next> {
     const { cpuSeconds, wallSeconds, memoryBytes } = this.#limits.each;
     const advice = 'make it smaller, with fewer and shorter repetitions';
@@ -150,15 +150,15 @@ export class GrammarQueue {
       case 'overTime':
         return this.#refuse(
           job,
-          `${form} was not compiled in ${cpuSeconds} s of processor time, or ${wallSeconds} s in all: ${advice}`,
+          `${asked} was not compiled in ${cpuSeconds} s of processor time, or ${wallSeconds} s in all: ${advice}`,
         );
       case 'overMemory':
         return this.#refuse(
           job,
-          `${form} takes more than ${memoryBytes / 2 ** 20} MiB to compile: ${advice}`,
+          `${asked} takes more than ${memoryBytes / 2 ** 20} MiB to compile: ${advice}`,
         );
       case 'crashed':
-        return this.#refuse(job, `${form} cannot be compiled: ${message}; ${advice}`);
+        return this.#refuse(job, `${asked} cannot be compiled: ${message}; ${advice}`);
       case 'lost':
         return this.#retry(job, message);
       case 'killed':
@@ -180,7 +180,7 @@ export class GrammarQueue {
   /** Once: what was lost may be what loses its process. */
   #retry(job: Job, why: string): Next {
     if (++job.losses === 1) return 'again';
-    this.#fail(job, { reason: 'EngineFault', message: `${form} was not compiled, twice: ${why}` });
+    this.#fail(job, { reason: 'EngineFault', message: `${asked} was not compiled, twice: ${why}` });
     return 'done';
   }
 
@@ -214,6 +214,6 @@ export class GrammarQueue {
   }
 }
 
-const form = 'the form that the request asks for';
+const asked = "the request's structured output";
 
 const jobName = (id: string, key: string): string => `${id} ${key}`;

@@ -7,7 +7,7 @@ beforeEach(() => {
 });
 
 const add = (key: string, ...jobs: readonly string[]): void => jobs.forEach((job) => turns.add(job, key));
-/** Ends those that may not go on. */
+/** Ends those that may not continue. */
 const outgrow = (...jobs: readonly string[]): boolean[] =>
   jobs.map((job) => {
     const goesOn = turns.outgrew(job);

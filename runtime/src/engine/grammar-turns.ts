@@ -1,4 +1,4 @@
-// Whose grammar is compiled next. Keys take turns. Every compilation first gets a short time; one that outgrows it goes on
+// Whose grammar is compiled next. Keys take turns. Every compilation first gets a short time; one that outgrows it continues
 // among few that may be slow, of which a key has one, or begins again when there is room. So one place is free again
 // within the short time, whatever is compiled: what is small waits for no one that is slow.
 

@@ -1,4 +1,4 @@
-// What clients ask of an answer's form, compiled over the checkpoint's own vocabulary in processes that may die. The tokenizer is read while the
+// Structured output that clients ask for, compiled over the checkpoint's own vocabulary in processes that may die. The tokenizer is read while the
 // weights load; a checkpoint without one serves everything else.
 
 import { workRoom } from '@llmservice/checkpoint';
@@ -37,7 +37,7 @@ export interface Grammars {
   /**
    * @param key keys take turns
    * @param wanted aborted once nobody waits for it: then it ends
-   * @throws an error with reason GrammarInvalid or QueueTimeout, whose message tells the client why, or EngineFault
+   * @throws an error with reason GrammarInvalid or QueueTimeout, whose message says why, for the client, or EngineFault
    */
   compile(grammar: GrammarText, key: string, wanted: AbortSignal): Promise<CompiledGrammar>;
 }
@@ -57,7 +57,7 @@ export async function readTokenizerFiles(model: string): Promise<TokenizerFiles 
     const tokenizer = await readTokenizer(dir, gguf);
     return { tokenizer, eosIds: (await readGenerationDefaults(dir, gguf, tokenizer)).eosIds };
   } catch (error) {
-    // The server reads the same files, and tells what is wrong with them.
+    // The server reads the same files, and reports what is wrong with them.
     if (error instanceof FailureError) return null;
     throw error;
   }
@@ -80,6 +80,6 @@ export function grammarsOf(
 function noTokenizer(): FailureError {
   return new FailureError(
     'GrammarInvalid',
-    'the checkpoint has no tokenizer, so answers cannot be given a form',
+    'the checkpoint has no tokenizer, so that structured output is not available',
   );
 }

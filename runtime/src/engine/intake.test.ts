@@ -1,4 +1,4 @@
-// Requests whose answers have a form, while that is compiled.
+// Requests for structured output, while their grammars are compiled.
 
 import { beforeEach, expect, jest, test } from '@jest/globals';
 import type { CompiledGrammar } from '@llmservice/native';
@@ -45,7 +45,7 @@ test('a request that may not wait so long is refused in time, and is not begun l
   expect(loop.submit).not.toHaveBeenCalled();
 });
 
-test('the form of a request that is cancelled is not wanted any more', async () => {
+test('the grammar of a request that is cancelled is not wanted any more', async () => {
   intake.submit(formed());
   intake.cancel('a');
   expect(wanted.aborted).toBe(true);

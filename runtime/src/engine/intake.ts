@@ -1,4 +1,4 @@
-// Requests on their way to the step loop: one whose answer has a form waits until its grammar is compiled, beside the
+// Requests on their way to the step loop: one for structured output waits until its grammar is compiled, beside the
 // steps of others. That is a part of the time that it may wait.
 
 import type { GenerateRequest, GrammarText } from '../schedule/generation.js';

@@ -8,7 +8,7 @@ import type { NumericalFault } from '@llmservice/native';
 /** Requests in a row that ended so, with none answered between them. */
 const suspicious = 3;
 
-/** A form that ends nowhere or takes too long is its request's own, and no fault of numbers. */
+/** Structured output that ends nowhere or takes too long is its request's own, and no fault of numbers. */
 type FaultKind = Exclude<NumericalFault['kind'], 'deadEnd' | 'slowConstraint'>;
 
 export type FaultCounts = Readonly<Record<FaultKind, number>>;

@@ -1,5 +1,5 @@
 // The engine process's side of the other tensor-parallel ranks: makes the memory that all share, forks a process for
-// each, and tells when one is lost.
+// each, and reports when one is lost.
 
 import type { Failure } from '@llmservice/crds';
 import { makeSegment, type ArrivalMap, type EngineOptions } from '@llmservice/native';
@@ -18,8 +18,8 @@ const inheritedSegment = 4;
 /** And what of the weights is on disk. */
 const inheritedArrivals = 5;
 
-/** Ranks that compute see a loss themselves, and know what the lost one was at: they tell first. */
-const othersTellMs = 500;
+/** Ranks that compute see a loss themselves, and know what the lost one was at: they report first. */
+const othersReportMs = 500;
 
 export interface RankStart {
   readonly options: EngineOptions;
@@ -98,6 +98,6 @@ export class RankProcesses {
     if (this.#closing) return;
     const process = pid === undefined ? 'its process' : `process ${String(pid)}`;
     const message = `Rank ${String(rank)} of ${String(size)} (${process}) ended: ${how}.`;
-    setTimeout(() => this.#onLost({ reason: 'EngineFault', message }), othersTellMs);
+    setTimeout(() => this.#onLost({ reason: 'EngineFault', message }), othersReportMs);
   }
 }

@@ -16,7 +16,7 @@ describe('StepLoop', () => {
   let scheduler: Scheduler;
   let loop: StepLoop;
   let ended: Promise<void>;
-  let told: Map<string, number[]>;
+  let sent: Map<string, number[]>;
   let preemptions: Map<string, number>;
   let stats: EngineStats | null;
 
@@ -24,7 +24,7 @@ describe('StepLoop', () => {
     const room = { ...limits, ...changes };
     engine = new WaitingEngine(room);
     scheduler = new Scheduler(room);
-    told = new Map();
+    sent = new Map();
     preemptions = new Map();
     stats = null;
     const hear = (message: EngineMessage): void => {
@@ -32,7 +32,7 @@ describe('StepLoop', () => {
       ({ stats } = message);
       for (const update of message.updates) {
         const { id, tokens } = update;
-        told.set(id, [...(told.get(id) ?? []), ...tokens]);
+        sent.set(id, [...(sent.get(id) ?? []), ...tokens]);
         if (update.preemptions > 0) preemptions.set(id, (preemptions.get(id) ?? 0) + update.preemptions);
       }
     };
@@ -59,16 +59,16 @@ describe('StepLoop', () => {
     expect(engine.rows).toEqual([[0, 1]]);
     await engine.end();
     expect(engine.rows).toEqual([]);
-    expect(told.get('one')).toEqual(expectedTokens([...asked.prompt], 3, []));
+    expect(sent.get('one')).toEqual(expectedTokens([...asked.prompt], 3, []));
   });
 
-  test('tells those that lost their room of it', async () => {
+  test('reports a preemption to those that lost their blocks', async () => {
     begin({ numBlocks: 10 });
     const requests = [request('old', 60, 80), request('young', 60, 80)];
     for (const each of requests) loop.submit(each, null);
     await turn();
     while (engine.rows.length > 0) await engine.end();
-    for (const each of requests) expect(told.get(each.id)).toEqual(expectedTokens([...each.prompt], 80, []));
+    for (const each of requests) expect(sent.get(each.id)).toEqual(expectedTokens([...each.prompt], 80, []));
     expect(stats!.preemptionsTotal).toBeGreaterThan(0);
     expect([...preemptions]).toEqual([['young', stats!.preemptionsTotal]]);
   });
@@ -86,26 +86,26 @@ describe('StepLoop', () => {
     ]);
     while (engine.rows.length > 0) await engine.end();
     for (const { id, prompt } of [first, second])
-      expect(told.get(id)).toEqual(expectedTokens([...prompt], 5, []));
+      expect(sent.get(id)).toEqual(expectedTokens([...prompt], 5, []));
   });
 
-  test('goes on where a sequence ended though the step behind has a row of it', async () => {
+  test('continues where a sequence ended though the step behind has a row of it', async () => {
     const asked = request('stops', 5, 100);
     const [, , third] = expectedTokens([...asked.prompt], 3, []);
     loop.submit({ ...asked, stopTokens: Int32Array.of(third!) }, null);
     await turn();
     while (engine.rows.length > 0) await engine.end();
-    expect(told.get('stops')).toHaveLength(2);
+    expect(sent.get('stops')).toHaveLength(2);
     // The step behind had no row left, and is none.
     expect(stats).toMatchObject({ stepsTotal: 3 });
     loop.submit(request('next', 5, 1), null);
     await turn();
     while (engine.rows.length > 0) await engine.end();
-    expect(told.get('next')).toHaveLength(1);
+    expect(sent.get('next')).toHaveLength(1);
     expect(scheduler.stats).toMatchObject({ running: 0, blocksUsed: 0 });
   });
 
-  test('tells the log probability of a stop token apart from those of the tokens', async () => {
+  test('reports the log probability of a stop token separately from those of the tokens', async () => {
     const updates: SequenceUpdate[] = [];
     const asked = request('stops', 5, 100);
     const [, second] = expectedTokens([...asked.prompt], 2, []);
@@ -124,7 +124,7 @@ describe('StepLoop', () => {
     ]);
   });
 
-  test('tells nothing more of what was cancelled while two steps were in flight', async () => {
+  test('sends nothing more for what was cancelled while two steps were in flight', async () => {
     loop.submit(request('one', 3, 50), null);
     await turn();
     loop.cancel('one');
@@ -132,7 +132,7 @@ describe('StepLoop', () => {
     await engine.end();
     expect(engine.rows).toEqual([]);
     // Its start and no token.
-    expect(told.get('one')).toEqual([]);
+    expect(sent.get('one')).toEqual([]);
     expect(scheduler.stats).toMatchObject({ running: 0, blocksUsed: 0 });
   });
 
@@ -163,7 +163,7 @@ describe('StepLoop', () => {
     await engine.end();
     expect(engine.rows[0]).toEqual([0, 1, 1, 4]);
     while (engine.rows.length > 0) await engine.end();
-    expect(told.get('second')).toHaveLength(5);
+    expect(sent.get('second')).toHaveLength(5);
   });
 
   test('empties the cache only between steps', async () => {

@@ -1,4 +1,4 @@
-// The engine process's one loop: plan, run, postprocess, tell. At most one message per step leaves it. Where the next step
+// The engine process's one loop: plan, run, postprocess, send. At most one message per step leaves it. Where the next step
 // does not depend on the result of the one that runs, it waits in the engine for that one's end, so that the device
 // need not wait for JavaScript; it is taken back when something comes that should go first.
 
@@ -30,7 +30,7 @@ export class StepLoop {
   readonly #now: Clock;
   readonly #submittedAt = new Map<string, number>();
   /** What the last step sampled, and requests that were refused since. */
-  #untold: SequenceUpdate[] = [];
+  #unsent: SequenceUpdate[] = [];
   readonly #runs = new TokenRuns();
   #steps = 0;
   #stepTokens = 0;
@@ -38,7 +38,7 @@ export class StepLoop {
   #stepStartedAt: number | null = null;
   /** The step that waits for the end of the one that runs. */
   #ahead: Flight | null = null;
-  #told: EngineStats | null = null;
+  #sentStats: EngineStats | null = null;
   #flush = false;
   #stopped = false;
   #wake: () => void = () => undefined;
@@ -74,7 +74,7 @@ export class StepLoop {
 
   /** Ends a request that cannot be run. */
   refuse(id: string, failure: Failure): void {
-    this.#untold.push({ ...emptyUpdate(id), failure });
+    this.#unsent.push({ ...emptyUpdate(id), failure });
     this.#wake();
   }
 
@@ -108,7 +108,7 @@ export class StepLoop {
       this.#flush = false;
       const step = this.#scheduler.plan();
       if (step === null) {
-        this.#tell();
+        this.#sendStep();
         await new Promise<void>((resolve) => (this.#wake = resolve));
         continue;
       }
@@ -124,17 +124,17 @@ export class StepLoop {
   async #run({ step, result: computing }: Flight): Promise<Flight | null> {
     this.#stepStartedAt = this.#now();
     const starts = this.#startsOf(step.started, this.#stepStartedAt);
-    for (const id of step.preempted) this.#untold.push({ ...emptyUpdate(id), preemptions: 1 });
+    for (const id of step.preempted) this.#unsent.push({ ...emptyUpdate(id), preemptions: 1 });
     this.#planAhead();
     // The last step's updates leave while this one computes.
-    this.#tell();
+    this.#sendStep();
     const result = await computing;
     this.#stepStartedAt = null;
     // None where all that it was planned for had ended.
     if (result.rows > 0) this.#steps++;
     this.#stepTokens = result.rows;
     this.#stepMicros += result.computeMicros;
-    this.#untold.push(...this.#updates(this.#scheduler.postprocess(result), starts));
+    this.#unsent.push(...this.#updates(this.#scheduler.postprocess(result), starts));
     const next = this.#ahead;
     this.#ahead = null;
     return next;
@@ -156,13 +156,13 @@ export class StepLoop {
     this.#ahead = null;
   }
 
-  /** Requests that waited too long are told so. */
+  /** Requests that waited too long fail with QueueTimeout. */
   #expire(): void {
     const now = this.#now();
     for (const id of this.#scheduler.expire(now)) {
       const waitedMs = Math.round(now - (this.#submittedAt.get(id) ?? now));
       this.#submittedAt.delete(id);
-      this.#untold.push({ ...emptyUpdate(id), failure: queueTimeout(waitedMs) });
+      this.#unsent.push({ ...emptyUpdate(id), failure: queueTimeout(waitedMs) });
     }
   }
 
@@ -178,19 +178,19 @@ export class StepLoop {
   #updates(outputs: StepOutputs, starts: ReadonlyMap<string, Start>): SequenceUpdate[] {
     const updates = new Map<string, SequenceUpdate>();
     for (const [id, start] of starts) updates.set(id, { ...emptyUpdate(id), ...start });
-    const tell = (update: SequenceUpdate): void => {
+    const add = (update: SequenceUpdate): void => {
       if (update.finish !== null || update.failure !== null) this.#forget(update.id);
       const before = updates.get(update.id) ?? emptyUpdate(update.id);
       updates.set(update.id, { ...update, ...mergeOutputs(before, update) });
     };
-    for (const { id, scores } of outputs.scored) tell({ ...emptyUpdate(id), promptScores: scores });
+    for (const { id, scores } of outputs.scored) add({ ...emptyUpdate(id), promptScores: scores });
     for (const entry of outputs.sampled) {
       this.#runs.add(entry.id, entry.token);
-      tell(updateOf(entry));
+      add(updateOf(entry));
     }
-    for (const { id, embedding } of outputs.embedded) tell({ ...emptyUpdate(id), embedding, finish: 'stop' });
+    for (const { id, embedding } of outputs.embedded) add({ ...emptyUpdate(id), embedding, finish: 'stop' });
     for (const { id, fault } of outputs.faulted)
-      tell({ ...emptyUpdate(id), failure: numericalFailure(fault) });
+      add({ ...emptyUpdate(id), failure: numericalFailure(fault) });
     return [...updates.values()];
   }
 
@@ -200,31 +200,31 @@ export class StepLoop {
   }
 
   /** Silent when nothing has changed since the last message. */
-  #tell(): void {
+  #sendStep(): void {
     const stats = this.#scheduler.stats;
-    const updates = this.#untold;
-    const told = this.#told;
+    const updates = this.#unsent;
+    const sent = this.#sentStats;
     const same =
-      told !== null &&
-      told.running === stats.running &&
-      told.waiting === stats.waiting &&
-      told.blocksUsed === stats.blocksUsed &&
-      told.blocksCached === stats.blocksCached &&
-      told.stepsTotal === this.#steps;
+      sent !== null &&
+      sent.running === stats.running &&
+      sent.waiting === stats.waiting &&
+      sent.blocksUsed === stats.blocksUsed &&
+      sent.blocksCached === stats.blocksCached &&
+      sent.stepsTotal === this.#steps;
     if (updates.length === 0 && same) return;
-    this.#untold = [];
-    this.#told = {
+    this.#unsent = [];
+    this.#sentStats = {
       ...stats,
       stepsTotal: this.#steps,
       stepTokens: this.#stepTokens,
       stepMicrosTotal: this.#stepMicros,
       repeatedTokenRunsTotal: this.#runs.total,
     };
-    this.#send({ type: 'step', updates, stats: this.#told });
+    this.#send({ type: 'step', updates, stats: this.#sentStats });
   }
 }
 
-/** What the first output tells of a request's start. */
+/** What the first output says of a request's start. */
 type Start = Pick<SequenceUpdate, 'queueMs' | 'cachedTokens'>;
 
 function emptyUpdate(id: string): SequenceUpdate {

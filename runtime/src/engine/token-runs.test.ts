@@ -5,7 +5,7 @@ const add = (runs: TokenRuns, id: string, token: number, times: number): void =>
   for (let i = 0; i < times; i++) runs.add(id, token);
 };
 
-test('a run counts once, when it is 256 tokens long, however it goes on', () => {
+test('a run counts once, when it is 256 tokens long, however it continues', () => {
   const runs = new TokenRuns();
   add(runs, 'a', 7, 255);
   expect(runs.total).toBe(0);

@@ -1,6 +1,6 @@
 // Counts runs of one token: the sign of a model that has lost itself, and of an honest table of dashes. They cannot be
-// told apart from the tokens, so that a run is counted for those who watch the service, and harms no request; what can
-// be told apart, the native engine ends as a numerical fault.
+// distinguished from the tokens, so that a run is counted for those who watch the service, and harms no request; what can
+// be distinguished, the native engine ends as a numerical fault.
 
 /** Longer than what separates the rows of most tables. */
 const runLength = 256;

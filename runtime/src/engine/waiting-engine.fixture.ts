@@ -38,7 +38,7 @@ export class WaitingEngine implements Pick<Engine, 'step' | 'withdraw'> {
   }
 
   /**
-   * Ends the step that runs; resolves once whoever waited for it has gone on.
+   * Ends the step that runs; resolves once whoever waited for it has continued.
    * @param change of what the stand-in engine gives
    */
   async end(change: Partial<StepResult> = {}): Promise<void> {

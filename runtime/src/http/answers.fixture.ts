@@ -1,4 +1,4 @@
-// What tests look at of the answers of any route, whole or streamed.
+// What tests check of the answers of any route, whole or streamed.
 
 export interface Answer {
   readonly choices: readonly {

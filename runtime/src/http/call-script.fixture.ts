@@ -3,7 +3,7 @@
 import { byteIds, output, type Script } from './scripted-engine.fixture.js';
 import { ScriptedServer } from './scripted-server.fixture.js';
 
-export const tells = (...steps: readonly (string | number)[]): Script =>
+export const scriptOf = (...steps: readonly (string | number)[]): Script =>
   function* () {
     for (const step of steps) yield output(typeof step === 'string' ? byteIds(step) : [step]);
     yield { ...output([]), finish: 'stop', stopToken: 2 };
@@ -25,4 +25,4 @@ export const speaksAndCalls = [
 ];
 
 /** Thinks, speaks and calls two tools. */
-export const thinksAndCalls = tells(thinkBegin, 'Which ', 'city?', thinkEnd, ...speaksAndCalls);
+export const thinksAndCalls = scriptOf(thinkBegin, 'Which ', 'city?', thinkEnd, ...speaksAndCalls);

@@ -26,7 +26,7 @@ import type { ServerParts } from './replica/server-parts.js';
 const chatTemplate =
   '{% for m in messages %}{{ m.role }}:{{ m.content }}{% endfor %}{{ "!" if enable_thinking is false }}';
 
-/** Shows calls and tells of tools, in Qwen's words: <tool_call>. */
+/** Shows calls and names tools, in Qwen's words: <tool_call>. */
 const toolTemplate =
   '{% for m in messages %}{{ m.role }}{% if m.tool_call_id %}({{ m.tool_call_id }}){% endif %}:{{ m.content }}' +
   '{% if m.tool_calls %}{% for c in m.tool_calls %}[{{ c.function.name }} {{ c.function.arguments | tojson }}]' +

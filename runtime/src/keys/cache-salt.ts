@@ -1,5 +1,5 @@
 // Whose cached prompts a request may reuse. The prefix cache begins each tree of blocks with a salt, so that requests of
-// different salts never meet: neither their usage nor their times tell of each other's prompts.
+// different salts never meet: neither their usage nor their times reveal each other's prompts.
 
 import type { ConfiguredKey } from '@llmservice/crds';
 

@@ -18,7 +18,7 @@ export class DayBudget {
     this.#perDay = perDay;
   }
 
-  /** @param now Unix time in milliseconds by which days are told, as below */
+  /** @param now Unix time in milliseconds by which days are counted, as below */
   spend(tokens: number, now: number): void {
     this.#turn(now);
     this.#spent += tokens;

@@ -12,7 +12,7 @@ const noon = Date.parse('2026-01-31T12:00:00Z');
 const atNoon = momentOf(noon);
 const seconds = 1_000;
 
-/** A budget beside a clock of its own, that asks and spends as a request does. */
+/** A budget with a clock of its own, that asks and spends as a request does. */
 class World {
   now = noon;
   get moment(): Moment {
@@ -27,7 +27,7 @@ class World {
     );
   }
 
-  /** Null, or after how many seconds the client is told to come again. */
+  /** Null, or after how many seconds the client may come again. */
   ask(prompt: number): number | null {
     return retryAfter(() => {
       this.budget.require(prompt, this.moment);
@@ -48,12 +48,12 @@ function retryAfter(act: () => void): number | null {
 }
 
 describe('tokens per minute', () => {
-  test('are there at once, then come evenly; whoever waits as long as told is let in, and a second less is too soon', () => {
+  test('are there at once, then come evenly; whoever waits as long as Retry-After says is let in, and a second less is too soon', () => {
     const world = new World({ tokensPerMinute: 600 });
     expect([world.ask(400), world.ask(200)]).toEqual([null, null]);
-    const told = world.ask(100)!;
-    expect(told).toBe(10);
-    world.now += (told - 1) * seconds;
+    const waitSeconds = world.ask(100)!;
+    expect(waitSeconds).toBe(10);
+    world.now += (waitSeconds - 1) * seconds;
     expect(world.ask(100)).toBe(1);
     world.now += seconds;
     expect(world.ask(100)).toBeNull();
@@ -89,7 +89,7 @@ describe('tokens per minute', () => {
     expect(used).toBeGreaterThan(59 * 600);
   });
 
-  test('are told as a client paces itself by them', () => {
+  test('are reported as a client paces itself by them', () => {
     const world = new World({ tokensPerMinute: 600 });
     world.ask(150);
     expect(world.budget.rateLimit(world.moment)).toEqual({ limit: 600, remaining: 450, resetSeconds: 15 });
@@ -109,7 +109,7 @@ describe('tokens per day', () => {
     expect(world.refused).toEqual(['tokensPerDay', 'tokensPerDay']);
   });
 
-  test('and per minute both hold: the longer wait is told', () => {
+  test('and per minute both hold: the longer wait is reported', () => {
     const world = new World({ tokensPerDay: 1_000, tokensPerMinute: 100 });
     expect([world.ask(100), world.ask(100)]).toEqual([null, 60]);
     world.budget.spend(900, world.moment);
@@ -130,7 +130,7 @@ describe('concurrency', () => {
   });
 });
 
-test('whoever waits as long as told is let in, whatever was used before', () => {
+test('whoever waits as long as Retry-After says is let in, whatever was used before', () => {
   const random = randomFrom(1);
   for (let i = 0; i < 500; i++) {
     const limits = { tokensPerMinute: 1 + random(5_000), tokensPerDay: 1 + random(1_000_000) };
@@ -139,9 +139,9 @@ test('whoever waits as long as told is let in, whatever was used before', () => 
       world.now += random(90_000);
       world.budget.spend(random(3_000), world.moment);
       const prompt = 1 + random(3_000);
-      const told = retryAfter(() => world.budget.require(prompt, world.moment));
-      if (told === null) continue;
-      world.now += told * seconds;
+      const waitSeconds = retryAfter(() => world.budget.require(prompt, world.moment));
+      if (waitSeconds === null) continue;
+      world.now += waitSeconds * seconds;
       expect(world.ask(prompt)).toBeNull();
     }
   }

@@ -36,7 +36,7 @@ export class KeyBudget {
   readonly #replicas: number;
   readonly #refused: (limit: Limit) => void;
 
-  /** @param refused is told of every request that a limit refuses */
+  /** @param refused is called for every request that a limit refuses */
   constructor(key: ConfiguredKey, replicas: number, now: Moment, refused: (limit: Limit) => void) {
     this.#key = key;
     this.#replicas = replicas;
@@ -103,7 +103,7 @@ export class KeyBudget {
     this.#text?.spend(tokens, now.steadyMs);
   }
 
-  /** Spent before this process was, on the day of `at`, in Unix milliseconds, as the accounting log tells. */
+  /** Spent before this process was, on the day of `at`, in Unix milliseconds, as the accounting log says. */
   spentOnDay(tokens: number, at: number): void {
     this.#day.spend(tokens, at);
   }

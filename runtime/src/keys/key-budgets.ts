@@ -12,7 +12,7 @@ export class KeyBudgets {
 
   /**
    * @param replicas that share each budget
-   * @param refused is told of every request that a limit refuses
+   * @param refused is called for every request that a limit refuses
    */
   constructor(replicas: number, refused: (id: string, limit: Limit) => void) {
     this.#replicas = replicas;
@@ -20,7 +20,7 @@ export class KeyBudgets {
   }
 
   /**
-   * To be told before a key's first request.
+   * To be called before a key's first request.
    * @param spent tokens by id that all replicas spent on the day of `at` before this process was
    * @param at Unix time in milliseconds
    */

@@ -76,7 +76,7 @@ describe('a mounted key file', () => {
     expect(mount.folder.find('three')?.id).toBe('three');
   });
 
-  test('that is broken leaves the keys as they were, is told once, and can be mended', async () => {
+  test('that is broken leaves the keys as they were, is logged once, and can be mended', async () => {
     mount.mount(file('one'));
     await mount.folder.open();
     mount.mount('keys: [{ id: two }]');
@@ -92,7 +92,7 @@ describe('a mounted key file', () => {
     expect(mount.folder.find('two')?.id).toBe('two');
   });
 
-  test('is looked at once at a time, though its disk hangs', async () => {
+  test('is checked once at a time, though its disk hangs', async () => {
     mount.mount(file('one'));
     await mount.folder.open();
     const pipe = mount.mount(null);

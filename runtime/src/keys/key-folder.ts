@@ -10,7 +10,7 @@ import { KeySet } from './key-set.js';
 
 const pollMs = 1_000;
 
-/** What is told of the file. */
+/** What is logged of the file. */
 export interface KeyFileEvents {
   /** It was read anew; null: it is broken, and the keys before it stay. */
   keysRead(keys: readonly ConfiguredKey[] | null): void;
@@ -21,7 +21,7 @@ export class KeyFolder {
   readonly #logger: Logger;
   readonly #events: KeyFileEvents;
   #set = new KeySet([]);
-  /** As last read, right or wrong; so that the same mistake is told once. */
+  /** As last read, right or wrong; so that the same mistake is logged once. */
   #last = '';
   #timer: NodeJS.Timeout | null = null;
   /** Under way: each that a disk keeps waiting takes a thread that all reading of files needs. */
@@ -34,7 +34,7 @@ export class KeyFolder {
   }
 
   /**
-   * Reads the keys and goes on looking; before, nobody is let in.
+   * Reads the keys and keeps looking; before, nobody is let in.
    * @throws FailureError KeysInvalid
    */
   async open(): Promise<void> {

@@ -1,4 +1,4 @@
-// Budgets beside clocks that step: by seconds, days and a year, forwards, backwards, and back again.
+// Budgets with clocks that step: by seconds, days and a year, forwards, backwards, and back again.
 
 import { describe, expect, test } from '@jest/globals';
 import type { ConfiguredKey } from '@llmservice/crds';

@@ -7,7 +7,7 @@ export interface Moment {
   readonly steadyMs: number;
   /** Unix time, as the system's clock says. */
   readonly unixMs: number;
-  /** Unix time by which days are told: as the system's clock says, once it has said so for an hour. */
+  /** Unix time by which days are counted: as the system's clock says, once it has said so for an hour. */
   readonly dayMs: number;
 }
 

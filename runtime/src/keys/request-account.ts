@@ -12,7 +12,7 @@ import { cacheSaltOf } from './cache-salt.js';
 import type { KeyBudget, RateLimit } from './key-budget.js';
 import type { Moment } from './moment.js';
 
-/** A request, as it is told of in the log. */
+/** A request, as the log has it. */
 export interface AccountedRequest {
   readonly id: string;
   readonly route: string;
@@ -24,7 +24,7 @@ export interface UsageEvents {
   readonly mostUrgentPriority: number;
   generated(keyId: string, tokens: number): void;
   finished(record: AccountingRecord): void;
-  /** Whether generations are to be told with their texts. */
+  /** Whether generations are to be logged with their texts. */
   readonly keepsTexts: boolean;
   /** Nothing of the request runs any more; its generations in the order in which they began. Once. */
   settled(generations: readonly FinishedGeneration[]): void;
@@ -40,9 +40,9 @@ export class RequestAccount {
   readonly #access: KeyAccess | null;
   readonly #events: UsageEvents;
   readonly #clock: () => Moment;
-  readonly #told: (limit: RateLimit) => void;
+  readonly #onRateLimit: (limit: RateLimit) => void;
   readonly #leave: () => void;
-  /** Null: it goes on. */
+  /** Null: it continues. */
   readonly #generations: (FinishedGeneration | null)[] = [];
   #textTokens = 0;
   #closed = false;
@@ -51,7 +51,7 @@ export class RequestAccount {
 
   /**
    * @param access null: no keys are configured
-   * @param told gets the key's rate limit as it changes before the answer begins
+   * @param onRateLimit gets the key's rate limit as it changes before the answer begins
    * @throws ApiError rate_limit_exceeded
    */
   constructor(
@@ -59,14 +59,14 @@ export class RequestAccount {
     access: KeyAccess | null,
     events: UsageEvents,
     clock: () => Moment,
-    told: (limit: RateLimit) => void,
+    onRateLimit: (limit: RateLimit) => void,
   ) {
     this.#request = request;
     this.#access = access;
     this.#events = events;
     this.#clock = clock;
-    this.#told = told;
-    this.#tellLimit();
+    this.#onRateLimit = onRateLimit;
+    this.#reportLimit();
     this.#leave = access?.budget.enter() ?? ((): void => undefined);
   }
 
@@ -110,7 +110,7 @@ export class RequestAccount {
     budget.require(tokens, now);
     budget.spend(tokens, now);
     this.#charged = true;
-    this.#tellLimit();
+    this.#reportLimit();
   }
 
   /** Tokens of a text that is the answer itself, or is counted, and not generated from. */
@@ -120,7 +120,7 @@ export class RequestAccount {
   }
 
   /**
-   * Charges a request that was refused after its text was looked at: else whoever is refused could go on for ever.
+   * Charges a request that was refused after its text was checked: else whoever is refused could continue for ever.
    * @param tokens as many as its body may have had
    */
   refused(tokens: number): void {
@@ -138,7 +138,7 @@ export class RequestAccount {
     const place = this.#generations.push(null) - 1;
     return (generation) => {
       this.#generations[place] ??= generation;
-      this.#tell();
+      this.#report();
     };
   }
 
@@ -146,7 +146,7 @@ export class RequestAccount {
   close(): void {
     this.#leave();
     this.#closed = true;
-    this.#tell();
+    this.#report();
   }
 
   #charge(tokens: number): void {
@@ -154,12 +154,12 @@ export class RequestAccount {
     this.#access?.budget.spendText(tokens, this.#clock());
   }
 
-  #tellLimit(): void {
+  #reportLimit(): void {
     const limit = this.#access?.budget.rateLimit(this.#clock()) ?? null;
-    if (limit !== null) this.#told(limit);
+    if (limit !== null) this.#onRateLimit(limit);
   }
 
-  #tell(): void {
+  #report(): void {
     const generations = this.#generations.filter((generation) => generation !== null);
     if (!this.#closed || generations.length < this.#generations.length) return;
     if (generations.length > 0 || this.#textTokens > 0) this.#events.finished(this.#record(generations));

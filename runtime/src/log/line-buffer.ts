@@ -1,6 +1,6 @@
 // Lines that wait to be written, oldest first, up to a bound in bytes. What takes them may take less than whole lines.
 
-/** What is told of the lines of a log. */
+/** What is reported of the lines of a log. */
 export interface LineEvents {
   linesWritten(count: number): void;
   lineLost(): void;

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { DraftTotals, type DraftStats } from '../schedule/draft-totals.js';
 import { observeDrafts } from './draft-metrics.js';
 
-test('drafts are counted by position, and go on from where they were when the engine starts again', async () => {
+test('drafts are counted by position, and continue from where they were when the engine starts again', async () => {
   let stats: DraftStats | null = null;
   const registry = new Registry();
   observeDrafts(registry, { model_name: 'm', engine: '0' }, () => stats);

@@ -5,7 +5,7 @@ import type { EngineHealth, EngineState } from '../engine/engine-state.js';
 import type { EngineStats } from '../engine/protocol.js';
 import { ScrapedMetrics, type Labels } from './scraped-metrics.js';
 
-/** What scrapes look at; null before there is an engine. */
+/** What scrapes read; null before there is an engine. */
 export interface ObservedState {
   readonly engine: ObservedEngine | null;
   readonly load: { readonly pulled: LoadBytes | null; readonly loaded: LoadBytes | null } | null;
@@ -43,7 +43,7 @@ export function observeEngine(registry: Registry, labels: Labels, state: () => O
   observeLoad(scraped, 'load', () => state().load?.loaded ?? null);
   scraped.totals(
     'llmservice_numerical_faults_total',
-    "Requests that ended because the model's numbers meant nothing, by what was seen.",
+    'Requests that ended because of non-finite or degenerate logits, by kind.',
     ['kind'],
     () =>
       Object.entries(state().engine?.health().numericalFaults ?? {}).map(([kind, value]) => ({
@@ -54,7 +54,7 @@ export function observeEngine(registry: Registry, labels: Labels, state: () => O
   observeTotals(scraped, fromStats);
 }
 
-/** A label that has nothing to tell is empty, which to Prometheus is as if it were not there. */
+/** A label without a value is empty, which to Prometheus is as if it were not there. */
 function deviceLabels(state: EngineState | undefined): Readonly<Record<string, string>> | null {
   if (state?.kind !== 'ready') return null;
   const { name, architecture, partition, computeUnits, xcds, memoryBytes } = state.device;

@@ -26,7 +26,7 @@ export class ScrapedMetrics {
     this.gauges(name, help, [], () => [{ value: read(), by: {} }]);
   }
 
-  /** @param by names of the labels that the values have beside `labelNames` */
+  /** @param by names of the labels that the values have in addition to `labelNames` */
   gauges(name: string, help: string, by: readonly string[], read: () => readonly Sample[]): void {
     const labels = this.#labels;
     new Gauge({
@@ -40,7 +40,7 @@ export class ScrapedMetrics {
     });
   }
 
-  /** Always 1: what is told are the labels. @param read null: there is nothing to tell */
+  /** Always 1: the labels carry the values. @param read null: there is nothing to report */
   info(
     name: string,
     help: string,
@@ -55,8 +55,8 @@ export class ScrapedMetrics {
       registers: [this.#registry],
       collect() {
         this.reset();
-        const told = read();
-        if (told !== null) this.set({ ...labels, ...told }, 1);
+        const extraLabels = read();
+        if (extraLabels !== null) this.set({ ...labels, ...extraLabels }, 1);
       },
     });
   }
@@ -65,7 +65,7 @@ export class ScrapedMetrics {
     this.totals(name, help, [], () => [{ value: read(), by: {} }]);
   }
 
-  /** @param by names of the labels that the totals have beside `labelNames` */
+  /** @param by names of the labels that the totals have in addition to `labelNames` */
   totals(name: string, help: string, by: readonly string[], read: () => readonly Sample[]): void {
     const labels = this.#labels;
     const seen = new Map<string, number>();

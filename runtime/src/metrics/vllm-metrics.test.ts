@@ -1,5 +1,5 @@
 // vLLM's metrics at a server with the real routes: names, types, labels and buckets as vLLM 0.30.0 has them
-// (vllm/v1/metrics/loggers.py; the page on observability tells which of them are not there).
+// (vllm/v1/metrics/loggers.py; the page on observability says which of them are not there).
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { EngineStats } from '../engine/protocol.js';
@@ -14,7 +14,7 @@ const request = '0.3 0.5 0.8 1 1.5 2 2.5 5 10 15 20 30 40 50 60 120 240 480 960 
 /** Up to the context's length, here 2048. */
 const tokens = '1 2 5 10 20 50 100 200 500 1000 2000 +Inf';
 
-/** Name in the page, type, labels beside model_name and engine, buckets. */
+/** Name in the page, type, labels besides model_name and engine, buckets. */
 const vllm: readonly (readonly [string, 'gauge' | 'counter' | 'histogram', string, string])[] = [
   ['vllm:num_requests_running', 'gauge', '', ''],
   ['vllm:num_requests_waiting', 'gauge', '', ''],
@@ -117,9 +117,9 @@ test.each(vllm)('%s is there before the first request', (name) => {
 });
 
 test('nothing else is under vLLM’s names but the facts of the cache, and drafts by position', () => {
-  const told = [...page.matchAll(/^# TYPE (vllm:\S+)/gm)].map(([, name]) => name);
+  const exposed = [...page.matchAll(/^# TYPE (vllm:\S+)/gm)].map(([, name]) => name);
   const others = ['vllm:cache_config_info', 'vllm:spec_decode_num_accepted_tokens_per_pos_total'];
-  expect(told.toSorted()).toEqual([...vllm.map(([name]) => name), ...others].toSorted());
+  expect(exposed.toSorted()).toEqual([...vllm.map(([name]) => name), ...others].toSorted());
 });
 
 test('what was served is in them', () => {

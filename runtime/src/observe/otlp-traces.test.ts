@@ -12,14 +12,14 @@ import { OtlpReceiver, type ReceivedSpan } from './otlp-receiver.fixture.js';
 let server: ScriptedServer;
 let receiver: OtlpReceiver;
 let observability: Observability;
-const told: string[] = [];
+const logged: string[] = [];
 const before = { ...process.env };
 
 function quietLogger(): Logger {
   const logger = makeLogger('info');
   logger.transports[0]!.silent = true;
   for (const level of ['info', 'error'] as const) {
-    logger[level] = ((message: string) => void told.push(message)) as never;
+    logger[level] = ((message: string) => void logged.push(message)) as never;
   }
   return logger;
 }
@@ -42,7 +42,7 @@ async function spans(count: number): Promise<ReceivedSpan[]> {
 }
 
 beforeEach(async () => {
-  told.length = 0;
+  logged.length = 0;
   server = await ScriptedServer.start();
   receiver = await OtlpReceiver.start();
 });
@@ -122,7 +122,7 @@ describe('with an endpoint', () => {
 
   test.each<[string, string, object, object]>([
     [
-      'a refusal tells why, and is no failure of the server',
+      'a refusal says why, and is no failure of the server',
       '/v1/completions',
       { prompt: 1.5 },
       {
@@ -222,7 +222,7 @@ describe('an endpoint that', () => {
     ['answers with an error', () => (receiver.instead = (_, response) => void response.writeHead(400).end())],
     ['never answers', () => (receiver.instead = () => undefined)],
   ])(
-    '%s is told once, delays nothing, and keeps no more spans than its queue has room for',
+    '%s is logged once, delays nothing, and keeps no more spans than its queue has room for',
     async (_, break_) => {
       break_();
       const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint, OTEL_EXPORTER_OTLP_TIMEOUT: '100' };
@@ -238,20 +238,20 @@ describe('an endpoint that', () => {
       expect(receiver.requests).toBe(0);
       for (let i = 0; i < 2_500 && receiver.requests < 2; i++) await sleep(10);
       await sleep(300);
-      expect(told.filter((line) => line.includes('traces'))).toEqual([
+      expect(logged.filter((line) => line.includes('traces'))).toEqual([
         'traces cannot be sent, and are lost until they can',
       ]);
       receiver.instead = null;
       // Again and again: a busy machine may not send in the time that there is.
       let more = 0;
-      for (let i = 0; i < 2_500 && told.length < 2; i++) {
+      for (let i = 0; i < 2_500 && logged.length < 2; i++) {
         if (i % 30 === 0) observability.observers.at(-1)!(request);
         more += i % 30 === 0 ? 4 : 0;
         await sleep(10);
       }
       expect(receiver.spans.length).toBeLessThanOrEqual(16 + 8 + more);
-      expect(told.filter((line) => line.includes('traces'))).toHaveLength(2);
-      expect(told.at(-1)).toBe('traces are sent again');
+      expect(logged.filter((line) => line.includes('traces'))).toHaveLength(2);
+      expect(logged.at(-1)).toBe('traces are sent again');
     },
   );
 });

@@ -23,7 +23,7 @@ import type { Logger } from '../log/logger.js';
 import type { EndedRequest, TraceContext } from './ended-request.js';
 import { phasesOf } from './request-phases.js';
 import { isFailure, operationOf, spanAttributes } from './span-attributes.js';
-import { ToldExporter } from './told-exporter.js';
+import { LoggedExporter } from './logged-exporter.js';
 
 const name = 'llmservice';
 /** For what is left at the end. */
@@ -34,7 +34,7 @@ export class OtlpTraces {
   private readonly provider: BasicTracerProvider;
 
   constructor(logger: Logger) {
-    const exporter = new ToldExporter(new OTLPTraceExporter(), logger);
+    const exporter = new LoggedExporter(new OTLPTraceExporter(), logger);
     this.provider = new BasicTracerProvider({
       resource: defaultResource()
         .merge(resourceFromAttributes({ 'service.name': name }))

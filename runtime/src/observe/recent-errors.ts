@@ -1,4 +1,4 @@
-// The last requests that ended with an error, for who looks at the page.
+// The last requests that ended with an error, for who views the page.
 
 import type { EndedRequest } from './ended-request.js';
 

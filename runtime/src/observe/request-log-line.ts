@@ -1,4 +1,4 @@
-// A request as a line of the request log: what the access log tells, its time, and its texts where they are kept.
+// A request as a line of the request log: what the access log has, its time, and its texts where they are kept.
 
 import { accessLine } from './access-line.js';
 import type { EndedRequest } from './ended-request.js';

@@ -1,4 +1,4 @@
-// The phases of a request whose generations ran beside each other: each ends when the first of them leaves it, but for
+// The phases of a request whose generations ran side by side: each ends when the first of them leaves it, but for
 // the last, which ends with the last token of all.
 
 import type { FinishedGeneration } from './ended-request.js';

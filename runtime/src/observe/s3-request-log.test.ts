@@ -6,7 +6,7 @@ import { S3RequestLog, type RequestLogOptions } from './s3-request-log.js';
 
 type Put = (key: string, body: string, signal: AbortSignal) => Promise<void>;
 
-/** Objects by name, of a store that may be told to do something else. */
+/** Objects by name, of a store that may be made to do something else. */
 class Store {
   readonly objects = new Map<string, string>();
   readonly attempts: string[] = [];

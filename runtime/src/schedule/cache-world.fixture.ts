@@ -1,4 +1,4 @@
-// A scheduler with a prefix cache beside the model that runs its plans, for requests one after another.
+// A scheduler with a prefix cache and the model that runs its plans, for requests one after another.
 
 import { expect } from '@jest/globals';
 import { finishCodes, type NumericalFault, type StepResult } from '@llmservice/native';
@@ -21,12 +21,12 @@ export function asking(prompt: readonly number[], changes: Partial<GenerateReque
   return { ...request(id, 1, 4), prompt: Int32Array.from(prompt), ...changes };
 }
 
-/** What the engine tells of a slot whose numbers mean nothing. */
+/** What the engine reports of a slot with non-finite logits. */
 export function faultOf(slot: number): NumericalFault {
   return { slot, position: 0, kind: 'notFinite', layer: 1, part: 'attention' };
 }
 
-/** A scheduler beside the model that runs its plans. */
+/** A scheduler and the model that runs its plans. */
 export class World {
   readonly scheduler: Scheduler;
   readonly model: StepModel;

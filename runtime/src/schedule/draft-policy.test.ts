@@ -17,7 +17,7 @@ describe('DraftPolicy', () => {
     ['none, when they never are', 'ngram', [0, 0, 0, 0], 1, 0],
     ['none where the layer costs more than it gives', 'mtp', [0.1, 0.05], 1, 0],
     ['few, when later ones are seldom right', 'mtp', [0.9, 0.05, 0.02], 1, 1],
-    ['fewer beside many sequences, whose rows fill the step', 'mtp', [0.8, 0.6, 0.5], 64, 0],
+    ['fewer with many sequences, whose rows fill the step', 'mtp', [0.8, 0.6, 0.5], 64, 0],
   ] as const)('makes %s', (_, method, rates, sequences, expected) => {
     expect(taught(method, rates).next(sequences)).toBe(expected);
   });

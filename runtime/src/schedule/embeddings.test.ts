@@ -1,4 +1,4 @@
-// Requests for embeddings beside generations, and sequences that end by a numerical fault: what they hold, share and
+// Requests for embeddings alongside generations, and sequences that end by a numerical fault: what they hold, share and
 // leave behind.
 
 import { describe, expect, test } from '@jest/globals';
@@ -39,7 +39,7 @@ describe.each([
 ] as const)('embeddings of %s', (_, changes, base) => {
   const world = (): World => new World(changes, base);
 
-  test('run in chunks beside generations, disturb none, and leave nothing held', () => {
+  test('run in chunks alongside generations, disturb none, and leave nothing held', () => {
     const both = world();
     const generation = asking(text('a', 100), { maxTokens: 20 });
     const asked = [
@@ -105,7 +105,9 @@ describe('a numerical fault', () => {
       const result = world.model.step(plan);
       if (step < at) world.scheduler.postprocess(result);
       else {
-        const { faulted, sampled } = world.scheduler.postprocess(withFaults(result, [faultOf(plan.rows[0]!)]));
+        const { faulted, sampled } = world.scheduler.postprocess(
+          withFaults(result, [faultOf(plan.rows[0]!)]),
+        );
         expect(faulted).toMatchObject([{ id: asked.id, fault: { kind: 'notFinite' } }]);
         expect(sampled).toEqual([]);
         return;
@@ -140,7 +142,10 @@ describe('a numerical fault', () => {
     const { plan } = (world.scheduler.add(asking([...system, 5, 6, 7])), world.scheduler.plan()!);
     const faulty = plan.admit[0]!;
     expect(faulty.cachedTokens).toBe(128);
-    const { faulted } = world.scheduler.postprocess({ ...world.model.step(plan), faults: [faultOf(faulty.slot)] });
+    const { faulted } = world.scheduler.postprocess({
+      ...world.model.step(plan),
+      faults: [faultOf(faulty.slot)],
+    });
     expect(faulted).toHaveLength(1);
     expect(drain(world).tokens.get(running.id)?.length).toBeGreaterThan(50);
     expect(world.ask(asking([...system, 9]))).toBe(128);

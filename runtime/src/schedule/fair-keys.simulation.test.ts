@@ -57,7 +57,7 @@ function overload(clients: readonly Client[], steps: number) {
 }
 
 describe('under overload', () => {
-  test('a key with one request at a time is served beside one with hundreds', () => {
+  test('a key with one request at a time is served alongside one with hundreds', () => {
     const { share, waited } = overload(
       [
         { key: 'flood', backlog: 300 },
@@ -91,7 +91,7 @@ describe('under overload', () => {
     expect(share('heavy')).toBeCloseTo(0.75, 1);
   });
 
-  test('the least urgent key is served too, beside the most urgent flood that priorities allow', () => {
+  test('the least urgent key is served too, with the most urgent flood that priorities allow', () => {
     const { share, waited } = overload(
       [
         { key: 'urgent', backlog: 200, priority: -2 },

@@ -89,7 +89,7 @@ export interface Embedded {
   readonly embedding: Float32Array;
 }
 
-/** A sequence that ended because its numbers mean nothing. */
+/** A sequence that ended for a numerical fault. */
 export interface Faulted {
   readonly id: string;
   readonly fault: NumericalFault;

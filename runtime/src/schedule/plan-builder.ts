@@ -17,7 +17,7 @@ export class PlanBuilder {
   readonly #saves: number[] = [];
   /** Drafts to make at most for each sequence that is left with one known token to compute. */
   readonly drafts: number;
-  /** Whether the step before is still to tell who goes on. */
+  /** Whether the step before has yet to say who continues. */
   readonly ahead: boolean;
 
   /**
@@ -71,7 +71,7 @@ export class PlanBuilder {
     });
   }
 
-  /** The whole block at `index` of a slot's table makes way for one that holds the same. */
+  /** The whole block at `index` of a slot's table is replaced by one that holds the same. */
   replace(slot: number, index: number, block: number): void {
     this.#replace.push(slot, index, block);
   }

@@ -14,7 +14,7 @@ function runTwo(scheduler: Scheduler, model: StepModel): void {
   for (const result of plans.map((plan) => model.step(plan))) scheduler.postprocess(result);
 }
 
-test('decodes what the step in flight gives its token, and goes on with prompts', () => {
+test('decodes what the step in flight gives its token, and continues with prompts', () => {
   const { scheduler, model } = new World({ maxNumBatchedTokens: 70 });
   scheduler.add(request('short', 5, 9));
   scheduler.add(request('long', 200, 9));

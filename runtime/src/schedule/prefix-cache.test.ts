@@ -108,7 +108,7 @@ describe('prefix cache of an attention model', () => {
     expect(world.ask(asking(text('a', 300)))).toBe(128);
   });
 
-  test('a preempted sequence goes on from what is left of its blocks', () => {
+  test('a preempted sequence continues from what is left of its blocks', () => {
     const world = new World({ numBlocks: 10 });
     const [old, young] = [asking(text('a', 60), { maxTokens: 80 }), asking(text('b', 60), { maxTokens: 80 })];
     for (const each of [old, young]) world.scheduler.add(each);
@@ -224,7 +224,7 @@ describe('prefix cache of a hybrid model', () => {
     expect(['a', 'b', 'c', 'd'].map((name) => world.ask(prompt(name)))).toEqual([0, 0, 192, 192]);
   });
 
-  test('the least recently used state makes way; its blocks stay, and are of use once it is saved again', () => {
+  test('the least recently used state is evicted; its blocks stay, and are of use once it is saved again', () => {
     const world = new World({ numStateSnapshots: 2 }, hybrid);
     for (const name of ['a', 'b', 'a', 'c']) world.ask(asking(text(name, 100)));
     expect(world.scheduler.stats).toMatchObject({ snapshotsKept: 2, blocksCached: 12 });

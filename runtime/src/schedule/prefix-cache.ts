@@ -121,7 +121,7 @@ export class PrefixCache {
   /**
    * Makes the whole blocks among a running sequence's first `computed` tokens reusable. Where another sequence was
    * first, that one's block takes the place of the own, which holds the same bits.
-   * @param replaced told of every such place of the block table
+   * @param replaced called for every such place of the block table
    */
   commit(
     running: Running,
@@ -177,7 +177,7 @@ export class PrefixCache {
     const block = path[position / this.#rules.blockSize - 1];
     if (block === undefined)
       throw new Error(`the state at ${position} was saved before its block was committed`);
-    // A twin that ran beside this sequence may have been first.
+    // A twin that ran alongside this sequence may have been first.
     if (block.snapshot === null) this.#snapshots.keep(snapshot, block);
     else this.#snapshots.drop(snapshot);
   }

@@ -8,11 +8,11 @@ function drainScores({ scheduler, model }: World): Map<string, [position: number
   const all = new Map<string, [number, number][]>();
   for (let step = scheduler.plan(); step !== null; step = scheduler.plan()) {
     for (const { id, scores } of scheduler.postprocess(model.step(step.plan)).scored) {
-      const told = scores.map(({ rank, token, logprob }): [number, number] => {
+      const reported = scores.map(({ rank, token, logprob }): [number, number] => {
         expect(logprob).toBe(-rank);
         return [rank, token];
       });
-      all.set(id, [...(all.get(id) ?? []), ...told]);
+      all.set(id, [...(all.get(id) ?? []), ...reported]);
     }
   }
   return all;

@@ -89,7 +89,7 @@ export class RunningBatch {
     return released;
   }
 
-  /** Slots that the engine has not been told of after all. */
+  /** Slots that the engine has not been sent after all. */
   putBackReleased(slots: Iterable<number>): void {
     this.#released = [...slots, ...this.#released];
   }
@@ -111,7 +111,7 @@ export class RunningBatch {
     step.append(running.slot, block);
   }
 
-  /** Gives back the block that a sequence took last, which the engine has not been told of after all. */
+  /** Gives back the block that a sequence took last, which the engine has not been sent after all. */
   giveBackBlock(running: Running): void {
     const block = running.blocks.pop();
     if (block !== undefined) this.#cache.giveBack(block);

@@ -38,7 +38,7 @@ function randomLimits(random: Random): SchedulerLimits {
 }
 
 /**
- * Prompts from a few pieces, so that many begin alike, some go on alike and some are equal.
+ * Prompts from a few pieces, so that many begin alike, some continue alike and some are equal.
  * @param calm many run for long, and many of them stop where nobody expects it
  */
 function randomRequest(

@@ -5,7 +5,7 @@ import { expectedTokens } from './token-hashes.fixture.js';
 import { drain, limits, randomFrom, request } from './workload.fixture.js';
 
 describe('Scheduler', () => {
-  test('prefills in chunks that end on multiples of 64, beside decodes', () => {
+  test('prefills in chunks that end on multiples of 64, alongside decodes', () => {
     const scheduler = new Scheduler(limits);
     const model = new StepModel(limits);
     scheduler.add(request('short', 10, 20));

@@ -16,7 +16,7 @@ import type { WaitingQueue } from './waiting-queue.js';
 
 /** What a step may have. */
 export interface StepLimits {
-  /** Rows of one step; at least maxNumSeqs x (1 + drafts) + 64, so that prefill advances beside any decodes. */
+  /** Rows of one step; at least maxNumSeqs x (1 + drafts) + 64, so that prefill advances alongside any decodes. */
   readonly maxNumBatchedTokens: number;
   readonly speculative: Speculation;
 }
@@ -73,7 +73,7 @@ export class StepPlanner {
 
   /**
    * The step after the one in flight, which makes no drafts. Null where nothing is sure to be left to compute; where
-   * somebody waits, who may come in once that one has told who ends; and where somebody would have to be preempted, and
+   * somebody waits, who may come in once that one has reported who ends; and where somebody would have to be preempted, and
    * lose the token that is on its way.
    */
   planAhead(): PlannedStep | null {

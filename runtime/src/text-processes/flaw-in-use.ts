@@ -1,5 +1,5 @@
 // Tries a tokenizer on texts that bring to light patterns whose matching takes exponential or quadratic time. Runs in a
-// text process only: what is found may also end the process, which tells as much.
+// text process only: what is found may also end the process, which shows the same.
 
 import type { ReferenceTokenizer } from '../tokens/reference-tokenizer.js';
 import { releaseMemory } from './release-memory.js';

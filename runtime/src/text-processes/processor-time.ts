@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 /** Of the kernel's interface, whatever the kernel itself counts in (USER_HZ). */
 const ticksPerSecond = 100;
 
-/** In milliseconds, of all its threads; null: it cannot be told. Source: proc_pid_stat(5), utime and stime. */
+/** In milliseconds, of all its threads; null: it cannot be known. Source: proc_pid_stat(5), utime and stime. */
 export function processorMs(pid: number, read: (path: string) => string = readText): number | null {
   try {
     const stat = read(`/proc/${String(pid)}/stat`);

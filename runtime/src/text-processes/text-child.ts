@@ -69,7 +69,7 @@ export class TextChild {
   #killedFor: 'time' | 'unneeded' | null = null;
   #unusable: string | null = null;
 
-  /** @throws Error of the system; other reasons why a process cannot be made are told as its end */
+  /** @throws Error of the system; other reasons why a process cannot be made are reported as its end */
   constructor(start: TextProcessStart, listener: TextChildListener) {
     this.#listener = listener;
     const limitKb = dataKb(start.tokenizerJson.length, start.roomMb);
@@ -162,7 +162,7 @@ export class TextChild {
   #send(message: TextProcessStart | TextTask): void {
     const bytes = serialize(message);
     const sendFrom = (at: number): void => {
-      // The channel may close under us; the end of the process tells what happened.
+      // The channel may close under us; the exit of the process says what happened.
       if (!this.#process.connected) return;
       const end = at + partBytes;
       const part: MessagePart = { bytes: bytes.subarray(at, end), isLast: end >= bytes.length };

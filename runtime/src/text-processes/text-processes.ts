@@ -15,7 +15,7 @@ const longChars = 262_144;
 /** Longest that a task waits for others: it is no fault of its own. */
 const waitMs = 60_000;
 const startBackoff = { firstMs: 100, maxMs: 10_000 };
-/** After so many in a row that failed, and with no process left, what waits is told. */
+/** After so many in a row that failed, and with no process left, what waits fails. */
 const maxFailedStarts = 3;
 /** To read a tokenizer of 20 MB and to try it takes some seconds. */
 const startMs = 120_000;
@@ -229,7 +229,7 @@ export class TextProcesses {
       this.#children.add(child);
       this.#starting.add(child);
     } catch (error) {
-      // Node throws some of the reasons why a process cannot be made, and tells of others later.
+      // Node throws some of the reasons why a process cannot be made, and reports others later.
       this.#failedToStart(new TextProcessEnded('unstarted', (error as Error).message));
     }
   }

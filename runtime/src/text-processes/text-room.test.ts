@@ -16,6 +16,6 @@ test.each([
   expect(textRoomMb(withLimit(bytes))).toBe(mb);
 });
 
-test('there is the least room where nothing tells the limit', () => {
+test('there is the least room where nothing reports the limit', () => {
   expect(textRoomMb(() => null)).toBe(192);
 });

@@ -1,7 +1,7 @@
 // Texts on which bad patterns of a pre-tokenizer fail: runs that match for long and then do not.
 
 const length = 4096;
-/** Of each kind that patterns tell apart: letters, marks, digits, signs, white space, ideographs, emoji. */
+/** Of each kind that patterns distinguish: letters, marks, digits, signs, white space, ideographs, emoji. */
 const kinds = [
   'a',
   'A',

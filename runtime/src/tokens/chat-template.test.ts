@@ -43,7 +43,7 @@ describe('ChatTemplate', () => {
     expect(template.render({ messages: user, tools: [{}] })).toBe('tools');
   });
 
-  test('tells the template’s own refusal as a fault of the request', () => {
+  test('reports the template’s own refusal as a fault of the request', () => {
     const template = compile("{{ raise_exception('System message must be first') }}");
     for (const render of [
       () => template.render({ messages: user }),

@@ -20,7 +20,7 @@ describe('Detokenizer', () => {
     expect(detokenizer.flush()).toBe('\ufffd');
   });
 
-  test('goes on after bytes that are no UTF-8', () => {
+  test('continues after bytes that are no UTF-8', () => {
     const detokenizer = new Detokenizer(perByte);
     expect(detokenizer.push([0xff, ...bytes('ok')]) + detokenizer.flush()).toBe('\ufffdok');
   });

@@ -1,7 +1,7 @@
 // Rules of tokenizer.json whose breach ends the whole process in the reference implementation, where others make an
 // error: a template may name no special token that it does not define, and what a merge makes must be a token.
 
-/** What is looked at of the file; anything may stand in it. */
+/** What is read of the file; anything may stand in it. */
 interface CheckedFile {
   readonly model?: unknown;
   readonly post_processor?: unknown;
@@ -52,7 +52,7 @@ function mergeWithoutToken({ vocab, merges, continuing_subword_prefix: prefix }:
   for (const merge of listOf(merges)) {
     const parts: readonly unknown[] = typeof merge === 'string' ? merge.split(' ') : listOf(merge);
     const [first, second] = parts;
-    // What is no merge at all is told by an error.
+    // What is no merge at all raises an error.
     if (typeof first !== 'string' || typeof second !== 'string') continue;
     const isToken = second.startsWith(lost) && Object.hasOwn(tokens, first + second.slice(lost.length));
     if (!isToken) return `${JSON.stringify(first)} and ${JSON.stringify(second)}`;

@@ -89,14 +89,14 @@ describe('the tokenizer of a GGUF file', () => {
     ['a merge of one', { 'tokenizer.ggml.merges': ['he'] }, 'which is no pair'],
     ['tokens twice', { 'tokenizer.ggml.tokens': Array.from({ length: 10 }, () => 'a') }, 'tokens twice'],
     ['tokens that are no texts', { 'tokenizer.ggml.tokens': [1, 2] }, 'is not a list of texts'],
-  ])('is refused with %s', (_, keys, told) => {
+  ])('is refused with %s', (_, keys, message) => {
     const refused = expect(() => {
       const header = headerOf(keys);
       ggufEosIds(header);
       ggufTokenizerJson(header);
     });
     refused.toThrow(expect.objectContaining({ reason: 'TokenizerInvalid' }));
-    refused.toThrow(told);
+    refused.toThrow(message);
   });
 });
 

@@ -23,7 +23,7 @@ const maxArgument = 32;
 /** Of lists and dicts within each other. */
 const maxDepth = 200;
 
-/** More work than is done on the spot, or work that nobody can tell beforehand. */
+/** More work than is done on the spot, or work that nobody can estimate beforehand. */
 export class TooMuchWork extends Error {}
 
 /** Of words with spaces between them. */
@@ -31,12 +31,12 @@ function named(...lines: readonly string[]): ReadonlySet<string> {
   return new Set(lines.flatMap((line) => line.split(' ')));
 }
 
-/** Filters and methods whose result is no longer than a small multiple of what they look at. */
+/** Filters and methods whose result is no longer than a small multiple of what they read. */
 const shallow = named(
   'list first last length count items keys values get default d safe abs int float bool reverse unique',
   'selectattr rejectattr map startswith endswith split',
 );
-/** The same of those that look at all that a value holds. */
+/** The same of those that read all that a value holds. */
 const deep = named(
   'string sort dictsort tojson upper lower title capitalize trim strip lstrip rstrip join indent',
   'replace',
@@ -45,12 +45,12 @@ const deep = named(
 const repeats = new Set(['tojson', 'join', 'indent', 'replace', 'map', 'sort', 'dictsort']);
 /** Arguments of these names are taken for true or false, whatever they are. */
 const flags = new Set<unknown>(['ensure_ascii', 'sort_keys']);
-/** Operators that look at parts of what is on their right, or make text of it. */
+/** Operators that read parts of what is on their right, or make text of it. */
 const combining = new Set(['+', 'in', 'not in']);
 
 export class MeteredInterpreter extends PythonInterpreter {
   #left = maxSteps;
-  /** Callees whose calls have been looked at. */
+  /** Callees whose calls have been checked. */
   readonly #methods = new WeakSet<Node>();
 
   override evaluate(node: Node | undefined, environment: Environment): Value {

@@ -1,6 +1,6 @@
 // Runs parsed templates as transformers does, by whose prompts models were trained. The library differs where values
 // become text: it prints true and nothing where Python prints True and None, and strips all space whatever strip() is
-// told to strip. And '' equals false for it, while no list equals another.
+// asked to strip. And '' equals false for it, while no list equals another.
 
 import { Environment as JinjaEnvironment, Interpreter as JinjaInterpreter } from '@huggingface/jinja';
 import { pythonEquals } from './python-equality.js';
@@ -121,11 +121,11 @@ export class PythonInterpreter extends Interpreter {
     }
   }
 
-  /** A call of a string's method that is told what to strip; null: the node is another. */
-  #strip({ callee, args: [told] }: CallExpression, environment: Environment): Value | null {
+  /** A call of a string's method that says what to strip; null: the node is another. */
+  #strip({ callee, args: [argument] }: CallExpression, environment: Environment): Value | null {
     const sides = callee.computed === false ? strips.get(callee.property?.value) : undefined;
-    if (sides === undefined || told === undefined) return null;
-    const [text, characters] = [callee.object, told].map((each) => this.evaluate(each, environment));
+    if (sides === undefined || argument === undefined) return null;
+    const [text, characters] = [callee.object, argument].map((each) => this.evaluate(each, environment));
     if (text?.type !== 'StringValue' || characters?.type !== 'StringValue') return null;
     return new StringValue(strip(text.value as string, new Set(characters.value as string), sides));
   }

@@ -1,5 +1,5 @@
 // System messages behind others: agents put one where the client learns of something new, and several templates refuse it
-// there or leave it out. Of these the first system message tells it.
+// there or leave it out. Of these the first system message says it.
 
 type Messages = readonly Readonly<Record<string, unknown>>[];
 

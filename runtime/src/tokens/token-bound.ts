@@ -8,7 +8,7 @@ import { bytesOfToken, type TokenSpelling } from './token-bytes.js';
 
 const encoder = new TextEncoder();
 
-/** Characters below U+0080; all others are looked at as one kind. */
+/** Characters below U+0080; all others are treated as one kind. */
 const asciiEnd = 0x80;
 /** Of one step: it takes some milliseconds. */
 const stepChars = 2 ** 17;

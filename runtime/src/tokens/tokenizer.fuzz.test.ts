@@ -14,7 +14,7 @@ const minChanges = 500;
 
 function fromGguf(bytes: Uint8Array): string {
   const header = parseGgufHeader('model.gguf', bytes, bytes.length, { arrays: true });
-  if (header === null) throw new Error('the header cannot go on behind the file');
+  if (header === null) throw new Error('the header cannot continue behind the file');
   ggufEosIds(header);
   ggufSpecialTokens(header);
   return ggufTokenizerJson(header);

@@ -25,7 +25,7 @@ const llamaBegin = '<|python_tag|>';
 
 /**
  * @param template text of the chat templates; null: the checkpoint has none
- * @returns null when the template does not tell the model of tools, or calls them in a way that is not known
+ * @returns null when the template does not show the model the tools, or calls them in a way that is not known
  */
 export function findDialect(template: string | null, tokenizer: Tokenizer): ToolDialect | null {
   if (template === null || !/\btools\b/.test(template)) return null;

@@ -14,8 +14,8 @@ export class JsonCall implements CallBody {
     'start';
   private key = '';
   private name: string | null = null;
-  /** Whether the object was told as a call. */
-  private told = false;
+  /** Whether the object was announced as a call. */
+  private announced = false;
   /** Text of the key or of the value that is being read, where it is needed whole. */
   private token = '';
   /** Its first character: reading that of a text that grows would copy all of it each time. */
@@ -57,7 +57,7 @@ export class JsonCall implements CallBody {
 
   end(cut: boolean): void {
     if (this.state === 'undecided') this.state = 'text';
-    if (this.told && this.at === 'inValue' && !this.streams && this.isArguments && !cut)
+    if (this.announced && this.at === 'inValue' && !this.streams && this.isArguments && !cut)
       this.pending += this.token;
     this.flush();
   }
@@ -135,7 +135,7 @@ export class JsonCall implements CallBody {
   }
 
   private keep(text: string): void {
-    // One character tells what kind of value it is; the whole is needed of names, keys and scalars alone.
+    // One character says what kind of value it is; the whole is needed of names, keys and scalars alone.
     if (this.depth === 0 || this.token === '') this.token += text;
     if (this.at === 'inValue' && this.isArguments && this.streams) this.pending += text;
   }
@@ -192,14 +192,14 @@ export class JsonCall implements CallBody {
     this.flush();
     this.at = 'key';
     this.name = null;
-    this.told = false;
+    this.announced = false;
     this.hasArguments = false;
   }
 
   private commit(): void {
-    if (this.told || this.name === null) return;
+    if (this.announced || this.name === null) return;
     this.state = 'call';
-    this.told = true;
+    this.announced = true;
     this.sink.begin(this.name);
   }
 
@@ -212,7 +212,7 @@ export class JsonCall implements CallBody {
   }
 
   private flush(): void {
-    if (!this.told || this.pending === '') return;
+    if (!this.announced || this.pending === '') return;
     this.sink.arguments(this.pending);
     this.pending = '';
   }

@@ -49,7 +49,7 @@ test.each<[string, object]>([
   ['a choice or nothing', { anyOf: [unit, nothing] }],
   ['a choice or nothing by reference', { anyOf: [{ $ref: '#/$defs/Unit' }, nothing] }],
   ['values of several types', { enum: [1, 'celsius', null] }],
-  ['several types beside a bound', { type: ['string', 'null'], maxLength: 7 }],
+  ['several types with a bound', { type: ['string', 'null'], maxLength: 7 }],
   ['a pattern or nothing', { anyOf: [{ type: 'string', pattern: '^[a-z]{7}$' }, nothing] }],
   ['a format or a number', { oneOf: [{ type: 'string', format: 'date' }, { type: 'number' }] }],
   ['a choice in one branch of texts', { anyOf: [unit, { const: 'kelvin' }] }],

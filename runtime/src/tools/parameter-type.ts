@@ -24,7 +24,7 @@ export interface ParameterType {
   toJson(text: string): string;
 }
 
-/** Keywords beside which the space around a string would count. */
+/** Keywords with which the space around a string would count. */
 const exact = ['enum', 'const', 'pattern', 'format'];
 const narrowing = [...exact, 'minLength', 'maxLength'];
 
@@ -96,7 +96,7 @@ function typesOf(schemas: readonly Schema[]): ReadonlySet<JsonType> {
   return types.size === 0 ? new Set(['string']) : types;
 }
 
-/** Whether not every text fits: what other types are held to says nothing of texts. */
+/** Whether not every text fits: the keywords of other types say nothing of texts. */
 function narrowsText(schema: Schema): boolean {
   return mayBeText(schema) && narrowing.some((keyword) => schema[keyword] !== undefined);
 }

@@ -37,7 +37,7 @@ export function pythonLiteralToJson(literal: string): string | null {
 const letters = '\\\'"abfnrtv';
 const meanings = '\\\'"\x07\b\f\n\r\t\v';
 
-/** What a text with Python's backslashes says; those that mean nothing stand for themselves. */
+/** What a text with Python's backslashes says; those that are no escape stand for themselves. */
 function unescaped(written: string): string {
   return written.replace(
     /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U(000[\da-fA-F]{5}|0010[\da-fA-F]{4})|([0-7]{1,3})|([^]))/g,

@@ -1,4 +1,4 @@
-// The form of answers for dialects without marker tokens; those with them are read at the routes' tests.
+// Grammars of answers for dialects without marker tokens; those with them are read at the routes' tests.
 
 import { expect, test } from '@jest/globals';
 import { toolGrammar, type GrammarSource } from './tool-grammar.js';
@@ -7,7 +7,7 @@ import type { ToolUse } from './tool.js';
 
 const tools = ['a', 'b'].map((name) => ({ name, parameters: null, strict: false }));
 const strict = tools.map((tool) => ({ ...tool, strict: true }));
-const form: GrammarSource = { kind: 'regex', text: 'x+' };
+const other: GrammarSource = { kind: 'regex', text: 'x+' };
 
 const formatOf = (dialect: DialectName, use: Partial<ToolUse>, beside: GrammarSource | null): unknown => {
   const whole = { tools, choice: 'required', parallel: true, ...use } as const;
@@ -31,10 +31,10 @@ test.each<[string, DialectName, Partial<ToolUse>, GrammarSource | null, unknown]
   ['the one that is named', 'llamaJson', { choice: { name: 'b' } }, null, calls('b', 'parameters')],
   ['nothing where the model decides', 'llamaJson', { choice: 'auto' }, null, null],
   [
-    'a call or the form',
+    'a call or the other grammar',
     'llamaJson',
     { choice: 'auto' },
-    form,
+    other,
     { type: 'or', elements: [eitherOfLlama, { type: 'regex', pattern: 'x+' }] },
   ],
   [

@@ -1,4 +1,4 @@
-// The form of an answer that must call tools, or whose calls must follow their schemas: text for the engine's grammar
+// The grammar of an answer that must call tools, or whose calls must follow their schemas: text for the engine's grammar
 // compiler, in formats of XGrammar's structural tags.
 
 import type { GrammarKind, ToolCallsText } from '@llmservice/native';
@@ -10,7 +10,7 @@ export interface GrammarSource {
   readonly text: string;
 }
 
-/** Spaces or line breaks between the parts of JSON, as for other forms. */
+/** Spaces or line breaks between the parts of JSON, as for other structured output. */
 const maxWhitespace = 32;
 /** Around values in XML: what is none of a value stays unambiguous. */
 const maxXmlWhitespace = 1;
@@ -19,53 +19,53 @@ const maxXmlWhitespace = 1;
 type Format = Readonly<Record<string, unknown>>;
 
 /**
- * @param form asked of an answer that is text; null: any
- * @param schemaOf what a tool's arguments are held to
+ * @param other grammar asked of an answer that is text; null: any
+ * @param schemaOf what a tool's arguments must match
  * @returns null where the answer is free
  */
 export function toolGrammar(
   { tools, choice, parallel }: ToolUse,
   dialect: ToolDialect,
-  form: GrammarSource | null,
+  other: GrammarSource | null,
   schemaOf: (tool: Tool) => Schema,
 ): GrammarSource | null {
-  const beside = choice !== 'auto' ? 'nothing' : form !== null ? 'form' : 'anything';
-  if (beside === 'anything' && !tools.some(({ strict }) => strict)) return null;
+  const otherwise = choice !== 'auto' ? 'nothing' : other !== null ? 'grammar' : 'anything';
+  if (otherwise === 'anything' && !tools.some(({ strict }) => strict)) return null;
   const isNamed = typeof choice === 'object';
   const called = isNamed ? tools.filter(({ name }) => name === choice.name) : tools;
   const body = oneOf(called.map((tool) => bodyOf(tool, dialect.kind, schemaOf(tool))));
   const many = parallel && !isNamed;
-  const formFormat = form === null ? {} : formatOf(form);
+  const otherFormat = other === null ? {} : formatOf(other);
   const { begin, end } = dialect;
   if (!dialect.bare && begin.id !== null && end !== null && end.id !== null) {
-    const otherwise = { nothing: null, anything: true as const, form: formFormat }[beside];
-    const text: ToolCallsText = { begin: begin.id, end: end.id, body, otherwise, many };
+    const instead = { nothing: null, anything: true as const, grammar: otherFormat }[otherwise];
+    const text: ToolCallsText = { begin: begin.id, end: end.id, body, otherwise: instead, many };
     return { kind: 'toolCalls', text: JSON.stringify(text) };
   }
   const format = dialect.bare
-    ? bareFormat(body, beside, formFormat)
-    : spelledFormat(body, beside, formFormat, { begin: begin.text, end: end?.text ?? '', many });
+    ? bareFormat(body, otherwise, otherFormat)
+    : spelledFormat(body, otherwise, otherFormat, { begin: begin.text, end: end?.text ?? '', many });
   return { kind: 'format', text: JSON.stringify(format) };
 }
 
-type Beside = 'nothing' | 'anything' | 'form';
+type Otherwise = 'nothing' | 'anything' | 'grammar';
 
 /** A call that has no marker is all of an answer. */
-function bareFormat(body: Format, beside: Beside, form: Format): Format {
+function bareFormat(body: Format, otherwise: Otherwise, other: Format): Format {
   // Free text that begins with an object would be read as a call.
   const prose = { type: 'grammar', grammar: 'root ::= "" | [^{ \\t\\r\\n] [^]*\n' };
-  return { nothing: body, form: oneOf([body, form]), anything: oneOf([body, prose]) }[beside];
+  return { nothing: body, grammar: oneOf([body, other]), anything: oneOf([body, prose]) }[otherwise];
 }
 
 /** Markers that are text like any other. */
 function spelledFormat(
   body: Format,
-  beside: Beside,
-  form: Format,
+  otherwise: Otherwise,
+  other: Format,
   { begin, end, many }: { readonly begin: string; readonly end: string; readonly many: boolean },
 ): Format {
   const tags = [{ type: 'tag', begin, content: body, end }];
-  if (beside === 'anything') return { type: 'triggered_tags', triggers: [begin], tags };
+  if (otherwise === 'anything') return { type: 'triggered_tags', triggers: [begin], tags };
   const calls = {
     type: 'tags_with_separator',
     tags,
@@ -73,7 +73,7 @@ function spelledFormat(
     at_least_one: true,
     stop_after_first: !many,
   };
-  return beside === 'form' ? oneOf([calls, form]) : calls;
+  return otherwise === 'grammar' ? oneOf([calls, other]) : calls;
 }
 
 /** What stands between the markers, as the chat templates write it. */
@@ -96,7 +96,7 @@ function bodyOf({ name }: Tool, kind: ToolDialect['kind'], schema: Schema): Form
   }
 }
 
-/** The form of a text as a format. */
+/** The grammar of a text as a format. */
 function formatOf({ kind, text }: GrammarSource): Format {
   const schema = (json_schema: unknown): Format => ({
     type: 'json_schema',
@@ -114,7 +114,7 @@ function formatOf({ kind, text }: GrammarSource): Format {
       return { type: 'grammar', grammar: text };
     case 'format':
     case 'toolCalls':
-      throw new Error(`a form of text is not of kind ${kind}`);
+      throw new Error(`a grammar of text is not of kind ${kind}`);
   }
 }
 

@@ -1,4 +1,4 @@
-// Whatever tokens a model says, in whatever steps they come: the stream tells what the whole answer tells; and calls
+// Whatever tokens a model says, in whatever steps they come: the stream reports what the whole answer reports; and calls
 // that are written as they should be are read back. FUZZ_CASES: how many random answers, else a few that are always the
 // same.
 
@@ -80,7 +80,7 @@ function newStream(
     stopTokenIds: [],
     minTokens: 0,
     logprobs: null,
-    tellsIds: false,
+    reportsIds: false,
     think,
     inReasoning,
     callsInReasoning: true,
@@ -118,7 +118,7 @@ function randomSteps(random: Random, tokens: readonly number[]): number[][] {
 
 describe('an answer of random tokens', () => {
   test.each(Object.keys(dialects) as DialectName[])(
-    'is told alike in any steps (%s)',
+    'is reported alike in any steps (%s)',
     (dialect) => {
       const random = randomFrom(20260103);
       const share = Math.ceil(cases / Object.keys(dialects).length);
@@ -134,9 +134,9 @@ describe('an answer of random tokens', () => {
         const steps = randomSteps(random, tokens);
         for (const pieces of [steps, tokens.map((token) => [token])]) {
           // Without tokens there is one step, which is the whole.
-          const told = read(stream(), pieces.length === 0 ? [[]] : pieces, finish);
-          if (JSON.stringify(told) !== JSON.stringify(whole))
-            expect({ tokens, pieces, told }).toEqual({ tokens, pieces, told: whole });
+          const streamed = read(stream(), pieces.length === 0 ? [[]] : pieces, finish);
+          if (JSON.stringify(streamed) !== JSON.stringify(whole))
+            expect({ tokens, pieces, streamed }).toEqual({ tokens, pieces, streamed: whole });
         }
         if (JSON.stringify(whole).includes('call_0')) withCalls++;
       }
@@ -160,8 +160,8 @@ describe('calls that are written as the templates write them', () => {
           if (random(5) === 0) pieces.push('');
           pieces.push(`${pieces.pop() ?? ''}${character}`);
         }
-        const { content, calls: told } = readPieces(dialect, pieces);
-        const values = told.map(({ name, arguments: text }) => ({
+        const { content, calls: reported } = readPieces(dialect, pieces);
+        const values = reported.map(({ name, arguments: text }) => ({
           name,
           values: JSON.parse(text) as unknown,
         }));

@@ -1,4 +1,4 @@
-// Tells text and calls of tools apart in one answer, while it comes. Marker tokens arrive by themselves; markers that
+// Separates text and calls of tools in one answer, while it comes. Marker tokens arrive by themselves; markers that
 // the vocabulary has no token for are found in the text. Pure; one instance per answer.
 // What turns out to be no call is text, marker and all: nothing that was generated is lost.
 
@@ -45,7 +45,7 @@ export class ToolReader implements CallSink {
   constructor(options: ToolReaderOptions) {
     this.options = options;
     const { kind, begin } = options.dialect;
-    // Qwen3-Coder leaves its marker out at times. What is held to a grammar does not.
+    // Qwen3-Coder leaves its marker out at times. Under a grammar it does not.
     const mayLeaveOut = kind === 'qwenXml' && !options.use.tools.some(({ strict }) => strict);
     this.begins = [...(begin.id === null ? [begin.text] : []), ...(mayLeaveOut ? [beginFunction] : [])];
   }
@@ -60,7 +60,7 @@ export class ToolReader implements CallSink {
     return this.calls > 0 && !this.cut;
   }
 
-  /** One that reads as many calls as there are, of which nobody is told. */
+  /** One that reads as many calls as there are, which it drops. */
   another(): ToolReader {
     return new ToolReader({ ...this.options, use: { ...this.options.use, parallel: true } });
   }

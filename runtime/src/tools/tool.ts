@@ -1,4 +1,4 @@
-// A tool as a request describes it, and a call of one as it is told while the model writes it.
+// A tool as a request describes it, and a call of one as it is reported while the model writes it.
 
 /** A JSON schema that is an object. */
 export type Schema = Readonly<Record<string, unknown>>;

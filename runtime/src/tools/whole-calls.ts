@@ -1,4 +1,4 @@
-// Calls of a whole answer, put together from what was told of them one after the other.
+// Calls of a whole answer, put together from what was reported of them one after the other.
 
 import type { ToolCallDelta } from './tool.js';
 

@@ -70,20 +70,20 @@ class SlowEngine {
 async function run(
   engine: SlowEngine,
   timeLimitSeconds: number,
-): Promise<{ told: string[]; report: unknown }> {
-  const told: string[] = [];
+): Promise<{ progress: string[]; report: unknown }> {
+  const progress: string[] = [];
   const report = await warmUp(engine, [prompt, decode, { ...prompt, rows: 64 }], roomy, {
     timeLimitSeconds,
     now: () => engine.seconds * 1000,
-    onProgress: (done, total) => told.push(`${String(done)}/${String(total)}`),
+    onProgress: (done, total) => progress.push(`${String(done)}/${String(total)}`),
   });
-  return { told, report };
+  return { progress, report };
 }
 
-test('all shapes run, and each is told before it begins', async () => {
+test('all shapes run, and each is reported before it begins', async () => {
   const engine = new SlowEngine();
   expect(await run(engine, 60)).toEqual({
-    told: ['0/3', '1/3', '2/3', '3/3'],
+    progress: ['0/3', '1/3', '2/3', '3/3'],
     report: { ran: 3, leftOut: [], seconds: 9 },
   });
 });

@@ -37,7 +37,7 @@ const longContext = 8192;
 const maxPromptRows = 2048;
 /** As many graphs as the native engine keeps (backends/gpu_loader.cpp), less those of steps that nobody foresaw. */
 const graphsToLeave = 192;
-/** Sequences up to here are told apart one by one, beyond by eights: one more is then a small part of the step. */
+/** Sequences up to here are distinguished one by one, beyond by eights: one more is then a small part of the step. */
 const exactBatches = 16;
 /** A decode runs so often: what begins a sequence, as it is, and captured. */
 export const decodeRuns = 3;

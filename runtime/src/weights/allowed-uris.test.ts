@@ -38,14 +38,14 @@ describe('a URI is allowed', () => {
     [at('models-too'), [at('models')]],
     [at('models/../secrets'), [at('models')]],
     [at('models/out'), [at('models')]],
-    // Nobody is told whether it is there.
+    // Nobody learns whether it is there.
     [at('nowhere'), [at('models')]],
     ['/etc', [at('models'), 's3://etc/']],
-  ])('and not %s beside %j', async (uri, allowed) => {
+  ])('and not %s with %j', async (uri, allowed) => {
     expect(await allowedUri(uri, allowed)).toBeNull();
   });
 
-  test('also where nothing is, and then that is told', async () => {
+  test('also where nothing is, and then that is reported', async () => {
     await expect(allowedUri(at('models/b'), [at('models')])).rejects.toMatchObject({
       reason: 'ModelNotFound',
     });

@@ -18,7 +18,7 @@ export async function allowedUri(uri: string, allowed: readonly string[]): Promi
   const roots = allowed.map(placeOf);
   const realRoots = await Promise.all(roots.map(async (root) => (await followed(root)) ?? root));
   if (real !== null) return realRoots.some((root) => isUnder(real, root)) ? real : null;
-  // Whether a folder is there is told of allowed ones alone.
+  // Whether a folder is there is reported of allowed ones alone.
   if (!roots.some((root) => isUnder(asked, root))) return null;
   throw new FailureError('ModelNotFound', `${asked}: there is no such folder`);
 }

@@ -1,4 +1,4 @@
-// What of the pulled weights is on disk, told to the processes that read them meanwhile: one byte per piece in a file
+// What of the pulled weights is on disk, shared with the processes that read them meanwhile: one byte per piece in a file
 // that has no name. It goes with the last process that has it open, so that nothing of it can be left behind.
 
 import type { ArrivalMap } from '@llmservice/native';

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 
-/** The same in all boots where the system does not tell. */
+/** The same in all boots where the system does not report one. */
 export function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

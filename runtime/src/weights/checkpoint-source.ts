@@ -12,7 +12,7 @@ export interface SourceFile {
 export interface FileVersion extends SourceFile {
   /** Opaque version; null where the source has none (a local folder). */
   readonly etag: string | null;
-  /** Expected digest of the whole file; null where the source does not tell one. */
+  /** Expected digest of the whole file; null where the source does not report one. */
   readonly digest: { readonly algorithm: 'md5' | 'sha256'; readonly hex: string } | null;
 }
 

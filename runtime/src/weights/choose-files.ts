@@ -44,8 +44,8 @@ export function chooseFiles(
 /** Without an index the engine opens this one name. */
 function requireSingleFile(uri: string, weights: readonly string[]): void {
   if (weights.includes(safetensorsSingleFile)) return;
-  const told = `${uri} has its weights in ${weights.join(', ')}, which the engine does not look for: name it ${safetensorsSingleFile}`;
-  throw new FailureError('CheckpointIncomplete', told);
+  const message = `${uri} has its weights in ${weights.join(', ')}, which the engine does not look for: name it ${safetensorsSingleFile}`;
+  throw new FailureError('CheckpointIncomplete', message);
 }
 
 /** What a pull writes beside the files, and what joins to a path out of the folder. */

@@ -44,7 +44,7 @@ export async function fetchRange(
   }
 }
 
-/** A disk that is nearly full takes a part without an error; the next write tells. */
+/** A disk that is nearly full takes a part without an error; the next write reports it. */
 async function writeAll(handle: FileHandle, chunk: Uint8Array, at: number): Promise<void> {
   for (let written = 0; written < chunk.byteLength;) {
     const { bytesWritten } = await handle.write(chunk, written, chunk.byteLength - written, at + written);

@@ -46,7 +46,7 @@ class FileView {
 
   /**
    * Whether what was verified by its name is what is read. Another file that has the name by now is removed, so that the
-   * next pull fetches it: where S3 tells no digest, only this notices.
+   * next pull fetches it: where S3 reports no digest, only this notices.
    * @throws SourceChangedError
    */
   async check(): Promise<void> {

@@ -1,5 +1,5 @@
-// Looks at a checkpoint before any weight is fetched: architecture, files, index and headers of weight files.
-// Everything that a header can tell about a broken checkpoint is told here, in seconds, not after the pull.
+// Inspects a checkpoint before any weight is fetched: architecture, files, index and headers of weight files.
+// Everything that a header can show of a broken checkpoint is reported here, in seconds, not after the pull.
 
 import {
   checkSmallFile,
@@ -165,10 +165,10 @@ function requireTensors(index: SafetensorsIndex, headers: ReadonlyMap<string, We
   );
   const missing = [...index.weightMap].filter(([tensor, file]) => !found.has(`${file}/${tensor}`));
   if (missing.length === 0) return;
-  const told = missing.slice(0, 5).map(([tensor, file]) => `${tensor} in ${file}`);
+  const named = missing.slice(0, 5).map(([tensor, file]) => `${tensor} in ${file}`);
   throw new FailureError(
     'CheckpointIncomplete',
-    `${safetensorsIndexFile} names ${String(missing.length)} tensors that their files do not have: ${told.join(', ')}`,
+    `${safetensorsIndexFile} names ${String(missing.length)} tensors that their files do not have: ${named.join(', ')}`,
     { missing: missing.length },
   );
 }

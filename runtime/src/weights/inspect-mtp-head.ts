@@ -1,5 +1,5 @@
-// Looks at a checkpoint for its layer for multi-token prediction alone: configuration, and headers of the weight files
-// that hold it. Whether the layer fits the model is told here, before any of it is fetched.
+// Inspects a checkpoint for its layer for multi-token prediction alone: configuration, and headers of the weight files
+// that hold it. Whether the layer fits the model is checked here, before any of it is fetched.
 
 import {
   checkMtpHead,
@@ -40,8 +40,8 @@ export async function inspectMtpHead(
   const listing = await attempt(() => source.list());
   const names = listing.map(({ name }) => name);
   if (chooseGguf(source.uri, names) !== null) {
-    const told = `engine.speculative.uri ${source.uri} is a GGUF file; a head is read from safetensors`;
-    throw new FailureError('InvalidEngineConfig', told);
+    const message = `engine.speculative.uri ${source.uri} is a GGUF file; a head is read from safetensors`;
+    throw new FailureError('InvalidEngineConfig', message);
   }
   requireConfig(source.uri, listing);
   const shape = parseCheckpointConfig(await readText(source, 'config.json', attempt));

@@ -30,7 +30,7 @@ export class ListedSource implements CheckpointSource {
   }
 }
 
-/** Some servers tell a time in the one place and an ETag in the other. */
+/** Some servers report a time in the one place and an ETag in the other. */
 function differ(a: string | null, b: string | null): boolean {
   return a !== null && b !== null && isTimeVersion(a) === isTimeVersion(b) && a !== b;
 }

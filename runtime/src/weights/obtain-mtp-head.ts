@@ -44,8 +44,8 @@ export async function obtainMtpHead(options: HeadOptions): Promise<ObtainedHead>
   const { release, disconnect } = opened;
   try {
     if (opened.file !== null) {
-      const told = `engine.speculative.uri ${uri} is a GGUF file; a head is read from a folder with safetensors`;
-      throw new FailureError('InvalidEngineConfig', told);
+      const message = `engine.speculative.uri ${uri} is a GGUF file; a head is read from a folder with safetensors`;
+      throw new FailureError('InvalidEngineConfig', message);
     }
     const view = await viewOf(opened, await pullHead(opened, options));
     disconnect();

@@ -54,7 +54,7 @@ export interface SourceSettings {
   readonly signal: AbortSignal;
 }
 
-/** Which of a checkpoint's files are pulled, where the cache tells such pulls apart by their names. */
+/** Which of a checkpoint's files are pulled, where the cache distinguishes such pulls by their names. */
 export interface Part {
   /** What the checkpoint was when it was planned; null: not known. */
   readonly pin: string | null;

@@ -89,6 +89,6 @@ function translated(error: unknown, path: string): unknown {
 }
 
 function unsafe(path: string, cause?: unknown): FailureError {
-  const told = `${shownPath(path)} is a link, or something else that is not a file of ours: remove it`;
-  return new FailureError('WeightsCacheUnsafe', told, undefined, { cause });
+  const message = `${shownPath(path)} is a link, or something else that is not a file of ours: remove it`;
+  return new FailureError('WeightsCacheUnsafe', message, undefined, { cause });
 }

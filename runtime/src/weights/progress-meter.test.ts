@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { ProgressMeter } from './progress-meter.js';
 
-test('tells rate and time left of what this process moved', () => {
+test('reports rate and time left of what this process moved', () => {
   let now = 0;
   const meter = new ProgressMeter('pull', 10_000, 4_000, () => now);
   expect(meter.read()).toMatchObject({ bytesDone: 4_000, bytesPerSecond: 0, etaSeconds: null });

@@ -40,7 +40,7 @@ export interface PullObserver {
   elsewhere(): void;
 }
 
-/** Files that can be read: the small ones and all headers are there, of the rest what `arrivals` tells. */
+/** Files that can be read: the small ones and all headers are there, of the rest what `arrivals` reports. */
 export interface ArrivingFiles {
   readonly arrivals: Arrivals;
   /**
@@ -58,7 +58,7 @@ export async function pullFiles(options: PullFilesOptions): Promise<ArrivingFile
   const { dir, checkpoint } = options;
   await mkdir(dir, { recursive: true });
   const journal = await PullJournal.open(dir);
-  // Whatever is written, weights or journal: a full disk is told as one.
+  // Whatever is written, weights or journal: a full disk is reported as one.
   const typed = async (error: unknown): Promise<never> => {
     throw await translateWriteError(error, dir, stillMissing(checkpoint, journal));
   };
@@ -182,10 +182,10 @@ async function verify(
     await journal.setVerified(file);
     return;
   }
-  const told = `${file.name}: its size or its content is not what S3 tells of it`;
+  const message = `${file.name}: its size or its content is not what S3 reports of it`;
   // A bad disk block or a bad proxy may have bitten once.
-  if ((await journal.mismatched(file)) === 1) throw new SourceChangedError(`${told}; it is fetched again`);
-  throw new FailureError('CheckpointCorrupt', told, { file: file.name });
+  if ((await journal.mismatched(file)) === 1) throw new SourceChangedError(`${message}; it is fetched again`);
+  throw new FailureError('CheckpointCorrupt', message, { file: file.name });
 }
 
 function sum(values: readonly number[]): number {

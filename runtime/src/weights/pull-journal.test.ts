@@ -47,7 +47,7 @@ test('of another boot only what was verified counts: the rest may never have rea
   expect([journal.isVerified(file), journal.doneBytes(other)]).toEqual([true, 0]);
 });
 
-test('a journal that does not tell its boot is an empty one', async () => {
+test('a journal that does not name its boot is an empty one', async () => {
   const entry = { bytes: 100, etag: '"a"', done: [[0, 100]], verified: true, mismatches: 0 };
   await writeFile(join(dir, '.llmservice-pull.json'), JSON.stringify({ [file.name]: entry }));
   expect((await PullJournal.open(dir)).isVerified(file)).toBe(false);

@@ -1,4 +1,4 @@
-// What of a pull is already on disk, so that a restarted process goes on where the last one stopped.
+// What of a pull is already on disk, so that a restarted process continues where the last one stopped.
 // One JSON file beside the weights, replaced atomically; an entry counts only for the same size and ETag. Only files that
 // are verified have been synced: of others the machine's next boot may find nothing.
 

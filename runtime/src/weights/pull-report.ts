@@ -1,4 +1,4 @@
-// What a pull without a server tells: a line of the log now and then, and progress to the watch for stalls.
+// What a pull without a server reports: a line of the log now and then, and progress to the watch for stalls.
 
 import type { Logger } from '../log/logger.js';
 import type { UnavailableError } from './checkpoint-source.js';
@@ -11,7 +11,7 @@ const logEveryMs = 10_000;
 
 export class PullReport implements PullObserver, AvailabilityObserver {
   private meter: ProgressMeter | null = null;
-  private toldAt = 0;
+  private loggedAt = 0;
   private waiting = false;
 
   constructor(
@@ -29,8 +29,8 @@ export class PullReport implements PullObserver, AvailabilityObserver {
     this.meter?.add(bytes);
     const { bytesDone = 0 } = this.meter?.read() ?? {};
     if (bytes > 0) this.stall.progress(`${String(bytesDone)} bytes pulled`);
-    if (this.now() - this.toldAt < logEveryMs) return;
-    this.toldAt = this.now();
+    if (this.now() - this.loggedAt < logEveryMs) return;
+    this.loggedAt = this.now();
     this.logger.info('pulling', { ...this.meter?.read() });
   }
 

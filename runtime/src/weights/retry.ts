@@ -43,6 +43,6 @@ export async function retryWhileUnavailable<T>(
 }
 
 function rangeNotHonoured(cause: UnavailableError): FailureError {
-  const told = `${cause.message}, ${String(wrongRangesAtMost)} times; a pull needs a server that honours the header Range`;
-  return new FailureError('S3Unavailable', told, undefined, { cause });
+  const message = `${cause.message}, ${String(wrongRangesAtMost)} times; a pull needs a server that honours the header Range`;
+  return new FailureError('S3Unavailable', message, undefined, { cause });
 }

@@ -1,4 +1,4 @@
-// Work of which the first failure counts: nothing new is begun after it, and it is told once nothing is under way.
+// Work of which the first failure counts: nothing new is begun after it, and it is thrown once nothing is under way.
 
 import type { LimitFunction } from 'p-limit';
 

@@ -5,7 +5,7 @@ import { classifyS3Error } from './s3-errors.js';
 
 const s3Error = (name: string, status?: number) => ({
   name,
-  message: 'as told',
+  message: 'as reported',
   ...(status === undefined ? { code: name } : { $metadata: { httpStatusCode: status } }),
 });
 

@@ -13,11 +13,11 @@ export function classifyS3Error(
   const reading = readS3Error(error);
   const { means } = reading;
   const words = error instanceof Error ? error.message : '';
-  const told = `${what}: ${describeS3Error(reading)}${words === '' ? '' : `: ${words}`}`;
+  const message = `${what}: ${describeS3Error(reading)}${words === '' ? '' : `: ${words}`}`;
   const options = { cause: error };
-  // 416: without an ETag to ask for, nothing else tells of an object that has become shorter.
-  if (means === 'objectAbsent' || means === 'objectChanged') return new SourceChangedError(told, options);
+  // 416: without an ETag to ask for, nothing else shows an object that has become shorter.
+  if (means === 'objectAbsent' || means === 'objectChanged') return new SourceChangedError(message, options);
   return failureKinds[means].terminal
-    ? new FailureError(means, told, undefined, options)
-    : new UnavailableError(told, options);
+    ? new FailureError(means, message, undefined, options)
+    : new UnavailableError(message, options);
 }

@@ -34,7 +34,7 @@ async function read({ status, range, body }: Answer, begin: number, end: number)
 test.each<[string, Answer, number, number]>([
   ['the range', { status: 206, range: 'bytes 4-6/10', body: content.subarray(4, 7) }, 4, 7],
   [
-    'the range, of a length not told',
+    'the range, of an unknown length',
     { status: 206, range: 'bytes 4-6/*', body: content.subarray(4, 7) },
     4,
     7,

@@ -49,9 +49,11 @@ export class S3Source implements CheckpointSource {
         }
       }
     } catch (error) {
-      const told = classifyS3Error(error, `list ${this.uri}`);
+      const classified = classifyS3Error(error, `list ${this.uri}`);
       // A list names no object: what is not found is the bucket, by whatever word.
-      throw told instanceof SourceChangedError ? new FailureError('BucketNotFound', told.message) : told;
+      throw classified instanceof SourceChangedError
+        ? new FailureError('BucketNotFound', classified.message)
+        : classified;
     }
     return files;
   }
@@ -79,7 +81,7 @@ export class S3Source implements CheckpointSource {
           Bucket: this.bucket,
           Key: this.prefix + file.name,
           Range: `bytes=${String(begin)}-${String(end - 1)}`,
-          // A time cannot be asked for exactly: the server may keep finer ones than it tells.
+          // A time cannot be asked for exactly: the server may keep finer ones than it reports.
           ...(file.etag === null || isTimeVersion(file.etag) ? {} : { IfMatch: file.etag }),
         }),
       );

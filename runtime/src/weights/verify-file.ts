@@ -1,4 +1,4 @@
-// Compares a pulled file with what S3 told of it.
+// Compares a pulled file with what S3 reported of it.
 
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';

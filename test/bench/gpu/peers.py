@@ -22,7 +22,7 @@ def say(**line):
 
 
 def found(name):
-    """The module, or None once its absence is told."""
+    """The module, or None once its absence is reported."""
     try:
         return importlib.import_module(name)
     except Exception as error:  # a broken installation is as good as none

@@ -47,7 +47,7 @@ describe('rooflines', () => {
 });
 
 describe('renderReport', () => {
-  test('tells bytes a second, the share of the roofline and the best peer of that very shape', () => {
+  test('reports bytes a second, the share of the roofline and the best peer of that very shape', () => {
     const peer = (name: string, micros: number, rows = 1): BenchLine => ({
       ...shape,
       section: 'peer',
@@ -69,7 +69,7 @@ describe('renderReport', () => {
     ]);
   });
 
-  test('tells operations a second where products are the bound', () => {
+  test('reports operations a second where products are the bound', () => {
     const large: OpLine = { ...down, rows: 8192, micros: 1000, bytes: 5e8, flops: 1e12 };
     expect(cellsOf(renderReport([device, large], origin), 'down').slice(5, 8)).toEqual([
       '1000.0 TFLOP/s',
@@ -86,7 +86,7 @@ describe('renderReport', () => {
     expect(cellsOf(report, 'down').slice(6)).toEqual(['–', '–', '–']);
   });
 
-  test('tells each step kernel by kernel, with and without drafts apart', () => {
+  test('reports each step kernel by kernel, with and without drafts apart', () => {
     const step = (drafts: number, micros: number): BenchLine[] => [
       { section: 'model', what: 'step', step: 'decode', drafts, launches: 3, micros },
       {
@@ -117,7 +117,7 @@ describe('renderReport', () => {
     expect(report).toContain('#### Kernel by kernel: decode, 4 drafts each');
   });
 
-  test('tells acceptance, and tokens that drafts changed', () => {
+  test('reports acceptance, and tokens that drafts changed', () => {
     const many = {
       section: 'model',
       what: 'load of many',

@@ -31,7 +31,7 @@ const rooflines: readonly (readonly [name: string, roofline: Roofline])[] = [
   ['MI250X', roofline(1.638, null, 191.5)],
 ];
 
-/** Null for a device that is not in the table: then no share of anything is told. */
+/** Null for a device that is not in the table: then no share of anything is shown. */
 export function rooflineOf(deviceName: string): Roofline | null {
   return rooflines.find(([name]) => deviceName.includes(name))?.[1] ?? null;
 }

@@ -552,7 +552,7 @@ def by_ranks(release: Release) -> dict:
             found[size] = [Rank(release, rank, size).bytes for rank in range(size)]
         except Refused:
             continue
-    # Most ranks hold the same; where not, every rank is told.
+    # Most ranks hold the same; where not, every rank is listed.
     return {size: rows if len(set(rows)) > 1 else rows[0] for size, rows in found.items()}
 
 

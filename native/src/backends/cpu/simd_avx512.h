@@ -55,7 +55,7 @@ struct Avx512Lanes {
   }
   using Words = __m512i;
   static Words load_words(const uint32_t* p) { return _mm512_loadu_si512(p); }
-  // The permute looks at the low four bits of each index only.
+  // The permute reads the low four bits of each index only.
   static Avx512Lanes widen_fp4(Words codes) {
     const __m512 values =
         _mm512_setr_ps(0, 0.5f, 1, 1.5f, 2, 3, 4, 6, -0.0f, -0.5f, -1, -1.5f, -2, -3, -4, -6);

@@ -52,7 +52,7 @@ void ThreadPool::run_job(int64_t tiles, Call call, const void* context) {
     for (int64_t tile = 0; tile < tiles; ++tile) call(context, tile, 0);
     return;
   }
-  // Closed first: a worker still looking at the last job must not pair its cursor with the fields of this
+  // Closed first: a worker still reading the last job must not pair its cursor with the fields of this
   // one.
   const uint32_t job = job_.load(std::memory_order_relaxed) + 1;
   const uint64_t opening = static_cast<uint64_t>(job) << 32;

@@ -43,7 +43,7 @@ using F32Columns = ElementColumns<L, float, L::load>;
 
 // FP8 goes by way of a buffer of eight columns in an instruction family's own half-way type. AVX-512 without
 // BF16 widens half precision from memory with one instruction per 16 weights, from registers with two and a
-// half: per cache line of 64 weights 10 instead of 16 for the two arithmetic ports, beside 4 per row of x.
+// half: per cache line of 64 weights 10 instead of 16 for the two arithmetic ports, with 4 per row of x.
 template <class L>
 class Fp8Columns {
  public:
@@ -73,7 +73,7 @@ class Fp8Columns {
 };
 
 // Four-bit codes: eight columns lie in one word per output, the first in its low nibble. Takes the next eight
-// of a panel, whose `weights` go on behind them.
+// of a panel, whose `weights` continue behind them.
 template <class L, int kAhead, int kLocality>
 void fetch_nibbles(const uint32_t*& weights, typename L::Words (&codes)[4]) {
   for (int j = 0; j < 4; ++j) {

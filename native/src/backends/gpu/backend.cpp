@@ -32,8 +32,8 @@ class DeviceBuffer final : public Buffer {
   DeviceMemory memory_;
 };
 
-// Of the rows that are sampled: requests, of a sequence that may begin a form two; once whatever else one
-// batch lists at most.
+// Of the rows that are sampled: requests, of a sequence that may begin structured output two; once whatever
+// else one batch lists at most.
 size_t sample_list_bytes(const StepLimits& limits) {
   if (limits.vocab == 0) return 0;
   const int64_t masks = kMaxSampleRequests * ((limits.vocab + 31) / 32) * int64_t{sizeof(uint32_t)};
@@ -59,7 +59,7 @@ void check_heads(int64_t head_dim) {
                                                    " features; GPUs take multiples of 16 up to 256.");
 }
 
-// The row counts that a workspace is looked at for: it need not grow with them.
+// The row counts that a workspace is sized for: it need not grow with them.
 std::vector<int64_t> row_counts(int64_t most) {
   std::vector<int64_t> counts;
   for (int64_t rows = 1; rows < most; rows *= 2) counts.push_back(rows);
@@ -82,7 +82,7 @@ GpuBackend::~GpuBackend() {
   if (ranks_) ranks_->leave();
   try {
     device_.finish();
-  } catch (const EngineError&) {  // the device has failed, and told so before
+  } catch (const EngineError&) {  // the device has failed, and reported it before
   }
   ranks_.reset();
 }

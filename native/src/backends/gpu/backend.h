@@ -17,7 +17,7 @@ struct GpuOptions {
   int device = 0;
   size_t graphs = 64;   // to keep; 0: every launch by itself
   bool samples = true;  // false: leaves sampling to the host
-  // Told of each list right after it was given to the device: all that it reads is still in place.
+  // Called for each list right after it was given to the device: all that it reads is still in place.
   std::function<void(Device&, const LaunchList&)> on_list = {};
 };
 

@@ -7,11 +7,11 @@
 namespace llmservice::gpu {
 namespace {
 
-// Above this a kernel must be told that it may have so much.
+// Above this a kernel must opt in to so much.
 constexpr uint32_t kPlainShared = 48 << 10;
 
-// Of the driver for a process, at most, as checkpoint/src/memory/memory-parts.ts reserves it: what others have beyond it
-// may go away.
+// Of the driver for a process, at most, as checkpoint/src/memory/memory-parts.ts reserves it: what others
+// have beyond it may go away.
 constexpr size_t kContextBytes = 512 << 20;
 
 // Which is no fault of the device, and is not to be met again as the last error.
@@ -24,7 +24,7 @@ bool is_out_of_memory(gpuError_t error) {
 void check(gpuError_t error, const char* what) {
   if (error == gpuSuccess) return;
   if (is_out_of_memory(error)) {
-    // Of local memory: allocate() tells by itself what it wanted.
+    // Of local memory: allocate() reports by itself what it wanted.
     throw EngineError("DeviceOutOfMemory", std::string("The device has no memory left to ") + what + ".");
   }
   throw EngineError("DeviceFault",
@@ -86,7 +86,7 @@ void* Device::taken(gpuError_t error, void*& memory, size_t bytes) {
 
 MemoryInfo Device::memory() const {
   MemoryInfo info{};
-  check(gpuMemGetInfo(&info.free, &info.total), "tell its memory");
+  check(gpuMemGetInfo(&info.free, &info.total), "report its memory");
   return info;
 }
 

@@ -52,7 +52,7 @@ class Device {
   // Ten times the major version and the minor one.
   int compute_capability() const { return compute_capability_; }
 
-  // What the driver tells of all processes together.
+  // What the driver reports for all processes together.
   MemoryInfo memory() const;
   // Bytes of the device that this object gave and that were not released.
   size_t held() const { return held_; }

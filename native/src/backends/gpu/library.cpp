@@ -9,7 +9,7 @@
 namespace llmservice::gpu {
 namespace {
 
-// Domain, bus, device and function as sysfs spells them. Runtimes tell no function: GPUs have theirs at 0.
+// Domain, bus, device and function as sysfs spells them. Runtimes report no function: GPUs have theirs at 0.
 std::string pci_address_of(const gpuDeviceProp_t& properties) {
   char address[32];
   std::snprintf(address, sizeof address, "%04x:%02x:%02x.0", properties.pciDomainID, properties.pciBusID,

@@ -14,11 +14,11 @@ using std::chrono::milliseconds;
 constexpr milliseconds kBetweenLooks{50};
 // A call that waits for others, where a queue of the device is full, is not waited for any longer.
 constexpr milliseconds kLongestCall{1000};
-// A rank's end shows in the library before the group hears of it, which knows more to tell.
-constexpr milliseconds kOthersTell{1000};
+// A rank's end shows in the library before the group hears of it, which knows the cause.
+constexpr milliseconds kOthersReport{1000};
 constexpr std::chrono::microseconds kBetweenAnswers{20};
 
-// What a rank tells the others of itself.
+// What a rank sends the others about itself.
 struct Card {
   NcclId id;  // rank 0's counts
   int32_t device;
@@ -53,7 +53,7 @@ NcclCommunicator::~NcclCommunicator() {
   if (!ended_) library_.functions.CommDestroy(comm_);
 }
 
-// All know the same afterwards, and so all go on or none does.
+// All know the same afterwards, and so all continue or none does.
 void NcclCommunicator::agree(int device) {
   Card card{.id = {}, .device = device, .problem = {}};
   if (channel_.rank() == 0 && library_.problem.empty()) {
@@ -92,7 +92,7 @@ void NcclCommunicator::connect() {
       result = ask();
     }
     if (failed(result)) {
-      let_others_tell();
+      let_others_report();
       throw NoNccl(library_.name + " does not connect the ranks, " + text_of(result) +
                    ". NCCL_DEBUG=INFO in spec.env makes it say more.");
     }
@@ -121,9 +121,9 @@ void NcclCommunicator::settle(NcclResult result, std::unique_lock<std::mutex>& l
 }
 
 std::string NcclCommunicator::text_of(NcclResult result) const {
-  const char* const told = library_.functions.GetLastError(comm_);
+  const char* const last = library_.functions.GetLastError(comm_);
   const std::string text = library_.functions.GetErrorString(result);
-  return told == nullptr || *told == 0 ? text : text + " (" + told + ")";
+  return last == nullptr || *last == 0 ? text : text + " (" + last + ")";
 }
 
 void NcclCommunicator::abort() {
@@ -137,12 +137,12 @@ void NcclCommunicator::check() const {
   if (failure_.empty()) return;
   const std::string failure = failure_;
   lock.unlock();
-  let_others_tell();
+  let_others_report();
   throw EngineError("DeviceFault", library_.name + " failed: " + failure + ".");
 }
 
-void NcclCommunicator::let_others_tell() const {
-  for (const auto end = Clock::now() + kOthersTell; Clock::now() < end;) {
+void NcclCommunicator::let_others_report() const {
+  for (const auto end = Clock::now() + kOthersReport; Clock::now() < end;) {
     channel_.check();
     std::this_thread::sleep_for(kBetweenLooks);
   }
@@ -151,7 +151,7 @@ void NcclCommunicator::let_others_tell() const {
 bool NcclCommunicator::must_end() {
   if (loss_.is_set()) return true;
   const std::unique_lock lock(using_, std::try_to_lock);
-  if (!lock.owns_lock()) return false;  // calls tell themselves
+  if (!lock.owns_lock()) return false;  // calls report failures themselves
   const NcclResult result = ask();
   if (failed(result) && failure_.empty()) failure_ = text_of(result);
   return !failure_.empty();

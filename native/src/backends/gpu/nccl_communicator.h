@@ -1,5 +1,5 @@
 // One rank's end of a group of NCCL's: made by all ranks together, and ended by a thread that watches once a
-// rank is lost or the library has failed, since what waits for others in a kernel of the library goes on by
+// rank is lost or the library has failed, since what waits for others in a kernel of the library continues by
 // nothing but ncclCommAbort.
 #pragma once
 
@@ -30,7 +30,7 @@ class NcclCommunicator {
     return result != NcclResult::kSuccess && result != NcclResult::kInProgress;
   }
   // One group of calls, whose work is on its stream afterwards. Nothing happens once the communicator has
-  // ended; a failure ends it, and check() tells of it.
+  // ended; a failure ends it, and check() reports it.
   template <class Calls>
   void run(const Calls& calls) noexcept {
     std::unique_lock lock(using_);
@@ -40,7 +40,7 @@ class NcclCommunicator {
     const NcclResult result = library_.functions.GroupEnd();
     settle(failed(called) ? called : result, lock);
   }
-  // Whatever waits for other ranks goes on, and nothing it says means anything.
+  // Whatever waits for other ranks continues, and nothing it says means anything.
   void abort();
   // Throws if the work that ended did so because a rank was lost or the library failed.
   void check() const;
@@ -53,7 +53,7 @@ class NcclCommunicator {
   void settle(NcclResult result, std::unique_lock<std::mutex>& lock) noexcept;
   std::string text_of(NcclResult result) const;
   // Throws if the group hears of a loss now.
-  void let_others_tell() const;
+  void let_others_report() const;
   void watch();
   bool must_end();
 

@@ -6,7 +6,7 @@
 namespace llmservice::gpu {
 namespace {
 
-// Each rank finds the same, or none goes on.
+// Each rank finds the same, or none continues.
 std::unique_ptr<RankCollective> own_or_library(Device& device, RankChannel& channel, const AddLaunch& add) {
   std::string apart;
   try {

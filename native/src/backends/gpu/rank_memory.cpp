@@ -13,7 +13,7 @@ namespace {
 // Drivers share whole blocks of this size: nothing else of this process is to lie in them.
 constexpr size_t kSharedBlock = size_t{2} << 20;
 
-// What a rank tells the others of itself.
+// What a rank sends the others about itself.
 struct Card {
   bool shares;
   gpuIpcMemHandle_t handle;
@@ -108,7 +108,7 @@ std::string RankMemories::open_peers() {
       ranks_.memory[rank] = memory_at(own_.data());
       continue;
     }
-    if (!cards[rank].shares) continue;  // as it tells itself
+    if (!cards[rank].shares) continue;  // as it reports itself
     const std::string problem = open_peer(rank, cards[rank].handle, cards[rank].device);
     if (!problem.empty()) {
       return name_of(ranks_.rank) + " cannot use the memory of " + name_of(rank) + ", " + problem;

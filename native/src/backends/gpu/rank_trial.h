@@ -18,9 +18,9 @@ struct RankTrial {
   std::chrono::milliseconds patience;
   // The launch that adds up x (count).
   std::function<Launch(float* x)> all_reduce;
-  // From another thread, when the sum has not come in time: has the device go on without.
+  // From another thread, when the sum has not come in time: has the device continue without.
   std::function<void()> give_up;
-  // After each sum, before it is looked at: throws if the ranks were not all there.
+  // After each sum, before it is checked: throws if the ranks were not all there.
   std::function<void()> check;
 };
 

@@ -1,5 +1,5 @@
 // Whether a model fits an engine that is not ours. That engine measures for itself, so that only what cannot be otherwise
-// is refused; our own engine's plan, where there is one, is told as an estimate.
+// is refused; our own engine's plan, where there is one, is reported as an estimate.
 
 import { formatGiB } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';

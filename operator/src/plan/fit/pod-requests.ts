@@ -15,11 +15,11 @@ export function parseAmounts(amounts: Amounts = {}): Requests {
 }
 
 export function podRequests({ containers = [], initContainers = [], overhead }: PodSpec): Requests {
-  const beside = initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always');
+  const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always');
   const before = initContainers.filter(({ restartPolicy }) => restartPolicy !== 'Always');
   const requestsOf = ({ resources }: { resources?: { requests?: Amounts } }): Requests =>
     parseAmounts(resources?.requests);
-  const running = [...containers, ...beside].map(requestsOf).reduce(sum, {});
+  const running = [...containers, ...sidecars].map(requestsOf).reduce(sum, {});
   const most = before.map(requestsOf).reduce(larger, running);
   return [parseAmounts(overhead), { pods: 1 }].reduce(sum, most);
 }

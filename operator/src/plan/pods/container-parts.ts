@@ -20,7 +20,7 @@ export const terminationMessage = {
   terminationMessagePolicy: 'FallbackToLogsOnError',
 };
 
-/** The pod keeps accepting for this long after it was told to stop, until endpoints everywhere have forgotten it. */
+/** The pod keeps accepting for this long after it was asked to stop, until endpoints everywhere have forgotten it. */
 export const preStopSeconds = 5;
 
 export const keepAccepting = {

@@ -1,4 +1,4 @@
-// What the runtime is told: the engine config, and the ConfigMap that carries it. The name holds the content's hash,
+// What the runtime gets: the engine config, and the ConfigMap that carries it. The name holds the content's hash,
 // so that a pod of an older revision that restarts still finds what it was made for.
 
 import { annotations, paths, type EngineConfig } from '@llmservice/crds';

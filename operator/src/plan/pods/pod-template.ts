@@ -1,5 +1,5 @@
 // The pod that serves: one container, restricted security context, weights and /dev/shm as volumes, probes that
-// tell "the event loop turns" (startup, liveness) from "the model answers" (readiness).
+// distinguish "the event loop turns" (startup, liveness) from "the model answers" (readiness).
 
 import type { V1Container, V1ObjectMeta, V1PodSpec, V1Volume } from '@kubernetes/client-node';
 import { type MemoryPlan } from '@llmservice/checkpoint';
@@ -28,7 +28,7 @@ export interface PodInputs {
   readonly image: string;
   /** Of our runtime, where it pulls for another engine; else null. */
   readonly pullImage: string | null;
-  /** The operator's own. Null: it was not told, and no folder of a node is prepared. */
+  /** The operator's own. Null: it is not set, and no folder of a node is prepared. */
   readonly operatorImage: string | null;
   readonly configMap: string;
   readonly configHash: string;
@@ -38,7 +38,7 @@ export interface PodInputs {
 
 /** From the end of the drain to SIGKILL. */
 const graceSeconds = 15;
-/** Annotation with the hash of the whole template: tells pods of this revision from older ones. */
+/** Annotation with the hash of the whole template: distinguishes pods of this revision from older ones. */
 export const revisionAnnotation = 'llmservice.dev/revision';
 
 export function planPodTemplate(service: WantedService, inputs: PodInputs): PodTemplate {

@@ -46,7 +46,7 @@ export function planResources(
 
 /**
  * With devices, what a pod's host memory may come to at most: weights and KV cache are not in it, so that only a fault or
- * hostile requests reach it, and then end this pod and none beside it. What is read from disk is no part of it, since the
+ * hostile requests reach it, and then end this pod and no other. What is read from disk is no part of it, since the
  * kernel gives that back. On the CPU the engine plans with a limit that it is given, and nobody knows the node's.
  */
 function hostLimit({ spec, accelerator, sharedMemoryBytes }: WantedService): Amounts {
@@ -57,7 +57,7 @@ function hostLimit({ spec, accelerator, sharedMemoryBytes }: WantedService): Amo
   return { memory: formatMi(Math.max(bytes, requested)) };
 }
 
-/** Host memory: all that the engine holds on the CPU; with devices the loading windows and the processes beside the engine. */
+/** Host memory: all that the engine holds on the CPU; with devices the loading windows and the processes other than the engine. */
 function defaultMemoryBytes(service: WantedService, size: CheckpointSize, plan: MemoryPlan | null): number {
   if (service.accelerator.kind !== 'cpu') return 4 * gib + service.sharedMemoryBytes;
   // The plan is one rank's; all ranks share the pod's memory.

@@ -27,10 +27,10 @@ export interface VllmInputs {
 }
 
 const gib = 2 ** 30;
-/** A load tells no progress, so that only its whole time can be bounded: two hours. */
+/** A load reports no progress, so that only its whole time can be bounded: two hours. */
 const startup = { periodSeconds: 2, failureThreshold: 3600 };
 
-/** Tells who reads a pod's failure that its log is vLLM's. */
+/** Marks the pod's log as vLLM's, for whoever reads its failure. */
 export const vllmAnnotations = { [annotations.engineRuntime]: 'vllm' };
 
 export function planVllmContainers(
@@ -88,7 +88,7 @@ function vllm(service: WantedService, { image, size }: VllmInputs): V1Container 
   };
 }
 
-/** Its image is made for root: caches go where any user may write, and nothing is told or fetched elsewhere. */
+/** Its image is made for root: caches go where any user may write, and nothing is sent or fetched elsewhere. */
 const baseVariables: readonly EnvVar[] = [
   { name: 'HOME', value: '/tmp' },
   // A name for libraries that look up the user of a numeric id that no file lists.
@@ -98,7 +98,7 @@ const baseVariables: readonly EnvVar[] = [
   { name: 'VLLM_DO_NOT_TRACK', value: '1' },
 ];
 
-/** Estimates: a process per rank beside the server's, and on the CPU weights and KV cache too. */
+/** Estimates: a process per rank in addition to the server's, and on the CPU weights and KV cache too. */
 function resourcesOf(service: WantedService, size: CheckpointSize): V1ResourceRequirements {
   const { spec, accelerator, tensor, sharedMemoryBytes } = service;
   const device =

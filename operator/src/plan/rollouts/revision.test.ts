@@ -119,7 +119,7 @@ test.each<[string, KubeObject]>([
     'a name of another',
     { ...stored(), metadata: { ...stored().metadata, name: `${service.name}-0123456789` } },
   ],
-])('%s is as good as absent, and told to be removed', (_, object) => {
+])('%s is as good as absent, and marked for removal', (_, object) => {
   const { history, unreadable } = read(object);
   expect([history, unreadable]).toEqual([[], [object]]);
 });

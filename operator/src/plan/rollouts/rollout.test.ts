@@ -68,7 +68,7 @@ describe('a new template', () => {
     expect(decideRollout(rollout, nodes)).toBe(expected);
   });
 
-  test('is tried beside the old pods where nodes may not be read', () => {
+  test('is tried alongside the old pods where nodes may not be read', () => {
     expect(decideRollout(base, null)).toBe('surge');
   });
 

@@ -28,7 +28,7 @@ export interface Rollout {
 export type RolloutReview =
   /** @property recheckMs null: nothing will change by time alone */
   | { readonly state: 'settled'; readonly replacement: Replacement; readonly recheckMs: number | null }
-  /** The nodes have to be looked at. */
+  /** The nodes have to be checked. */
   | { readonly state: 'open' };
 
 export function reviewRollout(rollout: Rollout, patienceMs: number): RolloutReview {

@@ -1,4 +1,4 @@
-// What tells one wish from another: the spec without what no pod depends on, and with what an attempt also depends on.
+// What distinguishes one spec from another: the spec without what no pod depends on, and with what an attempt also depends on.
 
 import { specDefaults } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';

@@ -26,7 +26,7 @@ export interface AutoscalingCapabilities {
   readonly forbidden?: readonly string[];
   /** Whether something answers for custom.metrics.k8s.io. */
   readonly customMetrics: boolean;
-  /** Where KEDA asks for our metrics; null: the operator was not told. */
+  /** Where KEDA asks for our metrics; null: it is not set. */
   readonly prometheusUrl: string | null;
 }
 

@@ -109,7 +109,7 @@ describe('the budget', () => {
     expect(spent(used(hours), [two], now).state).toBe(state);
   });
 
-  test('is looked at again by the time that it is spent', () => {
+  test('is checked again by the time that it is spent', () => {
     // 72 seconds of two devices are left.
     const near = account({ deviceSeconds: 100 * hour - 144 });
     expect(spent(near, [two], now).recheckMs).toBe(72_000);
@@ -126,7 +126,7 @@ describe('the budget', () => {
   test.each<[string, Partial<Budget>, number]>([
     ['hours', { deviceHoursPerMonth: 10 }, 10 * hour],
     ['cost', { costPerMonth: '250', costPerDeviceHour: '2.5' }, 100 * hour],
-  ])('is told in %s', (_, given, limit) => {
+  ])('is reported in %s', (_, given, limit) => {
     const { timeZone, action } = budget;
     expect(spendingAt({ timeZone, action, ...given }, null, [], now)?.limitSeconds).toBe(limit);
   });

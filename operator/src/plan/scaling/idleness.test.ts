@@ -19,7 +19,7 @@ const after = (...looks: Look[]): Watched =>
 describe('idleness', () => {
   test.each<[string, Look[], object]>([
     ['begins with the first look', [look([0, 0, 5])], { state: 'idle', forMs: 10_000 }],
-    ['goes on', [look([0, 0, 5]), look([0, 0, 5])], { state: 'idle', forMs: 10_000 }],
+    ['continues', [look([0, 0, 5]), look([0, 0, 5])], { state: 'idle', forMs: 10_000 }],
     ['begins anew after tokens', [look([0, 0, 5]), look([0, 0, 6])], { state: 'idle', forMs: 9_000 }],
     ['begins anew with another pod', [look([0, 0, 5]), look([0, 0, 5], [0, 0, 0])], { forMs: 9_000 }],
     ['ends with a request', [look([0, 0, 5]), look([1, 0, 5])], { state: 'busy' }],
@@ -49,17 +49,17 @@ const metrics = (change: Record<string, string> = {}): string =>
     .join('\n');
 
 describe('the text of /metrics', () => {
-  test('tells what runs, waits and was counted, over all series', () => {
+  test('says what runs, waits and was counted, over all series', () => {
     const more =
       'vllm:num_requests_running{engine="1"} 1\nvllm:request_success_total{finished_reason="stop"} 4\n';
     const activity = { running: 2, waiting: 2, counted: 1027, kvUsage: null };
     expect(parseActivity(`${metrics()}\n${more}`)).toEqual(activity);
   });
-  test('tells the fullest KV cache, where it is told', () => {
+  test('reports the fullest KV cache, where it is reported', () => {
     const kv = [0.25, 0.5].map((share, engine) => `vllm:kv_cache_usage_perc{engine="${engine}"} ${share}\n`);
     expect(parseActivity(`${metrics()}\n${kv.join('')}`)).toMatchObject({ kvUsage: 0.5 });
   });
-  test.each(['NaN', '+Inf', 'Infinity'])('tells of no KV cache where one is %s', (share) => {
+  test.each(['NaN', '+Inf', 'Infinity'])('reports no KV cache where one is %s', (share) => {
     const kv = `vllm:kv_cache_usage_perc{engine="0"} ${share}\nvllm:kv_cache_usage_perc{engine="1"} 0.5\n`;
     expect(parseActivity(`${metrics()}\n${kv}`)).toMatchObject({ running: 1, kvUsage: null });
   });
@@ -68,7 +68,7 @@ describe('the text of /metrics', () => {
     '<html>',
     metrics({ 'vllm:num_requests_running': 'NaN' }),
     metrics().replace(/vllm:prompt.*/g, ''),
-  ])('tells nothing without all of it: %#', (text) => {
+  ])('says nothing without all of it: %#', (text) => {
     expect(parseActivity(text)).toBeNull();
   });
 });

@@ -1,13 +1,13 @@
-// Whether pods were asked anything, judged from two looks at their /metrics: nothing runs or waits, and no token was
+// Whether pods were asked anything, judged from two checks their /metrics: nothing runs or waits, and no token was
 // counted in between. What cannot be seen is never idle.
 
-/** What a pod's /metrics tell of requests, by names that vLLM and our engine share. */
+/** What a pod's /metrics report of requests, by names that vLLM and our engine share. */
 export interface Activity {
   readonly running: number;
   readonly waiting: number;
   /** Grows with every request that was answered. */
   readonly counted: number;
-  /** Share of the KV cache in use; null: it does not tell. */
+  /** Share of the KV cache in use; null: it is not reported. */
   readonly kvUsage: number | null;
 }
 

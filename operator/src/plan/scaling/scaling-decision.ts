@@ -3,7 +3,7 @@
 // while some pod cannot be seen, none goes.
 
 export interface Load {
-  /** The metric's value of each pod that answers and told it. */
+  /** The metric's value of each pod that answers and reported it. */
   readonly values: readonly number[];
   /** Pods that answer and could not be seen. */
   readonly unseen: number;

@@ -32,7 +32,7 @@ describe('a schedule of working hours in Berlin', () => {
     expect(at(time)).toMatchObject(expected);
   });
 
-  test('tells until when it holds, ahead of its start too', () => {
+  test('says until when it holds, ahead of its start too', () => {
     const active = [{ name: 'day', until: '2026-01-05T17:00:00Z' }];
     expect(at('2026-01-05T06:55:00Z').active).toEqual(active);
     expect(at('2026-01-05T12:00:00Z').active).toEqual(active);
@@ -53,7 +53,7 @@ describe('clocks that change within a schedule', () => {
   const night: Schedule = { ...day, start: '30 2 * * *', end: '30 3 * * *' };
   test.each<[string, string, number]>([
     // 02:30 does not exist on 2026-03-29: the clock goes from 02:00 (01:00Z) to 03:00.
-    ['a start that is skipped comes when the clock has gone on', '2026-03-29T01:15:00Z', 2],
+    ['a start that is skipped comes when the clock has moved on', '2026-03-29T01:15:00Z', 2],
     ['and its end comes', '2026-03-29T01:30:00Z', 0],
     // 02:30 comes twice on 2026-10-25: at 00:30Z and 01:30Z.
     ['an hour that comes twice begins it once', '2026-10-25T00:30:00Z', 2],

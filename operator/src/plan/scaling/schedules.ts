@@ -72,7 +72,7 @@ function turnOf(schedule: Schedule, before: readonly ActiveSchedule[], lead: num
     : { until: null, changeMs: leftMs };
 }
 
-/** Five fields. @throws Error telling what is wrong with the expression or the time zone */
+/** Five fields. @throws Error saying what is wrong with the expression or the time zone */
 export function cron(expression: string, timeZone: string): Cron {
   return new Cron(expression.replace(/ +/g, ' '), { timezone: timeZone, mode: '5-part', paused: true });
 }

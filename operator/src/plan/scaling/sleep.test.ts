@@ -48,7 +48,7 @@ describe('a service', () => {
       { state: 'awake', note: null, recheckMs: 1_000 },
     ],
     ['works', { idleness: { state: 'busy' } }, { state: 'awake', note: null }],
-    ['was not looked at yet', { idleness: { state: 'unknown' } }, { state: 'awake', note: null }],
+    ['was not checked yet', { idleness: { state: 'unknown' } }, { state: 'awake', note: null }],
     ['loads, rolls out or fails', { settled: false }, { state: 'awake', note: null }],
     [
       'has an activator that cannot take its requests',
@@ -118,7 +118,7 @@ describe('the activator takes its requests', () => {
   });
 
   test.each([
-    ['to tell that the budget is spent', { idleAfterSeconds: 60 }, true],
+    ['to say that the budget is spent', { idleAfterSeconds: 60 }, true],
     ['not of one that never sleeps', {}, false],
   ])('%s', (_, chosen, needed) => {
     const demand = { ...inputs.demand, overBudget: true };

@@ -82,7 +82,7 @@ function canShrink({ spec: { replicas, scaling } }: WantedService): boolean {
 }
 
 const behindKeys =
-  'It does not fall asleep: auth.protectMetrics keeps /metrics behind keys, so that nobody can tell whether it is idle.';
+  'It does not fall asleep: auth.protectMetrics keeps /metrics behind keys, so that nobody can say whether it is idle.';
 const noActivator =
   'It does not fall asleep: no pod of the activator is ready to take its requests. Install the operator with activator.enabled.';
 
@@ -114,7 +114,7 @@ export function needsActivator(
   answeringMs: number | null,
 ): boolean {
   if (sleep.state === 'asleep' || sleep.state === 'falling') return true;
-  // It tells who asks that the budget is spent.
+  // It answers who asks that the budget is spent.
   if (demand.overBudget && !service.spec.stop && service.spec.replicas > 0) {
     return service.spec.scaling.idleAfterSeconds !== undefined;
   }

@@ -1,4 +1,4 @@
-// Endpoints that put the activator's pods behind a service's own Service, beside those that its selector finds: neither
+// Endpoints that put the activator's pods behind a service's own Service, in addition to those that its selector finds: neither
 // Service nor route has to change when its pods go and come.
 
 import { fieldManager, ports } from '@llmservice/crds';

@@ -61,7 +61,7 @@ describe('another service stands in', () => {
     ['not where a younger pod took over', { answeringMs: 1_000 }, { state: 'standby' }],
     ['not while the activator holds requests', { answeringMs: null, asleep: true }, { state: 'standby' }],
     [
-      'also where it does not answer itself, which is told',
+      'also where it does not answer itself, which is reported',
       { answeringMs: null, other: other() },
       { ...active, answers: false },
     ],
@@ -122,7 +122,7 @@ describe('another service stands in', () => {
 });
 
 describe('the route', () => {
-  test('by the Gateway API leads to the other, tells it the names, and clients who answers', () => {
+  test('by the Gateway API leads to the other, passes it the names, and clients who answers', () => {
     const route = routeTo(small) as never as { metadata: object; spec: { rules: object[] } };
     expect(route.metadata).toMatchObject({ annotations: { [fallbackAnnotation]: 'small' } });
     expect(route.spec.rules).toMatchObject([

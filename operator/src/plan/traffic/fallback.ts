@@ -67,7 +67,7 @@ export function planFallback(inputs: FallbackInputs): Fallback {
   return { state: 'active', service: name, scheme, answers: answers(other), recheckMs: leftMs };
 }
 
-/** Null: it can stand in, or its spec does not tell; pods of an older one may answer. */
+/** Null: it can stand in, or its spec does not say; pods of an older one may answer. */
 function defectOf(service: WantedService, other: KubeObject, verified: boolean): string | null {
   const parsed = parseSpec(other);
   if (!parsed.ok) return null;

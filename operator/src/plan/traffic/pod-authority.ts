@@ -22,7 +22,7 @@ export function podHostname({ name, namespace }: Pick<WantedService, 'name' | 'n
 export const maxAuthorityCharacters = 65_536;
 
 /**
- * What the status tells the activator, which may not read ConfigMaps of tenants. Null: the service does not sleep, its pods
+ * What the status hands the activator, which may not read ConfigMaps of tenants. Null: the service does not sleep, its pods
  * speak plain HTTP, or what verifies them is not known.
  */
 export function authoritiesForActivator(

@@ -23,7 +23,7 @@ const maxHeldMs = 150;
 export function judgeArrivals(arrivals: readonly Arrival[]): StreamOutcome {
   const last = arrivals.at(-1);
   if (last === undefined || arrivals.length < 2) throw new Error('two events are needed to see a gap');
-  // Clocks differ: only how long events were under way beside the last one can be told.
+  // Clocks differ: only how long events were under way with the last one can be known.
   const held = arrivals.map(({ sentMs, atMs }) => atMs - last.atMs - (sentMs - last.sentMs));
   const heldMs = Math.round(Math.max(...held));
   if (heldMs >= maxHeldMs) return { state: 'buffered', heldMs };

@@ -23,7 +23,7 @@ interface Line {
 /** The lines of all requests, once there are so many. */
 async function lines(count = 1): Promise<Line[]> {
   for (let i = 0; i < 2_500 && server.ended.length < count; i++) await sleep(10);
-  // One that is told twice would come with it.
+  // One that is logged twice would come with it.
   await sleep(20);
   const written: Line[] = [];
   const logger = { info: (message: string, fields: object) => written.push({ ...fields, message }) };
@@ -87,7 +87,7 @@ test('several answers are one line, and their prompt counts once', async () => {
   });
 });
 
-test('generations are told in the order of their prompts, whichever ends first', async () => {
+test('generations are logged in the order of their prompts, whichever ends first', async () => {
   await start();
   server.script = async function* ({ prompt }) {
     const isFirst = prompt.length === 2;
@@ -103,14 +103,14 @@ test.each<[string, string, object, object]>([
   ['a prediction', '/v1/models/tiny:predict', { prompt: 'x' }, { route: '/v1/models/{name}:predict' }],
   ['a generation without a template', '/generate', { prompt: 'x' }, { finishReasons: ['stop'] }],
   ['a warm-up', '/warmup', {}, { model: 'tiny' }],
-])('%s has its line', async (_, path, body, told) => {
+])('%s has its line', async (_, path, body, logged) => {
   await start();
   expect((await server.post(path, body)).status).toBe(200);
   expect((await lines())[0]).toMatchObject({
     message: 'request finished',
     route: path,
     status: 200,
-    ...told,
+    ...logged,
   });
 });
 
@@ -120,8 +120,8 @@ test('embeddings have theirs, with no decoding', async () => {
     yield { ...output([]), embedding: new Float32Array([3, 4]), finish: 'stop' };
   };
   await server.post('/v1/embeddings', { input: ['x', 'y'] });
-  const told = { promptTokens: 4, completionTokens: 0, queueMs: 1, decodeMs: null, tokensPerSecond: null };
-  expect((await lines())[0]).toMatchObject({ finishReasons: ['stop', 'stop'], ...told });
+  const logged = { promptTokens: 4, completionTokens: 0, queueMs: 1, decodeMs: null, tokensPerSecond: null };
+  expect((await lines())[0]).toMatchObject({ finishReasons: ['stop', 'stop'], ...logged });
 });
 
 test('a client that goes away', async () => {
@@ -139,7 +139,7 @@ test('a client that goes away', async () => {
 test.each<[string, boolean, object]>([
   ['before the first byte', false, { status: 500, errorCode: 'internal_error' }],
   ['in mid-stream', true, { status: 200, errorCode: 'internal_error' }],
-])('an engine that fails %s', async (_, streams, told) => {
+])('an engine that fails %s', async (_, streams, logged) => {
   await start();
   server.parts.logger.transports[0]!.silent = true;
   server.script = function* () {
@@ -150,7 +150,7 @@ test.each<[string, boolean, object]>([
   expect((await lines())[0]).toMatchObject({
     message: 'request finished',
     finishReasons: ['error'],
-    ...told,
+    ...logged,
   });
 });
 
@@ -169,12 +169,12 @@ test.each<[string, string, string | object, object]>([
     'x'.repeat(100_001),
     { status: 413, errorCode: 'request_too_large' },
   ],
-])('%s is told as refused', async (_, path, body, told) => {
+])('%s is logged as refused', async (_, path, body, logged) => {
   await start();
   await server.post(path, body);
   const totalMs = expect.any(Number);
   const refused = { message: 'request refused', id: null, route: path, model: null, key: null, totalMs };
-  expect(await lines()).toEqual([{ ...refused, ...told }]);
+  expect(await lines()).toEqual([{ ...refused, ...logged }]);
 });
 
 test.each<[string, object, object]>([
@@ -187,29 +187,29 @@ test.each<[string, object, object]>([
     { model: 'tiny', messages: [{ role: 'user', content: 'x' }] },
     { status: 200, errorCode: null },
   ],
-])('a text of %s is told, %j', async (path, body, told) => {
+])('a text of %s is logged, %j', async (path, body, logged) => {
   await start();
   const response = await server.post(path, body);
   const id = response.headers.get('x-request-id');
   const line = { message: 'request finished', id, route: path, model: 'tiny', finishReasons: [] };
-  expect((await lines())[0]).toMatchObject({ ...line, ...told });
+  expect((await lines())[0]).toMatchObject({ ...line, ...logged });
 });
 
-test('a request without its key is told with its route', async () => {
+test('a request without its key is logged with its route', async () => {
   await start(new KeySet([configuredKey('team')]));
   await server.post('/v1/models/tiny:predict', { prompt: 'x' });
-  const told = { route: '/v1/models/{name}:predict', status: 401, errorCode: 'invalid_api_key', key: null };
-  expect((await lines())[0]).toMatchObject({ message: 'request refused', ...told });
+  const logged = { route: '/v1/models/{name}:predict', status: 401, errorCode: 'invalid_api_key', key: null };
+  expect((await lines())[0]).toMatchObject({ message: 'request refused', ...logged });
 });
 
-test('a prompt that is too long was let in, and is told once', async () => {
+test('a prompt that is too long was let in, and is logged once', async () => {
   await start();
   await server.post('/v1/completions', { prompt: 'x'.repeat(100) });
-  const told = { status: 400, errorCode: 'context_length_exceeded', finishReasons: [], queueMs: null };
-  expect((await lines())[0]).toMatchObject(told);
+  const logged = { status: 400, errorCode: 'context_length_exceeded', finishReasons: [], queueMs: null };
+  expect((await lines())[0]).toMatchObject(logged);
 });
 
-test.each(['/health', '/metrics', '/v1/models', '/'])('%s is not told', async (path) => {
+test.each(['/health', '/metrics', '/v1/models', '/'])('%s is not logged', async (path) => {
   await start();
   expect((await server.get(path)).status).toBe(200);
   expect(await lines(0)).toEqual([]);

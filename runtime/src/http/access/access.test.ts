@@ -144,7 +144,7 @@ describe('a server with keys', () => {
 describe('health', () => {
   const paths = ['/health', '/healthz/ready', '/v2/health/ready'];
 
-  test.each(paths)('%s tells its state to all, and the rest to who has a key', async (path) => {
+  test.each(paths)('%s shows its state to all, and the rest to who has a key', async (path) => {
     await start();
     server.parts.lifecycle.fail({
       reason: 'S3Unavailable',
@@ -167,7 +167,7 @@ describe('health', () => {
     });
   });
 
-  test('tells a server without keys everything', async () => {
+  test('shows everything on a server without keys', async () => {
     await start({ keys: null });
     expect(await (await server.get('/health')).json()).toMatchObject({
       model: 'tiny',
@@ -175,7 +175,7 @@ describe('health', () => {
     });
   });
 
-  test('and liveness is told to all', async () => {
+  test('and liveness is shown to all', async () => {
     await start();
     for (const path of ['/healthz/live', '/healthz/startup', '/v2/health/live'])
       expect((await server.get(path)).status).toBe(200);
@@ -183,7 +183,7 @@ describe('health', () => {
 });
 
 describe('budgets', () => {
-  test('refuse with a Retry-After that is true, tell what is left, and end nothing that began', async () => {
+  test('refuse with a Retry-After that is true, say what is left, and end nothing that began', async () => {
     await start();
     server.script = says('x'.repeat(30));
     // 10 of the prompt (one token per byte, and one that begins it) and 31 of the answer; the bucket has 60.
@@ -504,7 +504,7 @@ describe('accounts', () => {
     ['a generated text', '/generate', { prompt: 'abc' }],
     ['several prompts', '/v1/completions', { prompt: ['a', 'bb', 'ccc'] }],
     ['several, streamed', '/v1/completions', { prompt: ['a', 'bb', 'ccc'], stream: true }],
-  ])('have what %s told its client', async (_, path, request) => {
+  ])('have what %s reported to its client', async (_, path, request) => {
     await start();
     const response = await server.post(path, request, bearer('free'));
     const usage = await usageOf(response);

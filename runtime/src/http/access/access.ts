@@ -67,7 +67,7 @@ export function refuseEarly(access: Access, admission: Pick<Admission, 'requireR
       const now = clock();
       const budget = budgets.of(key, now);
       const limit = budget.rateLimit(now);
-      if (limit !== null) tellRateLimit(response, limit);
+      if (limit !== null) setRateLimitHeaders(response, limit);
       budget.requireAny(now);
       response.once('close', () => {
         // What reading a body costs that is no request is the key's too.
@@ -105,13 +105,13 @@ export function openAccount(access: Access, request: AccountedRequest, response:
       },
     },
     clock,
-    (limit) => tellRateLimit(response, limit),
+    (limit) => setRateLimitHeaders(response, limit),
   );
   access.open.add(account);
   return account;
 }
 
-/** Whether a route that is open to all may tell the request everything: it has a key, or none is asked for. */
+/** Whether a route that is open to all may show the request everything: it has a key, or none is asked for. */
 export function isTrusted({ keys, metrics }: Access, request: Request): boolean {
   if (keys === null) return true;
   const presented = presentedKey(request);
@@ -145,7 +145,7 @@ function refusal(presented: string | null): ApiError {
 }
 
 /** OpenAI's headers. */
-function tellRateLimit(response: Response, { limit, remaining, resetSeconds }: RateLimit): void {
+function setRateLimitHeaders(response: Response, { limit, remaining, resetSeconds }: RateLimit): void {
   if (response.headersSent) return;
   response.setHeader('x-ratelimit-limit-tokens', String(limit));
   response.setHeader('x-ratelimit-remaining-tokens', String(remaining));

@@ -1,4 +1,4 @@
-// The record of one request while it is served: begun by the first middleware, filled by what handles it, and told to the
+// The record of one request while it is served: begun by the first middleware, filled by what handles it, and reported to the
 // observers once, when the response is closed and nothing of the request runs any more.
 
 import type { Request, RequestHandler, Response } from 'express';
@@ -8,9 +8,9 @@ import type { EndedRequest, FinishedGeneration, RequestObserver } from '../../ob
 import type { Logger } from '../../log/logger.js';
 import { routeAt } from '../api/unknown-route.js';
 
-/** Who is told, and what. */
+/** Who gets the record, and what it holds. */
 export interface RecordParts {
-  /** Told of every request that was let in to generate, or refused. */
+  /** Called for every request that was let in to generate, or refused. */
   readonly observers: readonly RequestObserver[];
   /** Whether they want prompts and answers too. */
   readonly keepsTexts: boolean;
@@ -62,7 +62,7 @@ export class RequestRecord {
     this.#arrivedAt = parts.now();
     response.once('close', () => {
       this.#closed = true;
-      this.#tell();
+      this.#report();
     });
   }
 
@@ -105,22 +105,22 @@ export class RequestRecord {
   settled(generations: readonly FinishedGeneration[]): void {
     this.#generations = generations;
     this.#open = false;
-    this.#tell();
+    this.#report();
   }
 
   failed({ code }: ApiError): void {
     this.#errorCode ??= code;
   }
 
-  #tell(): void {
-    const isTold = this.#accounted !== null || this.#errorCode !== null;
-    if (!this.#closed || this.#open || !isTold) return;
+  #report(): void {
+    const isReported = this.#accounted !== null || this.#errorCode !== null;
+    if (!this.#closed || this.#open || !isReported) return;
     const ended = this.#ended();
     for (const observe of this.#parts.observers) {
       try {
         observe(ended);
       } catch (error) {
-        this.#parts.logger.error('a request could not be told of', { id: ended.id, error: String(error) });
+        this.#parts.logger.error('a request could not be logged', { id: ended.id, error: String(error) });
       }
     }
   }

@@ -65,15 +65,15 @@ test('it is served as it is, and its bodies are those that requests are validate
   });
 });
 
-test('what has alternatives tells what it may be, which a refusal repeats', () => {
-  const untold: string[] = [];
+test('what has alternatives says what it may be, which a refusal repeats', () => {
+  const undescribed: string[] = [];
   const walk = (path: string, schema: object): void => {
-    if ('anyOf' in schema && !('description' in schema)) untold.push(path);
+    if ('anyOf' in schema && !('description' in schema)) undescribed.push(path);
     for (const [name, each] of Object.entries(schema) as [string, unknown][])
       if (typeof each === 'object' && each !== null) walk(`${path}.${name}`, each);
   };
   walk('body', bodySchemas);
-  expect(untold).toEqual([]);
+  expect(undescribed).toEqual([]);
 });
 
 test('it has every route that is mounted, and no other', () => {

@@ -1,4 +1,4 @@
-// The version of this package, as answers and /version tell it.
+// The version of this package, as answers and /version report it.
 
 import { createRequire } from 'node:module';
 

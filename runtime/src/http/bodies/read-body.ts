@@ -8,7 +8,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ApiError } from '../../request/body/api-error.js';
 import type { HeldBody } from './body-budget.js';
 
-/** What a decoder holds beside its output: its window. */
+/** What a decoder holds in addition to its output: its window. */
 const decoders: Readonly<Record<string, { readonly make: () => Transform; readonly windowBytes: number }>> = {
   gzip: { make: createGunzip, windowBytes: 2 ** 15 },
   deflate: { make: createInflate, windowBytes: 2 ** 15 },
@@ -104,6 +104,6 @@ function collect(
   });
 }
 
-function tooLarge(told: string, maxBytes: number): ApiError {
-  return ApiError.of('request_too_large', `the body has ${told} bytes, and the limit is ${String(maxBytes)}`);
+function tooLarge(size: string, maxBytes: number): ApiError {
+  return ApiError.of('request_too_large', `the body has ${size} bytes, and the limit is ${String(maxBytes)}`);
 }

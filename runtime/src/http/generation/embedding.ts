@@ -27,10 +27,10 @@ export async function runEmbedding(
     }
     throw new Error('the engine ended a request without its embedding');
   } catch (error) {
-    const told = abortReason(signal) ?? asApiError(error);
-    finishReason = told.code === 'request_aborted' ? 'abort' : 'error';
-    errorCode = finishReason === 'error' ? told.code : null;
-    throw told;
+    const apiError = abortReason(signal) ?? asApiError(error);
+    finishReason = apiError.code === 'request_aborted' ? 'abort' : 'error';
+    errorCode = finishReason === 'error' ? apiError.code : null;
+    throw apiError;
   } finally {
     const endedAt = now();
     const finished: FinishedGeneration = {

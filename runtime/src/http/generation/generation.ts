@@ -161,10 +161,10 @@ export class Generation {
       }
       throw abortReason(this.context.signal) ?? new Error('the engine ended a generation without a reason');
     } catch (error) {
-      const told = abortReason(this.context.signal) ?? asApiError(error);
-      outcome = told.code === 'request_aborted' ? 'abort' : 'error';
-      errorCode = outcome === 'error' ? told.code : null;
-      throw told;
+      const apiError = abortReason(this.context.signal) ?? asApiError(error);
+      outcome = apiError.code === 'request_aborted' ? 'abort' : 'error';
+      errorCode = outcome === 'error' ? apiError.code : null;
+      throw apiError;
     } finally {
       if (this.choice === 0) this.prompt.share.end();
       const finished = this.finished(outcome, errorCode);
@@ -173,12 +173,12 @@ export class Generation {
     }
   }
 
-  /** The first delta that tells of an answer, with what is told of its prompt. */
+  /** The first delta of an answer, with what is reported of its prompt. */
   private withPrompt(delta: TextDelta): TextDelta {
     const { prepared, share, echo } = this.prompt;
     const { tokenIds, logprobs } = this.request.details;
-    const told = tokenIds ? { ...delta, promptTokenIds: [...prepared.prompt] } : delta;
-    return echo === null ? told : withPrompt(told, echo, share.scores, logprobs);
+    const first = tokenIds ? { ...delta, promptTokenIds: [...prepared.prompt] } : delta;
+    return echo === null ? first : withPrompt(first, echo, share.scores, logprobs);
   }
 
   private weigh({ logprobs }: EngineOutput, tokens: number): void {

@@ -29,9 +29,9 @@ const turn = () => new Promise(setImmediate);
 
 test('gives parts as they come, several that came together too, to the end of all', async () => {
   const [a, b] = [new Source(), new Source()];
-  const told: string[] = [];
+  const merged: string[] = [];
   const read = (async () => {
-    for await (const { index, value } of mergeAsync([a, b])) told.push(`${String(index)}${value}`);
+    for await (const { index, value } of mergeAsync([a, b])) merged.push(`${String(index)}${value}`);
   })();
   b.give('x');
   a.give('y');
@@ -44,7 +44,7 @@ test('gives parts as they come, several that came together too, to the end of al
   await turn();
   b.give(null);
   await read;
-  expect(told).toEqual(['1x', '0y', '1z', '1end']);
+  expect(merged).toEqual(['1x', '0y', '1z', '1end']);
 });
 
 test.each(['an error', 'a reader that leaves'])('closes every source after %s', async (how) => {
@@ -64,7 +64,7 @@ test.each(['an error', 'a reader that leaves'])('closes every source after %s', 
   expect(sources.map(({ isClosed }) => isClosed)).toEqual([true, true, true]);
 });
 
-test('holds nothing for parts that were told while another source is silent', async () => {
+test('holds nothing for parts that were delivered while another source is silent', async () => {
   const [loud, silent] = [new Source(), new Source()];
   let reactions = 0;
   const asked = silent.next.bind(silent);

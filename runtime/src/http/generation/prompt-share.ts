@@ -3,10 +3,10 @@
 
 import type { EngineOutput, PromptScore } from '../../engine/protocol.js';
 
-/** What is told of a prompt where its log probabilities are asked for. */
+/** What is reported of a prompt where its log probabilities are asked for. */
 export interface PromptScores {
   readonly scores: readonly PromptScore[];
-  /** Alternatives to tell per token. */
+  /** Alternatives to report per token. */
   readonly alternatives: number;
 }
 

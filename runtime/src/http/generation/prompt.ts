@@ -63,8 +63,8 @@ async function prepare(
     stopTokenIds: request.stopTokenIds,
     minTokens: rules?.minTokens ?? 0,
     logprobs: details.logprobs,
-    tellsIds: details.tokenIds,
-    // Reasoning is told apart where a chat template wrote the prompt.
+    reportsIds: details.tokenIds,
+    // Reasoning is separated where a chat template wrote the prompt.
     think: source.kind === 'messages' ? model.think : null,
     inReasoning,
     callsInReasoning: prepared.grammar === null,

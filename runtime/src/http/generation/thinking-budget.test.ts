@@ -1,4 +1,4 @@
-// thinking_token_budget: what of it the engine is told.
+// thinking_token_budget: what of it the engine gets.
 
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { json } from '../answers.fixture.js';
@@ -22,7 +22,7 @@ test.each([
   expect(server.engine.requests[0]!.rules!.reasoning).toEqual({ ...expected, end: thinkEnd });
 });
 
-test('it stands beside a form of the answer', async () => {
+test('it goes with structured output', async () => {
   await server.chat({ ...opened, thinking_token_budget: 5, response_format: { type: 'json_object' } });
   expect(server.engine.requests[0]).toMatchObject({
     rules: { reasoning: { tokens: 5 } },

@@ -1,4 +1,4 @@
-// What answers tell beside their text: the prompt, its log probabilities, token ids, running usage.
+// What answers report with their text: the prompt, its log probabilities, token ids, running usage.
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { EngineOutput } from '../../engine/protocol.js';
@@ -95,7 +95,7 @@ describe('echo', () => {
 test.each([
   ['alone where no alternatives are', 0, [{ a: -1 }, { b: -1 }]],
   [
-    'beside the likelier',
+    'with the likelier',
     1,
     [
       { z: -0.25, a: -1 },
@@ -112,8 +112,8 @@ test.each([
   ],
 ])('a completion’s top_logprobs have each token of the answer, %s', async (_, logprobs, expected) => {
   const { choices } = await ask({ logprobs });
-  const { logprobs: told } = choices[0] as unknown as { logprobs: { top_logprobs: unknown } };
-  expect(told.top_logprobs).toEqual(expected);
+  const { logprobs: reported } = choices[0] as unknown as { logprobs: { top_logprobs: unknown } };
+  expect(reported.top_logprobs).toEqual(expected);
 });
 
 test('a text held back for a stop string moves no offset', async () => {
@@ -158,8 +158,8 @@ describe('text_offset', () => {
 
   test('counts the names of tokens by id', async () => {
     const asked = { prompt: byteIds('é'), echo: true, logprobs: 0, max_tokens: 0 };
-    const told = await ask({ ...asked, return_tokens_as_token_ids: true });
-    expect(offsetsOf(told)).toEqual([0, `token_id:${String(byteIds('é')[0])}`.length]);
+    const reported = await ask({ ...asked, return_tokens_as_token_ids: true });
+    expect(offsetsOf(reported)).toEqual([0, `token_id:${String(byteIds('é')[0])}`.length]);
   });
 });
 
@@ -212,7 +212,7 @@ describe('prompt_logprobs', () => {
 });
 
 describe('return_token_ids', () => {
-  test('tells the ids of a completion, its end token with them', async () => {
+  test('reports the ids of a completion, its end token with them', async () => {
     const { choices } = await ask({ return_token_ids: true });
     expect(choices).toMatchObject([{ prompt_token_ids: [x, y, z], token_ids: [a, b, 2] }]);
   });
@@ -226,14 +226,14 @@ describe('return_token_ids', () => {
     ]);
   });
 
-  test('tells log probabilities of as many tokens as ids, on completions and chat, streamed and not', async () => {
-    type Told = Partial<{
+  test('reports log probabilities of as many tokens as ids, on completions and chat, streamed and not', async () => {
+    type Scored = Partial<{
       token_ids: number[];
       logprobs: { tokens?: string[]; content?: { logprob: number }[] } | null;
     }>;
     const counts = ({ choices }: Answer): number[] =>
       choices.flatMap((choice) => {
-        const { token_ids: ids, logprobs } = choice as unknown as Told;
+        const { token_ids: ids, logprobs } = choice as unknown as Scored;
         return [ids?.length ?? 0, (logprobs?.tokens ?? logprobs?.content ?? []).length];
       });
     expect(counts(await ask({ return_token_ids: true, logprobs: 1 }))).toEqual([3, 3]);
@@ -267,7 +267,7 @@ describe('return_token_ids', () => {
     ]);
   });
 
-  test('tells them on chat, the prompt’s beside the choices', async () => {
+  test('reports them on chat, the prompt’s next to the choices', async () => {
     const body = await json(await server.chat({ return_token_ids: true, n: 2 }));
     expect(body).toMatchObject({
       prompt_token_ids: [...server.engine.requests[0]!.prompt],
@@ -306,7 +306,7 @@ test('return_tokens_as_token_ids names tokens by id in log probabilities', async
   });
 });
 
-test('continuous_usage_stats tells the usage so far on each chunk', async () => {
+test('continuous_usage_stats reports the usage so far on each chunk', async () => {
   for (const include_usage of [true, false]) {
     const stream_options = { continuous_usage_stats: true, include_usage };
     const chunks = await events(await server.chat({ stream: true, stream_options }));
@@ -316,7 +316,7 @@ test('continuous_usage_stats tells the usage so far on each chunk', async () => 
   }
 });
 
-test('truncate_prompt_tokens keeps the end of the prompt, and echo tells what was kept', async () => {
+test('truncate_prompt_tokens keeps the end of the prompt, and echo shows what was kept', async () => {
   const body = await ask({ truncate_prompt_tokens: 2, echo: true });
   expect([...server.engine.requests[0]!.prompt]).toEqual([y, z]);
   expect(body).toMatchObject({ choices: [{ text: 'yzab' }], usage: { prompt_tokens: 2 } });

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { silentDelta, type TextDelta } from '../../request/text/text-stream.js';
 import { AnswerParts, type AnswerPart } from './answer-parts.js';
 
-const delta = (told: Partial<TextDelta>): TextDelta => ({ ...silentDelta, ...told });
+const delta = (fields: Partial<TextDelta>): TextDelta => ({ ...silentDelta, ...fields });
 const begins = (index: number, name: string, fragment = ''): TextDelta['toolCalls'][number] => ({
   index,
   start: { id: `call_${String(index)}`, name },
@@ -15,7 +15,7 @@ const goesOn = (index: number, fragment: string): TextDelta['toolCalls'][number]
   start: null,
   arguments: fragment,
 });
-const told = (parts: readonly AnswerPart[]): string[] =>
+const summaries = (parts: readonly AnswerPart[]): string[] =>
   parts.map(({ kind, text, call }) => `${kind} ${call?.name ?? ''}${text}`);
 
 test('thinking, text and calls come one after the other, each once', () => {
@@ -26,7 +26,7 @@ test('thinking, text and calls come one after the other, each once', () => {
     delta({ toolCalls: [begins(0, 'a', '{'), goesOn(0, '}'), begins(1, 'b')] }),
     delta({ toolCalls: [goesOn(1, '{}')], finish: 'tool_calls' }),
   ]);
-  expect(told(parts)).toEqual(['reasoning hm', 'text I look', 'call a{}', 'call b{}']);
+  expect(summaries(parts)).toEqual(['reasoning hm', 'text I look', 'call a{}', 'call b{}']);
   expect(parts.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
 });
 
@@ -36,7 +36,7 @@ test('text behind a call is a part of its own, and what ends the call before it 
     delta({ content: 'y', toolCalls: [goesOn(0, '}'), begins(1, 'b', '{}')] }),
     delta({ content: 'z', finish: 'stop' }),
   ]);
-  expect(told(parts)).toEqual(['text x', 'call a{}', 'text y', 'call b{}', 'text z']);
+  expect(summaries(parts)).toEqual(['text x', 'call a{}', 'text y', 'call b{}', 'text z']);
 });
 
 describe('every part is opened, grown and closed in this order', () => {

@@ -1,4 +1,4 @@
-// An answer as the parts that protocols with typed events tell of: stretches of reasoning, of text and of the arguments
+// An answer as the parts that protocols with typed events report: stretches of reasoning, of text and of the arguments
 // of one call, in the order in which they were written. Read piece by piece or at once, they are the same.
 
 import type { TextDelta } from '../../request/text/text-stream.js';

@@ -1,5 +1,5 @@
 // What makes one protocol of generated answers different from another, so that one route serves them all: how its bodies
-// are read, and what its clients are told, whole or event by event.
+// are read, and what its clients get, whole or event by event.
 
 import type { ApiError, Wording } from '../../request/body/api-error.js';
 import type { GenerationDefaults } from '../../request/parts/generation-defaults.js';

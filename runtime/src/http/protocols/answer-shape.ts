@@ -29,7 +29,7 @@ export interface AnswerShape {
   readonly idPrefix: string;
   /** Whether the last chunk carries the usage even if nobody asked (completions, as the reference deployment). */
   readonly usageOnLastChunk: boolean;
-  /** The chunk that goes before a choice's first delta, with what is told of the prompt; null: none does. */
+  /** The chunk that goes before a choice's first delta, with what is reported of the prompt; null: none does. */
   opening(
     head: AnswerHead,
     index: number,
@@ -37,7 +37,7 @@ export interface AnswerShape {
     usage: Usage | null,
     texts: TokenTexts,
   ): object | null;
-  /** @param places that were told of the choice so far */
+  /** @param places that were reported of the choice so far */
   chunk(
     head: AnswerHead,
     index: number,

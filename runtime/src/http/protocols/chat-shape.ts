@@ -62,8 +62,8 @@ function chunkOf(
   texts: TokenTexts,
 ): object {
   const choice = { index, delta: message, ...choiceEnd(delta, texts) };
-  const told = usage === null ? null : usageBody(usage);
-  return answer('chat.completion.chunk', head, [choice], told, delta.promptTokenIds);
+  const usageField = usage === null ? null : usageBody(usage);
+  return answer('chat.completion.chunk', head, [choice], usageField, delta.promptTokenIds);
 }
 
 export const chatShape: AnswerShape = {

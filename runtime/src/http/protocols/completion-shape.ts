@@ -47,10 +47,10 @@ export const completionShape: AnswerShape = {
 
   whole(head, choices, texts) {
     const list = choices.map((choice, index) => {
-      const told = choiceOf(index, choice, placesOf(texts), texts);
+      const shaped = choiceOf(index, choice, placesOf(texts), texts);
       const { promptScores: asked } = choice;
-      if (asked === null) return told;
-      return { ...told, prompt_logprobs: promptLogprobs(asked.scores, asked.alternatives, texts) };
+      if (asked === null) return shaped;
+      return { ...shaped, prompt_logprobs: promptLogprobs(asked.scores, asked.alternatives, texts) };
     });
     return answer(head, list, usageBody(addUsage(choices.map(({ usage }) => usage))));
   },

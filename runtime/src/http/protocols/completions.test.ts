@@ -1,4 +1,4 @@
-// POST /v1/completions, and the :predict protocol beside it: prompts without messages.
+// POST /v1/completions, and the :predict protocol with it: prompts without messages.
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { events, json, streamEnd } from '../answers.fixture.js';
@@ -58,12 +58,12 @@ describe('completions', () => {
     expect(chunks.filter((chunk) => chunk.usage !== null)).toEqual([chunks.at(-1)]);
   });
 
-  test('tells the engine where the prompt’s messages end', async () => {
+  test('passes the engine where the prompt’s messages end', async () => {
     await server.post('/v1/completions', { prompt: [5, 2, 6, 7, 2, 8] });
     expect(server.engine.requests[0]!.boundaries).toEqual([2, 5]);
   });
 
-  test('asks for 16 tokens unless told otherwise', async () => {
+  test('asks for 16 tokens by default', async () => {
     await server.post('/v1/completions', { prompt: 'x' });
     expect(server.engine.requests[0]!.maxTokens).toBe(16);
   });

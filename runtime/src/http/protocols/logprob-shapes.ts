@@ -24,9 +24,9 @@ export function chatLogprobs(tokens: readonly GeneratedToken[], texts: TokenText
     logprob: finite(logprob),
     bytes: [...texts.tokenBytes(id)],
   });
-  const told = tokens.flatMap(({ id, logprobs }) => (logprobs === null ? [] : [{ id, ...logprobs }]));
-  const content = new LongList(told.length, (index) => {
-    const token = told[index];
+  const scored = tokens.flatMap(({ id, logprobs }) => (logprobs === null ? [] : [{ id, ...logprobs }]));
+  const content = new LongList(scored.length, (index) => {
+    const token = scored[index];
     if (token === undefined) return null;
     const { id, logprob, top } = token;
     return { ...entry(id, logprob), top_logprobs: top.map((each) => entry(each.token, each.logprob)) };
@@ -51,7 +51,7 @@ export function promptLogprobs(scores: readonly PromptScore[], count: number, te
   });
 }
 
-/** vLLM's return_tokens_as_token_ids: tokens that are no text of their own can be told apart. */
+/** vLLM's return_tokens_as_token_ids: tokens that are no text of their own can be distinguished. */
 export function textsById(texts: TokenTexts): TokenTexts {
   const nameOf = (id: number): string => `token_id:${String(id)}`;
   return {
@@ -69,12 +69,12 @@ function byText(tokens: TokenLogprobs['top'], texts: TokenTexts): object {
   return Object.fromEntries(tokens.map(({ token, logprob }) => [texts.tokenText(token), finite(logprob)]));
 }
 
-/** Of tokens in one text, none of which is told yet. */
+/** Of tokens in one text, none of which is reported yet. */
 export function placesOf(texts: TokenTexts): TextPlaces {
   return new TextPlaces((id) => texts.spelledBytes?.(id) ?? texts.tokenBytes(id));
 }
 
-/** @param places of the tokens before these are told */
+/** @param places of the tokens before these are reported */
 export function completionLogprobs(
   tokens: readonly GeneratedToken[],
   places: TextPlaces,

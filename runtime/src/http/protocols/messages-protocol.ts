@@ -58,7 +58,7 @@ class MessageWriter implements AnswerWriter {
   }
 
   private start(usage: Usage): TypedData {
-    // The message is told as it begins: clients add up what this and the last event say of the answer.
+    // The message is sent as it begins: clients add up what this and the last event say of the answer.
     const before = { ...usage, completionTokens: 0, reasoningTokens: 0 };
     const message = this.message([], stopped(null, null), before);
     return { type: 'message_start', message };
@@ -101,7 +101,7 @@ function blockEvents(event: PartEvent, omitsThinking: boolean): TypedData[] {
   }
 }
 
-/** Nothing is signed, but clients keep thinking only with a signature. Where they are told no more, that has the thinking. */
+/** Nothing is signed, but clients keep thinking only with a signature. Where they get no more, that has the thinking. */
 const signatureOf = (text: string, omitsThinking: boolean): string =>
   omitsThinking ? sealReasoning(text) : 'unsigned';
 
@@ -131,7 +131,7 @@ function blockOf({ kind, text, call }: AnswerPart, omitsThinking: boolean): obje
   }
 }
 
-/** Arguments that are no object, cut short by max_tokens for one, are none: `stop_reason` tells why. */
+/** Arguments that are no object, cut short by max_tokens for one, are none: `stop_reason` says why. */
 function inputOf(text: string): unknown {
   try {
     const value = parseExactly(text);
@@ -165,7 +165,7 @@ function usageOf({ promptTokens, cachedTokens, completionTokens, reasoningTokens
   };
 }
 
-/** What Anthropic tells of how a message was served, beside what it took. */
+/** What Anthropic reports of how a message was served, with what it took. */
 const asServed = {
   cache_creation: null,
   inference_geo: null,

@@ -3,7 +3,7 @@
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { anthropicError } from '../api/anthropic-error.js';
-import { tells, thinksAndCalls } from '../call-script.fixture.js';
+import { scriptOf, thinksAndCalls } from '../call-script.fixture.js';
 import { byteIds, output, says } from '../scripted-engine.fixture.js';
 import { ApiError } from '../../request/body/api-error.js';
 import { parseMessages } from '../../request/parse/parse-messages.js';
@@ -62,7 +62,7 @@ describe('an answer', () => {
     expect(usage.output_tokens_details).toEqual({ thinking_tokens: 'Which city?'.length + 1 });
   });
 
-  test('is told by typed events, each block opened, grown and closed', async () => {
+  test('is sent as typed events, each block opened, grown and closed', async () => {
     server.script = thinksAndCalls;
     const response = await server.post('/v1/messages', { ...body, tools, stream: true });
     const text = await response.text();
@@ -116,7 +116,7 @@ describe('an answer', () => {
   test('has the numbers of a use as they were written, streamed or whole', async () => {
     const { begin, end } = ScriptedServer.markers;
     const input = '{"city":{"id":12345678901234567890,"of":[1.0,-1e400,7,"1.0"]}}';
-    server.script = tells(begin, `{"name": "time", "arguments": ${input}}`, end);
+    server.script = scriptOf(begin, `{"name": "time", "arguments": ${input}}`, end);
     const whole = await server.post('/v1/messages', { ...body, tools });
     expect(await whole.text()).toContain(`"input":${input}`);
     const stream = await server.post('/v1/messages', { ...body, tools, stream: true });
@@ -125,7 +125,7 @@ describe('an answer', () => {
   });
 
   test('may be nothing at all', async () => {
-    server.script = tells();
+    server.script = scriptOf();
     expect(await client.messages.create(body)).toMatchObject({ content: [], stop_reason: 'end_turn' });
     expect((await client.messages.stream(body).finalMessage()).content).toEqual([]);
   });
@@ -167,7 +167,7 @@ describe('the model is given', () => {
     );
   });
 
-  test.each([true, false])('thinking that the client is not told, streamed: %s', async (stream) => {
+  test.each([true, false])('thinking that the client does not get, streamed: %s', async (stream) => {
     server.script = thinksAndCalls;
     const asked = { ...body, tools, thinking: { type: 'adaptive' as const, display: 'omitted' as const } };
     const { content } = stream
@@ -215,7 +215,7 @@ describe('the model is given', () => {
     expect(JSON.stringify(parseMessages(asked, defaults, 0n).parsed.tools)).not.toContain('time');
   });
 
-  test('an answer that was begun, to go on with it', async () => {
+  test('an answer that was begun, to continue with it', async () => {
     await client.messages.create({ ...body, messages: [user('x'), { role: 'assistant', content: 'It is' }] });
     expect(lastPrompt()).toBe('user:xassistant:It is');
   });
@@ -291,7 +291,7 @@ test.each([
   expect(JSON.parse(server.engine.requests[0]!.grammar!.text)).toMatchObject(grammar);
 });
 
-test('sampling, the form of the answer and the user reach the engine', async () => {
+test('sampling, structured output and the user reach the engine', async () => {
   const more = { temperature: 0.5, top_p: 0.25, top_k: 7 };
   const format = { type: 'json_schema' as const, schema: { type: 'object', properties: {} } };
   await client.messages.create({ ...body, ...more, output_config: { format }, metadata: { user_id: 'me' } });
@@ -303,7 +303,7 @@ test('sampling, the form of the answer and the user reach the engine', async () 
   });
 });
 
-test('what Claude Code sends beside that asks for nothing', async () => {
+test('what Claude Code also sends that asks for nothing', async () => {
   const plain = { ...body, tools, system: [{ type: 'text', text: 'Be brief.' }] };
   const context_management = { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] };
   const billed = { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1; cch=36ee5;' };
@@ -331,7 +331,7 @@ test('the tokens of a prompt are counted as they are generated from', async () =
   expect(counted).toEqual({ input_tokens: server.engine.requests[0]!.prompt.length });
 });
 
-describe('an error is told in the words of the protocol:', () => {
+describe('an error is reported in the words of the protocol:', () => {
   const image = { type: 'image', source: { type: 'url', url: 'http://example.com/a.png' } };
   const toolUse = { type: 'tool_use', id: 'a', name: 'time', input: {} };
   test.each<[object, number, string, string | null, string]>([

@@ -1,8 +1,8 @@
-// A delta as chunks of which none tells of more than one thing of one call: many clients read only the first of a chunk.
+// A delta as chunks of which none reports more than one thing of one call: many clients read only the first of a chunk.
 
 import { silentDelta, type TextDelta } from '../../request/text/text-stream.js';
 
-/** The first has the text, the tokens and what is told of the prompt, the last the end. */
+/** The first has the text, the tokens and what is reported of the prompt, the last the end. */
 export function onePerCall(delta: TextDelta): TextDelta[] {
   const { toolCalls } = delta;
   if (toolCalls.length === 0) return [delta];

@@ -75,7 +75,7 @@ const textOf = ({ format, ...asked }: AskedText): object => ({
   ...asked,
 });
 
-/** With all that OpenAI tells of a tool: a schema that nobody asked to be held to is not. */
+/** With all that OpenAI reports of a tool; a schema is not enforced unless asked for. */
 const toolOf = (tool: AskedTool): object =>
   tool.type === 'function' ? { description: null, parameters: null, strict: false, ...tool } : tool;
 

@@ -1,4 +1,4 @@
-// The parts of an answer as output items of OpenAI's Responses, and what is told of them while they are written.
+// The parts of an answer as output items of OpenAI's Responses, and what is sent of them while they are written.
 
 import { sealReasoning } from '../../request/body/sealed-reasoning.js';
 import type { ResponsesRequest } from '../../request/parse/parse-responses.js';
@@ -58,7 +58,7 @@ export function itemEvents(event: PartEvent, answer: ItemsOf, status: ItemStatus
   const inContent = { ...at, content_index: 0 };
   const { grown, done } = words[part.kind];
   const isCall = part.kind === 'call';
-  // Behind an event that is told later the part has grown already.
+  // Behind an event that is sent later the part has grown already.
   const empty = { ...part, text: '' };
   switch (event.kind) {
     case 'opened':

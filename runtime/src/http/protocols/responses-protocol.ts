@@ -31,7 +31,7 @@ class ResponseWriter implements AnswerWriter {
   private readonly parts = new AnswerParts();
   private state: ResponseState = { status: 'in_progress' };
   /** Events so far. */
-  private told = 0;
+  private sent = 0;
   private readonly itemsOf: ItemsOf;
 
   constructor(
@@ -72,7 +72,7 @@ class ResponseWriter implements AnswerWriter {
 
   /** What comes before all else: clients take no other event first. */
   private start(): string[] {
-    if (this.told > 0) return [];
+    if (this.sent > 0) return [];
     const response = this.body([], null);
     return ['response.created', 'response.in_progress'].map((type) => this.event({ type, response }));
   }
@@ -93,6 +93,6 @@ class ResponseWriter implements AnswerWriter {
   }
 
   private event(event: TypedData): string {
-    return typedEvent({ ...event, sequence_number: this.told++ });
+    return typedEvent({ ...event, sequence_number: this.sent++ });
   }
 }

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import OpenAI, { APIError } from 'openai';
-import { tells, thinksAndCalls } from '../call-script.fixture.js';
+import { scriptOf, thinksAndCalls } from '../call-script.fixture.js';
 import { byteIds, output } from '../scripted-engine.fixture.js';
 import { ApiError } from '../../request/body/api-error.js';
 import { parseResponses } from '../../request/parse/parse-responses.js';
@@ -84,7 +84,7 @@ describe('a response', () => {
     expect(usage!.total_tokens).toBe(usage!.input_tokens + usage!.output_tokens);
   });
 
-  test('is told by numbered events, each item added, grown and done', async () => {
+  test('is sent as numbered events, each item added, grown and done', async () => {
     server.script = thinksAndCalls;
     const events = [];
     for await (const event of await client.responses.create({ ...body, tools, stream: true }))
@@ -124,7 +124,7 @@ describe('a response', () => {
     });
   });
 
-  test('that fails on its way tells so', async () => {
+  test('that fails on its way says so', async () => {
     server.script = function* () {
       yield output(byteIds('Hi'));
       throw new Error('secret');
@@ -150,7 +150,7 @@ describe('a response', () => {
   });
 
   test('may be nothing at all', async () => {
-    server.script = tells();
+    server.script = scriptOf();
     expect(await client.responses.create(body)).toMatchObject({ status: 'completed', output: [] });
   });
 });
@@ -196,7 +196,7 @@ describe('the model is given', () => {
     }
   });
 
-  test('what Codex and others send beside that asks for nothing', async () => {
+  test('what Codex and others also send that asks for nothing', async () => {
     const plain = { ...body, tools };
     const withMore = {
       ...plain,
@@ -244,7 +244,7 @@ test.each([true, false])(
   'functions in a namespace are called by both names, streamed: %s',
   async (stream) => {
     const { begin, end } = ScriptedServer.markers;
-    server.script = tells(begin, '{"name": "mcp__clock__time", "arguments": {"city": "Bern"}}', end);
+    server.script = scriptOf(begin, '{"name": "mcp__clock__time", "arguments": {"city": "Bern"}}', end);
     const clock = {
       type: 'namespace' as const,
       name: 'mcp__clock',
@@ -277,7 +277,7 @@ test.each([
   expect(JSON.parse(server.engine.requests[0]!.grammar!.text)).toMatchObject({ otherwise: null, ...grammar });
 });
 
-test('sampling, the form of the answer and the user reach the engine', async () => {
+test('sampling, structured output and the user reach the engine', async () => {
   const owner = { user: 'me' };
   const format = { type: 'json_schema' as const, name: 'a', schema: { type: 'object', properties: {} } };
   await client.responses.create({
@@ -296,7 +296,7 @@ test('sampling, the form of the answer and the user reach the engine', async () 
   });
 });
 
-test('the form of a text that is to have none, and a tool that says little, are told in full', async () => {
+test('the format of a text that is to have none, and a tool that says little, are reported in full', async () => {
   const asked = { ...body, text: { format: null }, tools: [{ type: 'function', name: 'time' }] };
   const answer = await server.post('/v1/responses', asked);
   expect(await answer.json()).toMatchObject({
@@ -305,7 +305,7 @@ test('the form of a text that is to have none, and a tool that says little, are 
   });
 });
 
-test('what is asked to be stored is answered, and told not to be stored', async () => {
+test('what is asked to be stored is answered, and marked as not stored', async () => {
   expect(await client.responses.create({ ...body, store: true })).toMatchObject({
     status: 'completed',
     store: false,

@@ -3,7 +3,7 @@
 /** An event without a name, as OpenAI's chat and completions have them. */
 export const plainEvent = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
 
-/** Data that say what they tell of. */
+/** Data that name their type. */
 export interface TypedData {
   readonly type: string;
   readonly [member: string]: unknown;

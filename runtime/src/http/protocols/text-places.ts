@@ -1,4 +1,4 @@
-// Where the tokens of one text begin in it, told token by token: in code points, as clients in Python count.
+// Where the tokens of one text begin in it, given token by token: in code points, as clients in Python count.
 
 import { Detokenizer, type BytesOfId } from '../../tokens/detokenizer.js';
 

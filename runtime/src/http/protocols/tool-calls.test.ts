@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { events, json } from '../answers.fixture.js';
-import { speaksAndCalls, tells } from '../call-script.fixture.js';
+import { scriptOf, speaksAndCalls } from '../call-script.fixture.js';
 import { byteIds, output, says } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 
@@ -23,16 +23,16 @@ const tools = ['weather', 'time'].map((name) => ({
   function: { name, parameters },
 }));
 
-const twoCalls = tells(...speaksAndCalls);
+const twoCalls = scriptOf(...speaksAndCalls);
 
 describe('calls', () => {
   test('come in chunks that the SDK puts together', async () => {
     server.script = twoCalls;
-    const told: string[] = [];
+    const received: string[] = [];
     const stream = client.chat.completions
       .stream({ model: 'tiny', messages, tools })
       .on('tool_calls.function.arguments.delta', ({ name, arguments_delta: delta }) =>
-        told.push(`${name}:${delta}`),
+        received.push(`${name}:${delta}`),
       );
     const { choices } = await stream.finalChatCompletion();
     expect(choices[0]).toMatchObject({
@@ -50,7 +50,7 @@ describe('calls', () => {
         ],
       },
     });
-    expect(told.filter((each) => each.startsWith('weather')).length).toBeGreaterThan(2);
+    expect(received.filter((each) => each.startsWith('weather')).length).toBeGreaterThan(2);
   });
 
   test('are the same whole', async () => {
@@ -79,8 +79,8 @@ describe('calls', () => {
     expect(chunks.at(-2)!.choices[0]!.finish_reason).toBe('tool_calls');
   });
 
-  test('have no content beside them where there is no text', async () => {
-    server.script = tells(begin, '{"name": "time", "arguments": {}}', end);
+  test('have no content with them where there is no text', async () => {
+    server.script = scriptOf(begin, '{"name": "time", "arguments": {}}', end);
     const body = await json(await server.chat({ tools }));
     expect(body.choices[0]).toMatchObject({ message: { content: null }, finish_reason: 'tool_calls' });
   });
@@ -135,7 +135,7 @@ describe('calls', () => {
 
   test('inside of the reasoning are reasoning', async () => {
     const { thinkBegin, thinkEnd } = ScriptedServer.markers;
-    server.script = tells(thinkBegin, 'If ', begin, '{"name": "time"}', end, thinkEnd, 'No.');
+    server.script = scriptOf(thinkBegin, 'If ', begin, '{"name": "time"}', end, thinkEnd, 'No.');
     const body = await json(await server.chat({ tools }));
     expect(body.choices[0]).toMatchObject({
       finish_reason: 'stop',
@@ -148,7 +148,7 @@ describe('calls', () => {
   });
 
   test('that the reasoning ends with are calls, streamed and whole', async () => {
-    server.script = tells(
+    server.script = scriptOf(
       ScriptedServer.markers.thinkBegin,
       'Hm.',
       begin,
@@ -165,7 +165,7 @@ describe('calls', () => {
   });
 
   test('are text where no tools are asked for', async () => {
-    server.script = tells(begin, '{"name": "time", "arguments": {}}', end);
+    server.script = scriptOf(begin, '{"name": "time", "arguments": {}}', end);
     const text = '<tool_call>{"name": "time", "arguments": {}}</tool_call>';
     for (const body of [{}, { tools, tool_choice: 'none' }])
       expect((await json(await server.chat(body))).choices[0]).toMatchObject({ message: { content: text } });
@@ -221,7 +221,7 @@ describe('the engine is asked for', () => {
     });
   });
 
-  test('calls or the form with response_format', async () => {
+  test('calls or structured output with response_format', async () => {
     expect(await grammarOf({ tools, response_format: { type: 'json_object' } })).toMatchObject({
       otherwise: { type: 'json_schema', json_schema: { type: 'object' } },
     });

@@ -1,6 +1,6 @@
-// What the process is doing, one kind at a time, and what health routes tell of it.
+// What the process is doing, one kind at a time, and what health routes report of it.
 // States go one way: pulling → loading → serving → draining; failed may follow any, and after unloaded it begins anew.
-// The engine loads what is there while the rest is still pulled. A lost engine is told by the engine.
+// The engine loads what is there while the rest is still pulled. A lost engine is reported by the engine.
 
 import type { Failure } from '@llmservice/crds';
 import type { WarmedUp } from '../../engine/engine-state.js';
@@ -10,7 +10,7 @@ import type { GenerationEngine } from './engine-port.js';
 import type { ServedModel } from './served-model.js';
 
 type State =
-  /** `waitingFor`: S3 is out of reach and the pull goes on when it is back. */
+  /** `waitingFor`: S3 is out of reach and the pull continues when it is back. */
   | {
       readonly kind: 'pulling';
       readonly waitingFor: Failure | null;

@@ -1,4 +1,4 @@
-// Sends an answer as JSON. A long one is written in turn with other long computations, so that streams go on meanwhile.
+// Sends an answer as JSON. A long one is written in turn with other long computations, so that streams continue meanwhile.
 
 import type { Response } from 'express';
 import { atOnce, type LoopTurns } from '../../loop-turns.js';

@@ -19,7 +19,7 @@ export interface ServedModel extends ModelTexts {
 
 /**
  * The name to answer under: as asked for, or the first where the request names none. Where the route of another service
- * leads here because that one does not answer, its names are understood too, and the answer tells ours.
+ * leads here because that one does not answer, its names are understood too, and the answer has ours.
  * @throws ApiError model_not_found, with the served names
  */
 export function resolveName(

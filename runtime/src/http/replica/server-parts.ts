@@ -67,7 +67,7 @@ export async function whileAdmitted(
     recordOf(response).admitted(request);
     parts.running.add(running);
     response.once('close', gone);
-    // Who went while the body was unpacked is not told of any more.
+    // Who went while the body was unpacked gets no answer any more.
     if (response.req.socket.destroyed) gone();
     await run(controller.signal, account);
   } catch (error) {

@@ -48,12 +48,12 @@ async function answer(
   await whileAdmitted(parts, response, accounted, count, async (signal, account) => {
     const generations = await startAll(parts, parsed, head, signal, account);
     const texts = parsed.details.tokensAsIds ? textsById(model.tokenizer) : model.tokenizer;
-    const told = writer(head, texts);
+    const answerWriter = writer(head, texts);
     if (parsed.stream) {
-      await stream(new SseStream(response, protocol.keepAlive), generations, told);
+      await stream(new SseStream(response, protocol.keepAlive), generations, answerWriter);
       return;
     }
-    const whole = told.whole(bestChoices(await Promise.all(generations.map(readWhole)), choices));
+    const whole = answerWriter.whole(bestChoices(await Promise.all(generations.map(readWhole)), choices));
     await sendJson(response, whole, parts.turns, signal);
   });
 }
@@ -107,26 +107,30 @@ export async function readWhole(generation: Generation): Promise<WholeChoice> {
   };
 }
 
-function tellsNothing(delta: TextDelta): boolean {
+function isEmpty(delta: TextDelta): boolean {
   const { content, reasoning, toolCalls, logprobs, tokenIds, promptTokenIds } = delta;
   const hasIds = promptTokenIds !== null || (tokenIds !== null && tokenIds.length > 0);
   return content === '' && reasoning === '' && toolCalls.length === 0 && logprobs.length === 0 && !hasIds;
 }
 
-async function stream(sse: SseStream, generations: readonly Generation[], told: AnswerWriter): Promise<void> {
+async function stream(
+  sse: SseStream,
+  generations: readonly Generation[],
+  answerWriter: AnswerWriter,
+): Promise<void> {
   const usage = (): Usage => addUsage(generations.map((generation) => generation.usage));
   try {
     for await (const { index, value: delta } of mergeAsync(generations.map((each) => each.deltas()))) {
-      // Bytes of half a character, or the beginning of a stop string: nothing to tell yet.
-      if (delta.finish === null && tellsNothing(delta)) continue;
-      await sse.send(...told.delta(index, delta, usage));
+      // Bytes of half a character, or the beginning of a stop string: nothing to send yet.
+      if (delta.finish === null && isEmpty(delta)) continue;
+      await sse.send(...answerWriter.delta(index, delta, usage));
     }
-    sse.end(...told.end(usage()));
+    sse.end(...answerWriter.end(usage()));
   } catch (error) {
     if (!sse.hasBegun) {
       sse.abandon();
       throw error;
     }
-    sse.end(...told.failure(asApiError(error)));
+    sse.end(...answerWriter.failure(asApiError(error)));
   }
 }

@@ -51,7 +51,7 @@ test('gives unit vectors, as numbers or as base64 of little-endian floats', asyn
   expect([bytes.readFloatLE(0), bytes.readFloatLE(4)]).toEqual(floats!.embedding);
 });
 
-test('asks the engine for the last token unless told otherwise, with everything else that was said', async () => {
+test('asks the engine for the last token by default, with everything else that was said', async () => {
   await embed({ input: [5], user: 'team', priority: -1, cache_salt: 's', max_queue_seconds: 2 });
   await embed({ input: [5], pooling: 'mean' });
   const [plain, mean] = server.engine.requests;
@@ -103,8 +103,8 @@ test('takes as many inputs as OpenAI, so many at once as there is room for', asy
   const inputs = Array.from({ length: 300 }, (_, i) => [i % 200]);
   const { status, answer } = await embed({ input: inputs });
   expect(status).toBe(200);
-  const told = answer.data.map(({ embedding: [one, id] }) => Math.round(Number(id) / Number(one)));
-  expect(told).toEqual(inputs.map(([id]) => id));
+  const returned = answer.data.map(({ embedding: [one, id] }) => Math.round(Number(id) / Number(one)));
+  expect(returned).toEqual(inputs.map(([id]) => id));
   expect(most).toBeLessThanOrEqual(server.parts.admission.limit);
   expect(most).toBeGreaterThan(1);
 });
@@ -113,7 +113,7 @@ test('an input as long as the context passes', async () => {
   expect((await embed({ input: Array.from({ length: 64 }, () => 1) })).status).toBe(200);
 });
 
-test('a fault of one input is the answer, and no other goes on', async () => {
+test('a fault of one input is the answer, and no other continues', async () => {
   server.script = async function* ({ prompt }, signal) {
     if (prompt[0] === 7) throw new FailureError('EngineNumericalFault', 'not finite in layer 2');
     await new Promise((resolve) => signal.addEventListener('abort', resolve));

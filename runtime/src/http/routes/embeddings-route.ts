@@ -1,4 +1,4 @@
-// POST embeddings: inputs, so many at once, beside whatever the engine generates, in OpenAI's form.
+// POST embeddings: inputs, so many at once, alongside whatever the engine generates, in OpenAI's form.
 
 import type { RequestHandler } from 'express';
 import {
@@ -34,7 +34,7 @@ export function embeddingsRoute(parts: ServerParts): RequestHandler {
         signal,
         account,
       };
-      // All are looked at before any runs.
+      // All are checked before any runs.
       const prepared = await Promise.all(
         parsed.inputs.map((input, index) =>
           prepareEmbedding(parsed, input, `${id}-${String(index)}`, serving.model, signal),

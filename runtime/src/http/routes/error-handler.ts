@@ -1,5 +1,5 @@
 // Errors of routes as OpenAI's error body, or as Anthropic's on its own routes. What is not a known error is logged whole
-// and told without its inside.
+// and answered without its inside.
 
 import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../../log/logger.js';
@@ -11,20 +11,23 @@ import { isAnthropicPath } from '../api/route-table.js';
 
 export function errorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
-    const told = pathError(error) ?? asApiError(error);
-    if (told.code === 'internal_error') logger.error('request failed', { error: describe(error) });
-    recordOf(response).failed(told);
+    const apiError = pathError(error) ?? asApiError(error);
+    if (apiError.code === 'internal_error') logger.error('request failed', { error: describe(error) });
+    recordOf(response).failed(apiError);
     if (response.destroyed) return;
     if (response.headersSent) {
       next(error);
       return;
     }
-    if (told.retryAfterSeconds !== null) response.setHeader('retry-after', String(told.retryAfterSeconds));
+    if (apiError.retryAfterSeconds !== null)
+      response.setHeader('retry-after', String(apiError.retryAfterSeconds));
     // Clients try a 409 again by themselves.
-    if (told.code === 'request_cancelled') response.setHeader('x-should-retry', 'false');
-    if (told.code === 'invalid_api_key') response.setHeader('www-authenticate', 'Bearer');
+    if (apiError.code === 'request_cancelled') response.setHeader('x-should-retry', 'false');
+    if (apiError.code === 'invalid_api_key') response.setHeader('www-authenticate', 'Bearer');
     const id = response.getHeader('request-id')?.toString() ?? null;
-    response.status(told.status).json(isAnthropicPath(request.path) ? anthropicError(told, id) : told.body);
+    response
+      .status(apiError.status)
+      .json(isAnthropicPath(request.path) ? anthropicError(apiError, id) : apiError.body);
   };
 }
 

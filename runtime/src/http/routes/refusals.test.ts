@@ -211,7 +211,7 @@ test.each([
   expect([options.status, options.headers.get('allow')]).toEqual([204, allow]);
 });
 
-test('every violation is told at once', async () => {
+test('every violation is reported at once', async () => {
   const response = await server.post('/v1/chat/completions', {
     messages: [],
     temperature: 9,

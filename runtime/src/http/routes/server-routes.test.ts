@@ -1,4 +1,4 @@
-// What a server tells of itself: models, health, metrics and version.
+// What a server reports of itself: models, health, metrics and version.
 
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { RequestObserver } from '../../observe/ended-request.js';
@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-test('models are told in both protocols’ form', async () => {
+test('models are listed in both protocols’ form', async () => {
   const list = await json(await server.get('/openai/v1/models'));
   expect(list).toMatchObject({
     object: 'list',
@@ -25,7 +25,7 @@ test('models are told in both protocols’ form', async () => {
   expect((await server.get('/v1/models/other')).status).toBe(404);
 });
 
-test('the names of a service that is stood in for are understood where the route tells them, and answered by our own', async () => {
+test('the names of a service that is stood in for are understood where the route says them, and answered by our own', async () => {
   const body = { model: 'big', messages: [{ role: 'user', content: 'x' }] };
   const route = { 'x-llmservice-fallback-for': 'big,large/one' };
   expect((await server.post('/v1/chat/completions', body)).status).toBe(404);
@@ -37,7 +37,7 @@ test('the names of a service that is stood in for are understood where the route
   expect(await json(predicted)).toMatchObject({ model_name: 'tiny' });
 });
 
-test('the stream check sends events at the pace that they tell, as an answer is streamed', async () => {
+test('the stream check sends events at the pace that they name, as an answer is streamed', async () => {
   const answer = await server.post('/v1/stream-check', {});
   expect(answer.headers.get('content-type')).toContain('text/event-stream');
   expect(answer.headers.get('x-accel-buffering')).toBe('no');
@@ -53,13 +53,13 @@ test('the stream check sends events at the pace that they tell, as an answer is 
 
 test('a stream check names the service to who names it, and to nobody else', async () => {
   const mine = await ScriptedServer.start({ service: 'team-b/chat' });
-  const told = async (headers: Record<string, string>): Promise<boolean> => {
+  const isOurs = async (headers: Record<string, string>): Promise<boolean> => {
     const answer = await mine.post('/v1/stream-check', {}, headers);
     return (await answer.text()).includes('team-b');
   };
-  expect(await told({ 'x-llmservice-service': 'team-b/chat' })).toBe(true);
-  expect(await told({ 'x-llmservice-service': 'team-a/chat' })).toBe(false);
-  expect(await told({})).toBe(false);
+  expect(await isOurs({ 'x-llmservice-service': 'team-b/chat' })).toBe(true);
+  expect(await isOurs({ 'x-llmservice-service': 'team-a/chat' })).toBe(false);
+  expect(await isOurs({})).toBe(false);
   await mine.stop();
 });
 
@@ -101,14 +101,14 @@ test('health, metrics and version', async () => {
 });
 
 test('KServe’s clients read that it lives and is ready', async () => {
-  const told = async (path: string) => (await server.get(path)).json();
-  expect(await told('/v2/health/live')).toEqual({ live: true });
-  expect(await told('/v2/health/ready')).toMatchObject({ ready: true, state: 'serving' });
-  expect(await told('/')).toMatchObject({ status: 'alive' });
+  const bodyOf = async (path: string) => (await server.get(path)).json();
+  expect(await bodyOf('/v2/health/live')).toEqual({ live: true });
+  expect(await bodyOf('/v2/health/ready')).toMatchObject({ ready: true, state: 'serving' });
+  expect(await bodyOf('/')).toMatchObject({ status: 'alive' });
 });
 
 test.each(['/v1/models/tiny:predict', '/generate'])(
-  '%s is not streamed, and may be told so',
+  '%s is not streamed, and may be asked not to be',
   async (path) => {
     expect((await server.post(path, { prompt: 'x', stream: false })).status).toBe(200);
   },
@@ -163,7 +163,7 @@ test('what was cancelled by an administrator is not tried again by clients', asy
   expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([409, 'false']);
 });
 
-test('a request that cannot be told of ends no other', async () => {
+test('a request that cannot be logged ends no other', async () => {
   const observers = server.parts.observers as RequestObserver[];
   observers.unshift(() => {
     throw new RangeError('nested too deep');

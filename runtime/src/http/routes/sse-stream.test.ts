@@ -10,7 +10,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-test('steps of which the client is told nothing do not put off what fills the silence', async () => {
+test('steps of which the client gets nothing do not put off what fills the silence', async () => {
   const sent = Object.assign(new PassThrough(), { headersSent: true, socket: null });
   const stream = new SseStream(sent as unknown as Response, ': still here\n\n');
   for (let step = 0; step < 3; step++) {

@@ -1,6 +1,6 @@
 // POST /v1/stream-check: a few events at a known pace, each with the time at which it was sent. Who asks from the far
 // side of a proxy sees by the times of arrival whether it keeps them back. The engine has no part in it, so that it is
-// no use of the model, and answers however fast the model is. Who names this service is told that it is the one: others,
+// no use of the model, and answers however fast the model is. Who names this service learns that it is the one: others,
 // strangers among them, learn no names.
 
 import { setTimeout as sleep } from 'node:timers/promises';

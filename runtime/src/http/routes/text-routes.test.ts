@@ -141,7 +141,7 @@ test.each<[string, object, string, string]>([
   expect(server.engine.requests).toEqual([]);
 });
 
-test.each(['prompt', 'messages'])('what is too long to tokenize is told of %s', async (field) => {
+test.each(['prompt', 'messages'])('what is too long to tokenize is reported of %s', async (field) => {
   await server.stop();
   server = await ScriptedServer.start({ maxBodyBytes: 2 ** 20 });
   const long = 'x'.repeat(262_145);
@@ -202,7 +202,7 @@ test('warmup runs a short generation, with a body or without', async () => {
   expect(server.engine.requests[0]).toMatchObject({ maxTokens: 4 });
 });
 
-test('the root tells what is here', async () => {
+test('the root lists what is here', async () => {
   const answer = (await (await server.get('/')).json()) as { routes: { path: string }[] };
   expect(answer).toMatchObject({ name: 'llmservice', state: 'serving', models: ['tiny', 'small'] });
   expect(answer.routes.map(({ path }) => path)).toEqual(

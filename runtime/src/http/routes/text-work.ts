@@ -14,7 +14,7 @@ export interface TextWork {
   readonly model: ServedModel;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
-  /** To be told how many tokens the text has, once it is known. */
+  /** Gets how many tokens the text has, once it is known. */
   readonly spend: (tokens: number) => void;
 }
 

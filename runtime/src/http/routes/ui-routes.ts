@@ -1,4 +1,4 @@
-// The page at /ui, its files, and what it shows. The page tells nothing, so anybody may load it; what it shows and
+// The page at /ui, its files, and what it shows. The page shows no secret, so anybody may load it; what it shows and
 // the chat ask for a key where there are keys.
 
 import express, { type RequestHandler } from 'express';

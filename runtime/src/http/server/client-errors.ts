@@ -28,11 +28,11 @@ export function answerClientErrors(server: Server): void {
       return;
     }
     // Who breaks the protocol is not waited for: it may never close its half.
-    socket.end(rawAnswer(toldOf(error)), () => socket.destroy());
+    socket.end(rawAnswer(apiErrorOf(error)), () => socket.destroy());
   });
 }
 
-function toldOf({ code, reason, message }: ParseError): ApiError {
+function apiErrorOf({ code, reason, message }: ParseError): ApiError {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return ApiError.of(

@@ -18,7 +18,7 @@ export interface ConnectionLimits {
   readonly readerMs: number;
   readonly lingerMs: number;
   readonly silenceMs: number;
-  /** How often the clocks are looked at. */
+  /** How often the clocks are checked. */
   readonly lookMs: number;
 }
 

@@ -56,7 +56,7 @@ function post(body: string, headers = ''): string {
 }
 
 /** Status and error code of a raw answer. */
-function told(answer: string): [number, string] {
+function statusAndCode(answer: string): [number, string] {
   const [head = '', body = ''] = answer.split('\r\n\r\n');
   const { error } = JSON.parse(body) as { error: { code: string } };
   return [Number(head.split(' ')[1]), error.code];
@@ -90,7 +90,7 @@ describe('is refused and closed', () => {
       'invalid_request',
     ],
   ])('%s', async (_, text, status, code) => {
-    expect(told(await dial(text).closed)).toEqual([status, code]);
+    expect(statusAndCode(await dial(text).closed)).toEqual([status, code]);
     expect((await server.get('/health')).status).toBe(200);
   });
 });
@@ -130,7 +130,7 @@ describe('cancels its generation and leaves no connection', () => {
 
 test('a connection that the kernel cannot accept ends nothing', async () => {
   const { server: listening } = server.http as unknown as { server: NetServer };
-  // As Node tells what accept(2) answered.
+  // As Node reports what accept(2) answered.
   listening.emit('error', Object.assign(new Error('accept ENOMEM'), { code: 'ENOMEM', syscall: 'accept' }));
   expect((await server.get('/health')).status).toBe(200);
 });
@@ -170,7 +170,7 @@ describe.each([
       return [socket, answers.at(-1)!];
     };
     const [reader, read] = await dialLarge();
-    // Less in all than the one write that it is sent, and something between any two looks at it.
+    // Less in all than the one write that it is sent, and something between any two checks it.
     let taken = 0;
     reader.on('data', (chunk: Buffer) => {
       taken += chunk.length;
@@ -200,7 +200,7 @@ test('while a replica drains it keeps no connection', async () => {
   const drained = server.http.drain(300);
   expect(await idle.closed).toContain('200 OK');
   const refused = await dial(post(JSON.stringify({ prompt: 'x' }))).closed;
-  expect(told(refused)).toEqual([503, 'draining']);
+  expect(statusAndCode(refused)).toEqual([503, 'draining']);
   expect(refused).toMatch(/^connection: close\r$/im);
   await drained;
   running.socket.end();
@@ -234,7 +234,7 @@ describe('of a body that is refused', () => {
     const timer = everyMs === 0 ? undefined : setInterval(() => socket.write(piece), everyMs);
     const answer = await closed;
     clearInterval(timer);
-    expect(told(answer)).toEqual([413, 'request_too_large']);
+    expect(statusAndCode(answer)).toEqual([413, 'request_too_large']);
     if (bytes > 1000) expect(socket.bytesWritten).toBeLessThan(length);
   });
 

@@ -44,7 +44,7 @@ export class OpenAnswers {
     this.connections.set(socket, connection);
     socket.once('close', () => {
       this.connections.delete(socket);
-      // Node tells the answer that is being sent, and none of those that wait behind it: what generates them would go on.
+      // Node notifies the answer that is being sent, and none of those that wait behind it: what generates them would continue.
       for (const response of connection.open) if (response.socket === null) response.emit('close');
     });
     return connection;

@@ -1,4 +1,4 @@
-// What was refused because all connections are in use, counted, and told in the log at most every ten seconds: who floods
+// What was refused because all connections are in use, counted, and logged at most every ten seconds: who floods
 // the server does not flood its log.
 
 import type { Logger } from '../../log/logger.js';
@@ -13,7 +13,7 @@ export class RefusedConnections {
   readonly #count: (how: RefusedHow) => void;
   readonly #quietMs: number;
   /** Since the last line. */
-  #untold = { busy: 0, dropped: 0 };
+  #unlogged = { busy: 0, dropped: 0 };
   /** While it runs no line is written. */
   #quiet: NodeJS.Timeout | null = null;
 
@@ -25,20 +25,20 @@ export class RefusedConnections {
 
   add(how: RefusedHow): void {
     this.#count(how);
-    this.#untold[how] += 1;
-    if (this.#quiet === null) this.#tell();
+    this.#unlogged[how] += 1;
+    if (this.#quiet === null) this.#log();
   }
 
   stop(): void {
     if (this.#quiet !== null) clearTimeout(this.#quiet);
   }
 
-  #tell(): void {
+  #log(): void {
     this.#quiet = null;
-    const { busy, dropped } = this.#untold;
+    const { busy, dropped } = this.#unlogged;
     if (busy + dropped === 0) return;
     this.#logger.warn('all connections are in use: others are refused', { busy, dropped });
-    this.#untold = { busy: 0, dropped: 0 };
-    this.#quiet = setTimeout(() => this.#tell(), this.#quietMs).unref();
+    this.#unlogged = { busy: 0, dropped: 0 };
+    this.#quiet = setTimeout(() => this.#log(), this.#quietMs).unref();
   }
 }

@@ -44,7 +44,7 @@ export class RefusedUploads {
     this.#uploads.set(request, { startBytes: bytesRead, lastBytes: bytesRead, looks: 0, silentLooks: 0 });
   }
 
-  /** Counts looks, not time: while this process stands still, nothing can come. */
+  /** Counts looks, not time: while this process stalls, nothing can come. */
   #look(): void {
     for (const [request, upload] of this.#uploads) {
       const { complete, socket } = request;

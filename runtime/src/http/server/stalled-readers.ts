@@ -5,7 +5,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionLimits } from './connection-limits.js';
 
-/** How far a client had read when it was last looked at, and how often it was found there. */
+/** How far a client had read when it was last checked, and how often it was found there. */
 interface Progress {
   readonly takenBytes: number;
   readonly looks: number;
@@ -31,7 +31,7 @@ export class StalledReaders {
     clearInterval(this.timer);
   }
 
-  /** Counts looks, not time: while this process stands still, no client can get on either. */
+  /** Counts looks, not time: while this process stalls, no client can get on either. */
   private look(): void {
     for (const [socket, last] of this.sockets) {
       const takenBytes = bytesTaken(socket);

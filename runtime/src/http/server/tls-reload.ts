@@ -1,4 +1,4 @@
-// Looks at the TLS files every few seconds and gives new connections the new ones. Files that cannot be used are told
+// Reads the TLS files every few seconds and gives new connections the new ones. Files that cannot be used are logged
 // in the log, once, and the last good ones stay.
 
 import type { Server } from 'node:https';

@@ -73,7 +73,7 @@ export class ApiError extends Error {
     return new ApiError(status, type, code, message, param, retryAfterSeconds);
   }
 
-  /** A failure told with its remedy: of the service, or of the request where that is known only in the engine. */
+  /** A failure reported with its remedy: of the service, or of the request where that is known only in the engine. */
   static ofFailure(failure: Failure): ApiError {
     const { httpStatus, remedy, terminal } = failureKinds[failure.reason];
     const message = `${failure.message}. ${remedy}`;

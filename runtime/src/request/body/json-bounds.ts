@@ -1,6 +1,6 @@
 // How deep a body, and JSON that it has as text, may be nested, and how many values it may have. JSON's reader takes any
 // number: what goes through the result afterwards calls itself for each level and has no stack for ten thousand, and a
-// million names, or four million lists of one number, take seconds, in which nobody is answered. So bytes are looked at
+// million names, or four million lists of one number, take seconds, in which nobody is answered. So bytes are scanned
 // before. What the bounds let pass takes JSON.parse some 50 ms at worst: it keeps each new name and short string in a table.
 
 import type { Steps } from '../../loop-turns.js';

@@ -1,4 +1,4 @@
-// The form that OpenAI's chat completions ask of an answer. A schema beside `json_object` is how the clients of llama.cpp,
+// Structured output as OpenAI's chat completions ask for it. A schema with `json_object` is how the clients of llama.cpp,
 // Together and Fireworks send one.
 
 const nullableText = { type: ['string', 'null'] };
@@ -26,7 +26,7 @@ export const responseFormat = {
         name: nullableText,
         description: nullableText,
         schema: { type: 'object' },
-        // Every schema is held to.
+        // Every schema is enforced.
         strict: { type: ['boolean', 'null'] },
       },
     },

@@ -162,7 +162,7 @@ export const responsesFields = {
     additionalProperties: false,
     properties: {
       effort: { enum: [...reasoningEfforts, null] },
-      // The reasoning itself is told, and no summary of it.
+      // The reasoning itself is returned, and no summary of it.
       summary: { enum: ['auto', 'detailed', null] },
     },
   },

@@ -1,7 +1,7 @@
 // Reasoning as clients keep it that show none: OpenAI's encrypted content, Anthropic's signature. It is encoded only: who
 // asked may know it, and any replica has to read it.
 
-/** Ours, and which form: what other servers sealed is not. */
+/** Ours, and which version: what other servers sealed is not. */
 export const sealPrefix = 'llmservice-reasoning-1:';
 
 export const sealReasoning = (text: string): string => sealPrefix + Buffer.from(text).toString('base64url');

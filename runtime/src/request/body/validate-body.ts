@@ -14,14 +14,14 @@ export interface Violation {
   readonly message: string;
 }
 
-/** Violations that a 400 tells; of more it tells how many. */
-const maxTold = 20;
+/** Violations that a 400 lists; of more it says how many. */
+const maxReported = 20;
 /** Several times what any route has. */
 const maxFields = 500;
-/** In a body of more, which may have an error for each of them, the first violation alone is told. */
+/** In a body of more, which may have an error for each of them, the first violation alone is reported. */
 const maxValues = 30_000;
 
-// What has none of its alternatives is told as one violation. So each alternative ends at its first mismatch: a prompt
+// What has none of its alternatives is reported as one violation. So each alternative ends at its first mismatch: a prompt
 // of 100,000 ids is not held against `string` id by id, with an error for each.
 const first = new Ajv({ allowUnionTypes: true });
 const anyOf = {
@@ -97,15 +97,15 @@ function hasFewValues(body: object): boolean {
   return true;
 }
 
-/** The names of a million values are told sooner than the values. */
+/** The names of a million values are collected sooner than the values. */
 const sizeOf = (value: object): number => (Array.isArray(value) ? value.length : Object.keys(value).length);
 
-/** Those that a 400 tells of what may be millions. */
+/** Those that a 400 lists of what may be millions. */
 export function firstOf(violations: Iterable<Violation>): Violation[] {
   const first: Violation[] = [];
   for (const violation of violations) {
     first.push(violation);
-    if (first.length === maxTold) break;
+    if (first.length === maxReported) break;
   }
   return first;
 }
@@ -113,9 +113,9 @@ export function firstOf(violations: Iterable<Violation>): Violation[] {
 /** One 400 for all that is wrong; `param` is the first. */
 export function invalidRequest(violations: readonly Violation[]): ApiError {
   const messages = [...new Set(violations.map(({ message }) => message))];
-  const more = messages.length - maxTold;
-  const told = [...messages.slice(0, maxTold), ...(more > 0 ? [`and ${String(more)} more`] : [])];
-  return ApiError.of('invalid_request', told.join('; '), { param: violations[0]?.param ?? null });
+  const more = messages.length - maxReported;
+  const reported = [...messages.slice(0, maxReported), ...(more > 0 ? [`and ${String(more)} more`] : [])];
+  return ApiError.of('invalid_request', reported.join('; '), { param: violations[0]?.param ?? null });
 }
 
 function violation(
@@ -125,24 +125,24 @@ function violation(
   const path = instancePath.slice(1).replaceAll('/', '.');
   const [field = ''] = path.split('.');
   const refusal = refusalOf(kind, field);
-  if (refusal !== null) return told(field, notSupported(refusal));
-  if (keyword === 'anyOf') return told(path, none(parentSchema as Alternatives, data));
+  if (refusal !== null) return violationAt(field, notSupported(refusal));
+  if (keyword === 'anyOf') return violationAt(path, none(parentSchema as Alternatives, data));
   const instead = (parentSchema as JsonSchema)['description'];
-  if (typeof instead === 'string') return told(path, notSupported(instead));
+  if (typeof instead === 'string') return violationAt(path, notSupported(instead));
   const child = (name: unknown): string => (path === '' ? String(name) : `${path}.${String(name)}`);
   switch (keyword) {
     case 'required':
-      return told(child(params['missingProperty']), 'is required');
+      return violationAt(child(params['missingProperty']), 'is required');
     case 'additionalProperties':
-      return told(child(params['additionalProperty']), 'is not a known field of this route');
+      return violationAt(child(params['additionalProperty']), 'is not a known field of this route');
     case 'enum':
-      return told(path, `must be ${oneOf(notNull(params['allowedValues']))}`);
+      return violationAt(path, `must be ${oneOf(notNull(params['allowedValues']))}`);
     case 'const':
-      return told(path, `must be ${JSON.stringify(params['allowedValue'])}`);
+      return violationAt(path, `must be ${JSON.stringify(params['allowedValue'])}`);
     case 'type':
-      return told(path, `must be ${notNull(params['type']).join(' or ')}`);
+      return violationAt(path, `must be ${notNull(params['type']).join(' or ')}`);
     default:
-      return told(path, message);
+      return violationAt(path, message);
   }
 }
 
@@ -169,7 +169,10 @@ function oneOf(values: readonly unknown[]): string {
 const notSupported = (why: string): string =>
   `is not supported with this value${why === '' ? '' : `: ${why}`}`;
 
-const told = (param: string, message: string): Violation => ({ param, message: `${param} ${message}` });
+const violationAt = (param: string, message: string): Violation => ({
+  param,
+  message: `${param} ${message}`,
+});
 
 /** null counts as absent everywhere: to offer it would not help. */
 const notNull = (values: unknown): unknown[] =>

@@ -97,21 +97,19 @@ function unsupportedKeyword(
   }
   if (!assertions.has(keyword) && !alternatives.some((each) => each === keyword))
     return refuse('is not supported in a schema for answers');
-  if (decides === undefined && !saysType(fields)) return refuse('needs a type beside it');
+  if (decides === undefined && !saysType(fields)) return refuse('needs a type with it');
   if (keyword === 'format' && !knownFormats.some((each) => each === fields[keyword]))
     return refuse(`is none of ${knownFormats.join(', ')}`);
   const unusable = unusablePattern(keyword, fields[keyword], patterns);
   if (unusable !== null) return refuse(unusable);
   const whole = wholeTexts.find((each) => fields[each] !== undefined);
   if (whole !== undefined && whole !== keyword && ofTexts.has(keyword))
-    return refuse(`is not supported beside ${whole}: say it in one pattern`);
+    return refuse(`is not supported with ${whole}: say it in one pattern`);
   const redundant = keyword === 'type' && (decides === 'const' || decides === 'enum');
-  return decides === undefined || redundant
-    ? []
-    : refuse(`is not supported beside ${decides}: put it inside`);
+  return decides === undefined || redundant ? [] : refuse(`is not supported with ${decides}: put it inside`);
 }
 
-/** Why a pattern, or one of the names in patternProperties, cannot be held to. */
+/** Why a pattern, or one of the names in patternProperties, cannot be enforced. */
 function unusablePattern(keyword: string, value: unknown, patterns: JsonPatterns): string | null {
   try {
     if (keyword === 'patternProperties')
@@ -126,7 +124,7 @@ function unusablePattern(keyword: string, value: unknown, patterns: JsonPatterns
   }
 }
 
-/** Whether values are of a kind that keywords can be held to: a compiler takes any value where none is said. */
+/** Whether values are of a kind that keywords can constrain: a compiler takes any value where none is said. */
 function saysType(fields: Schema): boolean {
   return impliesType.some((keyword) => fields[keyword] !== undefined);
 }

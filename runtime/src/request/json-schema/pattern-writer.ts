@@ -136,13 +136,13 @@ class Writer {
       case 'Quantifier':
         return this.#quantified(element, place);
       case 'Assertion':
-        // The whole text is held to the pattern anyway.
+        // The whole text must match the pattern anyway.
         if ((place.start && isStart(element)) || (place.end && isEnd(element))) return '';
         throw new UnusablePattern(
-          'looks around or has ^ or $ inside, which an answer cannot be held to: say what the text is from its beginning to its end',
+          'looks around or has ^ or $ inside, which cannot be enforced: say what the text is from its beginning to its end',
         );
       default:
-        throw new UnusablePattern('refers to what it matched before, which an answer cannot be held to');
+        throw new UnusablePattern('refers to what it matched before, which cannot be enforced');
     }
   }
 

@@ -1,4 +1,4 @@
-// The formats of JSON Schema as regular expressions that an answer is held to. The compiler of schemas has its own for
+// The formats of JSON Schema as regular expressions that an answer must match. The compiler of schemas has its own for
 // most of them, which let through days that no month has, octets with leading zeros and names that are too long.
 
 import type { JsonPatterns } from './json-patterns.js';

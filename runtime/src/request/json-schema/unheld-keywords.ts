@@ -1,9 +1,9 @@
 // Keywords that the compiler of schemas takes and does not hold an answer to, at the most with a warning: because of their
-// value, or of what stands beside them. Source: json_schema_converter.cc of XGrammar.
+// value, or of what stands with them. Source: json_schema_converter.cc of XGrammar.
 
 import type { Schema } from './subschemas.js';
 
-/** Why an answer is not held to the keyword; null: it is. */
+/** Why the keyword is not enforced; null: it is. */
 type Rule = (value: unknown, fields: Schema) => string | null;
 
 const types = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
@@ -11,7 +11,7 @@ const largestDivisor = 1024;
 /** Numbers between bounds are written out one by one. */
 const maxBetween = 10_000;
 /**
- * Beside a number of properties each property that may be left out is written for each number of those before it. Measured
+ * With a number of properties each property that may be left out is written for each number of those before it. Measured
  * over 200,000 ids: 100 take up to 5 s to compile, 150 up to a minute.
  */
 const maxOptional = 100;
@@ -22,7 +22,7 @@ const countOfProperties: Rule = (_, { properties, required }) => {
   const optional = names.filter((name) => !needed.has(name)).length;
   return optional <= maxOptional
     ? null
-    : `is supported beside at most ${String(maxOptional)} properties that are not required, and there are ${String(optional)}: require more of them, or leave it out`;
+    : `is supported with at most ${String(maxOptional)} properties that are not required, and there are ${String(optional)}: require more of them, or leave it out`;
 };
 
 const rules: ReadonlyMap<string, Rule> = new Map(
@@ -40,25 +40,25 @@ const rules: ReadonlyMap<string, Rule> = new Map(
         : 'must be # or begin with #/: other documents are not read',
     enum: (value, { type }) =>
       Array.isArray(value) && value.some((each) => !isOf(type, each))
-        ? 'has members that are not of the type beside it'
+        ? 'has members that are not of the type in the same schema'
         : null,
-    const: (value, { type }) => (isOf(type, value) ? null : 'is not of the type beside it'),
+    const: (value, { type }) => (isOf(type, value) ? null : 'is not of the type in the same schema'),
     required: (value, { properties }) => {
       const names = Array.isArray(value) ? value : [];
       const unknown = names.find((name) => !Object.hasOwn(properties ?? {}, String(name))) as unknown;
       return unknown === undefined ? null : `has ${JSON.stringify(unknown)}, which is not in properties`;
     },
     patternProperties: (value, { properties }) => {
-      if (properties !== undefined) return 'is not supported beside properties';
+      if (properties !== undefined) return 'is not supported with properties';
       return Object.keys(value as object).length > 1
         ? 'of more than one pattern is not supported: they may match the same name'
         : null;
     },
     propertyNames: (_, fields) => {
-      const beside = ['properties', 'patternProperties'].find((each) => fields[each] !== undefined);
-      if (beside !== undefined) return `is not supported beside ${beside}`;
+      const conflict = ['properties', 'patternProperties'].find((each) => fields[each] !== undefined);
+      if (conflict !== undefined) return `is not supported with ${conflict}`;
       const closed = ['additionalProperties', 'unevaluatedProperties'].find((each) => fields[each] === false);
-      return closed === undefined ? null : `is not supported beside ${closed} false`;
+      return closed === undefined ? null : `is not supported with ${closed} false`;
     },
     minProperties: countOfProperties,
     maxProperties: countOfProperties,
@@ -72,7 +72,7 @@ const rules: ReadonlyMap<string, Rule> = new Map(
       const most = Math.min(Number(maximum ?? Infinity), Number(exclusiveMaximum ?? Infinity) - 1);
       return most - least < maxBetween
         ? null
-        : `is supported beside bounds on both sides, with at most ${String(maxBetween)} numbers between them`;
+        : `is supported with bounds on both sides, with at most ${String(maxBetween)} numbers between them`;
     },
   }),
 );

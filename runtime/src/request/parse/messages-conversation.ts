@@ -1,5 +1,5 @@
 // A conversation of Anthropic's Messages as the messages of a chat: results of tools, blocks of the user's messages there,
-// are messages of their own, and the model's thinking and calls stand beside its text.
+// are messages of their own, and the model's thinking and calls stand next to its text.
 
 import { openReasoning } from '../body/sealed-reasoning.js';
 import type { Violation } from '../body/validate-body.js';
@@ -61,7 +61,7 @@ export function readConversation(system: RawText | undefined, turns: readonly Ra
   return [...first, ...turns.flatMap((turn) => (turn.role === 'assistant' ? [answer(turn)] : ofUser(turn)))];
 }
 
-/** Begins what Claude Code tells Anthropic of itself: it changes with each request, and no cached prefix would fit. */
+/** Begins what Claude Code sends Anthropic about itself: it changes with each request, and no cached prefix would fit. */
 const label = 'x-anthropic-billing-header:';
 
 const instructionsOf = (system: RawText): string =>
@@ -83,7 +83,7 @@ function answer({ content }: RawTurn): object {
   };
 }
 
-/** Thinking that the client was not told stands in its signature. */
+/** Thinking that the client did not get is in its signature. */
 const thinkingOf = ({ thinking, signature }: RawThinking): string =>
   thinking === '' ? (openReasoning(signature ?? '') ?? '') : thinking;
 

@@ -8,7 +8,7 @@ import { readRequest, type ApiRequest } from './parse-request.js';
 import { refuseMedia } from './refuse-media.js';
 import { firstOf, invalidRequest, validateBody, type Fields } from '../body/validate-body.js';
 
-/** Errors of what the two have in common with other routes are told as Anthropic tells them. */
+/** Errors of what the two have in common with other routes are reported as Anthropic reports them. */
 export const messagesWordings: readonly Wording[] = [
   { ours: /\btools\.(\d+)\.function\.parameters\b/g, theirs: 'tools.$1.input_schema' },
   { ours: /\btools\.(\d+)\.function\b/g, theirs: 'tools.$1' },
@@ -27,7 +27,7 @@ export const messagesWordings: readonly Wording[] = [
 
 export interface MessagesRequest {
   readonly parsed: ApiRequest;
-  /** Whether the client is not told what the model thinks. */
+  /** Whether the reasoning is withheld from the client. */
   readonly omitsThinking: boolean;
 }
 
@@ -100,7 +100,7 @@ function chatFields(fields: Fields): Fields {
   const set = {
     ...same,
     messages: readConversation(system as RawText | undefined, turns),
-    // An answer that the client began is gone on with.
+    // An answer that the client began is continued.
     ...(turns.at(-1)?.role === 'assistant'
       ? { continue_final_message: true, add_generation_prompt: false }
       : {}),

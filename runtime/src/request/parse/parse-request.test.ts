@@ -101,7 +101,7 @@ describe('parseRequest', () => {
       { response_format: { type: 'json_object', schema: { not: {} } } },
       'response_format.schema.not is not supported',
     ],
-    [{ guided_regex: 'a', ignore_eos: true }, 'ignore_eos and a form of the answer exclude each other'],
+    [{ guided_regex: 'a', ignore_eos: true }, 'ignore_eos and structured output exclude each other'],
     [
       { chat_template_kwargs: { enable_thinking: 'no' } },
       'chat_template_kwargs.enable_thinking must be one of true, false, "true", "false"',
@@ -111,7 +111,7 @@ describe('parseRequest', () => {
     [{ logit_bias: { word: 1 } }, 'logit_bias has the key "word"'],
     [{ typical_p: 0 }, 'typical_p must be >= 0.000001'],
     [{ min_tokens: 5, max_tokens: 4 }, 'min_tokens must be at most max_tokens'],
-    [{ bad_words: ['a'], guided_regex: 'a' }, 'bad_words and a form of the answer exclude each other'],
+    [{ bad_words: ['a'], guided_regex: 'a' }, 'bad_words and structured output exclude each other'],
     [{ allowed_token_ids: [] }, 'allowed_token_ids must NOT have fewer than 1 items'],
     [{ prompt_logprobs: 1, stream: true }, 'prompt_logprobs needs stream: false'],
     [{ truncate_prompt_tokens: 0 }, 'truncate_prompt_tokens must be >= 1'],
@@ -152,7 +152,7 @@ describe('parseRequest', () => {
   });
 
   test.each([[[]], [5], [[1, 'a']], [[-1]], [[1.5]], [[['a']]], [[[]]]])(
-    'tells of the prompt %j what one may be',
+    'says of the prompt %j what one may be',
     (prompt) => {
       expect(refusal(() => parse('completions', { prompt }))).toMatchObject({
         param: 'prompt',
@@ -161,12 +161,12 @@ describe('parseRequest', () => {
     },
   );
 
-  test('of thousands of violations the first twenty are told', () => {
+  test('of thousands of violations the first twenty are reported', () => {
     const wrong = Array.from({ length: 9000 }, () => ({ role: 'user', content: 5 }));
-    const told = refusal(() => chat({ messages: wrong })).message.split('; ');
-    expect(told).toHaveLength(21);
-    expect(told[19]).toBe('messages.19.content must be a string or a list of text parts');
-    expect(told[20]).toBe('and 8980 more');
+    const reported = refusal(() => chat({ messages: wrong })).message.split('; ');
+    expect(reported).toHaveLength(21);
+    expect(reported[19]).toBe('messages.19.content must be a string or a list of text parts');
+    expect(reported[20]).toBe('and 8980 more');
   });
 
   test.each([
@@ -181,7 +181,7 @@ describe('parseRequest', () => {
   test.each([
     ['parts', { role: 'user', content: new Array(3_000_000).fill(0) }],
     ['calls', { role: 'assistant', tool_calls: new Array(3_000_000).fill(0) }],
-  ])('of a body with millions of wrong %s one violation is told', (_, message) => {
+  ])('of a body with millions of wrong %s one violation is reported', (_, message) => {
     expect(refusal(() => chat({ messages: [message] })).message).not.toContain(';');
   });
 
@@ -191,7 +191,7 @@ describe('parseRequest', () => {
     expect(() => chat({ messages: [...messages, { ...answered, ...empty }] })).not.toThrow();
   });
 
-  test('a body of more fields than any route has is not looked at', () => {
+  test('a body of more fields than any route has is not read', () => {
     const fields = Array.from({ length: 501 }, (_, i) => [`f${String(i)}`, 1]);
     expect(refusal(() => chat(Object.fromEntries(fields) as object)).message).toMatch(/has 502 fields/);
   });

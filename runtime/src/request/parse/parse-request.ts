@@ -164,7 +164,7 @@ function checkRules(kind: GenerationKind, fields: Fields, format: AnswerFormat |
     conflict('max_tokens', 'and max_completion_tokens differ');
   }
   if (fields['ignore_eos'] === true && format !== null) {
-    conflict('ignore_eos', 'and a form of the answer exclude each other: the form ends the answer');
+    conflict('ignore_eos', 'and structured output exclude each other: the grammar ends the answer');
   }
   violations.push(
     ...violationsOfChoices(fields),

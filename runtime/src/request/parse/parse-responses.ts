@@ -12,7 +12,7 @@ export interface ResponsesRequest {
   readonly parsed: ApiRequest;
   /** As the client set them. */
   readonly fields: Fields;
-  /** Whether reasoning is told in the form that stands for it, too. */
+  /** Whether reasoning is also returned encrypted. */
   readonly sealsReasoning: boolean;
   /** Functions in namespaces, by the names that the model calls them by. */
   readonly namespaced: FlatTools['namespaced'];

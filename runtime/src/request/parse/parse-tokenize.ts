@@ -30,7 +30,7 @@ export interface DetokenizeRequest {
   readonly source: Extract<TextSource, { kind: 'ids' }>;
 }
 
-/** They mean nothing without a template. */
+/** They have no effect without a template. */
 const ofTemplates = [
   'add_generation_prompt',
   'continue_final_message',

@@ -22,7 +22,7 @@ describe('what is not text is refused where it is', () => {
   });
 });
 
-test('of millions of images the first twenty are told', () => {
+test('of millions of images the first twenty are reported', () => {
   const images = new Array(1_000_000).fill({ type: 'image' });
   const refused = (): void => refuseMedia(images, 'messages');
   expect(refused).toThrow(/messages\.0 is .*; messages\.19 is an image, [^;]*$/);

@@ -59,8 +59,8 @@ export function flatTools(tools: readonly RawTool[]): FlatTools {
       for (const [at, { name, description, ...inside }] of tool.tools.entries()) {
         const flat = flatName(name, tool.name);
         namespaced.set(flat, { namespace: tool.name, name });
-        const told = [tool.description, description].filter(Boolean).join('\n');
-        add({ ...inside, name: flat, description: told }, `${place}.tools.${String(at)}`);
+        const described = [tool.description, description].filter(Boolean).join('\n');
+        add({ ...inside, name: flat, description: described }, `${place}.tools.${String(at)}`);
       }
   }
   if (functions.length > maxFunctions) {

@@ -1,12 +1,12 @@
-// What an answer is to tell beside its text: log probabilities, the prompt, token ids, running usage.
+// What an answer is to report with its text: log probabilities, the prompt, token ids, running usage.
 
 import type { GenerationKind } from '../body/request-fields.js';
 import type { Fields, Violation } from '../body/validate-body.js';
 
 export interface AnswerDetails {
-  /** Alternatives to tell per token of the answer; null: no log probabilities. */
+  /** Alternatives to report per token of the answer; null: no log probabilities. */
   readonly logprobs: number | null;
-  /** Alternatives to tell per token of the prompt, vLLM's prompt_logprobs; null: not asked for. */
+  /** Alternatives to report per token of the prompt, vLLM's prompt_logprobs; null: not asked for. */
   readonly promptLogprobs: number | null;
   /** The prompt goes before each answer, with its log probabilities where the answer has them. */
   readonly echo: boolean;
@@ -14,7 +14,7 @@ export interface AnswerDetails {
   readonly tokenIds: boolean;
   /** Log probabilities name tokens by id, `token_id:5`, and not by text. */
   readonly tokensAsIds: boolean;
-  /** Each chunk of a stream tells the usage so far. */
+  /** Each chunk of a stream reports the usage so far. */
   readonly continuousUsage: boolean;
 }
 
@@ -43,14 +43,14 @@ export function scoresPrompt({ promptLogprobs, echo, logprobs }: AnswerDetails):
 
 /**
  * Alternatives that the engine has to report per token; null: no log probabilities at all.
- * @param ranked whether answers are told apart by their log probability
+ * @param ranked whether answers are ranked by their log probability
  */
 export function alternativesOf({ logprobs, promptLogprobs }: AnswerDetails, ranked: boolean): number | null {
   if (logprobs === null && promptLogprobs === null) return ranked ? 0 : null;
   return Math.max(logprobs ?? 0, promptLogprobs ?? 0);
 }
 
-/** chat: logprobs is a switch beside top_logprobs; completions: it is the number itself. */
+/** chat: logprobs is a switch with top_logprobs; completions: it is the number itself. */
 function readLogprobs(kind: GenerationKind, fields: Fields): number | null {
   if (kind === 'completions') return (fields['logprobs'] as number | undefined) ?? null;
   return fields['logprobs'] === true ? ((fields['top_logprobs'] as number | undefined) ?? 0) : null;

@@ -56,7 +56,7 @@ describe('readAnswerFormat', () => {
     ],
     [
       { guided_json: { anyOf: [{ type: 'string' }], minLength: 2 } },
-      'guided_json.minLength is not supported beside anyOf: put it inside',
+      'guided_json.minLength is not supported with anyOf: put it inside',
     ],
     [
       { guided_json: { allOf: [{ type: 'string' }, { minLength: 2 }] } },
@@ -66,22 +66,22 @@ describe('readAnswerFormat', () => {
       { response_format: { type: 'json_schema', json_schema: { schema: { if: {} } } } },
       'response_format.json_schema.schema.if is not supported',
     ],
-    [{ guided_json: { minLength: 3 } }, 'guided_json.minLength needs a type beside it'],
-    [{ guided_json: { items: { pattern: 'a' } } }, 'guided_json.items.pattern needs a type beside it'],
+    [{ guided_json: { minLength: 3 } }, 'guided_json.minLength needs a type with it'],
+    [{ guided_json: { items: { pattern: 'a' } } }, 'guided_json.items.pattern needs a type with it'],
     [{ guided_json: { type: 'number', multipleOf: 2 } }, 'multipleOf is supported for type integer alone'],
     [{ guided_json: { type: 'integer', multipleOf: 0.5 } }, 'with a whole number'],
     [{ guided_json: { type: 'integer', multipleOf: 1025 } }, 'multipleOf is supported up to 1024'],
     [
       { guided_json: { type: 'integer', multipleOf: 5, minimum: 0 } },
-      'multipleOf is supported beside bounds on both sides',
+      'multipleOf is supported with bounds on both sides',
     ],
     [
       { guided_json: { type: 'integer', multipleOf: 5, minimum: 0, maximum: 10_000 } },
-      'multipleOf is supported beside bounds on both sides',
+      'multipleOf is supported with bounds on both sides',
     ],
     [
       { guided_json: { items: { properties: many(400), minProperties: 200 } } },
-      'guided_json.items.minProperties is supported beside at most 100 properties that are not required, and there are 400',
+      'guided_json.items.minProperties is supported with at most 100 properties that are not required, and there are 400',
     ],
     [{ guided_json: { properties: many(101), maxProperties: 1 } }, 'guided_json.maxProperties is supported'],
     [
@@ -103,10 +103,13 @@ describe('readAnswerFormat', () => {
     ],
     [{ guided_json: { type: [] } }, 'type must name at least one type'],
     [{ guided_json: { type: 'string', enum: ['a', 1] } }, 'enum has members that are not of the type'],
-    [{ guided_json: { type: ['integer', 'null'], const: 1.5 } }, 'const is not of the type beside it'],
+    [
+      { guided_json: { type: ['integer', 'null'], const: 1.5 } },
+      'const is not of the type in the same schema',
+    ],
     [
       { guided_json: { properties: { a: {} }, patternProperties: { '^b': {} } } },
-      'patternProperties is not supported beside properties',
+      'patternProperties is not supported with properties',
     ],
     [
       { guided_json: { type: 'object', patternProperties: { '^a': {}, b$: {} } } },
@@ -114,15 +117,15 @@ describe('readAnswerFormat', () => {
     ],
     [
       { guided_json: { properties: { a: {} }, propertyNames: { pattern: 'b' } } },
-      'propertyNames is not supported beside properties',
+      'propertyNames is not supported with properties',
     ],
     [
       { guided_json: { type: 'object', patternProperties: { a: {} }, propertyNames: { maxLength: 1 } } },
-      'propertyNames is not supported beside patternProperties',
+      'propertyNames is not supported with patternProperties',
     ],
     [
       { guided_json: { type: 'object', additionalProperties: false, propertyNames: { maxLength: 1 } } },
-      'propertyNames is not supported beside additionalProperties false',
+      'propertyNames is not supported with additionalProperties false',
     ],
     [{ guided_json: { constructor: 1 } }, 'guided_json.constructor is not supported in a schema'],
     [{ guided_json: { properties: null } }, 'guided_json.properties must be an object of schemas'],
@@ -164,7 +167,7 @@ describe('readAnswerFormat', () => {
     expect(readAnswerFormat({ guided_json: schema })?.kind).toBe('jsonSchema');
   });
 
-  test('takes a schema with what a generator of schemas writes beside it', () => {
+  test('takes a schema with what a generator of schemas adds to it', () => {
     const generated = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       $defs: { Kind: { enum: ['a', 'b'], title: 'Kind', type: 'string' } },

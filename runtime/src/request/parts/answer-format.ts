@@ -1,4 +1,4 @@
-// The form that a request asks of its answer, by whichever of the names that OpenAI's and vLLM's clients use for it.
+// The structured output that a request asks for, by whichever of the names that OpenAI's and vLLM's clients use for it.
 
 import type { GrammarKind } from '@llmservice/native';
 import { JsonPatterns } from '../json-schema/json-patterns.js';
@@ -24,7 +24,7 @@ interface Named extends AnswerFormat {
   readonly violations: readonly Violation[];
 }
 
-/** @throws ApiError invalid_request when there are several, or a schema that cannot be held to whole */
+/** @throws ApiError invalid_request when there are several, or a schema that cannot be enforced whole */
 export function readAnswerFormat(fields: Fields): AnswerFormat | null {
   const [first, second] = named(fields);
   if (first === undefined) return null;
@@ -40,10 +40,10 @@ function named(fields: Fields): Named[] {
   const structured = (fields['structured_outputs'] ?? {}) as Fields;
   return [
     ...responseFormat(fields['response_format'] as ResponseFormat | undefined),
-    ...form('json', fields['schema'], 'schema'),
+    ...formatOf('json', fields['schema'], 'schema'),
     ...['json', 'regex', 'choice', 'grammar', 'json_object'].flatMap((name) => [
-      ...form(name, fields[`guided_${name}`], `guided_${name}`),
-      ...form(name, structured[name], `structured_outputs.${name}`),
+      ...formatOf(name, fields[`guided_${name}`], `guided_${name}`),
+      ...formatOf(name, structured[name], `structured_outputs.${name}`),
     ]),
   ];
 }
@@ -51,7 +51,7 @@ function named(fields: Fields): Named[] {
 interface ResponseFormat {
   readonly type: 'text' | 'json_object' | 'json_schema';
   readonly json_schema?: { readonly schema?: unknown } | null;
-  /** Beside json_object, as llama.cpp, Together and Fireworks have it; null: any object. */
+  /** With json_object, as llama.cpp, Together and Fireworks have it; null: any object. */
   readonly schema?: unknown;
 }
 
@@ -59,16 +59,16 @@ function responseFormat(format: ResponseFormat | undefined): Named[] {
   switch (format?.type) {
     case 'json_object':
       return (format.schema ?? null) === null
-        ? form('json_object', true, 'response_format')
-        : form('json', format.schema, 'response_format.schema');
+        ? formatOf('json_object', true, 'response_format')
+        : formatOf('json', format.schema, 'response_format.schema');
     case 'json_schema':
-      return form('json', format.json_schema?.schema ?? {}, 'response_format.json_schema.schema');
+      return formatOf('json', format.json_schema?.schema ?? {}, 'response_format.json_schema.schema');
     default:
       return [];
   }
 }
 
-function form(name: string, value: unknown, param: string): Named[] {
+function formatOf(name: string, value: unknown, param: string): Named[] {
   if (value === undefined || value === null || value === false) return [];
   const plain = (kind: GrammarKind, text: string): Named[] => [
     { kind, text, param, violations: tooLong(text, param) },

@@ -49,7 +49,7 @@ export function readMessages(messages: unknown): Message[] {
     return {
       ...message,
       role: message.role === 'developer' ? 'system' : message.role,
-      // OpenAI's models refuse beside their content, which is null then.
+      // OpenAI's models refuse with their content, which is null then.
       content: textOf(message.content ?? message.refusal),
       ...(reasoning === null ? {} : { reasoning_content: reasoning }),
       ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => readCall(call, parse)) }),

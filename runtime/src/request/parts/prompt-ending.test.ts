@@ -19,7 +19,7 @@ function render(template: string, ending: PromptEnding, content: string): string
   return cutAtMark(text, ending);
 }
 
-describe('a prompt that goes on with the last message', () => {
+describe('a prompt that continues with the last message', () => {
   const before = '<|im_start|>user\nuser The answer is<|im_end|>\n<|im_start|>assistant\n';
   const beforeTrimmed = '[user] user The answer is [/][assistant] ';
 

@@ -1,5 +1,5 @@
 // Where a chat's prompt ends: where the assistant's answer begins, after the last message as it is, or within it, so
-// that the answer goes on with that message's own text (vLLM's continue_final_message).
+// that the answer continues with that message's own text (vLLM's continue_final_message).
 
 import type { Message } from './messages.js';
 import type { Fields, Violation } from '../body/validate-body.js';

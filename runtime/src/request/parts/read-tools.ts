@@ -1,5 +1,5 @@
-// The tools of a chat request: what an answer may call, what the template is told of them, and what their calls are
-// held to.
+// The tools of a chat request: what an answer may call, what the template gets of them, and what their calls
+// must match.
 
 import type { Schema, Tool, ToolUse } from '../../tools/tool.js';
 import { JsonPatterns } from '../json-schema/json-patterns.js';
@@ -23,7 +23,7 @@ interface RawTool {
 type RawChoice =
   'none' | 'auto' | 'required' | { readonly type: 'function'; readonly function: { readonly name: string } };
 
-/** Of one schema, as of a form. */
+/** Of one schema, as of structured output. */
 const maxCharacters = 65_536;
 
 /**
@@ -60,15 +60,15 @@ export function holdsCalls(use: ToolUse | null): boolean {
 }
 
 function choiceViolations(tools: readonly Tool[], choice: RawChoice): Violation[] {
-  const told = (message: string): Violation[] => [{ param: 'tool_choice', message }];
+  const violation = (message: string): Violation[] => [{ param: 'tool_choice', message }];
   if (typeof choice === 'object') {
     const { name } = choice.function;
-    if (tools.length === 0) return told(`tool_choice names ${name}, and needs tools`);
+    if (tools.length === 0) return violation(`tool_choice names ${name}, and needs tools`);
     const names = tools.map((tool) => tool.name).join(', ');
     const known = tools.some((tool) => tool.name === name);
-    return known ? [] : told(`tool_choice names ${name}, which is none of the tools: ${names}`);
+    return known ? [] : violation(`tool_choice names ${name}, which is none of the tools: ${names}`);
   }
-  return choice === 'required' && tools.length === 0 ? told('tool_choice required needs tools') : [];
+  return choice === 'required' && tools.length === 0 ? violation('tool_choice required needs tools') : [];
 }
 
 function toolViolations(

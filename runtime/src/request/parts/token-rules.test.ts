@@ -68,7 +68,7 @@ test.each([
   ],
   [{ min_tokens: 5 }, null, false, []],
   [{ min_tokens: 4, logit_bias: { '1': 1 } }, 4, false, []],
-  [{ min_tokens: 1 }, 4, true, [expect.stringContaining('min_tokens and a form')]],
+  [{ min_tokens: 1 }, 4, true, [expect.stringContaining('min_tokens and structured output')]],
   [
     { bad_words: ['a'], allowed_token_ids: [1] },
     4,
@@ -76,6 +76,9 @@ test.each([
     [expect.stringContaining('allowed_token_ids'), expect.stringContaining('bad_words')],
   ],
   [{ min_tokens: 0, bad_words: [], logit_bias: { '1': 1 } }, 4, true, []],
-])('of %j with %j tokens these rules are broken (a form: %j)', (fields, maxTokens, hasFormat, expected) => {
-  expect(violationsOfRules(fields, maxTokens, hasFormat).map(({ message }) => message)).toEqual(expected);
-});
+])(
+  'of %j with %j tokens these rules are broken (structured output: %j)',
+  (fields, maxTokens, hasFormat, expected) => {
+    expect(violationsOfRules(fields, maxTokens, hasFormat).map(({ message }) => message)).toEqual(expected);
+  },
+);

@@ -53,7 +53,7 @@ export function violationsOfRules(fields: Fields, maxTokens: number | null, hasF
     if (hasFormat && asks)
       violations.push({
         param,
-        message: `${param} and a form of the answer exclude each other: together they may leave no token`,
+        message: `${param} and structured output exclude each other: together they may leave no token`,
       });
   }
   return violations;
@@ -91,7 +91,7 @@ function checkIds(param: string, ids: readonly number[] | Int32Array, vocabSize:
   throw ApiError.of('invalid_request', message, { param });
 }
 
-/** The tokens of each word, as it stands at the beginning of a text and after a space: most vocabularies tell them apart. */
+/** The tokens of each word, as it stands at the beginning of a text and after a space: most vocabularies distinguish them. */
 async function bannedSequences(
   words: readonly string[],
   model: TextModel,

@@ -50,7 +50,7 @@ export async function prepareGeneration(
   model: ModelTexts,
   signal?: AbortSignal,
 ): Promise<PreparedGeneration> {
-  const form = formOf(request, model);
+  const grammar = grammarOf(request, model);
   const param = fieldOf(request, source);
   const named = request.prompts.length > 1 ? param : 'the prompt';
   // What is cut may be of any length.
@@ -61,7 +61,7 @@ export async function prepareGeneration(
   const left = model.maxModelLen - prompt.length;
   if (left < 1 || (request.maxTokens ?? 0) > left)
     throw tooLong(`${named} has ${String(prompt.length)} tokens`, request, left, model, param);
-  // Reasoning is told apart where a chat template wrote the prompt.
+  // Reasoning is separated where a chat template wrote the prompt.
   const reasoning =
     source.kind === 'messages' && model.think !== null
       ? reasoningAfter(prompt, model.think, model.eosIds, await continuedTokens(source, model, signal))
@@ -83,7 +83,7 @@ export async function prepareGeneration(
     sampling: request.sampling,
     rules: await tokenRules(request.rules, budget, model, signal),
     promptLogprobs: scoresPrompt(request.details),
-    grammar: form === null ? null : { ...form, after: reasoning },
+    grammar: grammar === null ? null : { ...grammar, after: reasoning },
     boundaries: messageEnds(prompt, model.eosIds),
     cacheSalt: request.cacheSalt,
     fairnessKey: request.fairnessKey,
@@ -93,7 +93,7 @@ export async function prepareGeneration(
   return { toRun, inReasoning: isOpen(reasoning) };
 }
 
-/** Of the message that the answer goes on with. */
+/** Of the message that the answer continues with. */
 async function continuedTokens(
   { messages, ending }: MessagesSource,
   model: ModelTexts,
@@ -111,7 +111,7 @@ function fieldOf({ prompts }: ApiRequest, source: PromptSource): string {
 }
 
 /** What the answer must be, calls of tools included. */
-function formOf({ tools, format }: ApiRequest, model: ModelTexts): GrammarSource | null {
+function grammarOf({ tools, format }: ApiRequest, model: ModelTexts): GrammarSource | null {
   return tools === null ? format : toolGrammar(tools, requireDialect(model), format, schemaOfArguments);
 }
 
@@ -205,10 +205,10 @@ async function requireFit(
   throw contextExceeded(`${named} has at least ${String(fewest)} tokens`, maxModelLen, param);
 }
 
-function contextExceeded(told: string, maxModelLen: number, param: string): ApiError {
+function contextExceeded(problem: string, maxModelLen: number, param: string): ApiError {
   return ApiError.of(
     'context_length_exceeded',
-    `${told}, but the context is ${String(maxModelLen)} tokens, prompt and answer together`,
+    `${problem}, but the context is ${String(maxModelLen)} tokens, prompt and answer together`,
     { param },
   );
 }
@@ -256,12 +256,12 @@ export async function renderMessages(
 
 function tooLong(
   /** How long the prompt is, in words. */
-  told: string,
+  problem: string,
   { maxTokens, maxTokensField }: ApiRequest,
   left: number,
   { maxModelLen }: ModelTexts,
   param: string,
 ): ApiError {
-  const asked = left < 1 ? told : `${told} and ${maxTokensField} asks for ${String(maxTokens)} more`;
+  const asked = left < 1 ? problem : `${problem} and ${maxTokensField} asks for ${String(maxTokens)} more`;
   return contextExceeded(asked, maxModelLen, left < 1 ? param : maxTokensField);
 }

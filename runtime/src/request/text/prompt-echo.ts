@@ -8,7 +8,7 @@ export interface PromptEcho {
   readonly ids: Int32Array;
 }
 
-/** @param logprobs alternatives to tell per token; null: no log probabilities */
+/** @param logprobs alternatives to report per token; null: no log probabilities */
 export function withPrompt(
   delta: TextDelta,
   { text, ids }: PromptEcho,

@@ -16,7 +16,7 @@ export const isOpen = (reasoning: ReasoningIds | null): boolean => reasoning?.be
 /**
  * The reasoning that may follow the prompt; null: none, where the prompt has ended it already.
  * @param eosIds tokens that end messages
- * @param continuedTokens of the message that the answer goes on with, whose thought may be long
+ * @param continuedTokens of the message that the answer continues with, whose thought may be long
  */
 export function reasoningAfter(
   prompt: Int32Array,

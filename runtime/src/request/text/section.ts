@@ -3,7 +3,7 @@
 import type { Detokenizer } from '../../tokens/detokenizer.js';
 import type { StopMatcher } from '../../tokens/stop-matcher.js';
 
-export interface Told {
+export interface SectionText {
   readonly text: string;
   readonly stop: string | null;
 }
@@ -19,20 +19,20 @@ export class Section {
     private skipLineBreaks: boolean,
   ) {}
 
-  push(id: number, mayStop: boolean): Told {
+  push(id: number, mayStop: boolean): SectionText {
     return this.add(this.detokenizer.push([id]), mayStop);
   }
 
-  quote(text: string, mayStop: boolean): Told {
+  quote(text: string, mayStop: boolean): SectionText {
     return this.add(this.detokenizer.flush() + text, mayStop);
   }
 
-  close(): Told {
+  close(): SectionText {
     const last = this.add(this.detokenizer.flush(), true);
     return last.stop === null ? { text: last.text + this.matcher.flush(), stop: null } : last;
   }
 
-  private add(added: string, mayStop: boolean): Told {
+  private add(added: string, mayStop: boolean): SectionText {
     const text = this.trimmed(added);
     this.hasText ||= text.trim() !== '';
     return this.matcher.push(text, mayStop);

@@ -23,7 +23,7 @@ const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
     stopTokenIds: [],
     minTokens: 0,
     logprobs: 1,
-    tellsIds: false,
+    reportsIds: false,
     think,
     inReasoning: false,
     tools: null,
@@ -37,7 +37,7 @@ const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): En
 });
 
 describe('TextStream', () => {
-  test('tells reasoning apart by token id, without the tokens and the line breaks around it', () => {
+  test('separates reasoning by token id, without the tokens and the line breaks around it', () => {
     const text = stream();
     const all = [think.begin, ...ids('\nhm'), think.end, ...ids('\n\nParis')];
     const deltas = all.map((id) => text.push(step([id])));
@@ -83,7 +83,7 @@ describe('TextStream', () => {
     ['in the reasoning, where it is none of it', { inReasoning: true }, [think.begin, 'hm'], 'hm', ''],
   ])('takes a token around reasoning for text: %s', (_, change, parts, reasoning, content) => {
     const tokens = parts.flatMap((part) => (typeof part === 'string' ? ids(part) : [part]));
-    // Control tokens are left out of what a detokenizer tells.
+    // Control tokens are left out of what a detokenizer returns.
     const newDetokenizer = (): Detokenizer =>
       new Detokenizer((id) => (id < 256 ? Uint8Array.of(id) : new Uint8Array(0)));
     for (const steps of [[tokens], tokens.map((id) => [id])]) {
@@ -102,7 +102,7 @@ describe('TextStream', () => {
     });
   });
 
-  test('leaves the tokens in the text where reasoning is not told apart', () => {
+  test('leaves the tokens in the text where reasoning is not separated', () => {
     expect(stream({ think: null }).push(step([think.begin, ...ids('x')])).content).toBe('<think>x');
   });
 
@@ -119,14 +119,14 @@ describe('TextStream', () => {
       });
       const deltas = [...tokens.map((id) => text.push(step([id]))), text.push(step([], { finish: 'stop' }))];
       const whole = stream({ ...text['options'], tools: new ToolReader(options) });
-      const told = (of: readonly TextDelta[]): object => ({
+      const summary = (of: readonly TextDelta[]): object => ({
         reasoning: of.map(({ reasoning }) => reasoning).join(''),
         content: of.map(({ content }) => content).join(''),
         calls: wholeCalls(of.flatMap(({ toolCalls }) => toolCalls)).map(({ name }) => name),
         finish: of.at(-1)!.finish,
       });
-      expect(told([whole.push(step(tokens, { finish: 'stop' }))])).toEqual(told(deltas));
-      return told(deltas);
+      expect(summary([whole.push(step(tokens, { finish: 'stop' }))])).toEqual(summary(deltas));
+      return summary(deltas);
     };
 
     // vLLM-project/vllm, issue 39056: models call without having ended their thought.
@@ -134,28 +134,28 @@ describe('TextStream', () => {
       ['ends the answer', [], 'hm' + written],
       ['ends the reasoning and the answer', [...ids('\n'), think.end, ...ids('\n')], `hm${written}\n`],
       ['is one of two that do', [...ids('\n'), ...call], `hm${written}\n${written}`],
-    ])('tells the call that %s', (_, rest, reasoning) => {
+    ])('reports the call that %s', (_, rest, reasoning) => {
       const calls = rest.includes(beginId) ? ['ping', 'ping'] : ['ping'];
-      const told = { reasoning, content: '', calls, finish: 'tool_calls' };
-      expect(read([...ids('hm'), ...call, ...rest])).toEqual(told);
+      const expected = { reasoning, content: '', calls, finish: 'tool_calls' };
+      expect(read([...ids('hm'), ...call, ...rest])).toEqual(expected);
     });
 
     test.each([
       ['is followed by an answer', [...call, think.end, ...ids('b')], written, 'b'],
       ['is followed by more of the thought', [...call, ...ids(' or not')], `${written} or not`, ''],
       ['has not come', [beginId, ...ids('\n<func')], '<tool_call>\n<func', ''],
-    ])('tells no call that %s', (_, tokens, reasoning, content) => {
+    ])('reports no call that %s', (_, tokens, reasoning, content) => {
       expect(read(tokens)).toEqual({ reasoning, content, calls: [], finish: 'stop' });
     });
 
-    test('tells the call of the answer alone', () => {
-      const told = { reasoning: written, content: '', calls: ['ping'], finish: 'tool_calls' };
-      expect(read([...call, think.end, ...call])).toEqual(told);
+    test('reports the call of the answer alone', () => {
+      const expected = { reasoning: written, content: '', calls: ['ping'], finish: 'tool_calls' };
+      expect(read([...call, think.end, ...call])).toEqual(expected);
     });
 
-    test('tells none where a grammar holds calls to what comes behind the reasoning', () => {
-      const told = { reasoning: written, content: '', calls: [], finish: 'stop' };
-      expect(read(call, { callsInReasoning: false })).toEqual(told);
+    test('reports none where a grammar holds calls to what comes behind the reasoning', () => {
+      const expected = { reasoning: written, content: '', calls: [], finish: 'stop' };
+      expect(read(call, { callsInReasoning: false })).toEqual(expected);
     });
   });
 
@@ -169,16 +169,16 @@ describe('TextStream', () => {
     expect([begun.content, begun.stopReason]).toEqual(['ab', 'ab']);
   });
 
-  test('tells ids where asked to, the one that ended the text with them', () => {
-    const asked = stream({ tellsIds: true, stopStrings: ['ab'] });
+  test('reports ids where asked to, the one that ended the text with them', () => {
+    const asked = stream({ reportsIds: true, stopStrings: ['ab'] });
     expect(asked.push(step(ids('x'))).tokenIds).toEqual(ids('x'));
     expect(asked.push(step([5, ...ids('abc')])).tokenIds).toEqual([5, ...ids('ab')]);
-    const ended = stream({ tellsIds: true }).push(step(ids('a'), { finish: 'stop', stopToken: 7 }));
+    const ended = stream({ reportsIds: true }).push(step(ids('a'), { finish: 'stop', stopToken: 7 }));
     expect(ended.tokenIds).toEqual([...ids('a'), 7]);
     expect(stream().push(step(ids('a'))).tokenIds).toBeNull();
   });
 
-  test('tells as many alternatives as the answer is to have, whatever the engine was asked for', () => {
+  test('reports as many alternatives as the answer is to have, whatever the engine was asked for', () => {
     const top = [1, 2, 3].map((token) => ({ token, logprob: -token }));
     const output = step([1], { logprobs: [{ logprob: -1, top }] });
     expect(stream({ logprobs: 2 }).push(output).logprobs).toEqual([
@@ -188,16 +188,16 @@ describe('TextStream', () => {
   });
 
   test.each<[string, Partial<TextStreamOptions>, readonly number[]]>([
-    ['where ids are told', { tellsIds: true }, [1, 7]],
-    ['unless no log probabilities are wanted', { tellsIds: true, logprobs: null }, []],
+    ['where ids are reported', { reportsIds: true }, [1, 7]],
+    ['unless no log probabilities are wanted', { reportsIds: true, logprobs: null }, []],
     ['and not where they are not, as OpenAI’s answers have it', {}, [1]],
-  ])('tells the log probability of the token that ended the text %s', (_, change, told) => {
+  ])('reports the log probability of the token that ended the text %s', (_, change, expected) => {
     const logprobs = [{ logprob: -1, top: [] }];
     const stopLogprobs = { logprob: -0.5, top: [2, 3].map((token) => ({ token, logprob: -token })) };
     const output = step([1], { logprobs, finish: 'stop', stopToken: 7, stopLogprobs });
     const delta = stream(change).push(output);
-    expect(delta.logprobs.map(({ id }) => id)).toEqual(told);
-    if (told.includes(7))
+    expect(delta.logprobs.map(({ id }) => id)).toEqual(expected);
+    if (expected.includes(7))
       expect(delta.logprobs[1]!.logprobs).toEqual({ logprob: -0.5, top: stopLogprobs.top.slice(0, 1) });
   });
 

@@ -1,4 +1,4 @@
-// Engine output of one generation as text: whole characters, stop strings found, reasoning and calls of tools told apart,
+// Engine output of one generation as text: whole characters, stop strings found, reasoning and calls of tools separated,
 // tokens counted. Pure and incremental; one instance per generation.
 
 import type { EngineOutput, FinishReason, TokenLogprobs } from '../../engine/protocol.js';
@@ -7,7 +7,7 @@ import { StopMatcher } from '../../tokens/stop-matcher.js';
 import type { ToolCallDelta } from '../../tools/tool.js';
 import type { ToolReader } from '../../tools/tool-reader.js';
 import type { ThinkIds } from './reasoning.js';
-import { Section, type Told } from './section.js';
+import { Section, type SectionText } from './section.js';
 import { ThoughtCalls } from './thought-calls.js';
 
 export interface TextStreamOptions {
@@ -17,19 +17,19 @@ export interface TextStreamOptions {
   readonly stopStrings: readonly string[];
   /** Whether what ended the text, a stop string or a stop token, is part of it. */
   readonly includeStopString: boolean;
-  /** Ids that the client itself asked to stop at: only these are told as the reason. */
+  /** Ids that the client itself asked to stop at: only these are reported as the reason. */
   readonly stopTokenIds: readonly number[];
   /** Tokens of which none ends a stop string that counts; the engine sees to stop ids. */
   readonly minTokens: number;
-  /** Alternatives to tell per token; null: no log probabilities. */
+  /** Alternatives to report per token; null: no log probabilities. */
   readonly logprobs: number | null;
-  /** Whether ids are told beside the text. */
-  readonly tellsIds: boolean;
-  /** Null where the tokenizer has none or the route does not tell reasoning apart. */
+  /** Whether ids are reported with the text. */
+  readonly reportsIds: boolean;
+  /** Null where the tokenizer has none or the route does not separate reasoning. */
   readonly think: ThinkIds | null;
   /** Whether the prompt opened the reasoning already. */
   readonly inReasoning: boolean;
-  /** What tells calls from text behind the reasoning; null: all of it is text. */
+  /** What separates calls from text behind the reasoning; null: all of it is text. */
   readonly tools: ToolReader | null;
   /** Whether calls that end the reasoning are calls: not where a grammar holds them to what comes behind it. */
   readonly callsInReasoning: boolean;
@@ -46,7 +46,7 @@ export interface TextDelta {
   readonly content: string;
   readonly reasoning: string;
   readonly toolCalls: readonly ToolCallDelta[];
-  /** Tokens with their log probabilities, the stop token only where its id or text is told; empty unless asked for. */
+  /** Tokens with their log probabilities, the stop token only where its id or text is reported; empty unless asked for. */
   readonly logprobs: readonly GeneratedToken[];
   /** Ids of what was generated, the one that ended it included; null: not asked for. */
   readonly tokenIds: readonly number[] | null;
@@ -57,7 +57,7 @@ export interface TextDelta {
   readonly stopReason: string | number | null;
 }
 
-/** Tells nothing. */
+/** Nothing new. */
 export const silentDelta: TextDelta = {
   content: '',
   reasoning: '',
@@ -110,11 +110,11 @@ export class TextStream {
       const stop = this.pushToken(id, gathered, this.tokens > minTokens);
       if (stop !== null || tools?.isFull === true) return this.last(gathered, 'stop', stop);
     }
-    if (output.finish === null) return { ...this.told(gathered), finish: null, stopReason: null };
+    if (output.finish === null) return { ...this.deltaOf(gathered), finish: null, stopReason: null };
 
     if (output.stopToken !== null) this.endWith(output.stopToken, output.stopLogprobs, gathered);
     const end = this.section.close();
-    this.tell(end.text, gathered);
+    this.append(end.text, gathered);
     const ownStop = output.stopToken !== null && this.options.stopTokenIds.includes(output.stopToken);
     return end.stop === null
       ? this.last(gathered, output.finish, ownStop ? output.stopToken : null)
@@ -122,21 +122,21 @@ export class TextStream {
   }
 
   private endWith(id: number, logprobs: TokenLogprobs | null, gathered: Gathered): void {
-    const { tellsIds, includeStopString } = this.options;
+    const { reportsIds, includeStopString } = this.options;
     this.tokens += 1;
     gathered.ids.push(id);
-    // Who is told the ids finds as many log probabilities; in OpenAI's answers are those of the text alone.
-    if (tellsIds || includeStopString) this.score(id, logprobs, gathered);
+    // Who gets the ids finds as many log probabilities; in OpenAI's answers are those of the text alone.
+    if (reportsIds || includeStopString) this.score(id, logprobs, gathered);
     if (!includeStopString) return;
     // The token has ended the text: no stop string can any more.
-    this.tell(this.matcher.flush(), gathered);
+    this.append(this.matcher.flush(), gathered);
     this.pushToken(id, gathered, false);
   }
 
-  private score(id: number, told: TokenLogprobs | null | undefined, { logprobs }: Gathered): void {
+  private score(id: number, scores: TokenLogprobs | null | undefined, { logprobs }: Gathered): void {
     const { logprobs: alternatives } = this.options;
-    if (told == null || alternatives === null) return;
-    logprobs.push({ id, logprobs: { ...told, top: told.top.slice(0, alternatives) } });
+    if (scores == null || alternatives === null) return;
+    logprobs.push({ id, logprobs: { ...scores, top: scores.top.slice(0, alternatives) } });
   }
 
   private last(gathered: Gathered, finish: FinishReason, stopReason: string | number | null): TextDelta {
@@ -145,11 +145,11 @@ export class TextStream {
     if (!cut && !this.answered) this.thought?.end();
     tools?.end(cut);
     const calls = finish === 'stop' && tools?.asksForCalls === true;
-    return { ...this.told(gathered), finish: calls ? 'tool_calls' : finish, stopReason };
+    return { ...this.deltaOf(gathered), finish: calls ? 'tool_calls' : finish, stopReason };
   }
 
   /** Text of the section that is open. */
-  private tell(added: string, text: Texts): void {
+  private append(added: string, text: Texts): void {
     const { tools } = this.options;
     const { kind } = this.section;
     if (kind === 'content') this.answered ||= added.trim() !== '';
@@ -158,9 +158,9 @@ export class TextStream {
     else text[kind] += added;
   }
 
-  private told({ content, reasoning, logprobs, ids }: Gathered): Omit<TextDelta, 'finish' | 'stopReason'> {
-    const { tools, tellsIds } = this.options;
-    const tokenIds = tellsIds ? ids : null;
+  private deltaOf({ content, reasoning, logprobs, ids }: Gathered): Omit<TextDelta, 'finish' | 'stopReason'> {
+    const { tools, reportsIds } = this.options;
+    const tokenIds = reportsIds ? ids : null;
     return { content, reasoning, toolCalls: [], ...tools?.take(), logprobs, tokenIds, promptTokenIds: null };
   }
 
@@ -175,7 +175,7 @@ export class TextStream {
     }
     const added = this.pushText(id, mayStop);
     this.mayReason &&= this.section.kind === 'reasoning' || !this.section.hasText;
-    this.tell(added.text, text);
+    this.append(added.text, text);
     return added.stop;
   }
 
@@ -202,7 +202,7 @@ export class TextStream {
     return id === think?.begin && this.mayReason ? 'reasoning' : null;
   }
 
-  private pushText(id: number, mayStop: boolean): Told {
+  private pushText(id: number, mayStop: boolean): SectionText {
     const { think, textOf } = this.options;
     const isQuoted = id === think?.begin || id === think?.end;
     return isQuoted ? this.section.quote(textOf(id), mayStop) : this.section.push(id, mayStop);
@@ -211,7 +211,7 @@ export class TextStream {
   /** Ends one section and opens another; gives the stop string that the end completed, or null. */
   private next(kind: Section['kind'], afterThinkToken: boolean, text: Texts): string | null {
     const end = this.section.close();
-    this.tell(end.text, text);
+    this.append(end.text, text);
     this.section = this.open(kind, afterThinkToken);
     return end.stop;
   }

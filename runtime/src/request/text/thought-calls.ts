@@ -1,5 +1,5 @@
 // Calls that the reasoning ends with. Models think of calls, and some call without having ended their thought: it is a
-// call only where nothing follows it. Its text stays in the reasoning, which has been told by then.
+// call only where nothing follows it. Its text stays in the reasoning, which has been sent by then.
 
 import type { ToolReader } from '../../tools/tool-reader.js';
 
@@ -25,20 +25,20 @@ export class ThoughtCalls {
   end(): void {
     this.judge?.end(false);
     if (this.judge?.take().content !== '') return;
-    for (const piece of this.pieces) tell(this.tools, piece);
+    for (const piece of this.pieces) feed(this.tools, piece);
   }
 
   private keep(piece: Piece): void {
     if (this.judge === null) return;
     this.pieces.push(piece);
-    tell(this.judge, piece);
+    feed(this.judge, piece);
     if (this.judge.take().content === '') return;
     this.judge = null;
     this.pieces = [];
   }
 }
 
-function tell(tools: ToolReader, piece: Piece): void {
+function feed(tools: ToolReader, piece: Piece): void {
   if ('text' in piece) tools.text(piece.text);
   else tools.marker(piece.marker);
 }

@@ -1,4 +1,4 @@
-// Room in the cache for one entry: other entries that nobody uses make way, the one used longest ago first, until the
+// Room in the cache for one entry: other entries that nobody uses are evicted, the one used longest ago first, until the
 // limit and the disk allow what is to come. One process at a time, so that each sees what the others have claimed.
 
 import { FailureError, formatGiB } from '@llmservice/crds';
@@ -83,7 +83,7 @@ export class CacheRoom implements Room {
     const { folders, name, maxBytes } = this.options;
     const limit = maxBytes ?? Infinity;
     const { whole: ownBytes } = await folders.sizes([name]);
-    // Nobody has to make way for what fits nowhere.
+    // Nothing is evicted for what fits nowhere.
     if (ownBytes + laterBytes > limit) throw this.beyondLimit(ownBytes + laterBytes, null);
     const others = (await folders.byLastUse()).filter((each) => each !== name);
     for (;;) {
@@ -120,8 +120,8 @@ export class CacheRoom implements Room {
     const { folders, maxBytes } = this.options;
     const limit = `the cache ${folders.root} may hold ${formatGiB(maxBytes ?? 0)} (model.cache.maxSize)`;
     const used = usedBytes === null ? '' : `, and other pods use ${formatGiB(usedBytes)} of it`;
-    const told = `the checkpoint takes ${formatGiB(neededBytes)}, but ${limit}${used}`;
-    return new FailureError('WeightsDiskFull', told, {
+    const message = `the checkpoint takes ${formatGiB(neededBytes)}, but ${limit}${used}`;
+    return new FailureError('WeightsDiskFull', message, {
       neededBytes,
       maxBytes: maxBytes ?? 0,
       ...(usedBytes === null ? {} : { usedBytes }),

@@ -187,7 +187,7 @@ test('a link in the place of what is written next is replaced, and not written t
   expect(lstatSync(entry('a', '.llmservice-pull.json')).isFile()).toBe(true);
 });
 
-describe('what makes way takes nothing else with it', () => {
+describe('what is evicted takes nothing else with it', () => {
   test('an entry with links and folders in it, and an entry that is a link', async () => {
     await keep('old');
     linkTo('.')(entry('old', 'link'));

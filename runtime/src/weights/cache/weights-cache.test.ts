@@ -50,10 +50,10 @@ function pod(change: Partial<WeightsCacheOptions> = {}): WeightsCache {
   });
 }
 
-const told: [number, number][] = [];
+const begun: [number, number][] = [];
 const claiming = {
   observer: {
-    begin: (done: number, total: number) => told.push([done, total]),
+    begin: (done: number, total: number) => begun.push([done, total]),
     received: () => undefined,
     alive: () => undefined,
     elsewhere: () => undefined,
@@ -122,17 +122,17 @@ describe('an entry', () => {
     expect((await claim(pod(), 'a')).isComplete).toBe(false);
   });
 
-  test('tells those who wait how far the pull is', async () => {
+  test('reports to those who wait how far the pull is', async () => {
     const first = await claim(pod(), 'a');
     const journal = await PullJournal.open(first.dir);
     await journal.restart({ ...fileOf('w', 'x'), bytes: 100 });
     await journal.addRange({ ...fileOf('w', 'x'), bytes: 100 }, [0, 40]);
-    told.length = 0;
+    begun.length = 0;
     const second = claim(pod(), 'a');
-    while (told.length === 0) await sleep(5);
+    while (begun.length === 0) await sleep(5);
     first.release();
     await second;
-    expect(told).toEqual([[40, 100]]);
+    expect(begun).toEqual([[40, 100]]);
   });
 });
 
@@ -167,7 +167,7 @@ describe('damage', () => {
     expect((await PullJournal.open(dir)).isVerified(whole)).toBe(true);
   });
 
-  test('that neither size nor time tells is found by the digest, where that is asked for', async () => {
+  test('that neither size nor time shows is found by the digest, where that is asked for', async () => {
     await keep('a', contents);
     const path = join(root, 'entries/a/model.safetensors');
     const { mtimeMs } = statSync(path);

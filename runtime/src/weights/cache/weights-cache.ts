@@ -196,14 +196,14 @@ export class WeightsCache {
     const { code = '', message } = error as NodeJS.ErrnoException;
     if (!['EACCES', 'EPERM', 'EROFS'].includes(code)) return error;
     const [user = 0, group = 0] = [process.getuid?.(), process.getgid?.()];
-    const told =
+    const explained =
       `the cache of weights (${this.options.volume}) cannot be written by user ${String(user)}, ` +
       `group ${String(group)}: ${message}`;
-    return new FailureError('WeightsCacheNotWritable', told, { user, group }, { cause: error });
+    return new FailureError('WeightsCacheNotWritable', explained, { user, group }, { cause: error });
   }
 }
 
-/** Tells of a pull by another process, by what that writes down. */
+/** Reports a pull by another process, by what that writes down. */
 class PullWatch {
   private doneBytes = 0;
   private totalBytes = 0;

@@ -15,7 +15,7 @@ __device__ __forceinline__ float* bank(const DeviceRanks& ranks, int32_t rank, u
   return ranks.memory[rank].data + turn % 2 * ranks.capacity;
 }
 
-// Tells all ranks that this block's shared values are there, and waits for the same block of each.
+// Signals all ranks that this block's shared values are there, and waits for the same block of each.
 __device__ __forceinline__ void meet_ranks(const DeviceRanks& ranks, uint32_t turn, int phase) {
   publish_to_ranks();
   sync_block();
@@ -24,7 +24,7 @@ __device__ __forceinline__ void meet_ranks(const DeviceRanks& ranks, uint32_t tu
     const auto place = (phase * kReduceBlocks + blockIdx.x) * kMaxDeviceRanks;
     signal(&ranks.memory[other].signals[place + ranks.rank], turn + 1);
     const uint32_t* const mine = &ranks.memory[ranks.rank].signals[place + other];
-    // A rank may be one launch ahead; numbers may wrap. The host's memory is far: it is looked at now and
+    // A rank may be one launch ahead; numbers may wrap. The host's memory is far: it is read now and
     // then.
     for (uint32_t looks = 0; static_cast<int32_t>(look(mine) - (turn + 1)) < 0; ++looks) {
       if (looks % 64 == 0 && look(ranks.lost) != 0) break;

@@ -1,7 +1,7 @@
 // Sums over the ranks of one machine, through memory that all of them can read. Each rank copies its values
-// to its own shared memory, tells the others, waits for theirs, and adds all in rank order: the bits depend
-// on nothing else. Above kOneShotFloats each rank adds up one part for all, which moves 2/ranks of the bytes
-// at the price of a second wait. All ranks must make the same launches in the same order.
+// to its own shared memory, notifies the others, waits for theirs, and adds all in rank order: the bits
+// depend on nothing else. Above kOneShotFloats each rank adds up one part for all, which moves 2/ranks of the
+// bytes at the price of a second wait. All ranks must make the same launches in the same order.
 //
 // Why two banks suffice: a rank writes bank t % 2 in launch t + 2 after every rank signalled in launch t + 1,
 // which begins only when its launch t, the last to read that bank, has ended.
@@ -35,7 +35,7 @@ struct DeviceRanks {
   // This rank's own, on its device, zeroed: launches so far, and blocks of this one that have ended.
   uint32_t* turn;
   int32_t* ended;
-  // Host memory that the device reads: not 0 once a rank was lost. Then nobody waits and sums mean nothing.
+  // Host memory that the device reads: not 0 once a rank was lost. Then nobody waits and sums are undefined.
   const uint32_t* lost;
 };
 

@@ -1,7 +1,7 @@
 // Attention of one tile of query rows of one KV head: the rows of a segment times the query heads that share
 // it. Scores by matrix units from bf16 q (scaled by log2(e) beforehand) and k; weights 2^(score - the largest
 // so far), rounded to bf16, times v; sums in float32. Within a split tiles come in order, and the sums over a
-// split start from nothing: so a row's bits depend neither on the rows beside it nor on the form of the
+// split start from nothing: so a row's bits depend neither on the rows around it nor on the form of the
 // launch. The direct form puts splits together as it goes, the other leaves them to combine_kernel.
 // Decode is bound by the reading of KV, once per KV head and 16 (or 32) query rows; prefill by shared memory
 // and matrix units alike.

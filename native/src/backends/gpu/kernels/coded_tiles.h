@@ -104,8 +104,9 @@ __host__ __device__ constexpr int32_t d_at(DType t, int32_t output) {
          sum_place(output) * 2;
 }
 
-// Of the activations beside them, of 128 columns in f16: where byte 2 · `col` would lie if an instruction
-// took the columns as matrix fragments otherwise do (fragment_tiles.h). Four columns stay together.
+// Of the activations that go with them, of 128 columns in f16: where byte 2 · `col` would lie if an
+// instruction took the columns as matrix fragments otherwise do (fragment_tiles.h). Four columns stay
+// together.
 __host__ __device__ constexpr int32_t coded_token_byte(int32_t col) {
   return col / 32 * 64 + col % 16 / 4 * 16 + col % 32 / 16 * 8 + col % 4 * 2;
 }

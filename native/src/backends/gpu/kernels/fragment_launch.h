@@ -29,8 +29,8 @@ FragmentShape<Kernel> sliced_shape(Kernel kernel) {
 
 constexpr int32_t kWalkOutputs = kWalkWarps * kWalkStrips * kFragmentOutputs;
 
-// Whether a type's prompts are walked. What widening GGUF's blocks takes beside the sums of all tokens does
-// not fit in the registers of AMD's threads.
+// Whether a type's prompts are walked. What widening GGUF's blocks takes in addition to the sums of all
+// tokens does not fit in the registers of AMD's threads.
 template <DType kType>
 constexpr bool kWalks = kWarpSize != 64 || kType < DType::kQ8_0;
 

@@ -112,7 +112,7 @@ __device__ float2 weight_scales(const Product& p, int32_t k, int32_t first_outpu
           scales[(output + 8 < last ? output + 8 : last) >> p.scale_shift]};
 }
 
-// Blocks of more tokens walk all K: join() beside so many accumulators would make the loop spill some.
+// Blocks of more tokens walk all K: join() with so many accumulators would make the loop spill some.
 [[maybe_unused]] constexpr int kMaxSplitTokens = 128;
 
 // A warpgroup, on the tiles of one side of its pairs.

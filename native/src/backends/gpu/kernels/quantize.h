@@ -1,4 +1,4 @@
-// Activations (T, K) float32 in the form that the matrix units read beside weights: for FP8 weights e4m3
+// Activations (T, K) float32 in the form that the matrix units read with weights: for FP8 weights e4m3
 // codes with one scale per row and 128 columns, for 16-bit weights their own type; for coded weights
 // (coded_tiles.h) f16, scaled so that none is too large.
 #pragma once

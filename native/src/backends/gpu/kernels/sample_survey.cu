@@ -7,7 +7,7 @@ namespace {
 constexpr int kEditThreads = 512;
 constexpr int kGroupStep = kChunkThreads * 4 / kHashLanes;  // groups of lanes between a thread's loads
 
-// The lanes' polynomials over this chunk, as if the row went on with zeros to the chunk's end. What lies
+// The lanes' polynomials over this chunk, as if the row continued with zeros to the chunk's end. What lies
 // beyond the last whole group belongs to no lane.
 __device__ __forceinline__ void hash_chunk(const ChunkLogits& logits, int32_t vocab, uint32_t* lanes) {
   __shared__ uint32_t warps[kChunkThreads / kWarpSize][kHashLanes];

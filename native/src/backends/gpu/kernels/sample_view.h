@@ -1,5 +1,5 @@
 // What the kernels of sampling share in device memory. A row is cut into chunks of fixed places; a block
-// looks at one chunk, and later kernels put the chunks of a row together in order.
+// reads one chunk, and later kernels put the chunks of a row together in order.
 #pragma once
 
 #include "backends/gpu/kernels/sample_block.h"

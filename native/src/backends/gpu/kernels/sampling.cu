@@ -77,7 +77,7 @@ __device__ __forceinline__ uint32_t last_bin(const SampleRequest& request, const
   return wanted > total ? kBins - 1 : find_crossing(bins, wanted).bin;
 }
 
-// Lists the tokens down to the last bin, so that one block can go on with them.
+// Lists the tokens down to the last bin, so that one block can continue with them.
 __global__ void __launch_bounds__(kChunkThreads) collect_kernel(SampleView view) {
   __shared__ uint32_t block_count;
   __shared__ uint32_t list_first;

@@ -1,4 +1,4 @@
-// How a product with swizzled tiles is cut into work. A unit is 128 outputs, two tiles beside each other, by
+// How a product with swizzled tiles is cut into work. A unit is 128 outputs, two tiles side by side, by
 // 128 bytes of K. The units of all outputs, K running fastest, are cut into slices of equal length, one for
 // each multiprocessor: so that a product with few rows reads every weight once, evenly from all of them. What
 // a slice has of a pair of tiles is summed by itself, and these sums are added in the order of K. The cuts
@@ -67,7 +67,7 @@ struct Shares {
       *out = {in_group / turns, group * kTurns + in_group % turns, 0, slices.k_tiles};
       return true;
     }
-    // Blocks that want the same weights run beside each other.
+    // Blocks that want the same weights run side by side.
     const int32_t first = block / token_blocks * slices.length;
     const int32_t last = first + slices.length < slices.units() ? first + slices.length : slices.units();
     const int32_t pair = first / slices.k_tiles + n;

@@ -15,7 +15,7 @@ __host__ __device__ constexpr int64_t divide_up(int64_t a, int64_t b) { return (
 
 __host__ __device__ constexpr int32_t element_bytes(DType dtype) { return dtype == DType::kF8E4M3 ? 1 : 2; }
 
-// Of a token's activations beside a tile: coded weights take 128 columns in f16.
+// Of a token's activations that go with a tile: coded weights take 128 columns in f16.
 __host__ __device__ constexpr int32_t token_bytes(DType dtype) {
   return is_coded(dtype) ? 2 * kCodedColumns : kTileBytes;
 }

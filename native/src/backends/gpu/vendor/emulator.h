@@ -22,7 +22,7 @@ void run(Index grid, uint32_t threads, uint32_t shared_bytes, const std::functio
 void meet_block();
 void meet_warp();
 // Every lane gives a value and gets all lanes' values, valid until its next exchange but one; those of ended
-// lanes mean nothing.
+// lanes are undefined.
 const uint64_t* exchange(uint64_t value);
 // Lets the other fibers run, for loops that wait for something.
 void pass();

@@ -34,7 +34,7 @@ struct alignas(16) float4 {
 
 constexpr const char* kVendor = "host";
 constexpr int kWarpSize = LLMSERVICE_WARP_SIZE;
-constexpr const char* kPeerAdvice = "The emulator was told so";
+constexpr const char* kPeerAdvice = "The emulator is set so";
 
 constexpr const char* kNccl = "NCCL";
 constexpr const char* kNcclFile = "libemulated_nccl.so";

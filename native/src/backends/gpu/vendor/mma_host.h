@@ -20,7 +20,7 @@ inline Quad widen_fp8(uint32_t codes) {
 
 inline float fast_exp2(float x) { return x < -126 ? 0.0f : std::exp2(x); }
 
-// The host's compiler is told never to fuse (-ffp-contract=off).
+// The host's compiler is set never to fuse (-ffp-contract=off).
 inline float separate_product(float a, float b) { return a * b; }
 
 }  // namespace llmservice::gpu

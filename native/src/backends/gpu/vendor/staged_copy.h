@@ -1,4 +1,4 @@
-// Copies from global to shared memory that run beside the computation:
+// Copies from global to shared memory that run alongside the computation:
 //
 //   copy_async(shared, global)     16 bytes, both on 16 bytes
 //   commit_copies()                ends a group of them

@@ -15,8 +15,8 @@
 //   add_to(counter, value)         adds to an unsigned integer in shared or device memory as one step for all
 //                                  threads, and returns what it was
 //   dynamic_shared<T>()            the launch's shared_bytes, on 128 bytes
-//   publish_block()                before one thread tells other blocks that this block's results are written
-//   count_up(counter)              adds one for all blocks to see, and returns what it was
+//   publish_block()                before one thread notifies other blocks that this block's results are
+//   written count_up(counter)              adds one for all blocks to see, and returns what it was
 //   publish_to_ranks()             the same for other devices and the host
 //   signal(flag, value)            a number that other devices see, after all that was published before
 //   look(flag)                     what it is now; what was published before it was set can be read after

@@ -8,7 +8,7 @@
 //   expect_bytes(barrier, bytes)   arrives, and expects so many bytes more in this phase
 //   arrive(barrier)
 //   wait_phase(barrier, parity)    until the phase of this parity, 0 at first, is over
-//   copy_bulk(shared, global, bytes, barrier)   on 16 bytes, as is `bytes`; told to the barrier
+//   copy_bulk(shared, global, bytes, barrier)   on 16 bytes, as is `bytes`; counted by the barrier
 //   prefetch(global)               brings its line into the cache that all multiprocessors share
 //   align_tiles(shared)            the next border that a tile may lie on
 //   tile_descriptor(shared, byte)  of a tile's rows, from `byte` of each on

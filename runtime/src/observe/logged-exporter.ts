@@ -1,10 +1,10 @@
-// A span exporter that tells the log when its endpoint begins to fail, and when it is back: once each.
+// A span exporter that logs when its endpoint begins to fail, and when it is back: once each.
 
 import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from '../log/logger.js';
 
-export class ToldExporter implements SpanExporter {
+export class LoggedExporter implements SpanExporter {
   private failing = false;
 
   constructor(
@@ -14,7 +14,7 @@ export class ToldExporter implements SpanExporter {
 
   export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
     this.exporter.export(spans, (result) => {
-      this.tell(result);
+      this.log(result);
       done(result);
     });
   }
@@ -23,7 +23,7 @@ export class ToldExporter implements SpanExporter {
     return this.exporter.shutdown();
   }
 
-  private tell({ code, error }: ExportResult): void {
+  private log({ code, error }: ExportResult): void {
     const failed = code !== ExportResultCode.SUCCESS;
     if (failed === this.failing) return;
     this.failing = failed;
