@@ -47,8 +47,8 @@ describe('safetensors', () => {
 
   test('reads tensors in the order of their data', () => {
     expect(parseSafetensorsHeader('m', header, fileBytes)).toEqual([
-      { name: 'a', dtype: 'BF16', shape: [2, 2], bytes: 8 },
-      { name: 'b', dtype: 'F32', shape: [3], bytes: 12 },
+      { name: 'a', dtype: 'BF16', shape: [2, 2], bytes: 8, offset: 8 + header.byteLength },
+      { name: 'b', dtype: 'F32', shape: [3], bytes: 12, offset: 8 + header.byteLength + 8 },
     ]);
   });
 
@@ -100,7 +100,7 @@ describe('a header whose bytes come one after another', () => {
     );
     for (const step of [1, 3, 1000]) {
       expect(readBy(blank, step, 8 + blank.length + 4)).toEqual([
-        { name: 'aé', dtype: 'F32', shape: [], bytes: 4 },
+        { name: 'aé', dtype: 'F32', shape: [], bytes: 4, offset: 8 + blank.length },
       ]);
     }
     expect(readBy(text('{}'), 1, 10)).toEqual([]);
