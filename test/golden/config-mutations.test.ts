@@ -15,7 +15,21 @@ type Json = Readonly<Record<string, unknown>>;
 const addon = loadAddon(process.env['LLMSERVICE_NATIVE_ADDON']);
 const models = readdirSync(modelsDir).filter((name) => existsSync(`${modelsDir}${name}/config.json`));
 
-const changes: readonly unknown[] = [undefined, null, 'gelu', -1, 0, 1.5, 3, 2 ** 31, true, false, [], {}, [1]];
+const changes: readonly unknown[] = [
+  undefined,
+  null,
+  'gelu',
+  -1,
+  0,
+  1.5,
+  3,
+  2 ** 31,
+  true,
+  false,
+  [],
+  {},
+  [1],
+];
 
 interface Mutation {
   /** Of the changed field, with those around it. */
@@ -37,13 +51,15 @@ function* mutations(object: Json, path: readonly string[] = []): Generator<Mutat
 
 /** What the engine says of a checkpoint of that shape whose tensors are all missing. */
 async function reasonOfEngine(shape: ReturnType<typeof parseCheckpointConfig>): Promise<unknown> {
-  const checkpoint = describeCheckpoint({ dir: '/nowhere', shape, tensors: [] }, 'none');
   const room = { blockSize: 16, numBlocks: 1, maxNumSeqs: 1, numStateSnapshots: 0, maxModelLen: 16 };
   const { quantization, ...options } = { ...plainOptions, ...room, maxNumBatchedTokens: 65 };
-  return addon.load({ ...options, checkpoint, head: null }, null, () => undefined).then(
-    () => 'loaded',
-    (error: unknown) => (error as { reason?: string }).reason ?? error,
-  );
+  const checkpoint = describeCheckpoint({ dir: '/nowhere', shape, tensors: [] }, quantization);
+  return addon
+    .load({ ...options, checkpoint, head: null }, null, () => undefined)
+    .then(
+      () => 'loaded',
+      (error: unknown) => (error as { reason?: string }).reason ?? error,
+    );
 }
 
 test.each(models)('%s with one field changed is read in one way', async (model) => {

@@ -26,7 +26,8 @@ export function plannedRun(spec: object, places: Places): PlannedRun {
     memoryPlan: null,
     pins: null,
   });
-  const { containers } = (pod as unknown as { spec: { containers: [{ command: string[]; env: EnvVar[] }] } }).spec;
+  const { containers } = (pod as unknown as { spec: { containers: [{ command: string[]; env: EnvVar[] }] } })
+    .spec;
   const [container] = containers;
   const moved = new Map([
     [paths.pulledCheckpoint, places.checkpoint],

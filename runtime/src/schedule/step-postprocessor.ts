@@ -95,11 +95,7 @@ export class StepPostprocessor {
     });
   }
 
-  #readDrafts(
-    result: StepResult,
-    accepted: ReadonlyMap<Running, number>,
-    ended: ReadonlySet<string>,
-  ): void {
+  #readDrafts(result: StepResult, accepted: ReadonlyMap<Running, number>, ended: ReadonlySet<string>): void {
     for (const [running, count] of accepted) {
       if (running.verifying === 0) continue;
       this.#totals.drafts.add(running.verifying, count);
