@@ -146,7 +146,14 @@ export class ClusterGuard implements Guarding {
       this.untold.delete(name);
       return true;
     } catch (error) {
-      if (!(error instanceof ApiError && [403, 404].includes(error.status))) return false;
+      if (!(error instanceof ApiError && [403, 404].includes(error.status))) {
+        // The operator begins only once each has answered: who waits for it reads here why.
+        logger.warn('a part of the cluster’s ranges could not be looked up; it is asked again', {
+          source: name,
+          error: (error as Error).message,
+        });
+        return false;
+      }
       if (!this.untold.has(name)) {
         logger.warn(
           'public addresses of the cluster’s own are refused as endpoints only where they are named',
