@@ -81,13 +81,7 @@ describe('a service whose pods speak HTTPS', () => {
   let operator: RunningOperator | null = null;
   afterAll(() => operator?.stop());
   beforeAll(async () => {
-    const { cert, key } = authority.issue('sleepy.default.svc');
-    await world.create({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'pods-tls', namespace: 'default', labels: { 'llmservice.dev/secret-for': 'tls' } },
-      stringData: { 'tls.crt': cert, 'tls.key': key },
-    });
+    await world.makeCertificateSecret('pods-tls', authority.issue('sleepy.default.svc'));
     await makeActivatorPod(world, 'activator-1', '192.0.2.11');
   });
 
@@ -184,29 +178,28 @@ describe('a request goes to no pod', () => {
     });
   }
 
+  /** The pod that shows it sees no request, and the client reads why. */
+  async function expectRefused(shown: Certificate): Promise<void> {
+    const replica = await makePod(name, `${name}-1`, shown);
+    await eventually('its refusal', async () => {
+      const answer = await ask(name, { id: 1 });
+      expect(codeOf(answer)).toEqual([502, 'upstream_unverified']);
+      return true;
+    });
+    expect(replica.asked).toEqual([]);
+  }
+
   test.each<[string, () => Certificate]>([
     ['of another authority', () => strangers.issue(`${name}.default.svc`)],
     ['of another name', () => authority.issue('other.default.svc')],
   ])('with a certificate %s, and the client gets an error', async (_, issue) => {
     await known(authority.cert);
-    const replica = await makePod(name, `${name}-1`, issue());
-    await eventually('its refusal', async () => {
-      const answer = await ask(name, { id: 1 });
-      expect(codeOf(answer)).toEqual([502, 'upstream_unverified']);
-      return true;
-    });
-    expect(replica.asked).toEqual([]);
+    await expectRefused(issue());
   });
 
   test('where there is nothing to verify it by', async () => {
     await known(null);
-    const replica = await makePod(name, `${name}-1`, authority.issue(`${name}.default.svc`));
-    await eventually('its refusal', async () => {
-      const answer = await ask(name, { id: 1 });
-      expect(codeOf(answer)).toEqual([502, 'upstream_unverified']);
-      return true;
-    });
-    expect(replica.asked).toEqual([]);
+    await expectRefused(authority.issue(`${name}.default.svc`));
   });
 
   test('of a stranger while another proves to be the service’s', async () => {

@@ -106,13 +106,7 @@ describe('a service whose pods speak HTTPS', () => {
       ?.backendRefs[0]?.port;
 
   test('has no route before there is something to verify its pods by', async () => {
-    const { cert, key } = authority.issue('secure.default.svc');
-    await world.create({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'secure', namespace: 'default', labels: { 'llmservice.dev/secret-for': 'tls' } },
-      stringData: { 'tls.crt': cert, 'tls.key': key },
-    });
+    await world.makeCertificateSecret('secure', authority.issue('secure.default.svc'));
     await world.createService('secure', {
       model: world.model('models/llama/'),
       resources: { limits: { memory: '1Gi' } },

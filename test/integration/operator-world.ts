@@ -12,6 +12,7 @@ import type { Installation } from '../../operator/src/plan/plan-service.js';
 import { httpRouteCrd } from '../builders/http-route-crd.js';
 import { llmService } from '../builders/llm-service.js';
 import { eventually } from '../processes.js';
+import type { Certificate } from '../builders/certificates.js';
 import { ApiServer } from './api-server.js';
 import { Kubectl } from './kubectl.js';
 import { grantOperatorRole } from './operator-role.js';
@@ -81,6 +82,16 @@ export class World extends TestCluster {
       kind: 'Secret',
       metadata: { name: 's3', namespace, labels: { [labels.secretFor]: 's3' } },
       stringData: { AWS_ACCESS_KEY_ID: s3Keys.accessKeyId, AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey },
+    });
+  }
+
+  /** A Secret of a certificate that services may name. */
+  async makeCertificateSecret(name: string, { cert, key }: Certificate): Promise<void> {
+    await this.create({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name, namespace: 'default', labels: { [labels.secretFor]: 'tls' } },
+      stringData: { 'tls.crt': cert, 'tls.key': key },
     });
   }
 

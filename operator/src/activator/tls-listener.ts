@@ -1,5 +1,6 @@
 // HTTPS to the activator, for services whose clients speak it: one certificate, for the names of all of them, from files that
-// may change while it serves, as those of a mounted Secret do. Files that cannot be used leave the last good ones.
+// may change while it serves, as those of a mounted Secret do. Files that cannot be used leave the last good ones, and are
+// told in the log once.
 
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, type ServerOptions } from 'node:https';
@@ -20,18 +21,21 @@ interface Pair {
 /** @throws Error where tls.crt and tls.key cannot be read or are no pair */
 export function listenByTls(folder: string, options: ServerOptions, logger: Logger): Server {
   let served = readPair(folder);
+  let lastComplaint = '';
   const server = createServer({ ...options, ...served, handshakeTimeout });
   const look = setInterval(() => {
     try {
       const pair = readPair(folder);
+      lastComplaint = '';
       if (pair.cert === served.cert && pair.key === served.key) return;
       server.setSecureContext(pair);
       served = pair;
       logger.info('another certificate is served');
     } catch (error) {
-      logger.warn('the certificate was not taken; the last good one stays', {
-        error: (error as Error).message,
-      });
+      const { message } = error as Error;
+      if (message !== lastComplaint)
+        logger.warn('the certificate was not taken; the last good one stays', { error: message });
+      lastComplaint = message;
     }
   }, lookMs);
   server.once('close', () => clearInterval(look));

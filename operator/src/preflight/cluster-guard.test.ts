@@ -100,11 +100,13 @@ test('what the operator may not read is reported once, and the rest is refused',
 
 test('nothing is taken for known before the server has answered, and what was found stays when it does no more', async () => {
   const answers = cluster().set(cidrsPath, 500);
-  const { guard, asked } = guardIn(answers);
+  const { guard, asked, warned } = guardIn(answers);
   let isReady = false;
   const started = guard.start(stop.signal).then(() => (isReady = true));
   while (!asked.includes(nodesPath)) await new Promise((next) => setTimeout(next, 5));
   expect(isReady).toBe(false);
+  while (warned.length === 0) await new Promise((next) => setTimeout(next, 5));
+  expect(warned).toEqual(['servicecidrs']);
   answers.set(cidrsPath, [object({ spec: { cidrs: ['11.0.0.0/16'] } })]);
   await started;
   const looks = asked.length;

@@ -5,10 +5,10 @@
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'winston';
+import { backoffMs } from '@llmservice/crds';
 import { ApiError, type KubeClient } from '../kube/client.js';
 import { collectionPath, groupPath, objectPath, resources } from '../kube/resources.js';
 import type { Node } from '../kube/types.js';
-import { backoffMs } from '@llmservice/crds';
 import { AddressGuard, type EndpointRules } from './address-guard.js';
 import {
   endpointRanges,
@@ -42,7 +42,7 @@ const retries = { firstMs: 1_000, maxMs: 60_000 };
 /** A look lists all nodes. */
 const lookMs = 5 * 60_000;
 
-/** What names a part of the ranges. @throws ApiError */
+/** What tells a part of the ranges. @throws ApiError */
 type Source = (client: Asked) => Promise<readonly string[]>;
 
 const sources: Readonly<Record<string, Source>> = {
@@ -88,7 +88,7 @@ async function serviceRangesOf(client: Asked, version: string): Promise<string[]
 
 export class ClusterGuard implements Guarding {
   private readonly found = new Map<string, readonly string[]>();
-  private readonly warned = new Set<string>();
+  private readonly untold = new Set<string>();
   private current: Guarding;
 
   constructor(private readonly options: ClusterGuardOptions) {
@@ -143,11 +143,18 @@ export class ClusterGuard implements Guarding {
     const { client, logger } = this.options;
     try {
       this.know(name, await source(client));
-      this.warned.delete(name);
+      this.untold.delete(name);
       return true;
     } catch (error) {
-      if (!(error instanceof ApiError && [403, 404].includes(error.status))) return false;
-      if (!this.warned.has(name)) {
+      if (!(error instanceof ApiError && [403, 404].includes(error.status))) {
+        // The operator begins only once each has answered: who waits for it reads here why.
+        logger.warn('a part of the cluster’s ranges could not be looked up; it is asked again', {
+          source: name,
+          error: (error as Error).message,
+        });
+        return false;
+      }
+      if (!this.untold.has(name)) {
         logger.warn(
           'public addresses of the cluster’s own are refused as endpoints only where they are named',
           {
@@ -157,7 +164,7 @@ export class ClusterGuard implements Guarding {
           },
         );
       }
-      this.warned.add(name);
+      this.untold.add(name);
       return true;
     }
   }
