@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 max_characters=72
 # The last commit that was made before the rule.
-first=5f5e6ca27222c780043e25a1bd27bfb778806ca4
+first=7010538f8029fbc22242b7e52b61d641c4a59662
 # First words that are no imperative: articles, pronouns, and "Adding", "Added". Verbs that end like these are excused.
 other_words='^(A|An|The|This|These|It|We|I|Now|Some|Minor|.*ing|.*ed)$'
 excused='^(Bring|String|Ping|Ring|Swing|Sing|Feed|Need|Seed|Speed|Shed|Embed|Exceed|Proceed|Wed)$'

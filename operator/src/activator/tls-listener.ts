@@ -1,6 +1,6 @@
 // HTTPS to the activator, for services whose clients speak it: one certificate, for the names of all of them, from files that
 // may change while it serves, as those of a mounted Secret do. Files that cannot be used leave the last good ones, and are
-// told in the log once.
+// logged once.
 
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, type ServerOptions } from 'node:https';

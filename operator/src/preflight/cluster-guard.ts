@@ -42,7 +42,7 @@ const retries = { firstMs: 1_000, maxMs: 60_000 };
 /** A look lists all nodes. */
 const lookMs = 5 * 60_000;
 
-/** What tells a part of the ranges. @throws ApiError */
+/** Reads a part of the ranges. @throws ApiError */
 type Source = (client: Asked) => Promise<readonly string[]>;
 
 const sources: Readonly<Record<string, Source>> = {
@@ -88,7 +88,7 @@ async function serviceRangesOf(client: Asked, version: string): Promise<string[]
 
 export class ClusterGuard implements Guarding {
   private readonly found = new Map<string, readonly string[]>();
-  private readonly untold = new Set<string>();
+  private readonly unreadable = new Set<string>();
   private current: Guarding;
 
   constructor(private readonly options: ClusterGuardOptions) {
@@ -143,7 +143,7 @@ export class ClusterGuard implements Guarding {
     const { client, logger } = this.options;
     try {
       this.know(name, await source(client));
-      this.untold.delete(name);
+      this.unreadable.delete(name);
       return true;
     } catch (error) {
       if (!(error instanceof ApiError && [403, 404].includes(error.status))) {
@@ -154,7 +154,7 @@ export class ClusterGuard implements Guarding {
         });
         return false;
       }
-      if (!this.untold.has(name)) {
+      if (!this.unreadable.has(name)) {
         logger.warn(
           'public addresses of the cluster’s own are refused as endpoints only where they are named',
           {
@@ -164,7 +164,7 @@ export class ClusterGuard implements Guarding {
           },
         );
       }
-      this.untold.add(name);
+      this.unreadable.add(name);
       return true;
     }
   }
