@@ -38,6 +38,18 @@ export function grammarPid(engine: number): number {
   return pid;
 }
 
+/** The process that starts a server's text processes. */
+export function launcherPid(server: number): number {
+  const pid = childPids(server).find((each) => scriptOf(each) === 'launcher-process.js');
+  if (pid === undefined) throw new Error('the server has no process that starts text processes');
+  return pid;
+}
+
+/** Those in which a server tokenizes and renders, in the order in which they were started. */
+export function textPids(server: number): number[] {
+  return childPids(launcherPid(server)).filter((pid) => scriptOf(pid) === 'text-process.js');
+}
+
 /** A process and all that it has started, directly or not; those that end meanwhile may be missing. */
 export function processTree(pid: number): number[] {
   try {

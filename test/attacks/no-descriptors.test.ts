@@ -1,10 +1,10 @@
-// The server, or its engine, has no file descriptor left for the processes in which it tokenizes and compiles: requests that
+// The server's launcher, or its engine, has no file descriptor left for the processes that tokenize and compile: requests that
 // need one end with the cause, an honest stream alongside them continues, and all works again once there are descriptors.
 
 import { expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { childPids, enginePids, grammarPid, isRunning, scriptOf } from '../process-tree.js';
+import { enginePids, grammarPid, isRunning, launcherPid, textPids } from '../process-tree.js';
 import { eventually } from '../processes.js';
 import { attackedReplica, portOf } from './attacked-replica.js';
 import { Witness } from './witness.js';
@@ -39,11 +39,12 @@ const longText = { prompt: 'hello '.repeat(10_000), truncate_prompt_tokens: 10 }
 test('a long text that no process can be started for is refused with the cause', async () => {
   const witness = await Witness.begin({ port: portOf(replica()) });
   const server = replica().child.pid!;
+  const launcher = launcherPid(server);
   // Enough for connections, and with what a process that ends gives back not for the six that one needs to start.
   await eventually('the last text process to end', () => {
-    const [pid] = childPids(server).filter((each) => scriptOf(each) === 'text-process.js');
+    const [pid] = textPids(server);
     if (pid === undefined) return true;
-    limitDescriptors(server, 2);
+    limitDescriptors(launcher, 2);
     process.kill(pid, 'SIGKILL');
     return false;
   });
@@ -56,7 +57,7 @@ test('a long text that no process can be started for is refused with the cause',
     }),
   ]);
   expect(await ask({ prompt: 'hello' })).toEqual([200, undefined]);
-  setDescriptors(server, 4096);
+  setDescriptors(launcher, 4096);
   await eventually('a long text to be tokenized', async () => (await ask(longText))[0] === 200);
   await witness.end();
   expect(witness.faults).toEqual([]);

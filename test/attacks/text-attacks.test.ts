@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { randomFrom } from '../../runtime/src/schedule/workload.fixture.js';
 import { demoCheckpoint, ReplicaProcess } from '../integration/replica-process.js';
 import { eventually } from '../processes.js';
-import { childPids, isRunning, scriptOf } from '../process-tree.js';
+import { isRunning, launcherPid, textPids } from '../process-tree.js';
 import { attackedReplica, portOf } from './attacked-replica.js';
 import { textAttacks } from './text-attacks.js';
 import { Witness } from './witness.js';
@@ -35,10 +35,6 @@ test.each(textAttacks.map((attack) => [attack.name, attack] as const))(
 /** What takes long, and is not refused by its length. */
 const longWork = { prompt: 'a'.repeat(4_000_000), truncate_prompt_tokens: 10, max_tokens: 1 };
 
-function textPids({ child: { pid } }: ReplicaProcess): number[] {
-  return childPids(pid!).filter((each) => scriptOf(each) === 'text-process.js');
-}
-
 test('clients that leave take their encodings along', async () => {
   const leaving = new AbortController();
   const asked = Array.from({ length: 6 }, () =>
@@ -47,8 +43,8 @@ test('clients that leave take their encodings along', async () => {
       .catch(() => null),
   );
   // Two are at work, and one is kept ready for shorter texts.
-  await eventually('three processes', () => textPids(replica()).length === 3);
-  const before = textPids(replica());
+  await eventually('three processes', () => textPids(replica().child.pid!).length === 3);
+  const before = textPids(replica().child.pid!);
   leaving.abort();
   await Promise.all(asked);
   await eventually(
@@ -63,11 +59,22 @@ test('a server that is killed takes its text processes along, whatever they are 
   const killed = await ReplicaProcess.start({ uri: demoCheckpoint });
   await killed.ready();
   const asked = killed.post('/v1/completions', longWork).catch(() => null);
-  await eventually('two processes', () => textPids(killed).length === 2);
-  const pids = textPids(killed);
+  await eventually('two processes', () => textPids(killed.child.pid!).length === 2);
+  const pids = textPids(killed.child.pid!);
   await killed.stop();
   await asked;
   await eventually('them to end', () => !pids.some((pid) => isRunning(pid)));
+});
+
+test('the process that starts text processes is replaced where it is lost', async () => {
+  const server = replica().child.pid!;
+  const lost = launcherPid(server);
+  const pids = [lost, ...textPids(server)];
+  process.kill(lost, 'SIGKILL');
+  await eventually('all of them to end', () => !pids.some((pid) => isRunning(pid)));
+  const answer = await replica().post('/v1/completions', { ...longWork, prompt: 'hello '.repeat(10_000) });
+  expect(answer.status).toBe(200);
+  expect(launcherPid(server)).not.toBe(lost);
 });
 
 test('a checkpoint whose pattern takes exponential time is not loaded', async () => {

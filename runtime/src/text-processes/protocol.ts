@@ -1,22 +1,26 @@
-// What the server and one of its text processes say to each other, over the channel of node:child_process with 'advanced'
-// serialization: typed arrays travel as they are. One task at a time. What the server says comes in parts.
+// What the server, the launcher and the text processes send to each other, over channels of node:child_process with 'advanced'
+// serialization: typed arrays travel as they are. A text process does one task at a time.
 
 import type { ChatTemplateInput, ChatTemplateSource } from '../tokens/chat-template.js';
 
-/** Of a message to a process, as node:v8 serializes it. */
+/** Of a message, as node:v8 serializes it. */
 export interface MessagePart {
   readonly bytes: Uint8Array;
   readonly isLast: boolean;
 }
 
-/** The first message to a process: what it works with. */
-export interface TextProcessStart {
+/** What all text processes of a server work with. */
+export interface TextModel {
   /** tokenizer.json in UTF-8. */
   readonly tokenizerJson: Uint8Array;
   /** Null: the checkpoint has none. */
   readonly template: ChatTemplateSource | null;
   /** Of memory, for its work. */
   readonly roomMb: number;
+}
+
+/** The first message to a text process, in parts; each one after it is a task, in parts too. */
+export interface TextProcessStart extends TextModel {
   /** Whether a tokenizer that is not known is first tried on texts that bring bad patterns to light. */
   readonly tries: boolean;
 }
@@ -40,3 +44,29 @@ export type TextProcessMessage =
   | { readonly kind: 'unusable'; readonly message: string }
   /** `isWorn`: it holds so much memory now that another one should do the next task. */
   | { readonly kind: 'reply'; readonly reply: TextReply; readonly isWorn: boolean };
+
+/** What the server sends to the launcher; `id` is the server's number for one text process. */
+export type LauncherRequest =
+  /** Once, before the first launch: a TextModel. */
+  | { readonly kind: 'model'; readonly part: MessagePart }
+  /** The process is started with the model, and what it sends is passed on. */
+  | { readonly kind: 'launch'; readonly id: number; readonly dataKb: number; readonly tries: boolean }
+  /** Of a task for the process. */
+  | { readonly kind: 'task'; readonly id: number; readonly part: MessagePart }
+  | { readonly kind: 'kill'; readonly id: number };
+
+/** What the launcher sends to the server. */
+export type LauncherMessage =
+  | { readonly kind: 'launched'; readonly id: number; readonly pid: number }
+  | { readonly kind: 'message'; readonly id: number; readonly message: TextProcessMessage }
+  | { readonly kind: 'ended'; readonly id: number; readonly end: ProcessEnd };
+
+/** How a process ended. */
+export interface ProcessEnd {
+  /** False: it could not be started, and `errors` says why. */
+  readonly isStarted: boolean;
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** The end of what it wrote to its standard error. */
+  readonly errors: string;
+}

@@ -1,12 +1,12 @@
 // Entry of a process that encodes texts and renders chat templates: what may take any time and memory, or end the process
-// that does it. argv[2]: the process id of the server, without which it ends, whatever it is at.
+// that does it. argv[2]: the process id of its launcher, without which it ends, whatever it is at.
 
-import { deserialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { ChatTemplate, ChatTemplateRefusal } from '../tokens/chat-template.js';
 import { isKnownTokenizer } from '../tokens/known-tokenizer.js';
 import { referenceTokenizer, type ReferenceTokenizer } from '../tokens/reference-tokenizer.js';
-import type { MessagePart, TextProcessMessage, TextProcessStart, TextReply, TextTask } from './protocol.js';
+import { joinParts } from './message-parts.js';
+import type { TextProcessMessage, TextProcessStart, TextReply, TextTask } from './protocol.js';
 import { releaseMemory } from './release-memory.js';
 import { flawInUse } from './flaw-in-use.js';
 
@@ -14,9 +14,9 @@ import { flawInUse } from './flaw-in-use.js';
 const wornShare = 1 / 4;
 
 /** A thread of its own, since a template may never return to this one. */
-const endWithServer = `
-  const [, , server] = process.argv;
-  setInterval(() => { if (process.ppid !== Number(server)) process.kill(process.pid, 'SIGKILL'); }, 500);
+const endWithLauncher = `
+  const [, , launcher] = process.argv;
+  setInterval(() => { if (process.ppid !== Number(launcher)) process.kill(process.pid, 'SIGKILL'); }, 500);
 `;
 
 function send(message: TextProcessMessage): void {
@@ -24,18 +24,6 @@ function send(message: TextProcessMessage): void {
 }
 
 const isTask = (message: TextProcessStart | TextTask): message is TextTask => 'kind' in message;
-
-/** Calls back with each message once its last part has come. */
-function onMessages(receive: (message: TextProcessStart | TextTask) => void): void {
-  let parts: Uint8Array[] = [];
-  process.on('message', ({ bytes, isLast }: MessagePart) => {
-    parts.push(bytes);
-    if (!isLast) return;
-    const whole = Buffer.concat(parts);
-    parts = [];
-    receive(deserialize(whole) as TextProcessStart | TextTask);
-  });
-}
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
@@ -85,10 +73,11 @@ async function replyTo(
   }
 }
 
-new Worker(endWithServer, { eval: true, argv: process.argv.slice(2), stdout: true, stderr: true }).unref();
+new Worker(endWithLauncher, { eval: true, argv: process.argv.slice(2), stdout: true, stderr: true }).unref();
 process.once('disconnect', () => process.exit());
 let work: Work | null = null;
-onMessages((message) => {
+const receive = joinParts((received) => {
+  const message = received as TextProcessStart | TextTask;
   if (isTask(message)) {
     work?.(message);
     return;
@@ -98,3 +87,4 @@ onMessages((message) => {
     if (ready !== null) send({ kind: 'ready' });
   });
 });
+process.on('message', receive);

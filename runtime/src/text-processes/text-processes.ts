@@ -6,6 +6,7 @@ import { backoffMs, FailureError } from '@llmservice/crds';
 import type { Logger } from '../log/logger.js';
 import type { ChatTemplateInput, ChatTemplateSource } from '../tokens/chat-template.js';
 import { TextChild, TextProcessEnded } from './text-child.js';
+import { TextLauncher } from './text-launcher.js';
 import type { TextReply, TextTask } from './protocol.js';
 import { maxProcesses } from './text-room.js';
 import { TextRefusal } from '../tokens/text-refusal.js';
@@ -49,7 +50,7 @@ export interface TextProcessesOptions {
 
 export class TextProcesses {
   readonly #options: TextProcessesOptions;
-  readonly #tokenizerJson: Uint8Array;
+  readonly #launcher: TextLauncher;
   readonly #children = new Set<TextChild>();
   readonly #free = new Set<TextChild>();
   /** Of what each works at. */
@@ -64,7 +65,8 @@ export class TextProcesses {
 
   private constructor(options: TextProcessesOptions) {
     this.#options = options;
-    this.#tokenizerJson = Buffer.from(options.tokenizerJson);
+    const { tokenizerJson, template, roomMb } = options;
+    this.#launcher = new TextLauncher({ tokenizerJson: Buffer.from(tokenizerJson), template, roomMb });
   }
 
   /**
@@ -129,6 +131,7 @@ export class TextProcesses {
     const closed = new FailureError('EngineFault', 'the model is being unloaded');
     for (const { reject } of this.#waiting) reject(closed);
     await Promise.all([...this.#children].map((child) => child.end()));
+    await this.#launcher.close();
   }
 
   #refused({ why, message }: TextProcessEnded, what: string, limitMs: number): Error {
@@ -219,17 +222,14 @@ export class TextProcesses {
   }
 
   #startChild(tries: boolean): void {
-    const { template, roomMb } = this.#options;
-    const start = { tokenizerJson: this.#tokenizerJson, template, roomMb, tries };
     try {
-      const child = new TextChild(start, {
+      const child = new TextChild(this.#launcher, tries, {
         free: (free) => this.#becameFree(free),
         ended: (ended, end, unusable) => this.#ended(ended, end, unusable),
       });
       this.#children.add(child);
       this.#starting.add(child);
     } catch (error) {
-      // Node throws some of the reasons why a process cannot be made, and reports others later.
       this.#failedToStart(new TextProcessEnded('unstarted', (error as Error).message));
     }
   }
