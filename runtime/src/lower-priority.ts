@@ -3,8 +3,8 @@
 
 import { setPriority } from 'node:os';
 
-/** Niceness: a third of the processor time of a process that serves, and all that nobody else needs. */
-const niceness = 5;
+/** Niceness: a tenth of the processor time of a process that serves, and all that nobody else needs. */
+const niceness = 10;
 
 /** @param pid of a process that was just started: its threads to come inherit it; undefined: it was not */
 export function lowerPriority(pid: number | undefined): void {

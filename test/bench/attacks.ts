@@ -28,7 +28,7 @@ const maxMiB: Readonly<Record<string, number>> = {
   'main.js': 1_280,
   'engine-process.js': 384,
   'text-process.js': 2_304,
-  'launcher-process.js': 192,
+  'launcher-process.js': 320,
   'grammar-process.js': 512,
 };
 

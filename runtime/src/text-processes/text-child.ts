@@ -6,7 +6,7 @@ import type { ProcessEnd, TextProcessMessage, TextReply, TextTask } from './prot
 import type { Launched, TextLauncher } from './text-launcher.js';
 
 /** How many times its limit a task may take where others take the processors. */
-const maxWaiting = 2;
+const maxWaiting = 4;
 /** What a task of a client that left may still take, so that an ordinary one does not cost a process. */
 const graceMs = 250;
 
@@ -67,7 +67,7 @@ export class TextChild {
 
   /**
    * To be called when it is free.
-   * @param limitMs of a processor; on a busy machine a task may take twice as long
+   * @param limitMs of a processor; on a busy machine a task may take four times as long
    * @throws TextProcessEnded; the signal's reason
    */
   run(task: TextTask, limitMs: number, signal: AbortSignal | undefined): Promise<TextReply> {
