@@ -13,7 +13,13 @@ export const workRoom = {
 } as const;
 
 /** Anonymous memory of a demo model's processes, as the kernel tells it, rounded up. */
-const atRest = { rank: 64 * mib, server: 112 * mib, text: 64 * mib, forms: 16 * mib } as const;
+const atRest = {
+  rank: 64 * mib,
+  server: 112 * mib,
+  launcher: 32 * mib,
+  text: 64 * mib,
+  forms: 16 * mib,
+} as const;
 
 /**
  * Of an id of the vocabulary, measured with 50,000 to 250,000: 1.6 kB in the server and in the engine, whose tables decode
@@ -26,7 +32,7 @@ const bytesPerId = 6 * 1024;
  * share of the memory leaves.
  */
 export function hostProcessBytes(vocabSize: number, ranks: number): number {
-  const { rank, server, text, forms } = atRest;
+  const { rank, server, launcher, text, forms } = atRest;
   const work = Math.max(workRoom.textBytes, workRoom.formBytes);
-  return rank + Math.ceil((server + text + forms + work + bytesPerId * vocabSize) / ranks);
+  return rank + Math.ceil((server + launcher + text + forms + work + bytesPerId * vocabSize) / ranks);
 }

@@ -185,8 +185,8 @@ describe('planMemory', () => {
     const one = { ...reference, accelerator: 'cpu', tensor: 1, memoryBytes: 96 * gib } as const;
     const reserved = (input: MemoryPlanInput) =>
       planMemory(input).rows.find(({ name }) => name === 'reserved');
-    expect(reserved(one)!.bytes).toBe(2_062_548_992);
-    expect(reserved({ ...one, tensor: 2 })!.bytes).toBe(1_064_828_928);
+    expect(reserved(one)!.bytes).toBe(2_096_103_424);
+    expect(reserved({ ...one, tensor: 2 })!.bytes).toBe(1_081_606_144);
     expect(reserved(reference)!.bytes).toBe(gib);
   });
 
