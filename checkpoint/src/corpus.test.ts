@@ -16,7 +16,7 @@ const readers: Readonly<Record<string, (bytes: Buffer) => unknown>> = {
   config: (bytes) => parseCheckpointConfig(bytes.toString()),
   gguf: (bytes) => {
     const header = parseGgufHeader('model.gguf', bytes, bytes.length, { arrays: true });
-    if (header === null) throw new Error('the header cannot go on behind the file');
+    if (header === null) throw new Error('the header cannot continue behind the file');
     return readGgufCheckpoint(header);
   },
   safetensors: (bytes) => {

@@ -17,9 +17,9 @@ export interface Accelerator {
   /** Extended resources that may stand for it; the first where nothing else is said. */
   readonly resources: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** The card, as labels of nodes tell it; `*` stands for any text. */
+  /** The card, as labels of nodes name it; `*` stands for any text. */
   readonly product: string;
-  /** Which part of the card it is, as labels and resources tell it, such as `cpx_nps4` or `1g.10gb`; null: all. */
+  /** Which part of the card it is, as labels and resources name it, such as `cpx_nps4` or `1g.10gb`; null: all. */
   readonly partition: string | null;
 }
 
@@ -30,7 +30,7 @@ export function findAccelerator(profile: string): Accelerator | null {
   return profiles.get(profile) ?? null;
 }
 
-/** Profiles of a card and of its partitions, by the product that a node's label tells. */
+/** Profiles of a card and of its partitions, by the product that a node's label names. */
 export function profilesOfProduct(product: string): (readonly [profile: string, accelerator: Accelerator])[] {
   return [...profiles].filter(([, accelerator]) => {
     const parts = accelerator.product.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));

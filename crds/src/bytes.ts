@@ -1,4 +1,4 @@
-// Sizes in bytes, and how they are told.
+// Sizes in bytes, and how they are written.
 
 export const mib = 1024 * 1024;
 

@@ -75,7 +75,7 @@ describe('termination messages', () => {
 });
 
 describe('FailureError', () => {
-  it('tells its failure without a detail that it has not', () => {
+  it('describes its failure without a detail that it has not', () => {
     expect(new FailureError('S3Unavailable', 'no answer').failure).toEqual({
       reason: 'S3Unavailable',
       message: 'no answer',

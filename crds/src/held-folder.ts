@@ -99,7 +99,7 @@ function open(path: string, shown: string): number {
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (!isNoFolder.includes(code)) throw error;
-    const told = `${shown} is a link, or something else that is no folder`;
-    throw new FailureError('WeightsCacheUnsafe', told, undefined, { cause: error });
+    const message = `${shown} is a link, or something else that is no folder`;
+    throw new FailureError('WeightsCacheUnsafe', message, undefined, { cause: error });
   }
 }

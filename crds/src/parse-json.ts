@@ -26,7 +26,7 @@ export function parseJsonObject(name: string, text: string): Record<string, unkn
   return value as Record<string, unknown>;
 }
 
-/** V8 tells a place, or quotes what it met. */
+/** V8 names a place, or quotes what it met. */
 function placeIn(message: string): string {
   if (message.startsWith('Unexpected end')) return ': it ends too early';
   // Last, so that a text that is quoted cannot pose as one.

@@ -83,7 +83,7 @@ describe('readKeyFile', () => {
     expect(found[0]).toMatch(expected);
   });
 
-  it('tells everything at once, and never what may be a key', () => {
+  it('reports everything at once, and never what may be a key', () => {
     const found = violations({
       keys: [
         { id: 'a', sha256: 'sk-secret', weight: 0 },

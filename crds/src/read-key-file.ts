@@ -47,7 +47,7 @@ export function readKeyFile(text: string): Validated<readonly ConfiguredKey[]> {
   const content = contentOf(document);
   if (content === undefined)
     return refuse([{ path: '', message: 'has an alias (*name) that no anchor stands before, or too many' }]);
-  if (!check(content)) return refuse(told(check.errors ?? []));
+  if (!check(content)) return refuse(schemaViolations(check.errors ?? []));
   const keys = content.keys.map(configured);
   const violations = [...repeatedIds(keys), ...uselessHashes(keys)];
   return violations.length > 0 ? refuse(violations) : { ok: true, value: keys };
@@ -81,7 +81,7 @@ function configured({ id, sha256, priority = 0, weight = 1, ...limits }: KeyEntr
 }
 
 /** What a field must be stands in its description: it says more than the keyword that failed. */
-function told(errors: readonly ErrorObject[]): Violation[] {
+function schemaViolations(errors: readonly ErrorObject[]): Violation[] {
   const byPath = new Map<string, string>();
   for (const { instancePath, keyword, params, parentSchema, message = 'is not valid' } of errors) {
     const path = readablePath(instancePath);

@@ -30,7 +30,7 @@ const maxTensors = 262_144;
 const maxDims = 4;
 
 /**
- * Parses a header from the file's first bytes; null when it goes on behind them.
+ * Parses a header from the file's first bytes; null when it continues behind them.
  * @param options.arrays whether arrays are kept, as the tokenizer needs them
  * @throws FailureError CheckpointCorrupt, naming the key or tensor
  */

@@ -10,8 +10,8 @@ const maxNameBytes = 1024;
 /** In all arrays that are read one element after the other. A vocabulary of 262,144 has four, of as many or twice that. */
 const maxElements = 2 ** 22;
 
-/** Thrown where the header goes on behind the bytes that are there: with more of them it can be read. */
-export const headerGoesOn = Symbol('the header goes on behind the bytes that are there');
+/** Thrown where the header continues behind the bytes that are there: with more of them it can be read. */
+export const headerGoesOn = Symbol('the header continues behind the bytes that are there');
 
 /** Every method names `what` it was to read when the file is malformed. @throws FailureError CheckpointCorrupt */
 export class GgufReader {

@@ -17,7 +17,7 @@ const options = { dtype: 'auto', quantization: 'none', speculative: { method: 'n
 function isPlanned(bytes: Uint8Array): boolean {
   try {
     const header = parseGgufHeader('model.gguf', bytes, bytes.length, { arrays: true });
-    if (header === null) throw new Error('the header cannot go on behind the file');
+    if (header === null) throw new Error('the header cannot continue behind the file');
     for (const { offset, bytes: length } of header.tensors) {
       expect(offset + (length ?? 0)).toBeLessThanOrEqual(bytes.length);
     }
@@ -52,7 +52,7 @@ test(
     expect(isPlanned(whole)).toBe(true);
     const random = randomNumbers(20260101);
     const counts = { planned: 0, refused: 0 };
-    // So many at least, also where the machine stands still meanwhile.
+    // So many at least, also where the machine stalls meanwhile.
     const end = Date.now() + seconds * 1000;
     for (let tries = 0; tries < 1_000 || Date.now() < end; tries++) {
       if (isPlanned(mutated(whole, random))) counts.planned++;

@@ -75,10 +75,10 @@ describe('the header of a GGUF file', () => {
       { tensors: { 'output.weight': { type: 0, shape: [1, 1, 1, 1, 1], bytes: 4 } } },
       'output.weight has 5 dimensions',
     ],
-  ])('is refused with %s', (_, changes, told) => {
+  ])('is refused with %s', (_, changes, expected) => {
     const said = failureOf(() => headerOf(llamaGguf(changes)));
     expect(said).toMatch(/^CheckpointCorrupt: model\.gguf: /);
-    expect(said).toContain(told);
+    expect(said).toContain(expected);
   });
 
   test('is refused when the file ends anywhere within it', () => {
@@ -180,9 +180,9 @@ describe('a GGUF file as a checkpoint', () => {
     ],
     ['a part of a split file', { keys: { 'split.count': 3 } }, 'CheckpointIncomplete', 'one of 3 parts'],
     ['experts in llama', { keys: { 'llama.expert_count': 8 } }, 'UnsupportedArchitecture', 'it has experts'],
-  ])('is refused with %s', (_, changes, reason, told) => {
+  ])('is refused with %s', (_, changes, reason, expected) => {
     const said = failureOf(() => readGgufCheckpoint(headerOf(llamaGguf(changes))));
     expect(said.startsWith(reason)).toBe(true);
-    expect(said).toContain(told);
+    expect(said).toContain(expected);
   });
 });

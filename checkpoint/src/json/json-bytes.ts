@@ -4,8 +4,8 @@
 
 import { FailureError, parseJson } from '@llmservice/crds';
 
-/** Thrown where what is asked for goes on behind the bytes that are there. */
-export const needsBytes = Symbol('what is asked for goes on behind the bytes that are there');
+/** Thrown where what is asked for continues behind the bytes that are there. */
+export const needsBytes = Symbol('what is asked for continues behind the bytes that are there');
 
 const [quote, escape, openArray, closeArray, openObject, closeObject] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 const [zero, nine] = [0x30, 0x39];
@@ -57,7 +57,7 @@ export class JsonBytes {
     this.#begin = this.#at;
   }
 
-  /** @param at in the text; where the reader stands unless told */
+  /** @param at in the text; where the reader stands unless given */
   corrupt(problem: string, at = this.#base + this.#at): FailureError {
     const where = `${this.subject === null ? '' : `${this.subject}: `}at byte ${String(at)}`;
     return new FailureError('CheckpointCorrupt', `${this.#file}: ${where} ${problem}`, {

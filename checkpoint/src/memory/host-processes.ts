@@ -12,7 +12,7 @@ export const workRoom = {
   formBytes: 256 * mib,
 } as const;
 
-/** Anonymous memory of a demo model's processes, as the kernel tells it, rounded up. */
+/** Anonymous memory of a demo model's processes, as the kernel reports it, rounded up. */
 const atRest = {
   rank: 64 * mib,
   server: 112 * mib,

@@ -5,11 +5,11 @@ import { createHash } from 'node:crypto';
 import { safetensorsIndexFile } from '../formats/safetensors-index.js';
 import { timestamp } from '@llmservice/crds';
 
-/** A file as a listing tells it. */
+/** A file as a listing shows it. */
 export interface ListedFile {
   readonly name: string;
   readonly bytes: number;
-  /** Differs between contents; null where the server tells nothing that does. */
+  /** Differs between contents; null where the server sends nothing that does. */
   readonly version: string | null;
 }
 
@@ -53,14 +53,14 @@ function isRead(gguf: string | null, name: string): boolean {
 /** Some S3 servers keep no ETag for files that were put into their folder: then the time of the last change serves. */
 const modifiedPrefix = 'modified:';
 
-/** Of an object as S3 tells of it; null where it tells neither ETag nor time. */
-export function objectVersion(told: {
+/** Of an object as S3 describes it; null where it sends neither ETag nor time. */
+export function objectVersion(described: {
   readonly ETag?: string | undefined;
   readonly LastModified?: Date | undefined;
 }): string | null {
-  const { ETag: etag = '', LastModified: modified } = told;
+  const { ETag: etag = '', LastModified: modified } = described;
   if (etag.replaceAll('"', '') !== '') return etag;
-  // Headers tell whole seconds, listings finer ones.
+  // Headers give whole seconds, listings finer ones.
   return modified === undefined ? null : `${modifiedPrefix}${timestamp(modified)}`;
 }
 

@@ -13,7 +13,7 @@ function entry(name: string, dtype: string, shape: number[]): TensorEntry {
   return { name, dtype, shape, bytes: 0 };
 }
 
-/** Of the 27B's head, what is looked at first. */
+/** Of the 27B's head, what is read first. */
 const fc = entry('mtp.fc.weight', 'BF16', [5120, 10240]);
 const kProj = entry('mtp.layers.0.self_attn.k_proj.weight', 'F8_E4M3', [1024, 5120]);
 

@@ -37,7 +37,7 @@ export function filesWithMtp({ weightMap }: SafetensorsIndex): string[] {
 export function checkMtpHead(uri: string, { shape, tensors }: MtpHead, trunk: ModelShape): void {
   if (!hasMtp(tensors)) throw refused(uri, [`it has no tensor ${mtpMark}`]);
   const wrong: string[] = [];
-  // Embedding and output head are the trunk's, so that no tensor of the layer tells the vocabulary.
+  // Embedding and output head are the trunk's, so that no tensor of the layer shows the vocabulary.
   if (shape.vocab !== trunk.vocab) {
     wrong.push(
       `config.json has vocab_size ${String(shape.vocab)} where the model has ${String(trunk.vocab)}`,

@@ -1,5 +1,5 @@
 // What the engine holds of a checkpoint's tensors: matrices that run together are packed as one, parts that are not run
-// are skipped. Each is told with how ranks divide it; rank-weights.ts counts the bytes of one rank.
+// are skipped. Each comes with how ranks divide it; rank-weights.ts counts the bytes of one rank.
 
 import type { ModelShape } from '../config/model-shape.js';
 import { FailureError } from '@llmservice/crds';

@@ -1,5 +1,5 @@
 // The header of a safetensors file and the index of a checkpoint, parsed a piece at a time: one of some hundred thousand
-// tensors takes a second, in which the streams of another model must go on.
+// tensors takes a second, in which the streams of another model must continue.
 
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { SafetensorsHeaderReader, type PlacedTensor } from '../../formats/safetensors-header.js';
