@@ -101,7 +101,7 @@ export const healthPaths: readonly string[] = [
 /** Asked through the public route by the operator. It costs a timer. */
 export const streamCheckPaths: readonly string[] = [routes.streamCheck, `/openai${routes.streamCheck}`];
 
-/** Headers by which routes and the operator tell which service is meant, and which one answered. */
+/** Headers by which routes and the operator name which service is meant, and which one answered. */
 export const headers = {
   /** Of requests: the names that the service answers to for which is stood in, with commas between. */
   fallbackFor: 'x-llmservice-fallback-for',

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { describeS3Error, readS3Error, s3ErrorTable } from './s3-errors.js';
 
 const answer = (name: string, status: number, more: object = {}) => ({
-  ...{ name, message: 'as told', $metadata: { httpStatusCode: status } },
+  ...{ name, message: 'a message', $metadata: { httpStatusCode: status } },
   ...more,
 });
 
@@ -16,7 +16,7 @@ describe('a code of the table', () => {
     },
   );
 
-  test('stands in one row, but for the one that a message tells apart', () => {
+  test('stands in one row, but for the one that a message distinguishes', () => {
     const codes = s3ErrorTable.flatMap((row) => row.codes);
     const twice = codes.filter((code, index) => codes.indexOf(code) !== index);
     expect(twice).toEqual(['AuthorizationHeaderMalformed']);
@@ -36,23 +36,25 @@ test.each([
   expect(readS3Error(answer(code, status)).means).toBe(means);
 });
 
-test('the region of the bucket is named where the answer tells it', () => {
-  const told = (more: object) => describeS3Error(readS3Error(answer('PermanentRedirect', 301, more)));
-  expect(told({ Region: 'eu-west-1' })).toBe(
+test('the region of the bucket is named where the answer has it', () => {
+  const described = (more: object) => describeS3Error(readS3Error(answer('PermanentRedirect', 301, more)));
+  expect(described({ Region: 'eu-west-1' })).toBe(
     'HTTP 301 PermanentRedirect; the region of the bucket is eu-west-1',
   );
-  expect(told({ $response: { headers: { 'x-amz-bucket-region': 'eu-west-1' } } })).toContain('eu-west-1');
-  expect(told({ Region: '<script>' })).toBe('HTTP 301 PermanentRedirect');
+  expect(described({ $response: { headers: { 'x-amz-bucket-region': 'eu-west-1' } } })).toContain(
+    'eu-west-1',
+  );
+  expect(described({ Region: '<script>' })).toBe('HTTP 301 PermanentRedirect');
 });
 
-test('no text of an endpoint is told, neither as message nor as code', () => {
-  const told = describeS3Error(
+test('no text of an endpoint is reported, neither as message nor as code', () => {
+  const described = describeS3Error(
     readS3Error(answer('Look at http://evil', 403, { message: 'at http://evil' })),
   );
-  expect(told).toBe('HTTP 403 Error');
+  expect(described).toBe('HTTP 403 Error');
 });
 
-test('the code of the connection is told in place of a name that says nothing', () => {
+test('the code of the connection is reported in place of a name that says nothing', () => {
   expect(describeS3Error(readS3Error(Object.assign(new Error('x'), { code: 'ECONNREFUSED' })))).toBe(
     'ECONNREFUSED',
   );

@@ -161,7 +161,7 @@ export function readS3Error(error: unknown): S3ErrorReading {
   const named = [shape.name, shape.code, shapeOf(shape.cause).code].filter(isCode);
   const codes = status === null ? [...named, ...connectionCodes(message)] : named;
   const row = rowOf(codes, status, message);
-  // A bare 400 is all that the answer to HEAD tells of a session that expired.
+  // A bare 400 is all that the answer to HEAD says of a session that expired.
   const isBare = status === 400 && codes.some((code) => code.startsWith('Unknown') || code === '400');
   const means = row?.means ?? (isBare ? 'S3AccessDenied' : 'S3Unavailable');
   const hint = means === 'S3RegionMismatch' ? regionHint(shape) : (row?.hint ?? null);
@@ -172,8 +172,8 @@ export function readS3Error(error: unknown): S3ErrorReading {
 
 /** `HTTP 403 AccessDenied`, `ECONNREFUSED`, with the remedy. */
 export function describeS3Error({ code, status, hint }: S3ErrorReading): string {
-  const told = status === null ? code : `HTTP ${String(status)} ${code}`;
-  return hint === null ? told : `${told}; ${hint}`;
+  const answer = status === null ? code : `HTTP ${String(status)} ${code}`;
+  return hint === null ? answer : `${answer}; ${hint}`;
 }
 
 /** Where nobody has answered the text is Node's: of several errors in one, the text alone has their codes. */
@@ -190,7 +190,7 @@ function rowOf(codes: readonly string[], status: number | null, message: string)
   );
 }
 
-/** S3 tells the bucket's own region in its answer, and to HEAD in a header. */
+/** S3 sends the bucket's own region in its answer, and to HEAD in a header. */
 function regionHint({ Region, $response }: S3ErrorShape): string | null {
   const region = Region ?? $response?.headers?.['x-amz-bucket-region'];
   return typeof region === 'string' && /^[a-z0-9-]{1,32}$/.test(region)
