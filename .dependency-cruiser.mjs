@@ -1,6 +1,6 @@
 // Imports point one way: main → edges → core → checkpoint → crds, and between the folders of a part as the table says. A cycle or a
 // layer break fails the build.
-const core = '^(operator/src/(spec|plan|status)|runtime/src/(request|tokens|schedule))/';
+const core = '^(operator/src/(domain|resource|plan|status)|runtime/src/(request|tokens|schedule))/';
 
 /** The folders of a part from the bottom up, each with those that it may import. */
 const folders = {

@@ -13,7 +13,7 @@ import { guardedBy } from '../../operator/src/preflight/cluster-guard.js';
 import { LongReader } from '../../operator/src/preflight/long-reader.js';
 import { Preflight } from '../../operator/src/preflight/preflight.js';
 import { ServiceSecrets } from '../../operator/src/preflight/service-secrets.js';
-import { parseSpec, type WantedService } from '../../operator/src/spec/parse-spec.js';
+import { parseSpec, type WantedService } from '../../operator/src/resource/parse-spec.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { llmService } from '../builders/llm-service.js';
 import { OperatorProcess } from '../integration/operator-process.js';

@@ -13,7 +13,7 @@ import { planTemplate, type PlannedTemplate } from '../plan/pods/planned-templat
 import type { Replacement } from '../plan/rollouts/replacement.js';
 import type { Gateway } from '../plan/traffic/routing.js';
 import type { Checkpoint, CheckpointSource, Preflight, PreflightResult } from '../preflight/preflight.js';
-import { parseSpec, type WantedService } from '../spec/parse-spec.js';
+import { parseSpec, type WantedService } from '../resource/parse-spec.js';
 import { fits, modelResolved } from '../status/conditions.js';
 import { changesOf, type ObjectChange } from './changes.js';
 import type { Cluster } from './cluster.js';

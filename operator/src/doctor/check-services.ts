@@ -10,7 +10,7 @@ import {
 } from '@llmservice/crds';
 import { keyOf } from '../kube/resources.js';
 import type { PreflightResult } from '../preflight/preflight.js';
-import { parseSpec } from '../spec/parse-spec.js';
+import { parseSpec } from '../resource/parse-spec.js';
 import { troubles } from '../status/troubles.js';
 import { nodeDevices } from './check-nodes.js';
 import { checkPlacement } from './check-placement.js';

@@ -8,7 +8,7 @@ import { guardedBy } from '../preflight/cluster-guard.js';
 import { Buckets } from '../preflight/buckets.js';
 import { Preflight } from '../preflight/preflight.js';
 import { ServiceSecrets } from '../preflight/service-secrets.js';
-import { parseSpec, type WantedService } from '../spec/parse-spec.js';
+import { parseSpec, type WantedService } from '../resource/parse-spec.js';
 import { doctorResources } from './doctor-resources.js';
 import type { ServiceFacts, StoredObject } from './facts.js';
 import { attempt } from './reading.js';

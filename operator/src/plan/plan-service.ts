@@ -1,6 +1,6 @@
 // From a wanted service and what the preflight says to what is to be applied: children, or the reason why none.
 
-import type { WantedService } from '../spec/parse-spec.js';
+import type { WantedService } from '../resource/parse-spec.js';
 import type { Checkpoint, PreflightState } from '../preflight/preflight.js';
 import type { Fit, Obstacle, Resolution } from '../status/observed.js';
 import { planAutoscaling, type Autoscaling, type AutoscalingCapabilities } from './scaling/autoscaling.js';

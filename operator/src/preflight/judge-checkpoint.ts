@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkpointPin } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
-import { contentHash } from '../plan/identity/content-hash.js';
-import type { CheckpointLocation, WantedService } from '../spec/parse-spec.js';
-import { s3Access } from '../spec/s3-access.js';
+import { contentHash } from '../domain/content-hash.js';
+import type { CheckpointLocation, WantedService } from '../resource/parse-spec.js';
+import { s3Access } from '../resource/s3-access.js';
 import { readCheckpoint, type Checkpoint } from './read-checkpoint.js';
 import { readForeignCheckpoint } from './read-foreign-checkpoint.js';
 import type { CheckpointFiles } from './read-safetensors.js';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { FailureError } from '@llmservice/crds';
-import type { WantedService } from '../spec/parse-spec.js';
+import type { WantedService } from '../resource/parse-spec.js';
 import type { Guarding } from './cluster-guard.js';
 import type { LongReaderAnswer, LongReaderJob } from './long-reader-job.js';
 import type { LookLimits } from './judge-checkpoint.js';

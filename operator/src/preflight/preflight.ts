@@ -3,9 +3,9 @@
 // Checkpoints are read alongside the reconciles, which wait for none: the end of a read is notified.
 
 import { FailureError, type Failure } from '@llmservice/crds';
-import type { WantedService } from '../spec/parse-spec.js';
-import { secretUses } from '../spec/secret-uses.js';
-import { contentHash } from '../plan/identity/content-hash.js';
+import type { WantedService } from '../resource/parse-spec.js';
+import { secretUses } from '../resource/secret-uses.js';
+import { contentHash } from '../domain/content-hash.js';
 import { backoffMs } from '@llmservice/crds';
 import { judgeCheckpoint, LongCheckpointError, type CheckpointSource } from './judge-checkpoint.js';
 import type { LongReader } from './long-reader.js';

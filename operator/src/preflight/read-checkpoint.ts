@@ -19,7 +19,7 @@ import {
   type TensorEntry,
 } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
-import { contentHash } from '../plan/identity/content-hash.js';
+import { contentHash } from '../domain/content-hash.js';
 import type { PlannedCheckpoint } from '../plan/fit/memory.js';
 import { readMtpHead, type HeadSource } from './read-mtp-head.js';
 import {

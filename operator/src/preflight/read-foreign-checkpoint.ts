@@ -9,7 +9,7 @@ import {
   type TensorEntry,
 } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
-import { contentHash } from '../plan/identity/content-hash.js';
+import { contentHash } from '../domain/content-hash.js';
 import type { Checkpoint } from './read-checkpoint.js';
 import { readConfig, readShards, type CheckpointFiles } from './read-safetensors.js';
 

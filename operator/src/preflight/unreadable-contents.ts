@@ -4,8 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkpointPin } from '@llmservice/checkpoint';
 import { FailureError, type Failure } from '@llmservice/crds';
-import type { CheckpointLocation, WantedService } from '../spec/parse-spec.js';
-import { s3Access } from '../spec/s3-access.js';
+import type { CheckpointLocation, WantedService } from '../resource/parse-spec.js';
+import { s3Access } from '../resource/s3-access.js';
 import type { CheckpointSource, OpenFolders } from './judge-checkpoint.js';
 import type { Checkpoint } from './read-checkpoint.js';
 

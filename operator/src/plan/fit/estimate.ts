@@ -2,7 +2,7 @@
 // is refused; our own engine's plan, where there is one, is reported as an estimate.
 
 import { formatGiB } from '@llmservice/crds';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../resource/parse-spec.js';
 import type { Fit } from '../../status/observed.js';
 
 /** @param planned what our engine would make of it; null where it lacks the architecture */

@@ -7,7 +7,7 @@ import {
   type ResidentWeights,
 } from '@llmservice/checkpoint';
 import { FailureError, type Failure } from '@llmservice/crds';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../resource/parse-spec.js';
 import type { Fit } from '../../status/observed.js';
 
 export interface PlannedCheckpoint {

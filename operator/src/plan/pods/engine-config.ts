@@ -3,8 +3,8 @@
 
 import { annotations, paths, type EngineConfig } from '@llmservice/crds';
 import type { Pins } from '../../preflight/read-checkpoint.js';
-import type { NodeCache } from '../../spec/node-cache.js';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { NodeCache } from '../../resource/node-cache.js';
+import type { WantedService } from '../../resource/parse-spec.js';
 import type { KubeObject } from '../../kube/types.js';
 import { configMapName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';

@@ -2,8 +2,8 @@
 
 import type { Pins } from '../../preflight/read-checkpoint.js';
 import type { KubeObject } from '../../kube/types.js';
-import type { WantedService } from '../../spec/parse-spec.js';
-import { contentHash } from '../identity/content-hash.js';
+import type { WantedService } from '../../resource/parse-spec.js';
+import { contentHash } from '../../domain/content-hash.js';
 import { engineConfigText, planConfigMap, planEngineConfig, planPullConfig } from './engine-config.js';
 import { planPodTemplate, type PodInputs, type PodTemplate } from './pod-template.js';
 

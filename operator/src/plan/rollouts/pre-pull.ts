@@ -4,11 +4,11 @@
 import type { V1Container, V1PodSpec } from '@kubernetes/client-node';
 import { fieldManager, labels } from '@llmservice/crds';
 import type { Job, KubeObject, PodSpec } from '../../kube/types.js';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../resource/parse-spec.js';
 import { pullJobBegin, pullJobName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { terminationMessage } from '../pods/container-parts.js';
-import { contentHash } from '../identity/content-hash.js';
+import { contentHash } from '../../domain/content-hash.js';
 import { mayRunOn, type NodeTraits } from '../fit/node-choice.js';
 import type { PlannedTemplate } from '../pods/planned-template.js';
 

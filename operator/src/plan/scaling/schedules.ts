@@ -3,7 +3,7 @@
 
 import { timestamp, type LlmServiceSpec, type LlmServiceStatus } from '@llmservice/crds';
 import { Cron } from 'croner';
-import { earliest } from '../../earliest.js';
+import { earliest } from '../../domain/earliest.js';
 
 export type Schedule = NonNullable<LlmServiceSpec['scaling']['schedules']>[number];
 export type ActiveSchedule = NonNullable<LlmServiceStatus['activeSchedules']>[number];

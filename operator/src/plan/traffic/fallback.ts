@@ -4,7 +4,7 @@
 
 import { headers } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
-import { parseSpec, type WantedService } from '../../spec/parse-spec.js';
+import { parseSpec, type WantedService } from '../../resource/parse-spec.js';
 import { schemeOf, type Scheme } from '../pods/container-parts.js';
 import { handoverMs } from '../scaling/sleep.js';
 

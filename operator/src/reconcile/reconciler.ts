@@ -2,44 +2,44 @@
 // them. Safe to stop between any two writes: the next look finds what is left to do.
 
 import { timestamp, type LastFailure, type LlmServiceStatus } from '@llmservice/crds';
-import { applyChildren, applyObjects, pruneChildren, type ChildrenView } from './apply/apply-children.js';
-import type { Writer } from './apply/writer.js';
-import { earliest } from './earliest.js';
-import type { Deployment, KubeObject } from './kube/types.js';
+import { applyChildren, applyObjects, pruneChildren, type ChildrenView } from '../apply/apply-children.js';
+import type { Writer } from '../apply/writer.js';
+import { earliest } from '../domain/earliest.js';
+import type { Deployment, KubeObject } from '../kube/types.js';
 import type { Observations } from './observations.js';
-import { planChildren, planRoute, type ChildInputs } from './plan/children.js';
-import { contentHash } from './plan/identity/content-hash.js';
-import { planRevisions, type RevisionPlan } from './plan/revision-plan.js';
-import { hostClaim, hostHolder } from './plan/traffic/host-claims.js';
-import type { PodAuthority } from './plan/traffic/pod-authority.js';
-import { refusedHost } from './plan/traffic/route-hosts.js';
+import { planChildren, planRoute, type ChildInputs } from '../plan/children.js';
+import { contentHash } from '../domain/content-hash.js';
+import { planRevisions, type RevisionPlan } from '../plan/revision-plan.js';
+import { hostClaim, hostHolder } from '../plan/traffic/host-claims.js';
+import type { PodAuthority } from '../plan/traffic/pod-authority.js';
+import { refusedHost } from '../plan/traffic/route-hosts.js';
 import {
   planService,
   type Installation,
   type ServicePlan,
   type ClusterCapabilities,
-} from './plan/plan-service.js';
-import { readRevisions, type Revision } from './plan/rollouts/revision.js';
-import type { Sleep } from './plan/scaling/sleep.js';
-import type { Preflight } from './preflight/preflight.js';
+} from '../plan/plan-service.js';
+import { readRevisions, type Revision } from '../plan/rollouts/revision.js';
+import type { Sleep } from '../plan/scaling/sleep.js';
+import type { Preflight } from '../preflight/preflight.js';
 import { withPulledAhead, type PrePullController } from './pre-pull-controller.js';
 import type { RolloutController } from './rollout-controller.js';
 import type { SleepController } from './sleep-controller.js';
-import { parseSpec, type WantedService } from './spec/parse-spec.js';
-import { buildStatus, pendingConditions, toLastFailure } from './status/build-status.js';
-import { answer } from './status/conditions.js';
-import { transitions } from './status/events.js';
-import { heldBefore, outcomeOf } from './status/failure-hold.js';
-import type { FailureHold, Observed } from './status/observed.js';
-import { planPods } from './status/plan-pods.js';
-import { isReady } from './status/pod-state.js';
-import { unreadableBefore } from './status/unreadable-before.js';
-import { judgeRevision, type Patience } from './status/revision-failure.js';
-import type { Caches } from './watch/caches.js';
-import type { CrashLogs } from './watch/crash-logs.js';
-import type { MetricsApi } from './watch/metrics-api.js';
-import type { PodAuthorities } from './watch/pod-authorities.js';
-import type { StreamChecks } from './watch/stream-checks.js';
+import { parseSpec, type WantedService } from '../resource/parse-spec.js';
+import { buildStatus, pendingConditions, toLastFailure } from '../status/build-status.js';
+import { answer } from '../status/conditions.js';
+import { transitions } from '../status/events.js';
+import { heldBefore, outcomeOf } from '../status/failure-hold.js';
+import type { FailureHold, Observed } from '../status/observed.js';
+import { planPods } from '../status/plan-pods.js';
+import { isReady } from '../status/pod-state.js';
+import { unreadableBefore } from '../status/unreadable-before.js';
+import { judgeRevision, type Patience } from '../status/revision-failure.js';
+import type { Caches } from '../watch/caches.js';
+import type { CrashLogs } from '../watch/crash-logs.js';
+import type { MetricsApi } from '../watch/metrics-api.js';
+import type { PodAuthorities } from '../watch/pod-authorities.js';
+import type { StreamChecks } from '../watch/stream-checks.js';
 
 export interface ReconcilerOptions {
   readonly caches: Caches;

@@ -1,24 +1,24 @@
 // Gathers what a status is made from: what was wanted and planned, and what the caches hold of it.
 
-import type { KubeObject } from './kube/types.js';
-import { podSelector } from './plan/identity/child-metadata.js';
-import { schemeOf } from './plan/pods/container-parts.js';
-import { idleDemand, planDemand } from './plan/scaling/demand.js';
-import { planFallback, type Fallback } from './plan/traffic/fallback.js';
-import type { ServicePlan, ClusterCapabilities } from './plan/plan-service.js';
-import { originatesTls } from './plan/traffic/istio-route.js';
-import { authoritiesForActivator } from './plan/traffic/pod-authority.js';
-import { planRouting, type Routing } from './plan/traffic/routing.js';
-import { readSleepMark } from './plan/scaling/sleep.js';
-import type { ParsedSpec, WantedService } from './spec/parse-spec.js';
-import type { Observed, Streaming } from './status/observed.js';
-import { answeringMs } from './status/pod-state.js';
-import type { Caches } from './watch/caches.js';
-import type { CrashLogs } from './watch/crash-logs.js';
-import type { IdleMonitor } from './watch/idle-monitor.js';
-import type { LoadMonitor } from './watch/load-monitor.js';
-import type { PodAuthorities } from './watch/pod-authorities.js';
-import type { StreamChecks } from './watch/stream-checks.js';
+import type { KubeObject } from '../kube/types.js';
+import { podSelector } from '../plan/identity/child-metadata.js';
+import { schemeOf } from '../plan/pods/container-parts.js';
+import { idleDemand, planDemand } from '../plan/scaling/demand.js';
+import { planFallback, type Fallback } from '../plan/traffic/fallback.js';
+import type { ServicePlan, ClusterCapabilities } from '../plan/plan-service.js';
+import { originatesTls } from '../plan/traffic/istio-route.js';
+import { authoritiesForActivator } from '../plan/traffic/pod-authority.js';
+import { planRouting, type Routing } from '../plan/traffic/routing.js';
+import { readSleepMark } from '../plan/scaling/sleep.js';
+import type { ParsedSpec, WantedService } from '../resource/parse-spec.js';
+import type { Observed, Streaming } from '../status/observed.js';
+import { answeringMs } from '../status/pod-state.js';
+import type { Caches } from '../watch/caches.js';
+import type { CrashLogs } from '../watch/crash-logs.js';
+import type { IdleMonitor } from '../watch/idle-monitor.js';
+import type { LoadMonitor } from '../watch/load-monitor.js';
+import type { PodAuthorities } from '../watch/pod-authorities.js';
+import type { StreamChecks } from '../watch/stream-checks.js';
 
 export interface PictureSources {
   readonly caches: Caches;
