@@ -12,7 +12,7 @@ import type { Gateway } from '../plan/traffic/routing.js';
 import type { PlannedTemplate } from '../plan/pods/planned-template.js';
 import type { Replacement } from '../plan/rollouts/replacement.js';
 import { RolloutController } from '../reconcile/rollout-controller.js';
-import type { WantedService } from '../resource/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import { ClusterRoom } from '../watch/cluster-room.js';
 
 export class Cluster {

@@ -9,7 +9,7 @@ import {
   type LlmServiceStatus,
 } from '@llmservice/crds';
 import { keyOf } from '../kube/resources.js';
-import type { PreflightResult } from '../preflight/preflight.js';
+import type { PreflightResult } from '../domain/checkpoint.js';
 import { parseSpec } from '../resource/parse-spec.js';
 import { troubles } from '../status/troubles.js';
 import { nodeDevices } from './check-nodes.js';

@@ -3,7 +3,7 @@ import { parseCheckpointConfig, sharedMemoryNeeded } from '@llmservice/checkpoin
 import { paths, specDefaults, validateEngineConfig } from '@llmservice/crds';
 import { qwen36Config } from '../../../checkpoint/src/config/config.fixture.js';
 import { evenWeights } from '../../../checkpoint/src/weights/resident-weights.fixture.js';
-import type { WantedService } from '../resource/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import { failedAttemptAnnotation, planChildren, type ChildInputs, type PlannedChildren } from './children.js';
 import { planEngineConfig } from './pods/engine-config.js';
 import { planFit } from './fit/memory.js';

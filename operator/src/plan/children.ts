@@ -1,7 +1,7 @@
 // Everything that a service consists of, as objects to apply, in the order in which they are applied.
 
 import { labels } from '@llmservice/crds';
-import type { WantedService } from '../resource/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import type { KubeObject } from '../kube/types.js';
 import { planActivatorEndpoints, type ActivatorEndpoints } from './traffic/activator-endpoints.js';
 import { planAutoscaler, type Autoscaler } from './scaling/autoscaling.js';

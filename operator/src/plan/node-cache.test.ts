@@ -4,7 +4,7 @@ import type { V1PodSpec } from '@kubernetes/client-node';
 import { describe, expect, test } from '@jest/globals';
 import { paths, validateEngineConfig } from '@llmservice/crds';
 import type { Job } from '../kube/types.js';
-import type { WantedService } from '../resource/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import { describePrePull, planPrePull, type CandidateNode } from './rollouts/pre-pull.js';
 import { wantedService } from '../resource/wanted-service.fixture.js';
 import { planService, type ClusterCapabilities } from './plan-service.js';

@@ -4,9 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { checkpointPin } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { contentHash } from '../domain/content-hash.js';
-import type { CheckpointLocation, WantedService } from '../resource/parse-spec.js';
+import type { Checkpoint } from '../domain/checkpoint.js';
+import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
 import { s3Access } from '../resource/s3-access.js';
-import { readCheckpoint, type Checkpoint } from './read-checkpoint.js';
+import { readCheckpoint } from './read-checkpoint.js';
 import { readForeignCheckpoint } from './read-foreign-checkpoint.js';
 import type { CheckpointFiles } from './read-safetensors.js';
 

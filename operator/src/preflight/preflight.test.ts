@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { safetensorsIndexFile } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
-import type { WantedService } from '../resource/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import { wantedService } from '../resource/wanted-service.fixture.js';
 import { WorkQueue } from '../watch/work-queue.js';
 import type { CheckpointSource, OpenFolders } from './judge-checkpoint.js';

@@ -10,7 +10,7 @@ import {
 } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { contentHash } from '../domain/content-hash.js';
-import type { Checkpoint } from './read-checkpoint.js';
+import type { Checkpoint } from '../domain/checkpoint.js';
 import { readConfig, readShards, type CheckpointFiles } from './read-safetensors.js';
 
 /** @throws FailureError ModelNotFound, CheckpointIncomplete, CheckpointCorrupt */

@@ -4,7 +4,7 @@
 import { FailureError, labels, type FailureReason } from '@llmservice/crds';
 import type { KubeClient } from '../kube/client.js';
 import { objectPath, resources } from '../kube/resources.js';
-import type { WantedService } from '../resource/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import { s3Access, type CredentialSource } from '../resource/s3-access.js';
 import { secretUses, type SecretUse } from '../resource/secret-uses.js';
 import type { S3Credentials } from './s3-files.js';

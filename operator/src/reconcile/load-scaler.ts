@@ -10,7 +10,8 @@ import { planAutoscaling, scalingTarget, type AutoscalingCapabilities } from '..
 import type { Activity, Look } from '../plan/scaling/idleness.js';
 import { decideReplicas, type Load, type ScalingMemory } from '../plan/scaling/scaling-decision.js';
 import { wantedReplicas } from '../plan/scaling/wanted-replicas.js';
-import { parseSpec, type WantedService } from '../resource/parse-spec.js';
+import { parseSpec } from '../resource/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import { isReady } from '../status/pod-state.js';
 import type { Caches } from '../watch/caches.js';
 

@@ -6,7 +6,7 @@ import { errorText } from '../kube/error-text.js';
 import type { ServicePlan } from '../plan/plan-service.js';
 import { describePrePull, planPrePull, type CandidateNode } from '../plan/rollouts/pre-pull.js';
 import type { PlannedTemplate } from '../plan/pods/planned-template.js';
-import type { WantedService } from '../resource/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import type { Caches } from '../watch/caches.js';
 
 /** Nodes come and go without a word to the operator. */

@@ -6,7 +6,7 @@ import type { PlannedTemplate } from '../plan/pods/planned-template.js';
 import { revisionAnnotation } from '../plan/pods/pod-template.js';
 import { replacementOf, type Replacement } from '../plan/rollouts/replacement.js';
 import { decideRollout, reviewRollout, type NodeRoom, type Rollout } from '../plan/rollouts/rollout.js';
-import type { WantedService } from '../resource/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import { podCondition, podRevision } from '../status/pod-state.js';
 import { readRefusal } from '../status/refusal.js';
 

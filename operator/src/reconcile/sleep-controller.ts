@@ -7,7 +7,7 @@ import { handoverMs, needsActivator, planSleep, readSleepMark, type Sleep } from
 import { uncoverable } from '../plan/traffic/pod-authority.js';
 import { schemeOf } from '../plan/pods/container-parts.js';
 import { activatorEndpoints, type ActivatorEndpoints } from '../plan/traffic/activator-endpoints.js';
-import type { WantedService } from '../resource/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import type { Observed } from '../status/observed.js';
 import { isSettled } from '../status/plan-pods.js';
 import { answeringMs } from '../status/pod-state.js';

@@ -13,56 +13,15 @@ import {
   type LlmServiceSpec,
   type Violation,
 } from '@llmservice/crds';
+import type { Accelerator, CheckpointLocation, WantedService } from '../domain/wanted-service.js';
 import type { KubeObject } from '../kube/types.js';
 import { isHttpUrl } from './http-url.js';
-import { parseNodeCache, type NodeCache } from './node-cache.js';
+import { parseNodeCache } from './node-cache.js';
 import { objectNameViolations } from './object-names.js';
 import { isAmount, notAnAmount, parseQuantity } from './quantity.js';
 import { runtimeViolations } from './runtime-rules.js';
 import { tlsViolations } from './tls-rules.js';
 import { scalingViolations } from './scaling-rules.js';
-
-export interface CheckpointLocation {
-  readonly bucket: string;
-  /** Empty, or ends with a slash. */
-  readonly prefix: string;
-  /** The GGUF file below it that is meant; null for the folder. */
-  readonly file: string | null;
-}
-
-interface Accelerator {
-  readonly kind: 'cpu' | 'cuda' | 'hip';
-  /** Extended resource; null on the CPU. */
-  readonly resourceName: string | null;
-  readonly devices: number;
-  /** Null where nobody said: the engine measures it on the device. */
-  readonly memoryBytesPerDevice: number | null;
-  /** What its profile gives the pods. */
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** A service as wanted. */
-export interface WantedService {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly generation: number;
-  readonly spec: LlmServiceSpec;
-  /** The name that clients send. */
-  readonly modelName: string;
-  readonly checkpoint: CheckpointLocation;
-  /** Where the layer for multi-token prediction comes from if the checkpoint has none; null: nowhere. */
-  readonly head: CheckpointLocation | null;
-  /** Null: each pod pulls its own copy. */
-  readonly cache: NodeCache | null;
-  readonly accelerator: Accelerator;
-  readonly tensor: number;
-  readonly sharedMemoryBytes: number;
-  /** Value of the retry annotation; empty when absent. */
-  readonly retry: string;
-  /** Value of the activators' annotation; empty when absent. */
-  readonly lastRequest: string;
-}
 
 export type ParsedSpec =
   | { readonly ok: true; readonly service: WantedService }

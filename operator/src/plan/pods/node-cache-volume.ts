@@ -5,8 +5,7 @@
 import type { V1Container, V1Volume, V1VolumeMount } from '@kubernetes/client-node';
 import { paths, weightsContainer } from '@llmservice/crds';
 import { isDeepStrictEqual } from 'node:util';
-import type { NodeCache } from '../../resource/node-cache.js';
-import type { WantedService } from '../../resource/parse-spec.js';
+import type { NodeCache, WantedService } from '../../domain/wanted-service.js';
 import { repositoryOf } from '../../resource/image-names.js';
 import { restricted, runtimeUser, terminationMessage } from './container-parts.js';
 

@@ -4,7 +4,7 @@
 import type { V1Container, V1ObjectMeta, V1PodSpec, V1Volume } from '@kubernetes/client-node';
 import { type MemoryPlan } from '@llmservice/checkpoint';
 import { annotations, paths, ports, routes, runtimeContainer, type EnvVar } from '@llmservice/crds';
-import type { WantedService } from '../../resource/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { formatMi } from '../../resource/quantity.js';
 import { podSelector } from '../identity/child-metadata.js';
 import { acceleratorVariables, s3Variables, serverVariables, withUsers } from './container-env.js';

@@ -2,7 +2,7 @@
 
 import type { V1ResourceRequirements } from '@kubernetes/client-node';
 import type { MemoryPlan } from '@llmservice/checkpoint';
-import type { WantedService } from '../../resource/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { formatMi, parseQuantity } from '../../resource/quantity.js';
 
 /** Figures of the resolved checkpoint. */

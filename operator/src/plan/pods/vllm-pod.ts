@@ -11,7 +11,7 @@ import {
   weightsContainer,
   type EnvVar,
 } from '@llmservice/crds';
-import type { WantedService } from '../../resource/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { formatMi } from '../../resource/quantity.js';
 import { acceleratorVariables, s3Variables, withUsers } from './container-env.js';
 import { keepAccepting, probe, restricted, s3CaMounts, terminationMessage } from './container-parts.js';

@@ -4,7 +4,7 @@
 import type { V1Container, V1PodSpec } from '@kubernetes/client-node';
 import { fieldManager, labels } from '@llmservice/crds';
 import type { Job, KubeObject, PodSpec } from '../../kube/types.js';
-import type { WantedService } from '../../resource/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { pullJobBegin, pullJobName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { terminationMessage } from '../pods/container-parts.js';

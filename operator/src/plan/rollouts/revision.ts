@@ -7,7 +7,7 @@
 import { parseSmallJson } from '@llmservice/checkpoint';
 import { controllerUid } from '../../kube/controller-uid.js';
 import type { Deployment, KubeObject } from '../../kube/types.js';
-import type { WantedService } from '../../resource/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { revisionName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { contentHash } from '../../domain/content-hash.js';

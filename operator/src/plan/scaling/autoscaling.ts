@@ -8,7 +8,7 @@ import type {
 import type { LlmServiceSpec } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
 import { resources } from '../../kube/resources.js';
-import type { WantedService } from '../../resource/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { childMetadata } from '../identity/child-metadata.js';
 
 type ScalingSpec = LlmServiceSpec['scaling'];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { annotations } from '@llmservice/crds';
 import type { Deployment } from '../../kube/types.js';
-import type { WantedService } from '../../resource/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import {
   asleepAnnotation,
   needsActivator,

@@ -4,7 +4,7 @@
 import { fieldManager, ports } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
 import { resources } from '../../kube/resources.js';
-import type { WantedService } from '../../resource/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { activatorEndpointsName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { schemeOf } from '../pods/container-parts.js';

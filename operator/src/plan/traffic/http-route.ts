@@ -1,6 +1,6 @@
 // The public route by the Gateway API: one host, the API's paths, no time limit (a stream lasts as long as it lasts).
 
-import type { WantedService } from '../../resource/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import type { KubeObject } from '../../kube/types.js';
 import { schemeOf, servicePort } from '../pods/container-parts.js';
 import { fallbackHeaders, fallbackHost, type FallbackTarget } from './fallback.js';

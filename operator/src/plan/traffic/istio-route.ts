@@ -1,7 +1,7 @@
 // The public route by istio: a VirtualService for the host and the API's paths, and a DestinationRule for the way to
 // the pods. A stream lasts as long as it lasts, and no generation is begun twice.
 
-import type { WantedService } from '../../resource/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import type { KubeObject } from '../../kube/types.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { schemeOf, servicePort } from '../pods/container-parts.js';

@@ -3,7 +3,7 @@
 // node always reaches its pods. What pods send is not limited: an S3 endpoint is a name, and policies know addresses.
 
 import { activatorName, fieldManager, labels, ports } from '@llmservice/crds';
-import type { WantedService } from '../../resource/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { resources } from '../../kube/resources.js';
 import type { KubeObject } from '../../kube/types.js';
 import { childMetadata, podSelector } from '../identity/child-metadata.js';
