@@ -1,7 +1,7 @@
 // Puts the question how pods are replaced together from what is seen, and has the nodes checked where it is open.
 
 import { hasEnded } from '../kube/has-ended.js';
-import type { Deployment, Pod, PodSpec } from '../kube/types.js';
+import type { Deployment, Pod } from '../kube/types.js';
 import type { PlannedTemplate } from '../plan/pods/planned-template.js';
 import { revisionAnnotation } from '../plan/pods/pod-template.js';
 import { replacementOf, type Replacement } from '../plan/rollouts/replacement.js';
@@ -33,7 +33,7 @@ export class RolloutController {
       strategy: spec.rollout.strategy,
       current: replacementOf(deployment),
       changing: deployment?.spec?.template?.metadata?.annotations?.[revisionAnnotation] !== template.revision,
-      pod: (template.pod as { spec: PodSpec }).spec,
+      pod: template.pod.spec,
       oldPods: pods.filter((pod) => podRevision(pod) !== template.revision && holdsNode(pod)),
       unschedulable: longestWait(pods, template.revision, now) ?? quotaWait(deployment, now),
     };

@@ -177,6 +177,8 @@ function planEnv(service: WantedService): EnvVar[] {
 }
 
 /** Without the fields that are undefined. */
-function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+function defined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

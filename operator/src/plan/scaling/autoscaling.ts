@@ -4,6 +4,7 @@
 import type {
   V2CrossVersionObjectReference,
   V2HorizontalPodAutoscalerBehavior,
+  V2HorizontalPodAutoscalerSpec,
 } from '@kubernetes/client-node';
 import type { LlmServiceSpec } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
@@ -116,7 +117,7 @@ function planHpa(service: WantedService, maxReplicas: number): KubeObject {
         pods: { metric: { name }, target: { type: 'AverageValue', averageValue } },
       })),
       behavior: behaviorOf(service),
-    },
+    } satisfies V2HorizontalPodAutoscalerSpec,
   };
 }
 
