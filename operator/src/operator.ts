@@ -8,6 +8,7 @@ import { NotLeaderError, Writer } from './apply/writer.js';
 import type { KubeClient } from './kube/client.js';
 import type { Metrics } from './metrics.js';
 import type { OperatorOptions } from './options.js';
+import { Capabilities } from './reconcile/capabilities.js';
 import { Observations } from './reconcile/observations.js';
 import { Buckets } from './preflight/buckets.js';
 import { ClusterGuard } from './preflight/cluster-guard.js';
@@ -18,6 +19,7 @@ import { PrePullController } from './reconcile/pre-pull-controller.js';
 import { Reconciler } from './reconcile/reconciler.js';
 import { RolloutController } from './reconcile/rollout-controller.js';
 import { SleepController } from './reconcile/sleep-controller.js';
+import { StatusWriter } from './reconcile/status-writer.js';
 import { Caches } from './watch/caches.js';
 import { CrashLogs } from './watch/crash-logs.js';
 import { IdleMonitor } from './watch/idle-monitor.js';
@@ -157,6 +159,8 @@ export class Operator {
       onRead: (key) => this.queue.add(key),
       longReader: new LongReader(secrets, this.guard),
     });
+    const now = parts.clock ?? (() => new Date());
+    const capabilities = new Capabilities(options.capabilities, caches, this.metricsApi);
     const reconciler = new Reconciler({
       caches,
       preflight: this.preflight,
@@ -172,19 +176,19 @@ export class Operator {
         authorities,
       }),
       sleeps: new SleepController(caches, this.idle, options.activatorTls),
-      capabilities: options.capabilities,
+      statuses: new StatusWriter(caches, writer, now),
+      capabilities,
       operatorNamespace: options.leaseNamespace,
-      metricsApi: this.metricsApi,
       rollouts: new RolloutController(room, timing.unschedulableMs ?? unschedulableMs),
       streams,
       authorities,
       patience: { imagePullMs: timing.imagePullMs ?? imagePullMs },
-      now: parts.clock ?? (() => new Date()),
+      now,
     });
     const autoscaler = new LoadScaler({
       caches,
       writer,
-      capabilities: () => reconciler.installation(),
+      capabilities: () => capabilities.ofEveryService(),
       onError: (key, error) => {
         if (error instanceof NotLeaderError) return;
         logger.warn('scaling failed', { service: key, error: error.message });

@@ -21,7 +21,7 @@ import type { LoadMonitor } from '../watch/load-monitor.js';
 import type { PodAuthorities } from '../watch/pod-authorities.js';
 import type { StreamChecks } from '../watch/stream-checks.js';
 
-export interface PictureSources {
+export interface ObservationSources {
   readonly caches: Caches;
   readonly loads: Pick<LoadMonitor, 'of'>;
   readonly idle: Pick<IdleMonitor, 'of'>;
@@ -38,7 +38,7 @@ type Frame = Pick<
 >;
 
 export class Observations {
-  constructor(private readonly sources: PictureSources) {}
+  constructor(private readonly sources: ObservationSources) {}
 
   /**
    * @param revision of the template that is wanted; null where none could be planned
