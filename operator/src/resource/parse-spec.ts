@@ -1,27 +1,20 @@
 // From an LlmService as the API server gives it to one complete, typed value, or to every violation at once.
 // The API server has checked schema and CEL rules already; this also holds when its copy of the CRD is older.
 
-import { misplacedHead, sharedMemoryNeeded, splitGgufPath } from '@llmservice/checkpoint';
+import { sharedMemoryNeeded } from '@llmservice/checkpoint';
 import {
   annotations,
-  findAccelerator,
-  profilesLike,
   readLlmService,
   validateLlmService,
   withVariables,
-  type Accelerator as AcceleratorProfile,
   type LlmServiceSpec,
   type Violation,
 } from '@llmservice/crds';
-import type { Accelerator, CheckpointLocation, WantedService } from '../domain/wanted-service.js';
+import type { Accelerator, WantedService } from '../domain/wanted-service.js';
 import type { KubeObject } from '../kube/types.js';
-import { isHttpUrl } from './http-url.js';
+import { crossFieldViolations } from './cross-field-rules.js';
+import { readFields, resourceNameOf, type Fields } from './field-rules.js';
 import { parseNodeCache } from './node-cache.js';
-import { objectNameViolations } from './object-names.js';
-import { isAmount, notAnAmount, parseQuantity } from './quantity.js';
-import { runtimeViolations } from './runtime-rules.js';
-import { tlsViolations } from './tls-rules.js';
-import { scalingViolations } from './scaling-rules.js';
 
 export type ParsedSpec =
   | { readonly ok: true; readonly service: WantedService }
@@ -41,90 +34,15 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
   const rechecked = check({ ...checked.value, spec });
   if (!rechecked.ok) return { ok: false, violations: [...violations, ...rechecked.violations] };
 
-  const quantity = (path: string, text: string | number | undefined): number | null => {
-    if (text === undefined) return null;
-    const value = parseQuantity(text);
-    if (!isAmount(value)) {
-      violations.push({ path, message: notAnAmount });
-      return null;
-    }
-    // Bytes: a status with a part of one would be refused.
-    return Math.ceil(value);
-  };
-
-  const checkpoint = parseCheckpointUri(spec.model.uri);
-  if (checkpoint === null)
-    violations.push({
-      path: 'spec.model.uri',
-      message: 'must be s3://BUCKET/PREFIX/ or s3://BUCKET/PREFIX/NAME.gguf',
-    });
-  const log = spec.requestLog;
-  if (log !== undefined && parseCheckpointUri(log.uri)?.file !== null) {
-    violations.push({ path: 'spec.requestLog.uri', message: 'must be s3://BUCKET/PREFIX/, a folder' });
-  }
-  const head = parseHead(spec.engine.speculative, violations);
+  const fields = readFields(spec, violations);
   const cache = parseNodeCache(spec.model.cache, violations);
-  const { endpoint } = spec.model.s3;
-  if (endpoint !== undefined && !isHttpUrl(endpoint)) {
-    violations.push({
-      path: 'spec.model.s3.endpoint',
-      message: 'must be a URL that begins with http:// or https://',
-    });
-  }
-  const profile = parseProfile(spec.accelerator, violations);
-  const resourceName =
-    spec.accelerator.resourceName === 'none' && profile !== null
-      ? (profile.resources[0] ?? 'none')
-      : spec.accelerator.resourceName;
-  const kind = acceleratorKind(resourceName);
-  if (kind === null) {
-    violations.push({
-      path: 'spec.accelerator.resourceName',
-      message: 'must be none, or a resource of amd.com or nvidia.com',
-    });
-  }
-  const devices = spec.accelerator.devices;
-  const tensor = spec.parallelism.tensor ?? devices;
-  if (tensor !== devices) {
-    violations.push({
-      path: 'spec.parallelism.tensor',
-      message: `must equal accelerator.devices (${devices})`,
-    });
-  }
-  const { keysSecretRef, maxReplicas } = spec.auth;
-  if (keysSecretRef !== undefined && spec.replicas > maxReplicas) {
-    violations.push({
-      path: 'spec.replicas',
-      message: `is more than auth.maxReplicas (${maxReplicas}), among which the budgets of the keys are divided`,
-    });
-  }
-  if (spec.scaling.idleAfterSeconds !== undefined) {
-    const path = 'spec.scaling.idleAfterSeconds';
-    if (spec.routing.pathPrefix !== undefined) {
-      const message =
-        'is for services without routing.pathPrefix: the activator tells services by their host';
-      violations.push({ path, message });
-    }
-    if (isClusterName(spec.routing.host ?? '', object.metadata)) {
-      const message =
-        'is for services whose routing.host does not have svc as its third label: the activator takes it for a ' +
-        'name inside the cluster; choose another host';
-      violations.push({ path, message });
-    }
-  }
-  violations.push(
-    ...[...runtimeViolations(spec), ...tlsViolations(spec)],
-    ...[...scalingViolations(spec), ...objectNameViolations(spec)],
-  );
-  const sharedMemory = quantity('spec.sharedMemory.sizeLimit', spec.sharedMemory.sizeLimit);
-  const stated = quantity('spec.accelerator.memoryPerDevice', spec.accelerator.memoryPerDevice);
-  const limit = quantity('spec.resources.limits.memory', spec.resources?.limits?.['memory']);
+  violations.push(...crossFieldViolations(spec, object.metadata));
+  const { checkpoint, head, kind } = fields;
   if (checkpoint === null || kind === null || violations.length > 0) return { ok: false, violations };
 
-  const sharedMemoryBytes = sharedMemory ?? defaultSharedMemory(kind, tensor, spec.engine.runtime);
-  // What lies in /dev/shm counts against the container's memory limit.
-  const ofLimit = kind === 'cpu' && limit !== null ? Math.max(1, limit - sharedMemoryBytes) : null;
-  const { name, namespace = '', uid = '', generation = 0 } = object.metadata;
+  const tensor = spec.parallelism.tensor ?? spec.accelerator.devices;
+  const sharedMemoryBytes = fields.sharedMemory ?? defaultSharedMemory(kind, tensor, spec.engine.runtime);
+  const { name, namespace = '', uid = '', generation = 0, annotations: notes } = object.metadata;
   return {
     ok: true,
     service: {
@@ -137,25 +55,31 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
       checkpoint,
       head,
       cache,
-      accelerator: {
-        kind,
-        resourceName: kind === 'cpu' ? null : resourceName,
-        devices,
-        memoryBytesPerDevice: stated ?? (profile === null ? ofLimit : profile.memoryMiB * mib),
-        env: profile?.env ?? vendorVariables[kind],
-      },
+      accelerator: acceleratorOf(spec.accelerator, kind, fields, sharedMemoryBytes),
       tensor,
       sharedMemoryBytes,
-      retry: object.metadata.annotations?.[annotations.retry] ?? '',
-      lastRequest: object.metadata.annotations?.[annotations.lastRequest] ?? '',
+      retry: notes?.[annotations.retry] ?? '',
+      lastRequest: notes?.[annotations.lastRequest] ?? '',
     },
   };
 }
 
-/** Whether a host is read as NAME.NAMESPACE.svc of another service (see the activator's service-of-host.ts). */
-function isClusterName(host: string, { name, namespace }: KubeObject['metadata']): boolean {
-  const [first, second, third] = host.split('.');
-  return third === 'svc' && !(first === name && second === namespace);
+function acceleratorOf(
+  spec: LlmServiceSpec['accelerator'],
+  kind: Accelerator['kind'],
+  { profile, memoryPerDevice, memoryLimit }: Fields,
+  sharedMemoryBytes: number,
+): Accelerator {
+  // What lies in /dev/shm counts against the container's memory limit.
+  const ofLimit =
+    kind === 'cpu' && memoryLimit !== null ? Math.max(1, memoryLimit - sharedMemoryBytes) : null;
+  return {
+    kind,
+    resourceName: kind === 'cpu' ? null : resourceNameOf(spec),
+    devices: spec.devices,
+    memoryBytesPerDevice: memoryPerDevice ?? (profile === null ? ofLimit : profile.memoryMiB * mib),
+    env: profile?.env ?? vendorVariables[kind],
+  };
 }
 
 /** Where no profile says more. AMD's, as its guides to serving have it: arguments of kernels lie in device memory. */
@@ -164,39 +88,6 @@ const vendorVariables: Readonly<Record<Accelerator['kind'], Accelerator['env']>>
   cuda: {},
   hip: { HIP_FORCE_DEV_KERNARG: '1' },
 };
-
-/** Null: none was named, or none that is known. */
-function parseProfile(
-  { profile: name, resourceName }: LlmServiceSpec['accelerator'],
-  violations: Violation[],
-): AcceleratorProfile | null {
-  if (name === undefined) return null;
-  const profile = findAccelerator(name);
-  if (profile === null) {
-    const message = `is no profile of deploy/docs/accelerators.md; there are ${profilesLike(name).join(', ')}`;
-    violations.push({ path: 'spec.accelerator.profile', message });
-  } else if (resourceName !== 'none' && !profile.resources.includes(resourceName)) {
-    const message = `is not what ${name} is asked for by: ${profile.resources.join(' or ')}`;
-    violations.push({ path: 'spec.accelerator.resourceName', message });
-  }
-  return profile;
-}
-
-function parseHead(
-  speculative: LlmServiceSpec['engine']['speculative'],
-  violations: Violation[],
-): CheckpointLocation | null {
-  const { uri } = speculative;
-  if (uri === undefined) return null;
-  const location = parseCheckpointUri(uri);
-  const path = 'spec.engine.speculative.uri';
-  const misplaced = misplacedHead(speculative);
-  if (misplaced !== null) violations.push({ path, message: misplaced });
-  if (location === null || location.file !== null) {
-    violations.push({ path, message: 'must be s3://BUCKET/PREFIX/, a folder with safetensors' });
-  }
-  return location;
-}
 
 /** What ranks on the CPU exchange data over is known; with devices the reference deployment's 8 Gi shows the scale. */
 function defaultSharedMemory(
@@ -208,21 +99,4 @@ function defaultSharedMemory(
   if (runtime === 'vllm') return (kind === 'cpu' ? 512 : 1024) * mib * tensor;
   if (tensor === 1) return 64 * mib;
   return kind === 'cpu' ? 64 * mib + sharedMemoryNeeded(tensor) : 1024 * mib * tensor;
-}
-
-/** `s3://bucket/prefix`, with or without the last slash, or `s3://bucket/prefix/name.gguf`. */
-export function parseCheckpointUri(uri: string): CheckpointLocation | null {
-  const match = /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]*)(?:\/([^?#\s]*))?$/.exec(uri);
-  if (match === null) return null;
-  const bucket = match[1] ?? '';
-  const gguf = splitGgufPath(match[2] ?? '');
-  if (gguf !== null) return { bucket, prefix: gguf.folder, file: gguf.file };
-  const prefix = (match[2] ?? '').replace(/\/+$/, '');
-  return { bucket, prefix: prefix === '' ? '' : `${prefix}/`, file: null };
-}
-
-function acceleratorKind(resourceName: string): Accelerator['kind'] | null {
-  if (resourceName === 'none') return 'cpu';
-  if (resourceName.startsWith('amd.com/')) return 'hip';
-  return resourceName.startsWith('nvidia.com/') ? 'cuda' : null;
 }
