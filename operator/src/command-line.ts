@@ -1,4 +1,6 @@
 // What the commands for people have in common: flags that are refused with words, and errors reported with an exit status.
+// Node's own parser reads the flags: it types what each gives, and a command reports all that is wrong, where commander
+// ends at the first.
 
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { ClusterError } from './kube/connect.js';

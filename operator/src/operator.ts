@@ -8,21 +8,23 @@ import { NotLeaderError, Writer } from './apply/writer.js';
 import type { KubeClient } from './kube/client.js';
 import type { Metrics } from './metrics.js';
 import type { OperatorOptions } from './options.js';
-import { Observations } from './observations.js';
+import { Capabilities } from './reconcile/capabilities.js';
+import { Observations } from './reconcile/observations.js';
 import { Buckets } from './preflight/buckets.js';
 import { ClusterGuard } from './preflight/cluster-guard.js';
 import { LongReader } from './preflight/long-reader.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
-import { PrePullController } from './pre-pull-controller.js';
-import { Reconciler } from './reconcile.js';
-import { RolloutController } from './rollout-controller.js';
-import { SleepController } from './sleep-controller.js';
+import { PrePullController } from './reconcile/pre-pull-controller.js';
+import { Reconciler } from './reconcile/reconciler.js';
+import { RolloutController } from './reconcile/rollout-controller.js';
+import { SleepController } from './reconcile/sleep-controller.js';
+import { StatusWriter } from './reconcile/status-writer.js';
 import { Caches } from './watch/caches.js';
 import { CrashLogs } from './watch/crash-logs.js';
 import { IdleMonitor } from './watch/idle-monitor.js';
 import { LeaderElection, type LeaderElectionOptions } from './watch/leader-election.js';
-import { LoadScaler } from './load-scaler.js';
+import { LoadScaler } from './reconcile/load-scaler.js';
 import { LoadMonitor, type LoadMonitorOptions } from './watch/load-monitor.js';
 import { ClusterRoom } from './watch/cluster-room.js';
 import { MetricsApi } from './watch/metrics-api.js';
@@ -157,6 +159,8 @@ export class Operator {
       onRead: (key) => this.queue.add(key),
       longReader: new LongReader(secrets, this.guard),
     });
+    const now = parts.clock ?? (() => new Date());
+    const capabilities = new Capabilities(options.capabilities, caches, this.metricsApi);
     const reconciler = new Reconciler({
       caches,
       preflight: this.preflight,
@@ -172,19 +176,19 @@ export class Operator {
         authorities,
       }),
       sleeps: new SleepController(caches, this.idle, options.activatorTls),
-      capabilities: options.capabilities,
+      statuses: new StatusWriter(caches, writer, now),
+      capabilities,
       operatorNamespace: options.leaseNamespace,
-      metricsApi: this.metricsApi,
       rollouts: new RolloutController(room, timing.unschedulableMs ?? unschedulableMs),
       streams,
       authorities,
       patience: { imagePullMs: timing.imagePullMs ?? imagePullMs },
-      now: parts.clock ?? (() => new Date()),
+      now,
     });
     const autoscaler = new LoadScaler({
       caches,
       writer,
-      capabilities: () => reconciler.installation(),
+      capabilities: () => capabilities.ofEveryService(),
       onError: (key, error) => {
         if (error instanceof NotLeaderError) return;
         logger.warn('scaling failed', { service: key, error: error.message });

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { planEngineConfig } from '../../operator/src/plan/pods/engine-config.js';
-import { wantedService } from '../../operator/src/spec/wanted-service.fixture.js';
+import { wantedService } from '../../operator/src/resource/wanted-service.fixture.js';
 import { resolveConfig } from '../../runtime/src/config/resolve-config.js';
 import { settings } from '../../runtime/src/config/settings.js';
 

@@ -3,7 +3,7 @@
 
 import { expect, test } from '@jest/globals';
 import { serverVariables } from '../../operator/src/plan/pods/container-env.js';
-import { wantedService } from '../../operator/src/spec/wanted-service.fixture.js';
+import { wantedService } from '../../operator/src/resource/wanted-service.fixture.js';
 import { serverSettings } from '../../runtime/src/config/server-settings.js';
 
 const everything = {

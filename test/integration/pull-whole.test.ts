@@ -12,7 +12,7 @@ import {
   planConfigMap,
   planPullConfig,
 } from '../../operator/src/plan/pods/engine-config.js';
-import { wantedService } from '../../operator/src/spec/wanted-service.fixture.js';
+import { wantedService } from '../../operator/src/resource/wanted-service.fixture.js';
 import { pullWhole } from '../../runtime/src/weights/pull-whole.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { eventually, run } from '../processes.js';

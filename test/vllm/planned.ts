@@ -3,7 +3,7 @@
 
 import { paths, ports, type EnvVar } from '@llmservice/crds';
 import { planTemplate } from '../../operator/src/plan/pods/planned-template.js';
-import { wantedService } from '../../operator/src/spec/wanted-service.fixture.js';
+import { wantedService } from '../../operator/src/resource/wanted-service.fixture.js';
 
 export interface PlannedRun {
   /** Behind `vllm`. */

@@ -7,7 +7,7 @@ import type { Deployment, KubeObject, Pod } from '../kube/types.js';
 import type { PlannedChildren } from '../plan/children.js';
 import type { ChildOwner } from '../plan/identity/child-identity.js';
 import type { Revision } from '../plan/rollouts/revision.js';
-import type { Obstacle } from '../status/observed.js';
+import type { Obstacle } from '../domain/plan-outcome.js';
 import { needsApply } from './needs-apply.js';
 import { NameTakenError, type Writer } from './writer.js';
 

@@ -2,8 +2,8 @@
 // annotation), or somebody changed a field that we want otherwise. Foreign fields and list entries are left alone.
 
 import type { KubeObject } from '../kube/types.js';
-import { contentHash } from '../plan/identity/content-hash.js';
-import { parseQuantity } from '../spec/quantity.js';
+import { contentHash } from '../domain/content-hash.js';
+import { parseQuantity } from '../resource/quantity.js';
 
 /** Hash of the object as it was applied last. */
 const appliedAnnotation = 'llmservice.dev/applied';

@@ -7,7 +7,7 @@ import { anyEndpoint } from '../preflight/address-guard.js';
 import { guardedBy } from '../preflight/cluster-guard.js';
 import { Buckets } from '../preflight/buckets.js';
 import { ServiceSecrets } from '../preflight/service-secrets.js';
-import type { WantedService } from '../spec/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import { objectPath, resources } from '../kube/resources.js';
 import { FolderFiles } from './folder-files.js';
 import type { Manifest } from './read-manifests.js';

@@ -2,7 +2,7 @@
 // applies nothing: a dry run alone.
 
 import { labels } from '@llmservice/crds';
-import { errorText } from '../error-text.js';
+import { errorText } from '../kube/error-text.js';
 import { ApiError, type KubeClient } from '../kube/client.js';
 import { ClusterError, connect, type ClusterChoice } from '../kube/connect.js';
 import { collectionPath, objectPath, resourceOf, resources } from '../kube/resources.js';
@@ -11,8 +11,8 @@ import { createOperatorLogger } from '../log.js';
 import type { Gateway } from '../plan/traffic/routing.js';
 import type { PlannedTemplate } from '../plan/pods/planned-template.js';
 import type { Replacement } from '../plan/rollouts/replacement.js';
-import { RolloutController } from '../rollout-controller.js';
-import type { WantedService } from '../spec/parse-spec.js';
+import { RolloutController } from '../reconcile/rollout-controller.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import { ClusterRoom } from '../watch/cluster-room.js';
 
 export class Cluster {

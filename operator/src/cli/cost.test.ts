@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { parseCheckpointConfig, planMemory, type ResidentWeights } from '@llmservice/checkpoint';
 import { qwen3MoeConfig } from '../../../checkpoint/src/config/config.fixture.js';
-import { wantedService } from '../spec/wanted-service.fixture.js';
+import { wantedService } from '../resource/wanted-service.fixture.js';
 import { costOf, type CostInputs } from './cost.js';
 
 const shape = parseCheckpointConfig(qwen3MoeConfig);

@@ -10,7 +10,7 @@ import {
 } from '@llmservice/checkpoint';
 import { findAccelerator } from '@llmservice/crds';
 import { wantedReplicas } from '../plan/scaling/wanted-replicas.js';
-import type { WantedService } from '../spec/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 
 /** Output tokens of one replica while `sequences` run at once. */
 export interface DecodeEstimate {

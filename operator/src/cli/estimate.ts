@@ -4,7 +4,7 @@ import { roughEstimate, type RoughEstimate } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import type { CheckpointSource } from '../preflight/preflight.js';
 import { weighFiles } from '../preflight/weigh-files.js';
-import type { WantedService } from '../spec/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 
 /** Null where there are no weight files either. */
 export async function estimateOf(

@@ -2,7 +2,7 @@
 
 import type { PodSpec } from '../kube/types.js';
 import { mayRunOn, taintText, tolerates } from '../plan/fit/node-choice.js';
-import type { WantedService } from '../spec/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import { counted, listed, type Findings } from './finding.js';
 import { profileOf, type NodeDevices } from './node-devices.js';
 

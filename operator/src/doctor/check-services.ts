@@ -9,8 +9,8 @@ import {
   type LlmServiceStatus,
 } from '@llmservice/crds';
 import { keyOf } from '../kube/resources.js';
-import type { PreflightResult } from '../preflight/preflight.js';
-import { parseSpec } from '../spec/parse-spec.js';
+import type { PreflightResult } from '../domain/checkpoint.js';
+import { parseSpec } from '../resource/parse-spec.js';
 import { troubles } from '../status/troubles.js';
 import { nodeDevices } from './check-nodes.js';
 import { checkPlacement } from './check-placement.js';

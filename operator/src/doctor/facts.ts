@@ -3,7 +3,7 @@
 import type { Deployment, KubeObject, Node, ObjectCondition } from '../kube/types.js';
 import type { Requests } from '../plan/fit/pod-requests.js';
 import type { Gateway } from '../plan/traffic/routing.js';
-import type { PreflightResult } from '../preflight/preflight.js';
+import type { PreflightResult } from '../domain/checkpoint.js';
 import type { DeniedRequest } from './operator-rules.js';
 import type { Reading } from './reading.js';
 import type { ReferencedObject } from './references.js';

@@ -2,7 +2,7 @@
 
 import { text } from 'node:stream/consumers';
 import { activatorName, api, fieldManager, labels } from '@llmservice/crds';
-import { errorText } from '../error-text.js';
+import { errorText } from '../kube/error-text.js';
 import type { KubeClient } from '../kube/client.js';
 import { ClusterError, type Connection } from '../kube/connect.js';
 import { collectionPath, objectPath, resources, type Resource } from '../kube/resources.js';

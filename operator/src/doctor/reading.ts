@@ -1,6 +1,6 @@
 // What was read of the cluster, or why it was not. Rights differ from person to person: no check may fail for want of one.
 
-import { errorText } from '../error-text.js';
+import { errorText } from '../kube/error-text.js';
 import { ApiError } from '../kube/client.js';
 import type { Findings } from './finding.js';
 

@@ -1,7 +1,7 @@
 // The cluster that a person's kubeconfig names, and the flags by which kubectl lets another be chosen.
 
 import { KubeConfig } from '@kubernetes/client-node';
-import { errorText } from '../error-text.js';
+import { errorText } from './error-text.js';
 import { KubeClient } from './client.js';
 
 /** The cluster does not answer, or not as it should. */

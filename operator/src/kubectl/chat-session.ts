@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { request as send, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { errorText } from '../error-text.js';
+import { errorText } from '../kube/error-text.js';
 import { ClusterError } from '../kube/connect.js';
 import { chatEvents, type ChatEvent } from './chat-events.js';
 

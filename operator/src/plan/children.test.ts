@@ -3,14 +3,14 @@ import { parseCheckpointConfig, sharedMemoryNeeded } from '@llmservice/checkpoin
 import { paths, specDefaults, validateEngineConfig } from '@llmservice/crds';
 import { qwen36Config } from '../../../checkpoint/src/config/config.fixture.js';
 import { evenWeights } from '../../../checkpoint/src/weights/resident-weights.fixture.js';
-import type { WantedService } from '../spec/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import { failedAttemptAnnotation, planChildren, type ChildInputs, type PlannedChildren } from './children.js';
 import { planEngineConfig } from './pods/engine-config.js';
 import { planFit } from './fit/memory.js';
 import { replacementOf } from './rollouts/replacement.js';
 import { planTemplate, type TemplateInputs } from './pods/planned-template.js';
 import { planAttempt, specHash } from './rollouts/spec-hash.js';
-import { wantedService } from '../spec/wanted-service.fixture.js';
+import { wantedService } from '../resource/wanted-service.fixture.js';
 
 const templateInputs: TemplateInputs = {
   image: 'runtime:1',

@@ -1,7 +1,8 @@
 // Everything that a service consists of, as objects to apply, in the order in which they are applied.
 
+import type { V1DeploymentSpec, V1PodDisruptionBudgetSpec, V1ServiceSpec } from '@kubernetes/client-node';
 import { labels } from '@llmservice/crds';
-import type { WantedService } from '../spec/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import type { KubeObject } from '../kube/types.js';
 import { planActivatorEndpoints, type ActivatorEndpoints } from './traffic/activator-endpoints.js';
 import { planAutoscaler, type Autoscaler } from './scaling/autoscaling.js';
@@ -100,7 +101,7 @@ function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject
       // A load may take as long as it progresses; the runtime itself gives up when it stalls.
       progressDeadlineSeconds: 2147483647,
       template: inputs.template.pod,
-    },
+    } satisfies V1DeploymentSpec,
   };
 }
 
@@ -123,7 +124,7 @@ function planService(service: WantedService): KubeObject {
           appProtocol: scheme,
         },
       ],
-    },
+    } satisfies V1ServiceSpec,
   };
 }
 
@@ -136,6 +137,6 @@ function planDisruptionBudget(service: WantedService): KubeObject {
       maxUnavailable: 1,
       unhealthyPodEvictionPolicy: 'AlwaysAllow',
       selector: { matchLabels: { [labels.service]: service.name } },
-    },
+    } satisfies V1PodDisruptionBudgetSpec,
   };
 }

@@ -1,8 +1,8 @@
 // From a wanted service and what the preflight says to what is to be applied: children, or the reason why none.
 
-import type { WantedService } from '../spec/parse-spec.js';
-import type { Checkpoint, PreflightState } from '../preflight/preflight.js';
-import type { Fit, Obstacle, Resolution } from '../status/observed.js';
+import type { Checkpoint, PreflightState } from '../domain/checkpoint.js';
+import type { Fit, Obstacle, Resolution } from '../domain/plan-outcome.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import { planAutoscaling, type Autoscaling, type AutoscalingCapabilities } from './scaling/autoscaling.js';
 import { asEstimate } from './fit/estimate.js';
 import { planFit } from './fit/memory.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { wantedService } from '../spec/wanted-service.fixture.js';
+import { wantedService } from '../resource/wanted-service.fixture.js';
 import { planRevisions } from './revision-plan.js';
 import type { ServicePlan } from './plan-service.js';
 import { readRevisions } from './rollouts/revision.js';

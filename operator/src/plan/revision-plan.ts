@@ -1,7 +1,7 @@
 // Where a service stands between its revisions: which one this spec and checkpoint want, and which was Ready last.
 
 import type { Deployment } from '../kube/types.js';
-import type { WantedService } from '../spec/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import { failedAttemptAnnotation } from './children.js';
 import type { ServicePlan } from './plan-service.js';
 import { planTemplate } from './pods/planned-template.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { wantedService } from '../spec/wanted-service.fixture.js';
+import { wantedService } from '../resource/wanted-service.fixture.js';
 import { refusedImage, refusedServiceAccount } from './tenant-limits.js';
 
 const own = [

@@ -1,10 +1,10 @@
 // What the operator's administrator lets manifests name: who may write an LlmService may have no other right in the
 // cluster, and none that its pods do not have.
 
-import type { WantedService } from '../spec/parse-spec.js';
-import { matchesGlob } from '../spec/globs.js';
-import { matchesImage, repositoryOf } from '../spec/image-names.js';
-import type { Obstacle } from '../status/observed.js';
+import type { Obstacle } from '../domain/plan-outcome.js';
+import type { WantedService } from '../domain/wanted-service.js';
+import { matchesGlob } from '../resource/globs.js';
+import { matchesImage, repositoryOf } from '../resource/image-names.js';
 import type { RouteHosts } from './traffic/route-hosts.js';
 
 /** Patterns, see globs.ts. */

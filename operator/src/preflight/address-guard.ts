@@ -4,8 +4,8 @@
 import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import { FailureError } from '@llmservice/crds';
-import { matchesGlob } from '../spec/globs.js';
-import { isHttpUrl } from '../spec/http-url.js';
+import { matchesGlob } from '../resource/globs.js';
+import { isHttpUrl } from '../resource/http-url.js';
 import { embeddedIPv4, isIn, kindOf, rangesOf, translated, type Ranges } from './address-ranges.js';
 
 export interface EndpointRules {

@@ -1,7 +1,7 @@
 // Checkpoints where services name them: in their buckets, reached with their own credentials.
 
-import type { WantedService } from '../spec/parse-spec.js';
-import { s3Access } from '../spec/s3-access.js';
+import type { WantedService } from '../domain/wanted-service.js';
+import { s3Access } from '../resource/s3-access.js';
 import { openBuckets } from './open-buckets.js';
 import type { Guarding } from './cluster-guard.js';
 import type { CheckpointSource, OpenFolders } from './preflight.js';

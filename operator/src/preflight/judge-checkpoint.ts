@@ -3,10 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkpointPin } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
-import { contentHash } from '../plan/identity/content-hash.js';
-import type { CheckpointLocation, WantedService } from '../spec/parse-spec.js';
-import { s3Access } from '../spec/s3-access.js';
-import { readCheckpoint, type Checkpoint } from './read-checkpoint.js';
+import { contentHash } from '../domain/content-hash.js';
+import type { Checkpoint } from '../domain/checkpoint.js';
+import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
+import { s3Access } from '../resource/s3-access.js';
+import { readCheckpoint } from './read-checkpoint.js';
 import { readForeignCheckpoint } from './read-foreign-checkpoint.js';
 import type { CheckpointFiles } from './read-safetensors.js';
 

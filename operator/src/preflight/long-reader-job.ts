@@ -1,8 +1,8 @@
 // What the operator and the process that reads a long checkpoint send each other.
 
 import type { Failure } from '@llmservice/crds';
-import type { WantedService } from '../spec/parse-spec.js';
-import type { Checkpoint } from './read-checkpoint.js';
+import type { Checkpoint } from '../domain/checkpoint.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import type { EndpointRules } from './address-guard.js';
 import type { BucketAccess } from './service-secrets.js';
 

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { FailureError } from '@llmservice/crds';
-import { s3Access } from '../spec/s3-access.js';
+import { s3Access } from '../resource/s3-access.js';
 import { AddressGuard } from './address-guard.js';
 import { judgeCheckpoint } from './judge-checkpoint.js';
 import type { LongReaderAnswer, LongReaderJob } from './long-reader-job.js';

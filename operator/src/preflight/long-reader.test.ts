@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { failureKinds } from '@llmservice/crds';
-import { wantedService } from '../spec/wanted-service.fixture.js';
+import { wantedService } from '../resource/wanted-service.fixture.js';
 import { anyEndpoint } from './address-guard.js';
 import { guardedBy } from './cluster-guard.js';
 import { LongReader } from './long-reader.js';

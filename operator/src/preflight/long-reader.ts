@@ -6,11 +6,11 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { FailureError } from '@llmservice/crds';
-import type { WantedService } from '../spec/parse-spec.js';
+import type { Checkpoint } from '../domain/checkpoint.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import type { Guarding } from './cluster-guard.js';
 import type { LongReaderAnswer, LongReaderJob } from './long-reader-job.js';
 import type { LookLimits } from './judge-checkpoint.js';
-import type { Checkpoint } from './read-checkpoint.js';
 import type { ServiceSecrets } from './service-secrets.js';
 
 /** 400,000 tensors take 230 MiB. Two such processes are in the memory limit of the operator's chart. */

@@ -1,7 +1,7 @@
 // The folders of one service's checkpoints in its buckets, once what is given for reaching these is known.
 
-import type { S3Access } from '../spec/s3-access.js';
-import type { CheckpointLocation } from '../spec/parse-spec.js';
+import type { S3Access } from '../resource/s3-access.js';
+import type { CheckpointLocation } from '../domain/wanted-service.js';
 import type { OpenFolders } from './judge-checkpoint.js';
 import { S3Files, type Connection } from './s3-files.js';
 

@@ -2,30 +2,17 @@
 // to time. Failures are asked about again with back-off, since the cure (a Secret, an upload) is made outside.
 // Checkpoints are read alongside the reconciles, which wait for none: the end of a read is notified.
 
-import { FailureError, type Failure } from '@llmservice/crds';
-import type { WantedService } from '../spec/parse-spec.js';
-import { secretUses } from '../spec/secret-uses.js';
-import { contentHash } from '../plan/identity/content-hash.js';
-import { backoffMs } from '@llmservice/crds';
+import { backoffMs, FailureError, type Failure } from '@llmservice/crds';
+import type { Checkpoint, PreflightResult, PreflightState } from '../domain/checkpoint.js';
+import type { WantedService } from '../domain/wanted-service.js';
+import { secretUses } from '../resource/secret-uses.js';
+import { contentHash } from '../domain/content-hash.js';
 import { judgeCheckpoint, LongCheckpointError, type CheckpointSource } from './judge-checkpoint.js';
 import type { LongReader } from './long-reader.js';
-import type { Checkpoint } from './read-checkpoint.js';
 import { ReadPool } from './read-pool.js';
 import { UnreadableContents } from './unreadable-contents.js';
 
 export type { CheckpointSource, OpenFolders } from './judge-checkpoint.js';
-export type { Checkpoint } from './read-checkpoint.js';
-
-export type PreflightResult =
-  | { readonly state: 'resolved'; readonly checkpoint: Checkpoint }
-  | { readonly state: 'failed'; readonly failure: Failure }
-  /** Nothing can be said now; `known` is what was found before, if anything. */
-  | { readonly state: 'unavailable'; readonly failure: Failure; readonly known: Checkpoint | null };
-
-export type PreflightState =
-  | PreflightResult
-  /** The first read has not ended, for a reason that is none of the endpoint's. */
-  | { readonly state: 'reading'; readonly message: string };
 
 export interface PreflightAnswer {
   /** Null: the first read has just begun, and there is nothing to report yet. */

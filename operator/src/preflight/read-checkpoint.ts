@@ -19,8 +19,8 @@ import {
   type TensorEntry,
 } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
-import { contentHash } from '../plan/identity/content-hash.js';
-import type { PlannedCheckpoint } from '../plan/fit/memory.js';
+import { contentHash } from '../domain/content-hash.js';
+import type { Checkpoint } from '../domain/checkpoint.js';
 import { readMtpHead, type HeadSource } from './read-mtp-head.js';
 import {
   longReadBytes,
@@ -29,27 +29,6 @@ import {
   type CheckpointFiles,
   type ConfigFile,
 } from './read-safetensors.js';
-
-export interface Checkpoint {
-  /** Null: of an architecture that our engine lacks, for one that may have it. */
-  readonly model: PlannedCheckpoint | null;
-  /** What is special about it. */
-  readonly note?: string;
-  /** Packed weights where one rank holds all. */
-  readonly weightBytes: number;
-  /** Weight files as they lie in the bucket. */
-  readonly fileBytes: number;
-  /** Changes when any file that was read changes. */
-  readonly fingerprint: string;
-  /** What the pods' cache knows the files by; absent where there is none. */
-  readonly pins?: Pins;
-}
-
-export interface Pins {
-  readonly model: string;
-  /** Of the checkpoint that the head may come from; null: there is none. */
-  readonly head: string | null;
-}
 
 const tokenizerFile = 'tokenizer.json';
 /** Vocabularies of half a million tokens make 20 MiB. */

@@ -9,8 +9,8 @@ import {
   type TensorEntry,
 } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
-import { contentHash } from '../plan/identity/content-hash.js';
-import type { Checkpoint } from './read-checkpoint.js';
+import { contentHash } from '../domain/content-hash.js';
+import type { Checkpoint } from '../domain/checkpoint.js';
 import { readConfig, readShards, type CheckpointFiles } from './read-safetensors.js';
 
 /** @throws FailureError ModelNotFound, CheckpointIncomplete, CheckpointCorrupt */

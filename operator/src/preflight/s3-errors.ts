@@ -1,7 +1,7 @@
 // An error of the S3 client as a failure of the service, by the table that the runtime reads too.
 
 import { describeS3Error, FailureError, readS3Error } from '@llmservice/crds';
-import type { CheckpointLocation } from '../spec/parse-spec.js';
+import type { CheckpointLocation } from '../domain/wanted-service.js';
 
 /** The object is not there, which may be as it should be. */
 export function isAbsent(error: unknown): boolean {

@@ -12,8 +12,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { objectVersion, type ListedFile } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
-import type { CheckpointLocation } from '../spec/parse-spec.js';
-import type { S3Access } from '../spec/s3-access.js';
+import type { CheckpointLocation } from '../domain/wanted-service.js';
+import type { S3Access } from '../resource/s3-access.js';
 import type { Lookup } from './address-guard.js';
 import { boundAnswers, pageFiles } from './bound-answers.js';
 import type { CheckpointFiles, FileRange } from './read-safetensors.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { labels } from '@llmservice/crds';
 import { objectPath, resources } from '../kube/resources.js';
-import { wantedService } from '../spec/wanted-service.fixture.js';
+import { wantedService } from '../resource/wanted-service.fixture.js';
 import { ServiceSecrets, type SecretRules } from './service-secrets.js';
 
 const encoded = (text: string): string => Buffer.from(text).toString('base64');

@@ -4,9 +4,9 @@
 import { FailureError, labels, type FailureReason } from '@llmservice/crds';
 import type { KubeClient } from '../kube/client.js';
 import { objectPath, resources } from '../kube/resources.js';
-import type { WantedService } from '../spec/parse-spec.js';
-import { s3Access, type CredentialSource } from '../spec/s3-access.js';
-import { secretUses, type SecretUse } from '../spec/secret-uses.js';
+import type { WantedService } from '../domain/wanted-service.js';
+import { s3Access, type CredentialSource } from '../resource/s3-access.js';
+import { secretUses, type SecretUse } from '../resource/secret-uses.js';
 import type { S3Credentials } from './s3-files.js';
 
 type Data = Readonly<Record<string, string>>;

@@ -4,10 +4,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkpointPin } from '@llmservice/checkpoint';
 import { FailureError, type Failure } from '@llmservice/crds';
-import type { CheckpointLocation, WantedService } from '../spec/parse-spec.js';
-import { s3Access } from '../spec/s3-access.js';
+import type { Checkpoint } from '../domain/checkpoint.js';
+import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
+import { s3Access } from '../resource/s3-access.js';
 import type { CheckpointSource, OpenFolders } from './judge-checkpoint.js';
-import type { Checkpoint } from './read-checkpoint.js';
 
 /** A reader may end for want of memory elsewhere: nothing is believed for good. */
 const rememberedMs = 24 * 3_600_000;

@@ -7,7 +7,7 @@ import type { Deployment } from '../kube/types.js';
 import { failedAttemptAnnotation } from '../plan/children.js';
 import type { RevisionPlan } from '../plan/revision-plan.js';
 import { specHash, specHashAnnotation } from '../plan/rollouts/spec-hash.js';
-import type { WantedService } from '../spec/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import type { FailureHold, Observed } from './observed.js';
 import { lastingFailure, podRevision } from './pod-state.js';
 

@@ -1,7 +1,7 @@
 // Everything that a status is made from, gathered by the reconciler: what was wanted, what was planned, what is seen.
 
-import type { MemoryPlan } from '@llmservice/checkpoint';
-import type { Failure, LastFailure, LlmServiceStatus, Violation } from '@llmservice/crds';
+import type { LastFailure, LlmServiceStatus } from '@llmservice/crds';
+import type { Fit, Obstacle, Resolution } from '../domain/plan-outcome.js';
 import type {
   Autoscaler,
   BackendTlsPolicy,
@@ -18,38 +18,6 @@ import type { Idleness } from '../plan/scaling/idleness.js';
 import type { Sleep } from '../plan/scaling/sleep.js';
 import type { Routing } from '../plan/traffic/routing.js';
 import type { StreamOutcome } from '../plan/traffic/stream-check.js';
-
-export type Resolution =
-  /** `note`: what is special about it; `ahead`: how far its weights are pulled before pods come. */
-  | { readonly state: 'resolved'; readonly note?: string; readonly ahead?: string }
-  | { readonly state: 'invalid'; readonly violations: readonly Violation[] }
-  | { readonly state: 'failed'; readonly failure: Failure }
-  | { readonly state: 'unavailable'; readonly failure: Failure }
-  /** Its first read has not ended: what an earlier one found of this generation still stands. */
-  | { readonly state: 'reading'; readonly message: string };
-
-export type Fit =
-  | {
-      readonly state: 'fits';
-      readonly plan: MemoryPlan;
-      readonly memoryBytes: number;
-      readonly devices: number;
-      /** Set where the plan is our engine's and another one serves. */
-      readonly estimate?: true;
-    }
-  /** Nobody said how much memory a device has, or another engine takes it in ways that are not known. */
-  | { readonly state: 'unmeasured'; readonly note?: string }
-  | { readonly state: 'failed'; readonly failure: Failure }
-  /** The checkpoint is not known. */
-  | { readonly state: 'unresolved' };
-
-/** Why nothing could be applied although the plan stands. */
-export interface Obstacle {
-  readonly reason: string;
-  readonly message: string;
-  /** True: only a change of the spec or of the operator's installation helps. */
-  readonly terminal: boolean;
-}
 
 /** Progress as a pod's /health reports it. */
 export interface LoadProgress {

@@ -1,6 +1,6 @@
 // The operator's view of the cluster: one reflector per resource, and for every change the services it may concern.
 
-import { activatorName, fieldManager, labels, type LlmService, type LlmServiceSpec } from '@llmservice/crds';
+import { fieldManager, labels, type LlmService, type LlmServiceSpec } from '@llmservice/crds';
 import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
 import { isPodOf } from '../kube/is-pod-of.js';
@@ -18,15 +18,11 @@ import type {
 import { activatorEndpointsName } from '../plan/identity/child-identity.js';
 import { endpointsManagedBy } from '../plan/traffic/activator-endpoints.js';
 import { concernedHosts, waitsForHostOf } from '../plan/traffic/host-claims.js';
-import { isReady } from '../status/pod-state.js';
-import { podAsRead } from './pod-as-read.js';
+import { ActivatorPods } from './activator-pods.js';
 import { Collection, type CollectionOptions } from './collection.js';
-import { Reflector } from './reflector.js';
+import { podAsRead } from './pod-as-read.js';
 import { ServedKinds } from './served-kinds.js';
 import { fallbackKey, hostKey, serviceIndex } from './service-index.js';
-
-/** As the chart writes it on activators: of a release that is distinguished from another one in its namespace. */
-const instanceLabel = 'llmservice.dev/instance';
 
 export interface CachesOptions {
   readonly client: KubeClient;
@@ -45,9 +41,8 @@ export interface CachesOptions {
 export class Caches {
   readonly llmServices: Collection;
   private readonly pods: Collection;
-  private readonly activatorPods: Reflector;
+  private readonly activatorPods: ActivatorPods;
   private readonly children: ReadonlyMap<string, Collection>;
-  private knownActivators = '';
   /** What the cluster serves of what is read. */
   readonly kinds: ServedKinds;
 
@@ -78,15 +73,14 @@ export class Caches {
         onChange: (object) => this.changed(object),
       });
     this.pods = owned(resources.pods, labels.service, { keep: podAsRead });
-    this.activatorPods = new Reflector({
+    this.activatorPods = new ActivatorPods({
       ...base,
       namespace: options.activatorNamespace,
-      resource: resources.pods,
-      labelSelector:
-        `${labels.name}=${activatorName},` +
-        (instance === null ? `!${instanceLabel}` : `${instanceLabel}=${instance}`),
-      keep: podAsRead,
-      onChange: () => this.activatorsChanged(),
+      instance,
+      // Who sleeps depends on them.
+      onChange: () => {
+        for (const key of this.sleepers().keys()) this.notify(key);
+      },
     });
     const mine = `${labels.managedBy}=${fieldManager},${labels.service}`;
     const optional = (resource: Resource): Collection =>
@@ -117,9 +111,9 @@ export class Caches {
 
   /** Starts all watches; settles when the first lists are in. */
   async start(signal: AbortSignal): Promise<void> {
-    void this.activatorPods.run(signal);
-    for (const collection of this.collections()) collection.run(signal);
-    await Promise.all([this.activatorPods, ...this.collections()].map(({ ready }) => ready));
+    const all = [this.activatorPods, ...this.collections()];
+    for (const each of all) each.run(signal);
+    await Promise.all(all.map(({ ready }) => ready));
   }
 
   /** Resources without a watch for so long, as `pods: 75 s`. */
@@ -171,18 +165,8 @@ export class Caches {
     return this.llmServices.indexed(hostKey(host));
   }
 
-  /** Who sleeps depends on them. */
-  private activatorsChanged(): void {
-    const now = this.activators().join();
-    if (now === this.knownActivators) return;
-    this.knownActivators = now;
-    for (const key of this.sleepers().keys()) this.notify(key);
-  }
-
   live(desired: KubeObject): KubeObject | null {
-    return (
-      this.children.get(desired.kind)?.get(desired.metadata.namespace ?? '', desired.metadata.name) ?? null
-    );
+    return this.child(desired, desired.metadata.namespace ?? '', desired.metadata.name);
   }
 
   remember(object: KubeObject): void {
@@ -198,10 +182,7 @@ export class Caches {
   }
 
   deployment(namespace: string, name: string): Deployment | null {
-    return (
-      (this.children.get(resources.deployments.kind)?.get(namespace, name) as
-        Deployment | null | undefined) ?? null
-    );
+    return this.child(resources.deployments, namespace, name);
   }
 
   /** What a service may have or not: its route, NetworkPolicy and autoscaler, and the activator's endpoints. */
@@ -212,23 +193,18 @@ export class Caches {
       ...[networkPolicies, httpRoutes, backendTlsPolicies, virtualServices, destinationRules],
       ...[horizontalPodAutoscalers, scaledObjects],
     ]
-      .map(({ kind }) => this.children.get(kind)?.get(namespace, name) ?? null)
+      .map((resource) => this.child(resource, namespace, name))
       .concat(this.activatorEndpoints(namespace, name))
       .filter((object) => object !== null);
   }
 
   activatorEndpoints(namespace: string, name: string): KubeObject | null {
-    const slices = this.children.get(resources.endpointSlices.kind);
-    return slices?.get(namespace, activatorEndpointsName(name)) ?? null;
+    return this.child(resources.endpointSlices, namespace, activatorEndpointsName(name));
   }
 
   /** Addresses of the activator's pods that are ready, in a fixed order. */
   activators(): string[] {
-    const ready = [...(this.activatorPods.values() as IterableIterator<Pod>)].filter(isReady);
-    return ready
-      .map(({ status }) => status?.podIP ?? '')
-      .filter((ip) => ip !== '')
-      .sort();
+    return this.activatorPods.addresses();
   }
 
   /** Services that may fall asleep, with their pods. */
@@ -258,24 +234,25 @@ export class Caches {
   /** Whichever of the two it has. */
   autoscaler(namespace: string, name: string): Autoscaler | null {
     const { horizontalPodAutoscalers, scaledObjects } = resources;
-    const kinds = [scaledObjects.kind, horizontalPodAutoscalers.kind];
-    return kinds.map((kind) => this.children.get(kind)?.get(namespace, name) ?? null).find(Boolean) ?? null;
+    return (
+      this.child(scaledObjects, namespace, name) ?? this.child(horizontalPodAutoscalers, namespace, name)
+    );
   }
 
   httpRoute(namespace: string, name: string): HttpRoute | null {
-    return this.children.get(resources.httpRoutes.kind)?.get(namespace, name) ?? null;
+    return this.child(resources.httpRoutes, namespace, name);
   }
 
   backendTlsPolicy(namespace: string, name: string): BackendTlsPolicy | null {
-    return this.children.get(resources.backendTlsPolicies.kind)?.get(namespace, name) ?? null;
+    return this.child(resources.backendTlsPolicies, namespace, name);
   }
 
   destinationRule(namespace: string, name: string): KubeObject | null {
-    return this.children.get(resources.destinationRules.kind)?.get(namespace, name) ?? null;
+    return this.child(resources.destinationRules, namespace, name);
   }
 
   virtualService(namespace: string, name: string): VirtualService | null {
-    return this.children.get(resources.virtualServices.kind)?.get(namespace, name) ?? null;
+    return this.child(resources.virtualServices, namespace, name);
   }
 
   /** Those of its Deployment: others may have the same labels. */
@@ -303,6 +280,10 @@ export class Caches {
 
   revisionsOf(namespace: string, service: string): KubeObject[] {
     return this.childrenOf(resources.controllerRevisions, namespace, service);
+  }
+
+  private child({ kind }: Pick<Resource, 'kind'>, namespace: string, name: string): KubeObject | null {
+    return this.children.get(kind)?.get(namespace, name) ?? null;
   }
 
   private childrenOf({ kind }: Resource, namespace: string, service: string): KubeObject[] {

@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import type { KubeClient } from '../kube/client.js';
-import { wantedService } from '../spec/wanted-service.fixture.js';
+import { wantedService } from '../resource/wanted-service.fixture.js';
 import { PodAuthorities } from './pod-authorities.js';
 
 /** Of nobody: its key was thrown away. */

@@ -11,7 +11,7 @@ import {
   podHostname,
   type PodAuthority,
 } from '../plan/traffic/pod-authority.js';
-import type { WantedService } from '../spec/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 import type { PodIdentity } from './ask-pod.js';
 
 /** Services are reconciled every few seconds while they load. */

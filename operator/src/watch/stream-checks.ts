@@ -3,7 +3,7 @@
 
 import type { KubeClient } from '../kube/client.js';
 import { objectPath, resources } from '../kube/resources.js';
-import { contentHash } from '../plan/identity/content-hash.js';
+import { contentHash } from '../domain/content-hash.js';
 import { gatewayEntrance, type GatewayObject } from '../plan/traffic/gateway-entrance.js';
 import type { PlannedRouting, RouteGateway } from '../plan/traffic/routing.js';
 import { judgeArrivals, type StreamOutcome } from '../plan/traffic/stream-check.js';

@@ -2,8 +2,8 @@
 // is refused; our own engine's plan, where there is one, is reported as an estimate.
 
 import { formatGiB } from '@llmservice/crds';
-import type { WantedService } from '../../spec/parse-spec.js';
-import type { Fit } from '../../status/observed.js';
+import type { Fit } from '../../domain/plan-outcome.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 
 /** @param planned what our engine would make of it; null where it lacks the architecture */
 export function asEstimate(

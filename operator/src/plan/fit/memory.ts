@@ -1,19 +1,10 @@
 // The memory plan of a service on its accelerator.
 
-import {
-  planMemory,
-  sharedMemoryNeeded,
-  type ModelShape,
-  type ResidentWeights,
-} from '@llmservice/checkpoint';
+import { planMemory, sharedMemoryNeeded } from '@llmservice/checkpoint';
 import { FailureError, type Failure } from '@llmservice/crds';
-import type { WantedService } from '../../spec/parse-spec.js';
-import type { Fit } from '../../status/observed.js';
-
-export interface PlannedCheckpoint {
-  readonly shape: ModelShape;
-  readonly weights: ResidentWeights;
-}
+import type { PlannedCheckpoint } from '../../domain/checkpoint.js';
+import type { Fit } from '../../domain/plan-outcome.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 
 export function planFit(service: WantedService, { shape, weights }: PlannedCheckpoint): Fit {
   const { accelerator, tensor, spec } = service;

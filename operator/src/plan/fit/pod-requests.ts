@@ -1,7 +1,7 @@
 // What a pod takes of its node, as the scheduler counts it: per resource, and one of the node's pods.
 
 import type { PodSpec } from '../../kube/types.js';
-import { parseQuantity } from '../../spec/quantity.js';
+import { parseQuantity } from '../../resource/quantity.js';
 
 /** By resource name: bytes, cores, devices. */
 export type Requests = Readonly<Record<string, number>>;

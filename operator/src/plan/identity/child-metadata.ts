@@ -2,7 +2,7 @@
 
 import type { V1OwnerReference } from '@kubernetes/client-node';
 import { api, fieldManager, labels } from '@llmservice/crds';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 
 type Owner = Pick<WantedService, 'namespace' | 'name' | 'uid'>;
 

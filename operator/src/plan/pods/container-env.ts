@@ -1,7 +1,7 @@
 // Variables of a service's containers; one of the user's with the same name replaces ours.
 
 import { paths, ports, type EnvVar } from '@llmservice/crds';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 
 /** How the bucket is reached: credentials and certificates. */
 export function s3Variables({ spec }: Pick<WantedService, 'spec'>): EnvVar[] {

@@ -2,7 +2,7 @@
 
 import type { V1Probe, V1VolumeMount } from '@kubernetes/client-node';
 import { paths, ports } from '@llmservice/crds';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 
 /** Any user will do that is not root; the numeric id lets the kubelet check it. */
 export const runtimeUser = 65532;

@@ -2,9 +2,8 @@
 // so that a pod of an older revision that restarts still finds what it was made for.
 
 import { annotations, paths, type EngineConfig } from '@llmservice/crds';
-import type { Pins } from '../../preflight/read-checkpoint.js';
-import type { NodeCache } from '../../spec/node-cache.js';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { Pins } from '../../domain/checkpoint.js';
+import type { NodeCache, WantedService } from '../../domain/wanted-service.js';
 import type { KubeObject } from '../../kube/types.js';
 import { configMapName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';

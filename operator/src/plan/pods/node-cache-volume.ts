@@ -5,9 +5,8 @@
 import type { V1Container, V1Volume, V1VolumeMount } from '@kubernetes/client-node';
 import { paths, weightsContainer } from '@llmservice/crds';
 import { isDeepStrictEqual } from 'node:util';
-import type { NodeCache } from '../../spec/node-cache.js';
-import type { WantedService } from '../../spec/parse-spec.js';
-import { repositoryOf } from '../../spec/image-names.js';
+import type { NodeCache, WantedService } from '../../domain/wanted-service.js';
+import { repositoryOf } from '../../resource/image-names.js';
 import { restricted, runtimeUser, terminationMessage } from './container-parts.js';
 
 /** Not beside what is in the allowed folder already, which another namespace may have written. */

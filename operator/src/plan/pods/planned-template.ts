@@ -1,9 +1,9 @@
 // A pod template with the config that its pods mount: what a revision of a service is.
 
-import type { Pins } from '../../preflight/read-checkpoint.js';
+import type { Pins } from '../../domain/checkpoint.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import type { KubeObject } from '../../kube/types.js';
-import type { WantedService } from '../../spec/parse-spec.js';
-import { contentHash } from '../identity/content-hash.js';
+import { contentHash } from '../../domain/content-hash.js';
 import { engineConfigText, planConfigMap, planEngineConfig, planPullConfig } from './engine-config.js';
 import { planPodTemplate, type PodInputs, type PodTemplate } from './pod-template.js';
 

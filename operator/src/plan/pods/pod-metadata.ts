@@ -1,7 +1,7 @@
 // Labels and annotations of the pods: what the user wants of them, by which Prometheus finds their metrics, and our own.
 
 import { ports, routes } from '@llmservice/crds';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { childLabels } from '../identity/child-metadata.js';
 import { schemeOf } from './container-parts.js';
 

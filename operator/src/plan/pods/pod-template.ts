@@ -4,8 +4,8 @@
 import type { V1Container, V1ObjectMeta, V1PodSpec, V1Volume } from '@kubernetes/client-node';
 import { type MemoryPlan } from '@llmservice/checkpoint';
 import { annotations, paths, ports, routes, runtimeContainer, type EnvVar } from '@llmservice/crds';
-import type { WantedService } from '../../spec/parse-spec.js';
-import { formatMi } from '../../spec/quantity.js';
+import type { WantedService } from '../../domain/wanted-service.js';
+import { formatMi } from '../../resource/quantity.js';
 import { podSelector } from '../identity/child-metadata.js';
 import { acceleratorVariables, s3Variables, serverVariables, withUsers } from './container-env.js';
 import {
@@ -18,7 +18,7 @@ import {
   schemeOf,
   terminationMessage,
 } from './container-parts.js';
-import { contentHash } from '../identity/content-hash.js';
+import { contentHash } from '../../domain/content-hash.js';
 import { podMetadata } from './pod-metadata.js';
 import { prepareCache, weightsMount, weightsVolume } from './node-cache-volume.js';
 import { planResources, type CheckpointSize } from './resources.js';
@@ -177,6 +177,8 @@ function planEnv(service: WantedService): EnvVar[] {
 }
 
 /** Without the fields that are undefined. */
-function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+function defined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

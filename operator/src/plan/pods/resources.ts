@@ -2,8 +2,8 @@
 
 import type { V1ResourceRequirements } from '@kubernetes/client-node';
 import type { MemoryPlan } from '@llmservice/checkpoint';
-import type { WantedService } from '../../spec/parse-spec.js';
-import { formatMi, parseQuantity } from '../../spec/quantity.js';
+import type { WantedService } from '../../domain/wanted-service.js';
+import { formatMi, parseQuantity } from '../../resource/quantity.js';
 
 /** Figures of the resolved checkpoint. */
 export interface CheckpointSize {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { planVllmArgs } from './vllm-args.js';
-import { wantedService } from '../../spec/wanted-service.fixture.js';
+import { wantedService } from '../../resource/wanted-service.fixture.js';
 
 const model = { uri: 's3://bucket/folder/' };
 const device = { resourceName: 'nvidia.com/gpu' };

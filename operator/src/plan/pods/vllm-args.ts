@@ -1,7 +1,7 @@
 // The arguments of `vllm serve` for a service, as vLLM 0.32 knows them: docs.vllm.ai, "vllm serve".
 
 import { paths, ports, routes, specDefaults } from '@llmservice/crds';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 
 /** KV cache on the CPU of a container without a memory limit: vLLM would take its share of the whole node. */
 export const kvBytesWithoutLimit = 4 * 2 ** 30;

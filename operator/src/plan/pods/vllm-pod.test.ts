@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { annotations, paths } from '@llmservice/crds';
 import { planTemplate, type TemplateInputs } from './planned-template.js';
-import { wantedService } from '../../spec/wanted-service.fixture.js';
+import { wantedService } from '../../resource/wanted-service.fixture.js';
 
 const inputs: TemplateInputs = {
   image: 'vllm:1',

@@ -11,8 +11,8 @@ import {
   weightsContainer,
   type EnvVar,
 } from '@llmservice/crds';
-import type { WantedService } from '../../spec/parse-spec.js';
-import { formatMi } from '../../spec/quantity.js';
+import type { WantedService } from '../../domain/wanted-service.js';
+import { formatMi } from '../../resource/quantity.js';
 import { acceleratorVariables, s3Variables, withUsers } from './container-env.js';
 import { keepAccepting, probe, restricted, s3CaMounts, terminationMessage } from './container-parts.js';
 import { requirementsOf, type CheckpointSize } from './resources.js';

@@ -1,14 +1,14 @@
 // Jobs that pull a revision's weights to where its pods will look for them: one on each node that may serve, or one into
 // the claim. A Job that is done stays as the record that nothing is left to do there.
 
-import type { V1Container, V1PodSpec } from '@kubernetes/client-node';
+import type { V1Container, V1JobSpec, V1PodSpec } from '@kubernetes/client-node';
 import { fieldManager, labels } from '@llmservice/crds';
-import type { Job, KubeObject, PodSpec } from '../../kube/types.js';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { Job, KubeObject } from '../../kube/types.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { pullJobBegin, pullJobName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { terminationMessage } from '../pods/container-parts.js';
-import { contentHash } from '../identity/content-hash.js';
+import { contentHash } from '../../domain/content-hash.js';
 import { mayRunOn, type NodeTraits } from '../fit/node-choice.js';
 import type { PlannedTemplate } from '../pods/planned-template.js';
 
@@ -30,10 +30,11 @@ export function planPrePull(
   if (service.cache?.prePull !== true) return [];
   if (service.cache.kind === 'pvc') return [planJob(service, template, null)];
   const { resourceName } = service.accelerator;
-  const pod = template.pod.spec as PodSpec;
   return (
     nodes
-      ?.filter((node) => mayRunOn(pod, node) && (resourceName === null || resourceName in node.free))
+      ?.filter(
+        (node) => mayRunOn(template.pod.spec, node) && (resourceName === null || resourceName in node.free),
+      )
       .map(({ name }) => name)
       .sort()
       .slice(0, maxNodes)
@@ -66,7 +67,7 @@ function planJob(service: WantedService, template: PlannedTemplate, node: string
         },
         spec: planPod(template, node),
       },
-    },
+    } satisfies V1JobSpec,
   };
 }
 

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../kube/types.js';
-import { wantedService } from '../../spec/wanted-service.fixture.js';
-import { contentHash } from '../identity/content-hash.js';
+import { wantedService } from '../../resource/wanted-service.fixture.js';
+import { contentHash } from '../../domain/content-hash.js';
 import { strangeness } from '../identity/child-identity.js';
 import { planTemplate } from '../pods/planned-template.js';
 import { revisionAnnotation } from '../pods/pod-template.js';

@@ -7,10 +7,10 @@
 import { parseSmallJson } from '@llmservice/checkpoint';
 import { controllerUid } from '../../kube/controller-uid.js';
 import type { Deployment, KubeObject } from '../../kube/types.js';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { revisionName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';
-import { contentHash } from '../identity/content-hash.js';
+import { contentHash } from '../../domain/content-hash.js';
 import { engineConfigKey, planConfigMap } from '../pods/engine-config.js';
 import type { NodeRules } from '../pods/node-cache-volume.js';
 import type { PlannedTemplate } from '../pods/planned-template.js';

@@ -1,8 +1,8 @@
 // What distinguishes one spec from another: the spec without what no pod depends on, and with what an attempt also depends on.
 
 import { specDefaults } from '@llmservice/crds';
-import type { WantedService } from '../../spec/parse-spec.js';
-import { contentHash } from '../identity/content-hash.js';
+import type { WantedService } from '../../domain/wanted-service.js';
+import { contentHash } from '../../domain/content-hash.js';
 
 /** On a Deployment and on a revision: the spec (see specHash) that it was made for. */
 export const specHashAnnotation = 'llmservice.dev/spec-hash';

@@ -2,8 +2,8 @@
 // It is held against its own hashes, and against what no template of ours has.
 
 import { annotations, labels } from '@llmservice/crds';
-import type { WantedService } from '../../spec/parse-spec.js';
-import { contentHash } from '../identity/content-hash.js';
+import type { WantedService } from '../../domain/wanted-service.js';
+import { contentHash } from '../../domain/content-hash.js';
 import { keepsToOwnFolder, type NodeRules } from '../pods/node-cache-volume.js';
 import { revisionAnnotation } from '../pods/pod-template.js';
 

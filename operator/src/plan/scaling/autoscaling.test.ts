@@ -5,7 +5,7 @@ import {
   scalingTarget,
   type AutoscalingCapabilities,
 } from './autoscaling.js';
-import { wantedService } from '../../spec/wanted-service.fixture.js';
+import { wantedService } from '../../resource/wanted-service.fixture.js';
 
 const scaled = (scaling: object = {}) => wantedService({ scaling: { maxReplicas: 4, ...scaling } });
 const nothing: AutoscalingCapabilities = { keda: false, customMetrics: false, prometheusUrl: null };

@@ -4,11 +4,12 @@
 import type {
   V2CrossVersionObjectReference,
   V2HorizontalPodAutoscalerBehavior,
+  V2HorizontalPodAutoscalerSpec,
 } from '@kubernetes/client-node';
 import type { LlmServiceSpec } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
 import { resources } from '../../kube/resources.js';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { childMetadata } from '../identity/child-metadata.js';
 
 type ScalingSpec = LlmServiceSpec['scaling'];
@@ -116,7 +117,7 @@ function planHpa(service: WantedService, maxReplicas: number): KubeObject {
         pods: { metric: { name }, target: { type: 'AverageValue', averageValue } },
       })),
       behavior: behaviorOf(service),
-    },
+    } satisfies V2HorizontalPodAutoscalerSpec,
   };
 }
 

@@ -4,7 +4,7 @@
 import { timestamp, type LlmServiceSpec, type LlmServiceStatus } from '@llmservice/crds';
 import { hasEnded } from '../../kube/has-ended.js';
 import type { Pod } from '../../kube/types.js';
-import { cron } from './schedules.js';
+import { cron } from '../../resource/cron.js';
 
 export type Budget = LlmServiceSpec['budget'];
 /** As status has it. */

@@ -3,7 +3,7 @@
 
 import type { LlmServiceStatus } from '@llmservice/crds';
 import type { Pod } from '../../kube/types.js';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { heldDevices, spendingAt, type Spending } from './budget.js';
 import { leadSeconds, warmthAt, type Warmth } from './schedules.js';
 import { wantedReplicas } from './wanted-replicas.js';

@@ -2,8 +2,8 @@
 // long as the last load took, so that they answer by then. Time zones and daylight saving are croner's.
 
 import { timestamp, type LlmServiceSpec, type LlmServiceStatus } from '@llmservice/crds';
-import { Cron } from 'croner';
-import { earliest } from '../../earliest.js';
+import { earliest } from '../../domain/earliest.js';
+import { cron } from '../../resource/cron.js';
 
 export type Schedule = NonNullable<LlmServiceSpec['scaling']['schedules']>[number];
 export type ActiveSchedule = NonNullable<LlmServiceStatus['activeSchedules']>[number];
@@ -70,9 +70,4 @@ function turnOf(schedule: Schedule, before: readonly ActiveSchedule[], lead: num
   return leftMs <= 0
     ? { until: timestamp(until), changeMs: +until - +now }
     : { until: null, changeMs: leftMs };
-}
-
-/** Five fields. @throws Error saying what is wrong with the expression or the time zone */
-export function cron(expression: string, timeZone: string): Cron {
-  return new Cron(expression.replace(/ +/g, ' '), { timezone: timeZone, mode: '5-part', paused: true });
 }

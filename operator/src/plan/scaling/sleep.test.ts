@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { annotations } from '@llmservice/crds';
 import type { Deployment } from '../../kube/types.js';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import {
   asleepAnnotation,
   needsActivator,
@@ -11,7 +11,7 @@ import {
   type SleepInputs,
 } from './sleep.js';
 import { wantedReplicas } from './wanted-replicas.js';
-import { wantedService } from '../../spec/wanted-service.fixture.js';
+import { wantedService } from '../../resource/wanted-service.fixture.js';
 
 const scaling = { idleAfterSeconds: 60 };
 const service = (spec: object = {}, lastRequest = 'r1'): WantedService =>

@@ -3,7 +3,7 @@
 // answers again. What is known only here of a sleep is kept on the Deployment, so that it survives the operator.
 
 import type { Deployment } from '../../kube/types.js';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import type { Idleness } from './idleness.js';
 import type { Demand } from './demand.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../kube/types.js';
-import { wantedService } from '../../spec/wanted-service.fixture.js';
+import { wantedService } from '../../resource/wanted-service.fixture.js';
 import {
   activatorEndpoints,
   planActivatorEndpoints,

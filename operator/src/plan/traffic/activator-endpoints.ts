@@ -1,10 +1,11 @@
 // Endpoints that put the activator's pods behind a service's own Service, in addition to those that its selector finds: neither
 // Service nor route has to change when its pods go and come.
 
+import type { DiscoveryV1EndpointPort, V1Endpoint } from '@kubernetes/client-node';
 import { fieldManager, ports } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
 import { resources } from '../../kube/resources.js';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { activatorEndpointsName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { schemeOf } from '../pods/container-parts.js';
@@ -59,10 +60,13 @@ export function planActivatorEndpoints(
       },
     },
     addressType,
-    endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
+    endpoints: addresses.map((address) => ({
+      addresses: [address],
+      conditions: { ready: true },
+    })) satisfies V1Endpoint[],
     // By the name that the Service has for it.
     ports: [
       { name: scheme, port: scheme === 'https' ? ports.secureActivator : ports.activator, protocol: 'TCP' },
-    ],
+    ] satisfies DiscoveryV1EndpointPort[],
   };
 }

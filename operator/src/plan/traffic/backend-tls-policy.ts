@@ -3,7 +3,7 @@
 
 import { resources } from '../../kube/resources.js';
 import type { KubeObject } from '../../kube/types.js';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { podHostname } from './pod-authority.js';
 

@@ -10,7 +10,7 @@ import {
 } from './fallback.js';
 import { planHttpRoute } from './http-route.js';
 import { planIstioRoute } from './istio-route.js';
-import { wantedService } from '../../spec/wanted-service.fixture.js';
+import { wantedService } from '../../resource/wanted-service.fixture.js';
 
 const gateway = { name: 'public', namespace: 'gateways' };
 const host = 'demo.example.org';

@@ -4,7 +4,8 @@
 
 import { headers } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
-import { parseSpec, type WantedService } from '../../spec/parse-spec.js';
+import { parseSpec } from '../../resource/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { schemeOf, type Scheme } from '../pods/container-parts.js';
 import { handoverMs } from '../scaling/sleep.js';
 

@@ -1,12 +1,31 @@
 // The public route by the Gateway API: one host, the API's paths, no time limit (a stream lasts as long as it lasts).
 
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import type { KubeObject } from '../../kube/types.js';
 import { schemeOf, servicePort } from '../pods/container-parts.js';
 import { fallbackHeaders, fallbackHost, type FallbackTarget } from './fallback.js';
 import { publicPaths, type PublicPath } from './public-paths.js';
 import { routeMetadata } from './route-metadata.js';
 import type { Gateway } from './routing.js';
+
+type PathRewrite =
+  | { readonly type: 'ReplaceFullPath'; readonly replaceFullPath: string }
+  | { readonly type: 'ReplacePrefixMatch'; readonly replacePrefixMatch: string };
+
+interface UrlRewrite {
+  readonly hostname?: string;
+  readonly path?: PathRewrite;
+}
+
+interface HeaderFilter {
+  readonly set: readonly { readonly name: string; readonly value: string }[];
+}
+
+/** What is written of the Gateway API's filters: client-node has no types of it. */
+type Filter =
+  | { readonly type: 'RequestHeaderModifier'; readonly requestHeaderModifier: HeaderFilter }
+  | { readonly type: 'ResponseHeaderModifier'; readonly responseHeaderModifier: HeaderFilter }
+  | { readonly type: 'URLRewrite'; readonly urlRewrite: UrlRewrite };
 
 /** @param fallback the service that the route leads to instead; null: to its own */
 export function planHttpRoute(
@@ -22,12 +41,11 @@ export function planHttpRoute(
     timeouts: { request: '0s' },
   };
   const modifiers = fallback === null ? [] : headerModifiers(service, target);
-  const rewritten = fallback === null ? {} : { hostname: fallbackHost(service, target) };
-  const rule = (paths: readonly PublicPath[], rewrite: object): object => {
-    const filters = [
-      ...modifiers,
-      ...(Object.keys(rewrite).length === 0 ? [] : [{ type: 'URLRewrite', urlRewrite: rewrite }]),
-    ];
+  const rewritten: UrlRewrite = fallback === null ? {} : { hostname: fallbackHost(service, target) };
+  const rule = (paths: readonly PublicPath[], rewrite: UrlRewrite) => {
+    const isRewritten = Object.keys(rewrite).length > 0;
+    const rewriting: Filter[] = isRewritten ? [{ type: 'URLRewrite', urlRewrite: rewrite }] : [];
+    const filters = [...modifiers, ...rewriting];
     return {
       matches: paths.map(({ type, value }) => ({ path: { type, value: `${pathPrefix ?? ''}${value}` } })),
       ...(filters.length === 0 ? {} : { filters }),
@@ -57,15 +75,15 @@ export function planHttpRoute(
   };
 }
 
-function replaced({ type, value }: PublicPath): object {
+function replaced({ type, value }: PublicPath): PathRewrite {
   return type === 'Exact'
     ? { type: 'ReplaceFullPath', replaceFullPath: value }
     : { type: 'ReplacePrefixMatch', replacePrefixMatch: value };
 }
 
-function headerModifiers(service: WantedService, fallback: string): object[] {
+function headerModifiers(service: WantedService, fallback: string): Filter[] {
   const { request, response } = fallbackHeaders(service, fallback);
-  const set = (values: Record<string, string>): object => ({
+  const set = (values: Record<string, string>): HeaderFilter => ({
     set: Object.entries(values).map(([name, value]) => ({ name, value })),
   });
   return [

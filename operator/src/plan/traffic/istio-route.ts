@@ -1,7 +1,7 @@
 // The public route by istio: a VirtualService for the host and the API's paths, and a DestinationRule for the way to
 // the pods. A stream lasts as long as it lasts, and no generation is begun twice.
 
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import type { KubeObject } from '../../kube/types.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { schemeOf, servicePort } from '../pods/container-parts.js';
@@ -10,6 +10,26 @@ import { podHostname } from './pod-authority.js';
 import { publicPaths, type PublicPath } from './public-paths.js';
 import { routeMetadata } from './route-metadata.js';
 import type { Gateway } from './routing.js';
+
+/** What is written of istio's types: client-node has none of it. */
+interface Rewrite {
+  readonly uri?: string;
+  readonly authority?: string;
+}
+
+interface Headers {
+  readonly request: { readonly set: Readonly<Record<string, string>> };
+  readonly response: { readonly set: Readonly<Record<string, string>> };
+}
+
+type UriMatch = { readonly exact: string } | { readonly prefix: string };
+
+interface ClientTls {
+  readonly mode: 'SIMPLE';
+  readonly sni: string;
+  readonly subjectAltNames: readonly string[];
+  readonly credentialName: string;
+}
 
 const apiVersion = 'networking.istio.io/v1';
 
@@ -59,11 +79,11 @@ function planVirtualService(
   };
 }
 
-function rewriteTo(rewrite: object): object {
+function rewriteTo(rewrite: Rewrite): { readonly rewrite?: Rewrite } {
   return Object.keys(rewrite).length === 0 ? {} : { rewrite };
 }
 
-function headersFor(service: WantedService, fallback: string): object {
+function headersFor(service: WantedService, fallback: string): Headers {
   const { request, response } = fallbackHeaders(service, fallback);
   return { request: { set: request }, response: { set: response } };
 }
@@ -73,7 +93,7 @@ function pathOf({ type, value }: PublicPath): string {
   return type === 'Exact' ? value : `${value}/`;
 }
 
-function uriMatch(pathPrefix: string, path: PublicPath): object {
+function uriMatch(pathPrefix: string, path: PublicPath): UriMatch {
   const whole = pathPrefix + pathOf(path);
   return path.type === 'Exact' ? { exact: whole } : { prefix: whole };
 }
@@ -106,7 +126,7 @@ function planDestinationRule(service: WantedService, gateway: Gateway): KubeObje
 const configMapCredential = 'configmap://';
 
 /** Null: the pods speak plain HTTP. */
-function tlsSettings(service: WantedService): object | null {
+function tlsSettings(service: WantedService): ClientTls | null {
   const { secretRef, caConfigMapRef } = service.spec.tls;
   if (secretRef === undefined || caConfigMapRef === undefined) return null;
   return {
@@ -119,6 +139,6 @@ function tlsSettings(service: WantedService): object | null {
 
 /** Whether a DestinationRule of ours has gateways speak HTTPS. */
 export function originatesTls(rule: KubeObject | null): boolean {
-  const { trafficPolicy } = (rule?.['spec'] ?? {}) as { trafficPolicy?: { tls?: object } };
+  const { trafficPolicy } = (rule?.['spec'] ?? {}) as { trafficPolicy?: { tls?: ClientTls } };
   return trafficPolicy?.tls !== undefined;
 }

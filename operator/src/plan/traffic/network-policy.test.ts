@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { wantedService } from '../../spec/wanted-service.fixture.js';
+import { wantedService } from '../../resource/wanted-service.fixture.js';
 import { planNetworkPolicy } from './network-policy.js';
 
 const policy = (spec: object) => JSON.stringify(planNetworkPolicy(wantedService(spec), 'llmservice-system'));

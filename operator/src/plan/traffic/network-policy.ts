@@ -2,8 +2,9 @@
 // and load; where the service sleeps, the activator with the requests that it held). The kubelet's probes need no word: a
 // node always reaches its pods. What pods send is not limited: an S3 endpoint is a name, and policies know addresses.
 
+import type { V1NetworkPolicyPeer } from '@kubernetes/client-node';
 import { activatorName, fieldManager, labels, ports } from '@llmservice/crds';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { resources } from '../../kube/resources.js';
 import type { KubeObject } from '../../kube/types.js';
 import { childMetadata, podSelector } from '../identity/child-metadata.js';
@@ -14,7 +15,7 @@ export function planNetworkPolicy(service: WantedService, operatorNamespace: str
   if (peers === undefined) return [];
   const { apiVersion, kind } = resources.networkPolicies;
   const sleeps = service.spec.scaling.idleAfterSeconds !== undefined;
-  const ours = {
+  const ours: V1NetworkPolicyPeer = {
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': operatorNamespace } },
     podSelector: {
       matchExpressions: [

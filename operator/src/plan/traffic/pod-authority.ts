@@ -1,7 +1,7 @@
 // By what the gateway, the activator and the operator verify pods that speak HTTPS: the authorities of the ConfigMap that the
 // service names, and the name that each pod's certificate has to have, since nobody asks pods by their own.
 
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 
 export type PodAuthority =
   /** None is named. */

@@ -1,6 +1,6 @@
 // Which public hosts a namespace may have, by what the operator's administrator says.
 
-import { matchesGlob } from '../../spec/globs.js';
+import { matchesGlob } from '../../resource/globs.js';
 
 /** Patterns, see globs.ts. */
 export interface RouteHosts {

@@ -1,6 +1,6 @@
 // Name, owner and labels of a route, and on it the service that it leads to instead of its own.
 
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { fallbackAnnotation } from './fallback.js';
 

@@ -3,7 +3,7 @@ import { planRoute } from '../children.js';
 import { planHttpRoute } from './http-route.js';
 import { planIstioRoute } from './istio-route.js';
 import { planRouting, type RoutingCapabilities } from './routing.js';
-import { wantedService } from '../../spec/wanted-service.fixture.js';
+import { wantedService } from '../../resource/wanted-service.fixture.js';
 
 const gateway = { name: 'public', namespace: 'gateways' };
 const istioGateway = { name: 'ingress', namespace: 'istio-system' };

@@ -1,7 +1,7 @@
 // What carries a service's route: by what was asked for, what the cluster knows, and which gateways the operator has.
 
 import { resources } from '../../kube/resources.js';
-import type { WantedService } from '../../spec/parse-spec.js';
+import type { WantedService } from '../../domain/wanted-service.js';
 import type { PodAuthority } from './pod-authority.js';
 import { refusedHost, type RouteHosts } from './route-hosts.js';
 

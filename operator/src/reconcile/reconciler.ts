@@ -1,45 +1,37 @@
 // One look at one service: parse → preflight → plan → apply → status. Pure parts do the thinking; this file orders
 // them. Safe to stop between any two writes: the next look finds what is left to do.
 
-import { timestamp, type LastFailure, type LlmServiceStatus } from '@llmservice/crds';
-import { applyChildren, applyObjects, pruneChildren, type ChildrenView } from './apply/apply-children.js';
-import type { Writer } from './apply/writer.js';
-import { earliest } from './earliest.js';
-import type { Deployment, KubeObject } from './kube/types.js';
+import { timestamp, type LastFailure } from '@llmservice/crds';
+import { applyChildren, applyObjects, pruneChildren, type ChildrenView } from '../apply/apply-children.js';
+import type { Writer } from '../apply/writer.js';
+import { earliest } from '../domain/earliest.js';
+import type { Deployment, KubeObject } from '../kube/types.js';
 import type { Observations } from './observations.js';
-import { planChildren, planRoute, type ChildInputs } from './plan/children.js';
-import { contentHash } from './plan/identity/content-hash.js';
-import { planRevisions, type RevisionPlan } from './plan/revision-plan.js';
-import { hostClaim, hostHolder } from './plan/traffic/host-claims.js';
-import type { PodAuthority } from './plan/traffic/pod-authority.js';
-import { refusedHost } from './plan/traffic/route-hosts.js';
-import {
-  planService,
-  type Installation,
-  type ServicePlan,
-  type ClusterCapabilities,
-} from './plan/plan-service.js';
-import { readRevisions, type Revision } from './plan/rollouts/revision.js';
-import type { Sleep } from './plan/scaling/sleep.js';
-import type { Preflight } from './preflight/preflight.js';
+import { planChildren, planRoute, type ChildInputs } from '../plan/children.js';
+import { planRevisions, type RevisionPlan } from '../plan/revision-plan.js';
+import { planService, type ServicePlan } from '../plan/plan-service.js';
+import { readRevisions, type Revision } from '../plan/rollouts/revision.js';
+import type { Sleep } from '../plan/scaling/sleep.js';
+import type { Preflight } from '../preflight/preflight.js';
+import type { Capabilities } from './capabilities.js';
 import { withPulledAhead, type PrePullController } from './pre-pull-controller.js';
 import type { RolloutController } from './rollout-controller.js';
 import type { SleepController } from './sleep-controller.js';
-import { parseSpec, type WantedService } from './spec/parse-spec.js';
-import { buildStatus, pendingConditions, toLastFailure } from './status/build-status.js';
-import { answer } from './status/conditions.js';
-import { transitions } from './status/events.js';
-import { heldBefore, outcomeOf } from './status/failure-hold.js';
-import type { FailureHold, Observed } from './status/observed.js';
-import { planPods } from './status/plan-pods.js';
-import { isReady } from './status/pod-state.js';
-import { unreadableBefore } from './status/unreadable-before.js';
-import { judgeRevision, type Patience } from './status/revision-failure.js';
-import type { Caches } from './watch/caches.js';
-import type { CrashLogs } from './watch/crash-logs.js';
-import type { MetricsApi } from './watch/metrics-api.js';
-import type { PodAuthorities } from './watch/pod-authorities.js';
-import type { StreamChecks } from './watch/stream-checks.js';
+import { statusOf, type StatusWriter } from './status-writer.js';
+import { parseSpec } from '../resource/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
+import { toLastFailure } from '../status/build-status.js';
+import { answer } from '../status/conditions.js';
+import { heldBefore, outcomeOf } from '../status/failure-hold.js';
+import type { FailureHold, Observed } from '../status/observed.js';
+import { planPods } from '../status/plan-pods.js';
+import { isReady } from '../status/pod-state.js';
+import { unreadableBefore } from '../status/unreadable-before.js';
+import { judgeRevision, type Patience } from '../status/revision-failure.js';
+import type { Caches } from '../watch/caches.js';
+import type { CrashLogs } from '../watch/crash-logs.js';
+import type { PodAuthorities } from '../watch/pod-authorities.js';
+import type { StreamChecks } from '../watch/stream-checks.js';
 
 export interface ReconcilerOptions {
   readonly caches: Caches;
@@ -48,9 +40,9 @@ export interface ReconcilerOptions {
   readonly crashLogs: Pick<CrashLogs, 'read'>;
   readonly observations: Observations;
   readonly sleeps: Pick<SleepController, 'decide'>;
-  readonly capabilities: Installation;
+  readonly statuses: Pick<StatusWriter, 'announce' | 'write'>;
+  readonly capabilities: Pick<Capabilities, 'of' | 'installation'>;
   readonly operatorNamespace: string;
-  readonly metricsApi: Pick<MetricsApi, 'served'>;
   readonly rollouts: Pick<RolloutController, 'decide'>;
   readonly prePulls: Pick<PrePullController, 'ensure'>;
   readonly streams: Pick<StreamChecks, 'want' | 'forget'>;
@@ -90,18 +82,12 @@ export class Reconciler {
       this.options.authorities.forget(key);
       return null;
     }
-    const seen = await this.announce(object);
+    const seen = await this.options.statuses.announce(object);
     const parsed = parseSpec(seen);
     if (!parsed.ok) {
-      await this.writeStatus(
-        seen,
-        this.options.observations.ofInvalid(
-          seen,
-          parsed,
-          this.capabilities(seen, { state: 'none' }),
-          this.now(),
-        ),
-      );
+      const { capabilities, observations, statuses } = this.options;
+      const usable = capabilities.of(seen, { state: 'none' });
+      await statuses.write(seen, observations.ofInvalid(seen, parsed, usable, this.now()));
       return null;
     }
     const { result, recheckMs } = this.options.preflight.look(
@@ -112,21 +98,12 @@ export class Reconciler {
     // The end of the read brings the service here again.
     if (result === null) return recheckMs;
     const authority = await this.options.authorities.look(parsed.service);
-    const plan = planService(parsed.service, result, this.capabilities(seen, authority));
+    const plan = planService(parsed.service, result, this.options.capabilities.of(seen, authority));
     return earliest(
       recheckMs,
       await this.ensure(seen, parsed.service, plan),
       authority.state === 'missing' ? obstacleRetryMs : null,
     );
-  }
-
-  /** A service nobody reconciled yet gets all its conditions first, so that waiting for one of them can begin. */
-  private async announce(object: KubeObject): Promise<KubeObject> {
-    if (statusOf(object).conditions !== undefined) return object;
-    const status = { conditions: pendingConditions(object.metadata.generation ?? 0, this.now()) };
-    const written = await this.options.writer.writeStatus(object, status);
-    this.options.caches.remember(written);
-    return written;
   }
 
   /** Applies the plan and writes what came of it. @returns when to look again, if by time alone */
@@ -142,12 +119,12 @@ export class Reconciler {
 
   /** What is there and what has failed. The failure is written before the pods that reported it are stopped. */
   private async judge(object: KubeObject, service: WantedService, plan: ServicePlan): Promise<Standing> {
-    const { caches, crashLogs, observations } = this.options;
+    const { caches, crashLogs, observations, statuses } = this.options;
     const { namespace, name } = service;
     await crashLogs.read(caches.podsOf(namespace, name));
     const deployment = caches.deployment(namespace, name);
     const stored = caches.revisionsOf(namespace, name);
-    const { history, unreadable } = readRevisions(stored, service, this.options.capabilities);
+    const { history, unreadable } = readRevisions(stored, service, this.options.capabilities.installation);
     const revisions = planRevisions(service, plan, history, deployment);
     const revision = revisions.target?.template.revision ?? null;
     const seen = observations.of(object, service, plan, revision, this.now());
@@ -159,7 +136,7 @@ export class Reconciler {
       failure === null ? null : { failure, outcome: outcomeOf(revisions, seen) };
     const before = { ...seen, failureHold };
     const isReported = failure !== null && isSameFailure(failure, seen.previous.lastFailure);
-    if (failureHold !== null && wasHeld === null && !isReported) await this.writeStatus(object, before);
+    if (failureHold !== null && wasHeld === null && !isReported) await statuses.write(object, before);
     const recheckMs = verdict.state === 'open' ? verdict.recheckMs : null;
     return { object, service, plan, deployment, revisions, unreadable, before, recheckMs };
   }
@@ -170,7 +147,7 @@ export class Reconciler {
     const routes = leads ? planRoute(service, routeInputs(plan, before)) : [];
     const refused = await applyObjects(this.options.writer, this.view(service), routes, service);
     const obstacle = plan.obstacle ?? refused;
-    await this.writeStatus(object, { ...before, obstacle });
+    await this.options.statuses.write(object, { ...before, obstacle });
     return earliest(obstacle === null ? null : obstacleRetryMs, ofDemand(before));
   }
 
@@ -198,7 +175,7 @@ export class Reconciler {
     const done = withPulledAhead(plan, ahead.message);
     const seen = observations.of(object, service, done, target.template.revision, this.now());
     const after = asleepOr(seen, sleep);
-    await this.writeStatus(object, { ...after, failureHold, obstacle });
+    await this.options.statuses.write(object, { ...after, failureHold, obstacle });
     const kept = [target, ...(revisions.good === null ? [] : [revisions.good])];
     const applied = caches.deployment(service.namespace, service.name);
     await pruneChildren(
@@ -230,16 +207,6 @@ export class Reconciler {
     return this.options.streams.want(`${namespace}/${name}`, routing);
   }
 
-  private async writeStatus(object: KubeObject, observed: Observed): Promise<void> {
-    const { caches, writer } = this.options;
-    const latest = caches.latest(object);
-    const before = statusOf(latest);
-    const after = buildStatus({ ...observed, previous: before });
-    if (contentHash(before) === contentHash(after)) return;
-    caches.remember(await writer.writeStatus(latest, after));
-    for (const transition of transitions(before, after)) await writer.emit(latest, transition, this.now());
-  }
-
   private view(service: WantedService): ChildrenView {
     const { caches } = this.options;
     return {
@@ -253,30 +220,6 @@ export class Reconciler {
 
   private patience({ spec }: WantedService): Patience {
     return { ...this.options.patience, noProgressMs: spec.rollout.noProgressTimeoutSeconds * 1000 };
-  }
-
-  private capabilities(object: KubeObject, authority: PodAuthority): ClusterCapabilities {
-    return { ...this.installation(), hostTaken: this.isHostTaken(object), authority };
-  }
-
-  /** Of every service alike. */
-  installation(): Omit<ClusterCapabilities, 'hostTaken' | 'authority'> {
-    const { gatewayApi, backendTls, istio, keda, forbidden } = this.options.caches.kinds;
-    const customMetrics = this.options.metricsApi.served;
-    const served = { gatewayApi, backendTls, istio, keda, forbidden, customMetrics };
-    return { ...this.options.capabilities, ...served };
-  }
-
-  private isHostTaken(object: KubeObject): boolean {
-    const { caches, capabilities } = this.options;
-    const own = hostClaim(caches.latest(object));
-    if (own === null) return false;
-    const others = caches.servicesAt(own.host).flatMap((each) => hostClaim(each) ?? []);
-    // What a namespace may not have it does not keep from others.
-    const rightful = others.filter(
-      ({ namespace, host }) => refusedHost(namespace, host, capabilities.limits.routeHosts) === null,
-    );
-    return hostHolder(own, rightful) !== null;
   }
 
   private now(): string {
@@ -307,8 +250,4 @@ function ofDemand({ demand }: Observed): number | null {
 
 function asleepOr(observed: Observed, sleep: Sleep): Observed {
   return { ...observed, sleep, ...(sleep.state === 'asleep' ? { wantedReplicas: 0 } : {}) };
-}
-
-function statusOf(object: KubeObject): LlmServiceStatus {
-  return object['status'] ?? {};
 }

@@ -1,14 +1,14 @@
 // Puts the question how pods are replaced together from what is seen, and has the nodes checked where it is open.
 
-import { hasEnded } from './kube/has-ended.js';
-import type { Deployment, Pod, PodSpec } from './kube/types.js';
-import type { PlannedTemplate } from './plan/pods/planned-template.js';
-import { revisionAnnotation } from './plan/pods/pod-template.js';
-import { replacementOf, type Replacement } from './plan/rollouts/replacement.js';
-import { decideRollout, reviewRollout, type NodeRoom, type Rollout } from './plan/rollouts/rollout.js';
-import type { WantedService } from './spec/parse-spec.js';
-import { podCondition, podRevision } from './status/pod-state.js';
-import { readRefusal } from './status/refusal.js';
+import { hasEnded } from '../kube/has-ended.js';
+import type { Deployment, Pod } from '../kube/types.js';
+import type { PlannedTemplate } from '../plan/pods/planned-template.js';
+import { revisionAnnotation } from '../plan/pods/pod-template.js';
+import { replacementOf, type Replacement } from '../plan/rollouts/replacement.js';
+import { decideRollout, reviewRollout, type NodeRoom, type Rollout } from '../plan/rollouts/rollout.js';
+import type { WantedService } from '../domain/wanted-service.js';
+import { podCondition, podRevision } from '../status/pod-state.js';
+import { readRefusal } from '../status/refusal.js';
 
 export interface RolloutDecision {
   readonly replacement: Replacement;
@@ -33,7 +33,7 @@ export class RolloutController {
       strategy: spec.rollout.strategy,
       current: replacementOf(deployment),
       changing: deployment?.spec?.template?.metadata?.annotations?.[revisionAnnotation] !== template.revision,
-      pod: (template.pod as { spec: PodSpec }).spec,
+      pod: template.pod.spec,
       oldPods: pods.filter((pod) => podRevision(pod) !== template.revision && holdsNode(pod)),
       unschedulable: longestWait(pods, template.revision, now) ?? quotaWait(deployment, now),
     };

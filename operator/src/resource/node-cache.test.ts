@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { specDefaults, type Violation } from '@llmservice/crds';
-import { parseNodeCache, type NodeCache } from './node-cache.js';
+import { parseNodeCache } from './node-cache.js';
+import type { NodeCache } from '../domain/wanted-service.js';
 
 type Given = Partial<Parameters<typeof parseNodeCache>[0]>;
 

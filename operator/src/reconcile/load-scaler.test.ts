@@ -1,10 +1,10 @@
 import { expect, jest, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { api } from '@llmservice/crds';
-import type { Writer } from './apply/writer.js';
-import type { KubeObject } from './kube/types.js';
+import type { Writer } from '../apply/writer.js';
+import type { KubeObject } from '../kube/types.js';
 import { LoadScaler, type LoadScalerOptions } from './load-scaler.js';
-import type { Look } from './plan/scaling/idleness.js';
+import type { Look } from '../plan/scaling/idleness.js';
 
 const busy: Look = {
   pods: new Map([['uid', { running: 25, waiting: 0, counted: 0, kvUsage: null }]]),

@@ -1,18 +1,8 @@
-// Where pulled weights are kept, as one typed value.
+// Reads where pulled weights are kept.
 
 import type { LlmServiceSpec, Violation } from '@llmservice/crds';
+import type { NodeCache } from '../domain/wanted-service.js';
 import { isAmount, notAnAmount, parseQuantity } from './quantity.js';
-
-type Kind =
-  { readonly kind: 'hostPath'; readonly path: string } | { readonly kind: 'pvc'; readonly claimName: string };
-
-/** What pods share. */
-export type NodeCache = Kind & {
-  /** Null: as much as the disk has. */
-  readonly maxBytes: number | null;
-  readonly verify: 'onPull' | 'always';
-  readonly prePull: boolean;
-};
 
 /** The API server's CEL rules say the same; these hold where its copy of the CRD is older. Null: nothing is shared. */
 export function parseNodeCache(

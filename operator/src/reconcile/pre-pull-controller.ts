@@ -1,13 +1,13 @@
 // Has weights pulled before pods come for them, and forgets Jobs of revisions and nodes that are gone.
 
-import { applyObjects } from './apply/apply-children.js';
-import type { Writer } from './apply/writer.js';
-import { errorText } from './error-text.js';
-import type { ServicePlan } from './plan/plan-service.js';
-import { describePrePull, planPrePull, type CandidateNode } from './plan/rollouts/pre-pull.js';
-import type { PlannedTemplate } from './plan/pods/planned-template.js';
-import type { WantedService } from './spec/parse-spec.js';
-import type { Caches } from './watch/caches.js';
+import { applyObjects } from '../apply/apply-children.js';
+import type { Writer } from '../apply/writer.js';
+import { errorText } from '../kube/error-text.js';
+import type { ServicePlan } from '../plan/plan-service.js';
+import { describePrePull, planPrePull, type CandidateNode } from '../plan/rollouts/pre-pull.js';
+import type { PlannedTemplate } from '../plan/pods/planned-template.js';
+import type { WantedService } from '../domain/wanted-service.js';
+import type { Caches } from '../watch/caches.js';
 
 /** Nodes come and go without a word to the operator. */
 const lookAgainMs = 5 * 60_000;

@@ -1,11 +1,11 @@
 import { expect, jest, test } from '@jest/globals';
-import type { Writer } from './apply/writer.js';
-import { ApiError } from './kube/client.js';
-import type { KubeObject } from './kube/types.js';
-import type { ServicePlan } from './plan/plan-service.js';
-import { planTemplate } from './plan/pods/planned-template.js';
+import type { Writer } from '../apply/writer.js';
+import { ApiError } from '../kube/client.js';
+import type { KubeObject } from '../kube/types.js';
+import type { ServicePlan } from '../plan/plan-service.js';
+import { planTemplate } from '../plan/pods/planned-template.js';
 import { PrePullController, withPulledAhead } from './pre-pull-controller.js';
-import { wantedService } from './spec/wanted-service.fixture.js';
+import { wantedService } from '../resource/wanted-service.fixture.js';
 
 const service = wantedService({
   model: { uri: 's3://bucket/folder/', cache: { kind: 'pvc', claimName: 'weights', prePull: true } },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { wantedService } from './wanted-service.fixture.js';
-import { parseCheckpointUri, parseSpec } from './parse-spec.js';
+import { parseCheckpointUri } from './checkpoint-uri.js';
+import { parseSpec } from './parse-spec.js';
 
 const object = (spec: unknown) => ({
   apiVersion: 'llmservice.dev/v1alpha1',

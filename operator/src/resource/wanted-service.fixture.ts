@@ -1,7 +1,8 @@
 // A parsed service for tests, with any field of the spec replaced.
 
 import { api } from '@llmservice/crds';
-import { parseSpec, type WantedService } from './parse-spec.js';
+import { parseSpec } from './parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 
 export function wantedService(spec: object = {}, annotations: Record<string, string> = {}): WantedService {
   const parsed = parseSpec({

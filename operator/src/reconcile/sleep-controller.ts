@@ -1,18 +1,18 @@
 // Puts the question whether a service sleeps together from what is seen, and who takes its requests meanwhile.
 
-import { earliest } from './earliest.js';
-import type { Deployment } from './kube/types.js';
-import type { Idleness } from './plan/scaling/idleness.js';
-import { handoverMs, needsActivator, planSleep, readSleepMark, type Sleep } from './plan/scaling/sleep.js';
-import { uncoverable } from './plan/traffic/pod-authority.js';
-import { schemeOf } from './plan/pods/container-parts.js';
-import { activatorEndpoints, type ActivatorEndpoints } from './plan/traffic/activator-endpoints.js';
-import type { WantedService } from './spec/parse-spec.js';
-import type { Observed } from './status/observed.js';
-import { isSettled } from './status/plan-pods.js';
-import { answeringMs } from './status/pod-state.js';
-import type { Caches } from './watch/caches.js';
-import type { IdleMonitor } from './watch/idle-monitor.js';
+import { earliest } from '../domain/earliest.js';
+import type { Deployment } from '../kube/types.js';
+import type { Idleness } from '../plan/scaling/idleness.js';
+import { handoverMs, needsActivator, planSleep, readSleepMark, type Sleep } from '../plan/scaling/sleep.js';
+import { uncoverable } from '../plan/traffic/pod-authority.js';
+import { schemeOf } from '../plan/pods/container-parts.js';
+import { activatorEndpoints, type ActivatorEndpoints } from '../plan/traffic/activator-endpoints.js';
+import type { WantedService } from '../domain/wanted-service.js';
+import type { Observed } from '../status/observed.js';
+import { isSettled } from '../status/plan-pods.js';
+import { answeringMs } from '../status/pod-state.js';
+import type { Caches } from '../watch/caches.js';
+import type { IdleMonitor } from '../watch/idle-monitor.js';
 
 export interface SleepDecision {
   readonly sleep: Sleep;

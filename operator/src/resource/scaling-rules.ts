@@ -2,7 +2,7 @@
 // API server has in CEL too, these hold where its copy of the CRD is older.
 
 import type { LlmServiceSpec, Violation } from '@llmservice/crds';
-import { cron } from '../plan/scaling/schedules.js';
+import { cron } from './cron.js';
 
 export function scalingViolations(spec: LlmServiceSpec): Violation[] {
   return [...boundViolations(spec), ...scheduleViolations(spec), ...budgetViolations(spec)];

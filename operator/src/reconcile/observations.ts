@@ -1,26 +1,27 @@
 // Gathers what a status is made from: what was wanted and planned, and what the caches hold of it.
 
-import type { KubeObject } from './kube/types.js';
-import { podSelector } from './plan/identity/child-metadata.js';
-import { schemeOf } from './plan/pods/container-parts.js';
-import { idleDemand, planDemand } from './plan/scaling/demand.js';
-import { planFallback, type Fallback } from './plan/traffic/fallback.js';
-import type { ServicePlan, ClusterCapabilities } from './plan/plan-service.js';
-import { originatesTls } from './plan/traffic/istio-route.js';
-import { authoritiesForActivator } from './plan/traffic/pod-authority.js';
-import { planRouting, type Routing } from './plan/traffic/routing.js';
-import { readSleepMark } from './plan/scaling/sleep.js';
-import type { ParsedSpec, WantedService } from './spec/parse-spec.js';
-import type { Observed, Streaming } from './status/observed.js';
-import { answeringMs } from './status/pod-state.js';
-import type { Caches } from './watch/caches.js';
-import type { CrashLogs } from './watch/crash-logs.js';
-import type { IdleMonitor } from './watch/idle-monitor.js';
-import type { LoadMonitor } from './watch/load-monitor.js';
-import type { PodAuthorities } from './watch/pod-authorities.js';
-import type { StreamChecks } from './watch/stream-checks.js';
+import type { KubeObject } from '../kube/types.js';
+import { podSelector } from '../plan/identity/child-metadata.js';
+import { schemeOf } from '../plan/pods/container-parts.js';
+import { idleDemand, planDemand } from '../plan/scaling/demand.js';
+import { planFallback, type Fallback } from '../plan/traffic/fallback.js';
+import type { ServicePlan, ClusterCapabilities } from '../plan/plan-service.js';
+import { originatesTls } from '../plan/traffic/istio-route.js';
+import { authoritiesForActivator } from '../plan/traffic/pod-authority.js';
+import { planRouting, type Routing } from '../plan/traffic/routing.js';
+import { readSleepMark } from '../plan/scaling/sleep.js';
+import type { ParsedSpec } from '../resource/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
+import type { Observed, Streaming } from '../status/observed.js';
+import { answeringMs } from '../status/pod-state.js';
+import type { Caches } from '../watch/caches.js';
+import type { CrashLogs } from '../watch/crash-logs.js';
+import type { IdleMonitor } from '../watch/idle-monitor.js';
+import type { LoadMonitor } from '../watch/load-monitor.js';
+import type { PodAuthorities } from '../watch/pod-authorities.js';
+import type { StreamChecks } from '../watch/stream-checks.js';
 
-export interface PictureSources {
+export interface ObservationSources {
   readonly caches: Caches;
   readonly loads: Pick<LoadMonitor, 'of'>;
   readonly idle: Pick<IdleMonitor, 'of'>;
@@ -37,7 +38,7 @@ type Frame = Pick<
 >;
 
 export class Observations {
-  constructor(private readonly sources: PictureSources) {}
+  constructor(private readonly sources: ObservationSources) {}
 
   /**
    * @param revision of the template that is wanted; null where none could be planned

@@ -2,7 +2,7 @@
 // do in the pod): so that the operator reads with exactly what the pod will read with, and never with its own identity.
 
 import type { EnvVar } from '@llmservice/crds';
-import type { WantedService } from './parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
 
 /** Where a credential is found. */
 export type CredentialSource =

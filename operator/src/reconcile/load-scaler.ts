@@ -3,16 +3,17 @@
 // before the stabilization window has passed anew.
 
 import type { LlmServiceSpec } from '@llmservice/crds';
-import type { Writer } from './apply/writer.js';
-import { hasEnded } from './kube/has-ended.js';
-import type { KubeObject, Pod } from './kube/types.js';
-import { planAutoscaling, scalingTarget, type AutoscalingCapabilities } from './plan/scaling/autoscaling.js';
-import type { Activity, Look } from './plan/scaling/idleness.js';
-import { decideReplicas, type Load, type ScalingMemory } from './plan/scaling/scaling-decision.js';
-import { wantedReplicas } from './plan/scaling/wanted-replicas.js';
-import { parseSpec, type WantedService } from './spec/parse-spec.js';
-import { isReady } from './status/pod-state.js';
-import type { Caches } from './watch/caches.js';
+import type { Writer } from '../apply/writer.js';
+import { hasEnded } from '../kube/has-ended.js';
+import type { KubeObject, Pod } from '../kube/types.js';
+import { planAutoscaling, scalingTarget, type AutoscalingCapabilities } from '../plan/scaling/autoscaling.js';
+import type { Activity, Look } from '../plan/scaling/idleness.js';
+import { decideReplicas, type Load, type ScalingMemory } from '../plan/scaling/scaling-decision.js';
+import { wantedReplicas } from '../plan/scaling/wanted-replicas.js';
+import { parseSpec } from '../resource/parse-spec.js';
+import type { WantedService } from '../domain/wanted-service.js';
+import { isReady } from '../status/pod-state.js';
+import type { Caches } from '../watch/caches.js';
 
 export interface LoadScalerOptions {
   readonly caches: Pick<Caches, 'llmServices' | 'podsOf'>;

@@ -1,0 +1,42 @@
+// What the preflight finds of a checkpoint, and what planners take from it.
+
+import type { ModelShape, ResidentWeights } from '@llmservice/checkpoint';
+import type { Failure } from '@llmservice/crds';
+
+/** What a memory plan is made from. */
+export interface PlannedCheckpoint {
+  readonly shape: ModelShape;
+  readonly weights: ResidentWeights;
+}
+
+export interface Pins {
+  readonly model: string;
+  /** Of the checkpoint that the head may come from; null: there is none. */
+  readonly head: string | null;
+}
+
+export interface Checkpoint {
+  /** Null: of an architecture that our engine lacks, for one that may have it. */
+  readonly model: PlannedCheckpoint | null;
+  /** What is special about it. */
+  readonly note?: string;
+  /** Packed weights where one rank holds all. */
+  readonly weightBytes: number;
+  /** Weight files as they lie in the bucket. */
+  readonly fileBytes: number;
+  /** Changes when any file that was read changes. */
+  readonly fingerprint: string;
+  /** What the pods' cache knows the files by; absent where there is none. */
+  readonly pins?: Pins;
+}
+
+export type PreflightResult =
+  | { readonly state: 'resolved'; readonly checkpoint: Checkpoint }
+  | { readonly state: 'failed'; readonly failure: Failure }
+  /** Nothing can be said now; `known` is what was found before, if anything. */
+  | { readonly state: 'unavailable'; readonly failure: Failure; readonly known: Checkpoint | null };
+
+export type PreflightState =
+  | PreflightResult
+  /** The first read has not ended, for a reason that is none of the endpoint's. */
+  | { readonly state: 'reading'; readonly message: string };

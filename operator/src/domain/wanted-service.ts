@@ -1,0 +1,55 @@
+// A service as its owner wants it: the spec read once, complete and typed (resource/parse-spec.ts reads it).
+
+import type { LlmServiceSpec } from '@llmservice/crds';
+
+export interface CheckpointLocation {
+  readonly bucket: string;
+  /** Empty, or ends with a slash. */
+  readonly prefix: string;
+  /** The GGUF file below it that is meant; null for the folder. */
+  readonly file: string | null;
+}
+
+type Folder =
+  { readonly kind: 'hostPath'; readonly path: string } | { readonly kind: 'pvc'; readonly claimName: string };
+
+/** Where pulled weights are kept for several pods. */
+export type NodeCache = Folder & {
+  /** Null: as much as the disk has. */
+  readonly maxBytes: number | null;
+  readonly verify: 'onPull' | 'always';
+  readonly prePull: boolean;
+};
+
+export interface Accelerator {
+  readonly kind: 'cpu' | 'cuda' | 'hip';
+  /** Extended resource; null on the CPU. */
+  readonly resourceName: string | null;
+  readonly devices: number;
+  /** Null where nobody said: the engine measures it on the device. */
+  readonly memoryBytesPerDevice: number | null;
+  /** What its profile gives the pods. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface WantedService {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly spec: LlmServiceSpec;
+  /** The name that clients send. */
+  readonly modelName: string;
+  readonly checkpoint: CheckpointLocation;
+  /** Where the layer for multi-token prediction comes from if the checkpoint has none; null: nowhere. */
+  readonly head: CheckpointLocation | null;
+  /** Null: each pod pulls its own copy. */
+  readonly cache: NodeCache | null;
+  readonly accelerator: Accelerator;
+  readonly tensor: number;
+  readonly sharedMemoryBytes: number;
+  /** Value of the retry annotation; empty when absent. */
+  readonly retry: string;
+  /** Value of the activators' annotation; empty when absent. */
+  readonly lastRequest: string;
+}

@@ -1,0 +1,38 @@
+// What planners may use for a service: what the operator was installed with, and what the cluster serves now.
+
+import type { KubeObject } from '../kube/types.js';
+import type { ClusterCapabilities, Installation } from '../plan/plan-service.js';
+import { hostClaim, hostHolder } from '../plan/traffic/host-claims.js';
+import type { PodAuthority } from '../plan/traffic/pod-authority.js';
+import { refusedHost } from '../plan/traffic/route-hosts.js';
+import type { Caches } from '../watch/caches.js';
+import type { MetricsApi } from '../watch/metrics-api.js';
+
+export class Capabilities {
+  constructor(
+    readonly installation: Installation,
+    private readonly caches: Pick<Caches, 'kinds' | 'latest' | 'servicesAt'>,
+    private readonly metricsApi: Pick<MetricsApi, 'served'>,
+  ) {}
+
+  of(object: KubeObject, authority: PodAuthority): ClusterCapabilities {
+    return { ...this.ofEveryService(), hostTaken: this.isHostTaken(object), authority };
+  }
+
+  ofEveryService(): Omit<ClusterCapabilities, 'hostTaken' | 'authority'> {
+    const { gatewayApi, backendTls, istio, keda, forbidden } = this.caches.kinds;
+    const customMetrics = this.metricsApi.served;
+    return { ...this.installation, gatewayApi, backendTls, istio, keda, forbidden, customMetrics };
+  }
+
+  private isHostTaken(object: KubeObject): boolean {
+    const own = hostClaim(this.caches.latest(object));
+    if (own === null) return false;
+    const others = this.caches.servicesAt(own.host).flatMap((each) => hostClaim(each) ?? []);
+    // What a namespace may not have it does not keep from others.
+    const rightful = others.filter(
+      ({ namespace, host }) => refusedHost(namespace, host, this.installation.limits.routeHosts) === null,
+    );
+    return hostHolder(own, rightful) !== null;
+  }
+}
