@@ -60,20 +60,6 @@ export const architectures: readonly Architecture[] = [
   },
   {
     ...dense,
-    name: 'mistral',
-    modelTypes: ['mistral'],
-    biases: { qkv: 'none', output: 'none', mlp: 'none' },
-    window: { switch: null, layers: 'all' },
-  },
-  {
-    ...dense,
-    name: 'qwen2',
-    modelTypes: ['qwen2'],
-    biases: { qkv: 'always', output: 'none', mlp: 'none' },
-    window: { switch: 'use_sliding_window', layers: 'named' },
-  },
-  {
-    ...dense,
     name: 'qwen3',
     modelTypes: ['qwen3'],
     headDim: 128,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { supportedModelTypes } from './architectures.js';
 import { parseCheckpointConfig } from './read-config.js';
 import { FailureError } from '@llmservice/crds';
 import { qwen35MoeConfig, qwen36Config, qwen3MoeConfig } from './config.fixture.js';
@@ -150,7 +151,7 @@ describe('parseCheckpointConfig', () => {
       'an unknown model_type',
       { ...llama, model_type: 'gpt_neox' },
       'UnsupportedArchitecture',
-      'llama, mistral, qwen2, qwen3, qwen3_moe, qwen3_next, qwen3_5, qwen3_5_text, qwen3_5_moe, qwen3_5_moe_text',
+      `"gpt_neox" is not supported; supported: ${supportedModelTypes.join(', ')}`,
     ],
     [
       'a rotary scaling that is not there',
@@ -279,28 +280,17 @@ describe('parseCheckpointConfig', () => {
       [0, 0, 40],
     ],
     [
-      'qwen2, by layer_types',
+      'qwen3, by layer_types',
       {
-        ...{ model_type: 'qwen2', ...slides },
+        ...{ model_type: 'qwen3', ...slides },
         layer_types: ['sliding_attention', 'full_attention', 'full_attention'],
       },
       [40, 0, 0],
     ],
     ['qwen3, none of few layers', { model_type: 'qwen3', ...slides }, [0, 0, 0]],
     ['qwen3_moe, everywhere', { ...qwen3MoeConfig, num_hidden_layers: 3, ...slides }, [40, 40, 40]],
-    ['mistral, without a switch', { model_type: 'mistral' }, [40, 40, 40]],
-    ['mistral without a window', { model_type: 'mistral', sliding_window: null }, [0, 0, 0]],
   ])('windows of %s', (_name, changes, windows) => {
     expect(parseCheckpointConfig({ ...small, ...changes }).windows).toEqual(windows);
-  });
-
-  test('qwen2 has biases of queries, keys and values alone, mistral none', () => {
-    const biases = { qkvBias: true, outputBias: false, mlpBias: false };
-    expect(parseCheckpointConfig({ ...small, model_type: 'qwen2' })).toMatchObject(biases);
-    const none = { qkvBias: false, outputBias: false, mlpBias: false, qkNorm: false };
-    expect(parseCheckpointConfig({ ...small, model_type: 'mistral', attention_bias: true })).toMatchObject(
-      none,
-    );
   });
 
   test.each([
