@@ -60,6 +60,13 @@ export const architectures: readonly Architecture[] = [
   },
   {
     ...dense,
+    name: 'mistral',
+    modelTypes: ['mistral'],
+    biases: { qkv: 'none', output: 'none', mlp: 'none' },
+    window: { switch: null, layers: 'all' },
+  },
+  {
+    ...dense,
     name: 'qwen3',
     modelTypes: ['qwen3'],
     headDim: 128,

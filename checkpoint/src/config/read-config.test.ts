@@ -289,8 +289,17 @@ describe('parseCheckpointConfig', () => {
     ],
     ['qwen3, none of few layers', { model_type: 'qwen3', ...slides }, [0, 0, 0]],
     ['qwen3_moe, everywhere', { ...qwen3MoeConfig, num_hidden_layers: 3, ...slides }, [40, 40, 40]],
+    ['mistral, without a switch', { model_type: 'mistral' }, [40, 40, 40]],
+    ['mistral without a window', { model_type: 'mistral', sliding_window: null }, [0, 0, 0]],
   ])('windows of %s', (_name, changes, windows) => {
     expect(parseCheckpointConfig({ ...small, ...changes }).windows).toEqual(windows);
+  });
+
+  test('mistral has no biases, whatever its config says', () => {
+    const none = { qkvBias: false, outputBias: false, mlpBias: false, qkNorm: false };
+    expect(parseCheckpointConfig({ ...small, model_type: 'mistral', attention_bias: true })).toMatchObject(
+      none,
+    );
   });
 
   test.each([
