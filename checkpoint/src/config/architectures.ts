@@ -67,6 +67,13 @@ export const architectures: readonly Architecture[] = [
   },
   {
     ...dense,
+    name: 'qwen2',
+    modelTypes: ['qwen2'],
+    biases: { qkv: 'always', output: 'none', mlp: 'none' },
+    window: { switch: 'use_sliding_window', layers: 'named' },
+  },
+  {
+    ...dense,
     name: 'qwen3',
     modelTypes: ['qwen3'],
     headDim: 128,

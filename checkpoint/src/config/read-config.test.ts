@@ -280,9 +280,9 @@ describe('parseCheckpointConfig', () => {
       [0, 0, 40],
     ],
     [
-      'qwen3, by layer_types',
+      'qwen2, by layer_types',
       {
-        ...{ model_type: 'qwen3', ...slides },
+        ...{ model_type: 'qwen2', ...slides },
         layer_types: ['sliding_attention', 'full_attention', 'full_attention'],
       },
       [40, 0, 0],
@@ -300,6 +300,11 @@ describe('parseCheckpointConfig', () => {
     expect(parseCheckpointConfig({ ...small, model_type: 'mistral', attention_bias: true })).toMatchObject(
       none,
     );
+  });
+
+  test('qwen2 has biases of queries, keys and values alone', () => {
+    const biases = { qkvBias: true, outputBias: false, mlpBias: false };
+    expect(parseCheckpointConfig({ ...small, model_type: 'qwen2' })).toMatchObject(biases);
   });
 
   test.each([

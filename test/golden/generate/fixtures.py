@@ -67,6 +67,14 @@ def without_biases(config: dict) -> dict:
     return {name: value for name, value in config.items() if name not in ("attention_bias", "mlp_bias")}
 
 
+def qwen2(**changes) -> dict:
+    """No field says how wide a head is."""
+    own = {"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "rms_norm_eps": 1e-6, "rope_theta": 1000000.0}
+    config = {**without_biases(llama()), **own, "tie_word_embeddings": True, **changes}
+    del config["head_dim"]
+    return config
+
+
 def qwen3(**changes) -> dict:
     return {
         **llama(),
@@ -427,6 +435,13 @@ FIXTURES = (
         "a window of 40 positions in every layer, heads wider than hidden (4 x 32 over 96), untied head",
         mistral(sliding_window=40, num_attention_heads=4, head_dim=32),
         seed=16,
+    ),
+    Fixture(
+        "qwen2-bf16",
+        "biases of q, k and v alone, no head_dim, tied head, a window that use_sliding_window turns off, two shards",
+        qwen2(use_sliding_window=False, sliding_window=40, max_window_layers=1),
+        shards=2,
+        seed=17,
     ),
     # For 4 ranks, of which each has a part of every head, gate and expert; fewer KV heads than ranks.
     Fixture(
