@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-interface StoredTensor {
+export interface StoredTensor {
   readonly dtype: string;
   readonly shape: readonly number[];
   readonly data: Buffer;
@@ -17,18 +17,22 @@ export const isOfMtp = (name: string): boolean => name.startsWith('mtp.');
 export const isOfTrunk = (name: string): boolean => !isOfMtp(name);
 
 export function readStoredTensors(dir: string): StoredTensors {
-  const tensors = new Map<string, StoredTensor>();
-  for (const file of readdirSync(dir).filter((name) => name.endsWith('.safetensors'))) {
-    const bytes = readFileSync(join(dir, file));
-    const begin = 8 + Number(bytes.readBigUInt64LE(0));
-    const header = JSON.parse(bytes.toString('utf8', 8, begin)) as Record<string, Entry>;
-    for (const [name, { dtype, shape, data_offsets: offsets }] of Object.entries(header)) {
-      if (name === '__metadata__') continue;
-      const data = bytes.subarray(begin + offsets[0], begin + offsets[1]);
-      tensors.set(name, { dtype, shape, data });
-    }
-  }
-  return tensors;
+  const files = readdirSync(dir).filter((name) => name.endsWith('.safetensors'));
+  return new Map(files.flatMap((file) => [...readStoredFile(join(dir, file))]));
+}
+
+/** Those of one file. */
+export function readStoredFile(path: string): StoredTensors {
+  const bytes = readFileSync(path);
+  const begin = 8 + Number(bytes.readBigUInt64LE(0));
+  const header = JSON.parse(bytes.toString('utf8', 8, begin)) as Record<string, Entry>;
+  const entries = Object.entries(header).filter(([name]) => name !== '__metadata__');
+  return new Map(
+    entries.map(([name, { dtype, shape, data_offsets: offsets }]) => [
+      name,
+      { dtype, shape, data: bytes.subarray(begin + offsets[0], begin + offsets[1]) },
+    ]),
+  );
 }
 
 interface Entry {

@@ -22,6 +22,8 @@ const isa = cpuIsas().at(-1) as 'portable' | 'avx512';
 
 describe.each([
   ['llama-bf16', 2],
+  ['mistral-bf16', 2],
+  ['qwen2-bf16', 2],
   ['qwen3-bf16', 2],
   ['qwen3-bf16', 4],
   ['qwen3_5-bf16', 2],

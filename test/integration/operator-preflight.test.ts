@@ -56,6 +56,20 @@ describe('a checkpoint that cannot serve', () => {
     ['bad-header', 'CheckpointCorrupt', { [shard]: Buffer.alloc(400, 0xff) }, [], shard],
     ['bad-config', 'CheckpointCorrupt', { 'config.json': '{' }, [], 'config.json is not JSON'],
     ['empty-shard', 'CheckpointCorrupt', { [shard]: '' }, [], shard],
+    [
+      'no-tensor',
+      'CheckpointIncomplete',
+      llamaCheckpoint({ num_hidden_layers: 3 }),
+      [],
+      'no tensor model.layers.2.input_layernorm.weight',
+    ],
+    [
+      'odd-tensor',
+      'CheckpointCorrupt',
+      llamaCheckpoint({ vocab_size: 255 }),
+      [],
+      'model.embed_tokens.weight has shape [256, 64] where config.json implies [255, 64]',
+    ],
   ])('%s is refused as %s, with no Deployment ever', async (name, reason, change, removed, part) => {
     world.s3.put('models', name, { ...files, ...change });
     for (const file of removed) world.s3.remove('models', `${name}/${file}`);

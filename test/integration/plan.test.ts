@@ -244,9 +244,9 @@ describe('with checkpoints in a bucket and a cluster', () => {
     expect([absent.code, absent.text]).toEqual([3, expect.stringContaining('config.json')]);
     const awq = await plan(['-f', '-'], at('models/awq/'), s3Environment);
     expect([awq.code, awq.text]).toEqual([1, expect.stringContaining('"awq"')]);
-    // Its two weight files have some KB of zeros.
+    // Its two weight files have 180 KB of zeros.
     expect(awq.text).toMatch(
-      /estimate +an engine that runs it would take about 0\.0 MiB, 1 of these devices \(rule of/,
+      /estimate +an engine that runs it would take about 0\.2 MiB, 1 of these devices \(rule of/,
     );
     expect(absent.text).not.toContain('estimate');
   });

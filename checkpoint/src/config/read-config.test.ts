@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { supportedModelTypes } from './architectures.js';
 import { parseCheckpointConfig } from './read-config.js';
 import { FailureError } from '@llmservice/crds';
 import { qwen35MoeConfig, qwen36Config, qwen3MoeConfig } from './config.fixture.js';
@@ -150,7 +151,7 @@ describe('parseCheckpointConfig', () => {
       'an unknown model_type',
       { ...llama, model_type: 'gpt_neox' },
       'UnsupportedArchitecture',
-      'llama, mistral, qwen2, qwen3, qwen3_moe, qwen3_next, qwen3_5, qwen3_5_text, qwen3_5_moe, qwen3_5_moe_text',
+      `"gpt_neox" is not supported; supported: ${supportedModelTypes.join(', ')}`,
     ],
     [
       'a rotary scaling that is not there',
@@ -294,13 +295,16 @@ describe('parseCheckpointConfig', () => {
     expect(parseCheckpointConfig({ ...small, ...changes }).windows).toEqual(windows);
   });
 
-  test('qwen2 has biases of queries, keys and values alone, mistral none', () => {
-    const biases = { qkvBias: true, outputBias: false, mlpBias: false };
-    expect(parseCheckpointConfig({ ...small, model_type: 'qwen2' })).toMatchObject(biases);
+  test('mistral has no biases, whatever its config says', () => {
     const none = { qkvBias: false, outputBias: false, mlpBias: false, qkNorm: false };
     expect(parseCheckpointConfig({ ...small, model_type: 'mistral', attention_bias: true })).toMatchObject(
       none,
     );
+  });
+
+  test('qwen2 has biases of queries, keys and values alone', () => {
+    const biases = { qkvBias: true, outputBias: false, mlpBias: false };
+    expect(parseCheckpointConfig({ ...small, model_type: 'qwen2' })).toMatchObject(biases);
   });
 
   test.each([

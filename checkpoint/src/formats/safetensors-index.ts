@@ -106,6 +106,36 @@ export class SafetensorsIndexReader {
   }
 }
 
+/** A tensor in a file. */
+export interface Placed {
+  readonly file: string;
+  readonly name: string;
+}
+
+/** @throws FailureError CheckpointIncomplete with the tensors that are not in the files that the index names */
+export function checkIndexed({ weightMap }: SafetensorsIndex, tensors: Iterable<Placed>): void {
+  const places = new Set(Array.from(tensors, ({ file, name }) => `${file}/${name}`));
+  const absent = [...weightMap].filter(([tensor, file]) => !places.has(`${file}/${tensor}`));
+  if (absent.length === 0) return;
+  const named = listed(absent.map(([tensor, file]) => `${tensor} (${file})`));
+  throw new FailureError(
+    'CheckpointIncomplete',
+    `tensors that the index lists but their files lack: ${named}`,
+  );
+}
+
+/** The refusal of a checkpoint without these. */
+export function missingFiles(names: readonly string[]): FailureError {
+  return new FailureError('CheckpointIncomplete', `missing weight files: ${listed([...names].sort())}`, {
+    missing: names.length,
+  });
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(', ');
+  return names.length > 5 ? `${shown} and ${String(names.length - 5)} more` : shown;
+}
+
 function totalSize(metadata: unknown): number | null {
   const total = isObject(metadata) ? metadata['total_size'] : undefined;
   return typeof total === 'number' && Number.isInteger(total) && total > 0 ? total : null;

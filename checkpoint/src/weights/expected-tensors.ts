@@ -1,42 +1,25 @@
-// The tensors that a model of a shape is made of: what has to be in its checkpoint, and with which sides. Scales are judged with
-// the matrix that they scale, by the engine.
+// The tensors that a model of a shape is made of: what has to be in its checkpoint, and with which sides. Scales are not among
+// them.
 
-import { FailureError } from '@llmservice/crds';
+import type { FeedForwardKind, LayerKind } from '../config/layer-kinds.js';
 import type { GdnDimensions, ModelShape, MoeDimensions } from '../config/model-shape.js';
-import type { TensorEntry } from '../formats/safetensors-header.js';
 
 /** Releases differ in the wrapper around the text model. */
 const prefixes = ['model.language_model.', 'model.', 'language_model.model.'];
 const heads = ['language_model.lm_head', 'lm_head'];
 
-interface Expected {
+export interface Expected {
   readonly name: string;
   readonly sides: readonly number[];
   /** A matrix may be stored in four bits, two columns a byte, or in blocks; else each value alone. */
   readonly isMatrix: boolean;
 }
 
-/**
- * @param tensors of the checkpoint, those that nobody reads included
- * @throws FailureError CheckpointIncomplete where one is missing, CheckpointCorrupt where one has other sides
- */
-export function checkTensors(shape: ModelShape, tensors: readonly TensorEntry[]): void {
-  const byName = new Map(tensors.map((tensor) => [tensor.name, tensor]));
-  for (const expected of expectedTensors(shape, byName)) {
-    const found = byName.get(expected.name) ?? byName.get(`${expected.name}_packed`);
-    if (found === undefined) {
-      throw new FailureError('CheckpointIncomplete', `the checkpoint has no tensor ${expected.name}`);
-    }
-    const sides = sidesOf(found, expected.isMatrix);
-    if (sides.join() === expected.sides.join()) continue;
-    throw new FailureError(
-      'CheckpointCorrupt',
-      `tensor ${found.name} has shape ${listed(sides)} where config.json implies ${listed(expected.sides)}`,
-    );
-  }
-}
+/** What the checkpoint has: forms of one thing differ in their names. */
+type Found = ReadonlyMap<string, unknown>;
 
-function* expectedTensors(shape: ModelShape, found: ReadonlyMap<string, unknown>): Generator<Expected> {
+/** All but those of the layer for multi-token prediction. */
+export function* trunkTensors(shape: ModelShape, found: Found): Generator<Expected> {
   const prefix = prefixes.find((each) => found.has(`${each}embed_tokens.weight`)) ?? 'model.';
   const { hidden, vocab } = shape;
   yield matrix(`${prefix}embed_tokens`, vocab, hidden);
@@ -44,20 +27,43 @@ function* expectedTensors(shape: ModelShape, found: ReadonlyMap<string, unknown>
   if (!shape.tiedEmbeddings) {
     yield matrix(heads.find((each) => found.has(`${each}.weight`)) ?? 'lm_head', vocab, hidden);
   }
+  // GGUF files hold what the frequencies of a scaled rotary embedding are divided by.
+  if (found.has('rope_freqs.weight')) yield vector('rope_freqs.weight', shape.rotaryDim / 2);
   for (const [i, kind] of shape.layerKinds.entries()) {
-    const layer = `${prefix}layers.${String(i)}.`;
-    yield vector(`${layer}input_layernorm.weight`, hidden);
-    yield vector(`${layer}post_attention_layernorm.weight`, hidden);
-    if (kind === 'full' || shape.gdn === null) yield* attention(`${layer}self_attn.`, shape);
-    else yield* gatedDelta(`${layer}linear_attn.`, shape.gdn, hidden);
-    const mlp = `${layer}mlp.`;
-    if (shape.feedForward[i] === 'dense' || shape.moe === null) {
-      yield* feedForward(mlp, shape.ffn, hidden);
-      if (shape.mlpBias) yield* feedForwardBiases(mlp, shape.ffn, hidden);
-    } else {
-      yield* experts(mlp, shape.moe, hidden, found);
-    }
+    yield* layer(`${prefix}layers.${String(i)}.`, kind, shape.feedForward[i] ?? 'dense', shape, found);
   }
+}
+
+/** Those of the layer for multi-token prediction: attention, with experts or without. */
+export function* draftTensors(shape: ModelShape, found: Found): Generator<Expected> {
+  const { hidden } = shape;
+  yield matrix('mtp.fc', hidden, 2 * hidden);
+  for (const name of ['pre_fc_norm_embedding', 'pre_fc_norm_hidden', 'norm']) {
+    yield vector(`mtp.${name}.weight`, hidden);
+  }
+  const feedForward = found.has('mtp.layers.0.mlp.gate.weight') ? 'moe' : 'dense';
+  yield* layer('mtp.layers.0.', 'full', feedForward, shape, found);
+}
+
+function* layer(
+  at: string,
+  kind: LayerKind,
+  fed: FeedForwardKind,
+  shape: ModelShape,
+  found: Found,
+): Generator<Expected> {
+  const { hidden, gdn, moe, ffn } = shape;
+  yield vector(`${at}input_layernorm.weight`, hidden);
+  yield vector(`${at}post_attention_layernorm.weight`, hidden);
+  if (kind === 'full' || gdn === null) yield* attention(`${at}self_attn.`, shape);
+  else yield* gatedDelta(`${at}linear_attn.`, gdn, hidden);
+  const mlp = `${at}mlp.`;
+  if (fed === 'moe' && moe !== null) {
+    yield* experts(mlp, moe, hidden, found);
+    return;
+  }
+  yield* feedForward(mlp, ffn, hidden);
+  if (shape.mlpBias) yield* feedForwardBiases(mlp, ffn, hidden);
 }
 
 function* attention(at: string, shape: ModelShape): Generator<Expected> {
@@ -115,7 +121,7 @@ function* experts(
   at: string,
   { experts: count, ffn, sharedFfn }: MoeDimensions,
   hidden: number,
-  found: ReadonlyMap<string, unknown>,
+  found: Found,
 ): Generator<Expected> {
   yield matrix(`${at}gate`, count, hidden);
   const stack = (name: string, rows: number, cols: number): Expected => ({
@@ -142,13 +148,4 @@ function matrix(module: string, rows: number, cols: number): Expected {
 
 function vector(name: string, ...sides: number[]): Expected {
   return { name, sides, isMatrix: false };
-}
-
-/** In values: two of NVFP4 share a byte. */
-function sidesOf({ dtype, shape }: TensorEntry, isMatrix: boolean): readonly number[] {
-  return isMatrix && dtype === 'U8' ? [...shape.slice(0, -1), 2 * (shape.at(-1) ?? 0)] : shape;
-}
-
-function listed(sides: readonly number[]): string {
-  return `[${sides.join(', ')}]`;
 }

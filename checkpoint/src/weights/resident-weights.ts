@@ -108,13 +108,14 @@ export function residentWeights(
       cols: held === 'nvfp4' ? 2 * stored : stored,
       parts: [],
     };
-    whole.parts.push({ place, part: { rows, held, split: splitOf(`${module}.weight`) } });
+    const part = { rows, held, split: splitOf(`${module}.weight`) };
+    whole.parts.push({ place, tensor: tensor.name, type: typeInPack(tensor.dtype, held), part });
     fused.set(name, whole);
   }
-  const matrices = Array.from(fused.values(), ({ parts, ...matrix }) => ({
-    ...matrix,
-    parts: parts.sort((a, b) => a.place - b.place).map(({ part }) => part),
-  }));
+  const matrices = Array.from(fused.values(), ({ parts, ...matrix }) => {
+    checkOneType(parts);
+    return { ...matrix, parts: parts.sort((a, b) => a.place - b.place).map(({ part }) => part) };
+  });
   return { matrices: counted(matrices), vectors: counted(vectors) };
 }
 
@@ -126,8 +127,33 @@ export function joinedWeights(...all: readonly ResidentWeights[]): ResidentWeigh
   };
 }
 
+interface PlacedPart {
+  readonly place: number;
+  readonly tensor: string;
+  /** Parts of one matrix have one, but for blocks: null. */
+  readonly type: string | null;
+  readonly part: Part;
+}
+
 interface PlacedMatrix extends Omit<FusedMatrix, 'parts'> {
-  readonly parts: { readonly place: number; readonly part: Part }[];
+  readonly parts: PlacedPart[];
+}
+
+/** What is quantized at load has the type that it gets; else the stored one counts, and how it is scaled. */
+function typeInPack(dtype: string, held: Held): string | null {
+  if (isBlockTypeName(held)) return null;
+  return held === 'int8' || held === 'fp8Block' || held === 'fp8Row' ? held : dtype;
+}
+
+/** @throws FailureError UnsupportedQuantization */
+function checkOneType([first, ...others]: readonly PlacedPart[]): void {
+  const other = others.find(({ type }) => first !== undefined && ![first.type, null].includes(type));
+  if (first === undefined || first.type === null || other === undefined) return;
+  throw new FailureError(
+    'UnsupportedQuantization',
+    `tensor ${other.tensor} is stored as ${other.type ?? ''} but ${first.tensor}, which runs with it, as ${first.type}; both ` +
+      'must have one type',
+  );
 }
 
 function isHeld({ name }: TensorEntry, shape: ModelShape, { speculative }: HoldOptions): boolean {

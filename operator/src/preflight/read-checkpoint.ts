@@ -3,17 +3,14 @@
 // unsupported is a typed failure that names the file.
 
 import {
-  checkLoadQuantization,
-  checkSpeculative,
   chooseGguf,
   hasGgufTokenizer,
   hasMtp,
-  joinedWeights,
   parseCheckpointConfig,
   rankWeightBytes,
   readGgufCheckpoint,
   readGgufHeader,
-  residentWeights,
+  weighCheckpoint,
   type HoldOptions,
   type ModelShape,
   type TensorEntry,
@@ -55,14 +52,8 @@ export async function readCheckpoint(
   source: HeadSource | null = null,
 ): Promise<Checkpoint> {
   const { shape, tensors, fileBytes, etags } = await readTrunk(files, gguf);
-  checkLoadQuantization(shape.quantization, options.quantization);
   const head = source === null || hasMtp(tensors) ? null : await readMtpHead(source, shape);
-  checkSpeculative([...tensors, ...(head?.tensors ?? [])], options.speculative);
-  const trunkWeights = residentWeights(tensors, shape, options);
-  const weights =
-    head === null
-      ? trunkWeights
-      : joinedWeights(trunkWeights, residentWeights(head.tensors, head.shape, options));
+  const weights = weighCheckpoint({ shape, tensors }, head, options);
   const headEtags = [...(head?.etags ?? [])].map(([file, etag]) => [`head/${file}`, etag] as const);
   return {
     model: { shape, weights },

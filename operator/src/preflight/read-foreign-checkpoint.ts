@@ -2,6 +2,7 @@
 // our own engine would say of it is reported with it.
 
 import {
+  checkTensors,
   parseCheckpointConfig,
   rankWeightBytes,
   residentWeights,
@@ -37,6 +38,7 @@ function judge(
 ): Pick<Checkpoint, 'model' | 'weightBytes' | 'note'> {
   try {
     const shape = parseCheckpointConfig(config);
+    checkTensors(shape, tensors);
     const weights = residentWeights(tensors, shape, options);
     const whole = { rank: 0, size: 1, kvHeads: shape.kvHeads };
     return { model: { shape, weights }, weightBytes: rankWeightBytes(weights, whole) };

@@ -2,9 +2,11 @@
 // a few small reads. What is missing or cut short is a typed failure that names the file.
 
 import {
+  checkIndexed,
   headerLengthBytes,
   maxIndexBytes,
   maxTensors,
+  missingFiles,
   parseHeaderLength,
   SafetensorsHeaderReader,
   safetensorsIndexFile,
@@ -129,7 +131,12 @@ export async function readShards(files: CheckpointFiles, etags: Map<string, stri
   const index = await readIndex(files, etags);
   const headers = await readHeaders(files, index?.files ?? [safetensorsSingleFile]);
   for (const header of headers) etags.set(header.file, header.etag);
-  if (index !== null) checkIndex(index, headers);
+  if (index !== null) {
+    checkIndexed(
+      index,
+      headers.flatMap(({ file, tensors }) => tensors.map(({ name }) => ({ file, name }))),
+    );
+  }
   return {
     tensors: headers.flatMap((header) => header.tensors),
     fileBytes: headers.reduce((sum, header) => sum + header.fileBytes, 0),
@@ -161,9 +168,7 @@ export async function readHeaders(files: CheckpointFiles, names: readonly string
     }
   };
   await Promise.all(Array.from({ length: parallelReads }, worker));
-  if (absent.length > 0) {
-    throw new FailureError('CheckpointIncomplete', `missing weight files: ${listed(absent.sort())}`);
-  }
+  if (absent.length > 0) throw missingFiles(absent);
   return found.sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 
@@ -188,23 +193,4 @@ async function readHeader(
   if (length <= longReadBytes) return whole();
   files.beforeLong?.();
   return inTurn(whole);
-}
-
-/** Every tensor that the index promises is in the file that it names. */
-function checkIndex(index: SafetensorsIndex, headers: readonly ShardHeader[]): void {
-  const present = new Map(
-    headers.map(({ file, tensors }) => [file, new Set(tensors.map(({ name }) => name))]),
-  );
-  const absent = [...index.weightMap].filter(([tensor, file]) => present.get(file)?.has(tensor) !== true);
-  if (absent.length === 0) return;
-  const named = absent.map(([tensor, file]) => `${tensor} (${file})`);
-  throw new FailureError(
-    'CheckpointIncomplete',
-    `tensors that the index lists but their files lack: ${listed(named)}`,
-  );
-}
-
-function listed(names: readonly string[]): string {
-  const shown = names.slice(0, 5).join(', ');
-  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
 }

@@ -1,15 +1,7 @@
 // From settings and the checkpoint's own headers to the options that the native engine is loaded with:
 // the same memory plan that the operator makes, here with the memory that this process really has.
 
-import {
-  checkLoadQuantization,
-  checkMtpHead,
-  checkSpeculative,
-  draftsOf,
-  joinedWeights,
-  planMemory,
-  residentWeights,
-} from '@llmservice/checkpoint';
+import { checkMtpHead, draftsOf, planMemory, weighCheckpoint } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { gpuDevices, type EngineOptions } from '@llmservice/native';
 import { openCheckpoint, readLocalMtpHead } from '@llmservice/checkpoint/local';
@@ -26,20 +18,13 @@ import type { EngineSettings } from './protocol.js';
 export async function planEngine(settings: EngineSettings): Promise<EngineOptions> {
   const { modelDir, accelerator, tensor, dtype, kvCacheDtype, quantization, speculative } = settings;
   const { shape, tensors } = await openCheckpoint(modelDir);
-  checkLoadQuantization(shape.quantization, quantization);
   const { headDir } = speculative;
   const head = headDir === undefined ? null : await readLocalMtpHead(headDir);
   if (headDir !== undefined && head !== null) checkMtpHead(headDir, head, shape);
-  checkSpeculative([...tensors, ...(head?.tensors ?? [])], speculative);
-  const held = { dtype, quantization, speculative };
-  const trunkWeights = residentWeights(tensors, shape, held);
   const plan = planMemory({
     ...settings,
     shape,
-    weights:
-      head === null
-        ? trunkWeights
-        : joinedWeights(trunkWeights, residentWeights(head.tensors, head.shape, held)),
+    weights: weighCheckpoint({ shape, tensors }, head, { dtype, quantization, speculative }),
     memoryBytes: settings.memoryBytesPerDevice ?? memoryBytesOf(accelerator),
   });
   const threads = settings.threads === null ? null : Math.max(1, Math.floor(settings.threads / tensor));

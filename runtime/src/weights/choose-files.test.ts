@@ -58,7 +58,7 @@ describe('chooseFiles', () => {
       'CheckpointIncomplete',
       listing('tokenizer.json', 'a.safetensors'),
       index('a.safetensors', 'b.safetensors'),
-      '1 of 2 files that are not there: b.safetensors',
+      'missing weight files: b.safetensors',
     ],
     ['CheckpointIncomplete', listing('tokenizer.json'), null, 'no .safetensors file'],
     [

@@ -2,6 +2,7 @@
 
 import {
   isSmallCheckpointFile,
+  missingFiles,
   safetensorsIndexFile,
   safetensorsSingleFile,
   type SafetensorsIndex,
@@ -87,13 +88,8 @@ function chooseWeights(
 ): readonly string[] {
   if (index !== null) {
     const missing = index.files.filter((file) => !names.has(file));
-    if (missing.length === 0) return index.files;
-    throw new FailureError(
-      'CheckpointIncomplete',
-      `${uri}: ${safetensorsIndexFile} names ${String(missing.length)} of ${String(index.files.length)} files ` +
-        `that are not there: ${missing.slice(0, 10).join(', ')}`,
-      { missing: missing.length },
-    );
+    if (missing.length > 0) throw missingFiles(missing);
+    return index.files;
   }
   if (names.has(safetensorsSingleFile)) return [safetensorsSingleFile];
   const weights = [...names].filter((name) => name.endsWith('.safetensors'));

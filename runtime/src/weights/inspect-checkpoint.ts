@@ -2,6 +2,7 @@
 // Everything that a header can show of a broken checkpoint is reported here, in seconds, not after the pull.
 
 import {
+  checkIndexed,
   checkSmallFile,
   chooseGguf,
   headerLengthBytes,
@@ -13,6 +14,7 @@ import {
   readGgufHeader,
   safetensorsIndexFile,
   type ModelShape,
+  type Placed,
   type SafetensorsIndex,
   type TensorEntry,
 } from '@llmservice/checkpoint';
@@ -118,8 +120,12 @@ async function inspectSafetensors(
   for (const file of files.filter(({ name }) => name.endsWith('.safetensors'))) {
     headers.set(file.name, await readHeader(source, file, attempt));
   }
-  if (index !== null) requireTensors(index, headers);
+  if (index !== null) checkIndexed(index, placesOf(headers));
   return { shape, gguf: null, files, headers };
+}
+
+function placesOf(headers: ReadonlyMap<string, WeightsHeader>): Placed[] {
+  return [...headers].flatMap(([file, { tensors }]) => tensors.map(({ name }) => ({ file, name })));
 }
 
 export async function readIndex(
@@ -157,20 +163,6 @@ export async function readHeader(
     return { ...entry, range: [begin, end] as const };
   });
   return { bytes: Buffer.concat([first, header]), tensors };
-}
-
-function requireTensors(index: SafetensorsIndex, headers: ReadonlyMap<string, WeightsHeader>): void {
-  const found = new Set(
-    [...headers].flatMap(([file, { tensors }]) => tensors.map(({ name }) => `${file}/${name}`)),
-  );
-  const missing = [...index.weightMap].filter(([tensor, file]) => !found.has(`${file}/${tensor}`));
-  if (missing.length === 0) return;
-  const named = missing.slice(0, 5).map(([tensor, file]) => `${tensor} in ${file}`);
-  throw new FailureError(
-    'CheckpointIncomplete',
-    `${safetensorsIndexFile} names ${String(missing.length)} tensors that their files do not have: ${named.join(', ')}`,
-    { missing: missing.length },
-  );
 }
 
 export async function readText(source: CheckpointSource, name: string, attempt: Attempt): Promise<string> {

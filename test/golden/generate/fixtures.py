@@ -57,6 +57,24 @@ def llama(**changes) -> dict:
     }
 
 
+def mistral(**changes) -> dict:
+    own = {"architectures": ["MistralForCausalLM"], "model_type": "mistral", "rope_theta": 10000.0}
+    return {**without_biases(llama()), **own, **changes}
+
+
+def without_biases(config: dict) -> dict:
+    """Architectures whose biases no field decides."""
+    return {name: value for name, value in config.items() if name not in ("attention_bias", "mlp_bias")}
+
+
+def qwen2(**changes) -> dict:
+    """No field says how wide a head is."""
+    own = {"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "rms_norm_eps": 1e-6, "rope_theta": 1000000.0}
+    config = {**without_biases(llama()), **own, "tie_word_embeddings": True, **changes}
+    del config["head_dim"]
+    return config
+
+
 def qwen3(**changes) -> dict:
     return {
         **llama(),
@@ -411,6 +429,19 @@ FIXTURES = (
             rope_scaling={"type": "linear", "factor": 2.5},
         ),
         seed=15,
+    ),
+    Fixture(
+        "mistral-bf16",
+        "a window of 40 positions in every layer, heads wider than hidden (4 x 32 over 96), untied head",
+        mistral(sliding_window=40, num_attention_heads=4, head_dim=32),
+        seed=16,
+    ),
+    Fixture(
+        "qwen2-bf16",
+        "biases of q, k and v alone, no head_dim, tied head, a window that use_sliding_window turns off, two shards",
+        qwen2(use_sliding_window=False, sliding_window=40, max_window_layers=1),
+        shards=2,
+        seed=17,
     ),
     # For 4 ranks, of which each has a part of every head, gate and expert; fewer KV heads than ranks.
     Fixture(

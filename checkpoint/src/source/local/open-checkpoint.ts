@@ -1,5 +1,6 @@
 // A checkpoint on this machine, by its headers alone: the model's shape, and where each of its tensors lies.
 
+import { existsSync } from 'node:fs';
 import { open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FailureError } from '@llmservice/crds';
@@ -8,9 +9,10 @@ import { parseCheckpointConfig, parseConfigObject } from '../../config/read-conf
 import { readGgufCheckpoint, type Restoration } from '../../formats/gguf-checkpoint.js';
 import { headerLengthBytes, type PlacedTensor } from '../../formats/safetensors-header.js';
 import {
+  checkIndexed,
+  missingFiles,
   safetensorsIndexFile,
   safetensorsSingleFile,
-  type SafetensorsIndex,
 } from '../../formats/safetensors-index.js';
 import { maxIndexBytes, parseHeaderLength } from '../../formats/safetensors.js';
 import { checkSmallFile } from '../../json/small-json.js';
@@ -77,25 +79,15 @@ async function readTensors(dir: string): Promise<StoredTensor[]> {
   const text = await readIndex(join(dir, safetensorsIndexFile));
   const index = text === null ? null : await parseIndexInSteps(text);
   const files = index?.files ?? [safetensorsSingleFile];
+  const absent = files.filter((file) => !existsSync(join(dir, file)));
+  if (absent.length > 0) throw missingFiles(absent);
   const tensors: StoredTensor[] = [];
   for (const file of files) {
     const entries = await readHeader(dir, file);
     tensors.push(...entries.map((entry) => ({ ...entry, file, storedName: entry.name, restoration: null })));
   }
-  if (index !== null) checkIndex(index, tensors);
+  if (index !== null) checkIndexed(index, tensors);
   return tensors;
-}
-
-function checkIndex({ weightMap }: SafetensorsIndex, tensors: readonly StoredTensor[]): void {
-  const places = new Map(tensors.map(({ name, file }) => [name, file]));
-  for (const [name, file] of weightMap) {
-    if (places.get(name) === file) continue;
-    throw new FailureError(
-      'CheckpointIncomplete',
-      `${file}: tensor ${name} is not in the file that ${safetensorsIndexFile} names for it`,
-      { file },
-    );
-  }
 }
 
 /** Null where there is none. */

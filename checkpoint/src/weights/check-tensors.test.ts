@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import { FailureError } from '@llmservice/crds';
+import { thrownBy } from '../../../crds/src/thrown-by.fixture.js';
+import { qwen36Config, qwen3MoeConfig } from '../config/config.fixture.js';
+import { parseCheckpointConfig } from '../config/read-config.js';
+import type { TensorEntry } from '../formats/safetensors-header.js';
+import { checkDraftTensors, checkTensors } from './check-tensors.js';
+import { wholeHead, wholeTrunk } from './whole-tensors.fixture.js';
+
+const { text_config: text, ...outer } = qwen36Config;
+const hybrid = parseCheckpointConfig({
+  ...outer,
+  text_config: { ...text, num_hidden_layers: 4, hidden_size: 320 },
+});
+const whole = wholeTrunk(hybrid);
+const gate = 'model.layers.0.mlp.gate_proj.weight';
+const norm = 'model.norm.weight';
+
+/** With these fields of a tensor changed, or with a tensor that was not there. */
+function having(name: string, fields: Partial<TensorEntry>, all = whole): TensorEntry[] {
+  const tensor = {
+    ...{ name, dtype: 'BF16', shape: [], bytes: 0 },
+    ...all.find((each) => each.name === name),
+  };
+  return [...all.filter((each) => each.name !== name), { ...tensor, ...fields }];
+}
+
+const fp8 = (...scale: readonly number[]): TensorEntry[] =>
+  having(`${gate}_scale_inv`, { dtype: 'F32', shape: scale }, having(gate, { dtype: 'F8_E4M3' }));
+const fourBits = having(gate, { dtype: 'U8', shape: [17408, 160] });
+const grouped = having(`${gate}_scale`, { dtype: 'F8_E4M3', shape: [17408, 20] }, fourBits);
+const nvfp4 = having(`${gate}_scale_2`, { dtype: 'F32', shape: [] }, grouped);
+
+test.each([
+  ['BF16', whole],
+  ['FP8 with a scale per block', fp8(136, 3)],
+  ['FP8 with a scale per row', fp8(17408, 1)],
+  ['FP8 with one scale', fp8()],
+  ['NVFP4', nvfp4],
+  [
+    'BF16, with a tower that nobody reads',
+    having('model.visual.proj.weight', { dtype: 'I64', shape: [1, 1] }),
+  ],
+])('takes a checkpoint in %s', (_, tensors) => {
+  expect(() => checkTensors(hybrid, tensors)).not.toThrow();
+});
+
+test('takes experts one by one', () => {
+  const sparse = parseCheckpointConfig({ ...qwen3MoeConfig, num_hidden_layers: 2 });
+  expect(() => checkTensors(sparse, wholeTrunk(sparse))).not.toThrow();
+});
+
+test.each([
+  [
+    'without a tensor',
+    whole.slice(0, -1),
+    'CheckpointIncomplete',
+    'has no tensor model.layers.3.mlp.down_proj.weight',
+  ],
+  [
+    'with other sides',
+    having(norm, { shape: [319] }),
+    'CheckpointCorrupt',
+    'shape [319] where config.json implies [320]',
+  ],
+  [
+    'with a coded vector',
+    having(norm, { dtype: 'F8_E4M3' }),
+    'UnsupportedQuantization',
+    `${norm} has type F8_E4M3`,
+  ],
+  [
+    'with a matrix of integers',
+    having(gate, { dtype: 'I32' }),
+    'UnsupportedQuantization',
+    `${gate} has type I32`,
+  ],
+  [
+    'with FP8 and no scale',
+    having(gate, { dtype: 'F8_E4M3' }),
+    'CheckpointIncomplete',
+    'is FP8 but there is no tensor',
+  ],
+  ['with FP8 and too many scales', fp8(137, 3), 'CheckpointCorrupt', 'per 128x128 block ([136, 3])'],
+  [
+    'with a scale and no FP8',
+    fp8(136, 3).map((each) => ({ ...each, dtype: 'BF16' })),
+    'CheckpointCorrupt',
+    'has a scale',
+  ],
+  ['with bytes and no scale', fourBits, 'UnsupportedQuantization', `no tensor ${gate}_scale`],
+  ['with NVFP4 and no global scale', grouped, 'UnsupportedQuantization', `no tensor ${gate}_scale_2`],
+  [
+    'with NVFP4 in other groups',
+    having(`${gate}_scale`, { shape: [17408, 10] }, nvfp4),
+    'CheckpointCorrupt',
+    '[17408, 20]',
+  ],
+] as [string, TensorEntry[], string, string][])('refuses a checkpoint %s', (_, tensors, reason, message) => {
+  const { failure } = thrownBy(FailureError, () => checkTensors(hybrid, tensors));
+  expect(failure).toMatchObject({ reason, message: expect.stringContaining(message) as unknown });
+});
+
+describe('the layer for multi-token prediction', () => {
+  const head = wholeHead(hybrid);
+
+  test('is judged apart from the model', () => {
+    expect(() => checkTensors(hybrid, [...whole, ...head.slice(1)])).not.toThrow();
+    expect(() => checkDraftTensors(hybrid, [...whole, ...head])).not.toThrow();
+  });
+
+  test('is refused where a tensor is missing', () => {
+    const { failure } = thrownBy(FailureError, () => checkDraftTensors(hybrid, head.slice(0, -1)));
+    expect(failure.message).toBe('the checkpoint has no tensor mtp.layers.0.mlp.down_proj.weight');
+  });
+});

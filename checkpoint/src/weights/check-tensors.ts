@@ -1,0 +1,63 @@
+// Whether the tensors of a checkpoint are those that its shape takes, by headers alone: before a device is taken, and before a
+// weight is read. The engine judges the same again when it reads them.
+
+import { FailureError } from '@llmservice/crds';
+import type { ModelShape } from '../config/model-shape.js';
+import type { TensorEntry } from '../formats/safetensors-header.js';
+import { checkStorage } from './check-storage.js';
+import { draftTensors, trunkTensors, type Expected } from './expected-tensors.js';
+import { isOfMtp } from './mtp-head.js';
+
+/**
+ * @param tensors of the checkpoint, those that nobody reads included
+ * @throws FailureError CheckpointIncomplete where one is missing, CheckpointCorrupt where one has other sides,
+ *   UnsupportedQuantization where one is of a type that is not read
+ */
+export function checkTensors(shape: ModelShape, tensors: readonly TensorEntry[]): void {
+  const byName = namesOf(tensors.filter(({ name }) => !isOfMtp(name)));
+  checkStorage(byName);
+  checkExpected(trunkTensors(shape, byName), byName);
+}
+
+/** The same of the layer for multi-token prediction on a model of `shape`. @throws as `checkTensors` */
+export function checkDraftTensors(shape: ModelShape, tensors: readonly TensorEntry[]): void {
+  const byName = namesOf(tensors.filter(({ name }) => isOfMtp(name)));
+  checkStorage(byName);
+  checkExpected(draftTensors(shape, byName), byName);
+}
+
+function namesOf(tensors: readonly TensorEntry[]): ReadonlyMap<string, TensorEntry> {
+  return new Map(tensors.map((tensor) => [tensor.name, tensor]));
+}
+
+const vectorTypes = new Set(['F32', 'BF16', 'F16']);
+
+function checkExpected(all: Iterable<Expected>, byName: ReadonlyMap<string, TensorEntry>): void {
+  for (const { name, sides, isMatrix } of all) {
+    const found = byName.get(`${name}_packed`) ?? byName.get(name);
+    if (found === undefined) {
+      throw new FailureError('CheckpointIncomplete', `the checkpoint has no tensor ${name}`);
+    }
+    const own = isMatrix ? valueSides(found) : found.shape;
+    if (own.join() !== sides.join()) {
+      throw new FailureError(
+        'CheckpointCorrupt',
+        `tensor ${found.name} has shape ${listed(own)} where config.json implies ${listed(sides)}`,
+      );
+    }
+    if (isMatrix || vectorTypes.has(found.dtype)) continue;
+    throw new FailureError(
+      'UnsupportedQuantization',
+      `tensor ${name} has type ${found.dtype}; vectors are read as F32, BF16 or F16`,
+    );
+  }
+}
+
+/** In values: two of NVFP4 share a byte. */
+function valueSides({ dtype, shape }: TensorEntry): readonly number[] {
+  return dtype === 'U8' ? [...shape.slice(0, -1), 2 * (shape.at(-1) ?? 0)] : shape;
+}
+
+function listed(sides: readonly number[]): string {
+  return `[${sides.join(', ')}]`;
+}

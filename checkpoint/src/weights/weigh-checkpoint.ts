@@ -1,0 +1,32 @@
+// What the engine holds of a checkpoint, once its tensors are found to be those that the engine reads. Operator and runtime ask
+// here, so that `plan` refuses what `serve` would, in the same words.
+
+import type { ModelShape } from '../config/model-shape.js';
+import { checkLoadQuantization } from '../config/quantization.js';
+import type { TensorEntry } from '../formats/safetensors-header.js';
+import { checkDraftTensors, checkTensors } from './check-tensors.js';
+import type { MtpHead } from './mtp-head.js';
+import {
+  joinedWeights,
+  residentWeights,
+  type HoldOptions,
+  type ResidentWeights,
+} from './resident-weights.js';
+import { checkSpeculative } from './speculation.js';
+
+/**
+ * @param head of a paired checkpoint, judged by checkMtpHead; null: the layer for drafts, if any, is the checkpoint's own
+ * @throws FailureError InvalidEngineConfig, UnsupportedQuantization, CheckpointIncomplete, CheckpointCorrupt
+ */
+export function weighCheckpoint(
+  { shape, tensors }: { readonly shape: ModelShape; readonly tensors: readonly TensorEntry[] },
+  head: MtpHead | null,
+  options: HoldOptions,
+): ResidentWeights {
+  checkLoadQuantization(shape.quantization, options.quantization);
+  checkSpeculative([...tensors, ...(head?.tensors ?? [])], options.speculative);
+  checkTensors(shape, tensors);
+  if (options.speculative.method === 'mtp') checkDraftTensors(shape, head?.tensors ?? tensors);
+  const trunk = residentWeights(tensors, shape, options);
+  return head === null ? trunk : joinedWeights(trunk, residentWeights(head.tensors, head.shape, options));
+}
