@@ -28,10 +28,16 @@ export function observeEngine(registry: Registry, labels: Labels, state: () => O
     return stats === null ? 0 : pick(stats);
   };
   observeRoom(scraped, fromStats);
+  const restarts = (): number => state().engine?.health().restarts ?? 0;
+  scraped.total(
+    'llmservice_engine_restarts_total',
+    'Times the engine process was lost and started again.',
+    restarts,
+  );
   scraped.gauge(
     'llmservice_engine_restarts',
-    'Times the engine process was lost and started again.',
-    () => state().engine?.health().restarts ?? 0,
+    'Deprecated: llmservice_engine_restarts_total has the same value. The next version removes it.',
+    restarts,
   );
   scraped.info(
     'llmservice_engine_device_info',
