@@ -2,6 +2,7 @@
 
 export * from './names.js';
 export * from './failures.js';
+export * from './http-errors.js';
 export { describeS3Error, readS3Error, s3ErrorTable } from './s3-errors.js';
 export type { S3ErrorReading, S3ErrorRow, S3Meaning } from './s3-errors.js';
 export * from './accelerators.js';

@@ -30,7 +30,7 @@ export interface ServerSettings {
   /** Of all bodies together, unpacked; null: a part of the memory that the process may use. */
   readonly maxBodiesBytes: number | null;
   readonly maxConnections: number;
-  /** Answers that may wait for the engine beyond those that run; more are refused with 429. */
+  /** Answers that may wait for the engine beyond those that run; more are refused with 503. */
   readonly maxWaiting: number;
   /** The lowest that a request may send as its priority where there are no API keys, which have bounds of their own. */
   readonly mostUrgentPriority: number;
@@ -198,7 +198,7 @@ export const serverSettings = [
     'LLMSERVICE_MAX_WAITING',
     '--max-waiting',
     'N',
-    'answers that may wait beyond --max-num-seqs; more are refused with 429',
+    'answers that may wait beyond --max-num-seqs; more are refused with 503',
     1024,
     atLeast(0),
   ),
