@@ -14,6 +14,8 @@ export * from './fields.js';
 export { parseJson, parseJsonObject } from './parse-json.js';
 export * from './timestamp.js';
 export * from './setting-text.js';
+export * from './engine-variables.js';
+export * from './server-variables.js';
 export * from './spec-variables.js';
 export type * from './generated/llm-service.js';
 export type * from './generated/engine-config.js';
