@@ -21,3 +21,5 @@ export type * from './generated/llm-service.js';
 export type * from './generated/engine-config.js';
 export { llmServiceSchema } from './generated/llm-service-schema.js';
 export { specDefaults } from './generated/spec-defaults.js';
+export { specRules } from './generated/spec-rules.js';
+export type { SpecRule } from './spec-rule.js';

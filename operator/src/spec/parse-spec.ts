@@ -1,7 +1,7 @@
 // From an LlmService as the API server gives it to one complete, typed value, or to every violation at once.
-// The API server has checked schema and CEL rules already; this also holds when its copy of the CRD is older.
+// The API server has checked schema and CEL rules already; they are checked again because its copy of the CRD may be older.
 
-import { misplacedHead, sharedMemoryNeeded, splitGgufPath } from '@llmservice/checkpoint';
+import { sharedMemoryNeeded, splitGgufPath } from '@llmservice/checkpoint';
 import {
   annotations,
   findAccelerator,
@@ -18,8 +18,7 @@ import { isHttpUrl } from './http-url.js';
 import { parseNodeCache, type NodeCache } from './node-cache.js';
 import { objectNameViolations } from './object-names.js';
 import { isAmount, notAnAmount, parseQuantity } from './quantity.js';
-import { runtimeViolations } from './runtime-rules.js';
-import { tlsViolations } from './tls-rules.js';
+import { ruleViolations } from './spec-rules.js';
 import { scalingViolations } from './scaling-rules.js';
 
 export interface CheckpointLocation {
@@ -126,41 +125,25 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
   }
   const devices = spec.accelerator.devices;
   const tensor = spec.parallelism.tensor ?? devices;
-  if (tensor !== devices) {
-    violations.push({
-      path: 'spec.parallelism.tensor',
-      message: `must equal accelerator.devices (${devices})`,
-    });
+  if (
+    spec.scaling.idleAfterSeconds !== undefined &&
+    isClusterName(spec.routing.host ?? '', object.metadata)
+  ) {
+    const message =
+      'is for services whose routing.host does not have svc as its third label: the activator takes it for a ' +
+      'name inside the cluster; choose another host';
+    violations.push({ path: 'spec.scaling.idleAfterSeconds', message });
   }
-  const { keysSecretRef, maxReplicas } = spec.auth;
-  if (keysSecretRef !== undefined && spec.replicas > maxReplicas) {
-    violations.push({
-      path: 'spec.replicas',
-      message: `is more than auth.maxReplicas (${maxReplicas}), among which the budgets of the keys are divided`,
-    });
-  }
-  if (spec.scaling.idleAfterSeconds !== undefined) {
-    const path = 'spec.scaling.idleAfterSeconds';
-    if (spec.routing.pathPrefix !== undefined) {
-      const message =
-        'is for services without routing.pathPrefix: the activator tells services by their host';
-      violations.push({ path, message });
-    }
-    if (isClusterName(spec.routing.host ?? '', object.metadata)) {
-      const message =
-        'is for services whose routing.host does not have svc as its third label: the activator takes it for a ' +
-        'name inside the cluster; choose another host';
-      violations.push({ path, message });
-    }
-  }
-  violations.push(
-    ...[...runtimeViolations(spec), ...tlsViolations(spec)],
-    ...[...scalingViolations(spec), ...objectNameViolations(spec)],
-  );
+  violations.push(...scalingViolations(spec), ...objectNameViolations(spec));
   const sharedMemory = quantity('spec.sharedMemory.sizeLimit', spec.sharedMemory.sizeLimit);
   const stated = quantity('spec.accelerator.memoryPerDevice', spec.accelerator.memoryPerDevice);
   const limit = quantity('spec.resources.limits.memory', spec.resources?.limits?.['memory']);
-  if (checkpoint === null || kind === null || violations.length > 0) return { ok: false, violations };
+  const broken = ruleViolations(rechecked.value);
+  if (checkpoint === null || kind === null || violations.length + broken.length > 0) {
+    // Of a field that breaks a rule of the CRD, what its parser says is the same in other words.
+    const others = violations.filter(({ path }) => !broken.some((rule) => rule.path === path));
+    return { ok: false, violations: [...broken, ...others] };
+  }
 
   const sharedMemoryBytes = sharedMemory ?? defaultSharedMemory(kind, tensor, spec.engine.runtime);
   // What lies in /dev/shm counts against the container's memory limit.
@@ -231,8 +214,6 @@ function parseHead(
   if (uri === undefined) return null;
   const location = parseCheckpointUri(uri);
   const path = 'spec.engine.speculative.uri';
-  const misplaced = misplacedHead(speculative);
-  if (misplaced !== null) violations.push({ path, message: misplaced });
   if (location === null || location.file !== null) {
     violations.push({ path, message: 'must be s3://BUCKET/PREFIX/, a folder with safetensors' });
   }
