@@ -53,11 +53,6 @@ interface Place {
 const allowed: readonly Place[] = [
   { path: 'test/words.ts', text: null, why: 'the list itself' },
   { path: '.github/GLOSSARY.md', text: null, why: 'names what is retired' },
-  {
-    path: 'operator/src/resource/cross-field-rules.ts',
-    text: 'the activator tells services by their host',
-    why: "the resource's definition has the same rule in the same words",
-  },
   { path: 'test/bench/server-overhead.ts', text: 'a halted one', why: 'what processors do' },
 ];
 

@@ -6,6 +6,7 @@ import { acceleratorsModule, acceleratorsPage, type Card } from './accelerators.
 import { api } from '../src/names.js';
 import { fromCustomResource, type JsonSchema } from './json-schema.js';
 import { failuresPage, referencePage } from './reference-page.js';
+import { rulesModule } from './spec-rules.js';
 import { defaultsModule, schemaModule, typesModule } from './typescript-files.js';
 import { writeGenerated } from './write-generated.js';
 
@@ -37,6 +38,7 @@ async function outputs(): Promise<Record<string, string>> {
     [`${generated}/llm-service.ts`]: await typesModule(llmService, 'LlmService', crdFile),
     [`${generated}/llm-service-schema.ts`]: schemaModule(llmService, 'llmServiceSchema', crdFile),
     [`${generated}/spec-defaults.ts`]: defaultsModule(spec, crdFile),
+    [`${generated}/spec-rules.ts`]: rulesModule(openApiSchema, crdFile),
     [`${generated}/engine-config.ts`]: await typesModule(engineConfig, 'EngineConfig', engineConfigFile),
     [`${generated}/engine-config-schema.ts`]: schemaModule(
       engineConfig,

@@ -1,6 +1,6 @@
 // Turns the CRD's structural schema into plain JSON Schema (draft 7) that ajv and json-schema-to-typescript read.
 // Objects become closed, as the API server prunes what it does not know; int-or-string and free-form objects keep
-// their meaning. CEL rules have no counterpart: the API server alone checks them.
+// their meaning. CEL rules have no counterpart: they are a table of their own (spec-rules.ts).
 
 export interface JsonSchema {
   description?: string;
@@ -23,7 +23,7 @@ export interface JsonSchema {
   maxItems?: number;
   minProperties?: number;
   maxProperties?: number;
-  'x-kubernetes-validations'?: { rule: string; message: string }[];
+  'x-kubernetes-validations'?: { rule: string; message: string; fieldPath?: string }[];
   'x-kubernetes-int-or-string'?: boolean;
   'x-kubernetes-preserve-unknown-fields'?: boolean;
 }

@@ -4,7 +4,7 @@
 import { compile } from 'json-schema-to-typescript';
 import { defaultsOf, type JsonSchema } from './json-schema.js';
 
-const banner = (source: string): string =>
+export const banner = (source: string): string =>
   `// Generated from crds/${source} by \`npm run generate\`. Do not edit.\n`;
 
 /** One module of types: an interface for each object that has a title. */

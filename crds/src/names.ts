@@ -1,5 +1,5 @@
 // The one place that spells names shared by operator, runtime, charts and tests:
-// API group, labels, annotations, ports, mount paths and condition types.
+// API group, labels, annotations, ports, mount paths, metrics and condition types.
 
 export const api = {
   group: 'llmservice.dev',
@@ -109,6 +109,18 @@ export const headers = {
   fallback: 'x-llmservice-fallback',
   /** Of a stream check: NAMESPACE/NAME of the service that is meant, which it alone says back. */
   service: 'x-llmservice-service',
+} as const;
+
+/** Series of pods that the operator scales and sleeps by: those of vLLM, which our engine exposes under the same names. */
+export const podMetrics = {
+  running: 'vllm:num_requests_running',
+  waiting: 'vllm:num_requests_waiting',
+  /** Share of the KV blocks in use, 0 to 1. */
+  kvUsage: 'vllm:kv_cache_usage_perc',
+  promptTokens: 'vllm:prompt_tokens_total',
+  generationTokens: 'vllm:generation_tokens_total',
+  /** Generations that ended, by finished_reason. */
+  requestSuccess: 'vllm:request_success_total',
 } as const;
 
 /** Kubernetes cuts longer termination messages. */

@@ -1,5 +1,5 @@
 // Validators of the two contracts. Each takes an unknown value and gives either a complete, typed copy with the
-// schema's defaults filled in, or every violation with its path. CEL rules are the API server's alone.
+// schema's defaults filled in, or every violation with its path. CEL rules are a table of their own (spec-rules.ts).
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { engineConfigSchema } from './generated/engine-config-schema.js';

@@ -1,6 +1,6 @@
 // The page of the server's API in Markdown: routes, fields of their bodies, limits, error codes. Pure.
 
-import { errorCodes } from '../src/request/body/api-error.js';
+import { activatorErrors, replicaErrors } from '@llmservice/crds';
 import { bodyKinds, honouredOn } from '../src/request/body/body-schemas.js';
 import { requiredFields, type JsonSchema, type RouteKind } from '../src/request/body/request-fields.js';
 import { routeTable } from '../src/http/api/route-table.js';
@@ -52,11 +52,12 @@ The server admits a request that costs work before it reads the body. Each limit
 | Arguments of earlier tool calls, parsed as JSON: 2,097,152 characters per conversation | no error: the template gets the rest as text |
 | Speed of a body: 500 bytes per second over 20 s | 408 \`request_timeout\` |
 | Total size of all bodies until their responses end: \`server.maxBodiesBytes\`. The server drops slow bodies first. It reserves an eighth for bodies below 64 KiB | 503 \`server_busy\` |
-| A key's share of that total: twice what it leaves free, so two thirds for a single key | 429 \`queue_full\` |
+| A key's share of that total: twice what it leaves free, so two thirds for a single key | 429 \`rate_limit_exceeded\` |
 | Connections: \`server.maxConnections\`. The server closes an idle connection for a new one, and answers the health routes beyond the limit | 503 \`server_busy\` |
 | Rest of the body of a refused request: read for 30 s, up to \`server.maxBodyBytes\`, until it pauses for 5 s | the connection closes |
 | Headers \`Host\`, \`Authorization\` and \`X-Api-Key\`: once each | 400 \`invalid_request\` |
-| Answers, and texts that are tokenized, rendered or counted, at once: \`engine.maxNumSeqs\` + \`server.maxWaiting\` | 429 \`queue_full\` |
+| Answers, and texts that are tokenized, rendered or counted, at once: \`engine.maxNumSeqs\` + \`server.maxWaiting\` | 503 \`queue_full\` |
+| A key's share of those answers: eight times what it leaves free | 429 \`rate_limit_exceeded\` |
 | Tokens of a [key](keys.md#budgets) | 429 \`rate_limit_exceeded\` |
 | Time to tokenize, render or count a text: 60 s | 503 \`server_busy\` |
 
@@ -68,18 +69,23 @@ The body of an error is \`{"error": {"message", "type", "param", "code"}}\`; the
 [Anthropic's body](clients.md#messages). \`message\` says what to send instead, and \`param\` names the field. \`code\` is one
 of this table, or the [reason of a failure of the service](failures.md):
 
-${table(
-  ['code', 'status', 'type'],
-  Object.entries(errorCodes).map(([code, { status, type }]) => [
-    `\`${code}\``,
-    String(status),
-    `\`${type}\``,
-  ]),
-)}
-For a service that may sleep, the [activator](scaling.md#while-it-wakes) may answer instead: \`service_not_found\` with 404,
-\`upstream_failed\` and \`upstream_unverified\` with 502, and \`service_stopped\`, \`service_failed\`, \`service_over_budget\` and
-\`queue_full\` with 503.
-`;
+${errorTable(Object.entries(replicaErrors))}
+429 is a limit of the client's key: the client waits for \`Retry-After\`, or uses less. 503 is a service without room or without
+its model: another replica, or the same one later, may answer. OpenAI's and Anthropic's clients try both again by themselves.
+
+For a service that may sleep, the [activator](scaling.md#while-it-wakes) may answer instead, with \`queue_full\`,
+\`model_not_ready\` and the like as above, or with:
+
+${errorTable(Object.entries(activatorErrors).filter(([code]) => !Object.hasOwn(replicaErrors, code)))}`;
+}
+
+function errorTable(rows: readonly (readonly [string, { status: number; type: string }])[]): string {
+  return table(
+    ['code', 'status', 'type'],
+    rows
+      .toSorted(([, one], [, other]) => one.status - other.status)
+      .map(([code, { status, type }]) => [`\`${code}\``, String(status), `\`${type}\``]),
+  );
 }
 
 const hasFields = (kind: RouteKind): boolean => Object.keys(honouredOn[kind]).length > 0;

@@ -103,7 +103,7 @@ export class LoadReplica {
       'vllm:num_requests_running',
       'vllm:num_requests_waiting',
       'llmservice_kv_blocks_used',
-      'llmservice_engine_restarts',
+      'llmservice_engine_restarts_total',
     ]) {
       if (valueOf(metrics, name) !== 0) faults.push(`${name} is ${String(valueOf(metrics, name))}, not 0`);
     }

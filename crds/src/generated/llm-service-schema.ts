@@ -1310,7 +1310,7 @@ export const llmServiceSchema: object = {
               "maximum": 65536
             },
             "maxWaiting": {
-              "description": "Max answers that wait in a pod in addition to the engine.maxNumSeqs that run; a request with n counts n times. The pod refuses more with 429, and a scaling.metric of queue does not count those. Keys leave each other a share of this queue. Default: 1024.",
+              "description": "Max answers that wait in a pod in addition to the engine.maxNumSeqs that run; a request with n counts n times. The pod refuses more with 503, or with 429 a key that holds its share of this queue; a scaling.metric of queue does not count those. Default: 1024.",
               "type": "integer",
               "format": "int32",
               "minimum": 0,

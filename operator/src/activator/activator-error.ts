@@ -1,28 +1,11 @@
-// Every way in which the activator refuses a request, in the shape that the runtime's errors have.
+// A refusal by the activator, in the shape of the runtime's errors.
 
-const codes = {
-  invalid_request: { status: 400, type: 'invalid_request_error' },
-  service_not_found: { status: 404, type: 'invalid_request_error' },
-  request_too_large: { status: 413, type: 'invalid_request_error' },
-  upstream_failed: { status: 502, type: 'server_error' },
-  upstream_unverified: { status: 502, type: 'server_error' },
-  queue_full: { status: 503, type: 'server_error' },
-  model_not_ready: { status: 503, type: 'server_error' },
-  service_stopped: { status: 503, type: 'server_error' },
-  service_over_budget: { status: 503, type: 'server_error' },
-  service_failed: { status: 503, type: 'server_error' },
-  draining: { status: 503, type: 'server_error' },
-} as const;
-
-export type ActivatorErrorCode = keyof typeof codes;
-
-/** Anthropic's error type by status, as the runtime has it. */
-const anthropicTypes: Readonly<Record<number, string>> = {
-  400: 'invalid_request_error',
-  404: 'not_found_error',
-  413: 'request_too_large',
-  503: 'overloaded_error',
-};
+import {
+  activatorErrors,
+  anthropicErrorType,
+  isAnthropicPath,
+  type ActivatorErrorCode,
+} from '@llmservice/crds';
 
 export class ActivatorError extends Error {
   override readonly name = 'ActivatorError';
@@ -37,23 +20,23 @@ export class ActivatorError extends Error {
   }
 
   get status(): number {
-    return codes[this.code].status;
+    return activatorErrors[this.code].status;
   }
 
-  /** As the clients of this path read it. */
-  body(path: string): object {
+  /** As the clients of this path read it. @param url of the request, with its query */
+  body(url: string): object {
     const { code, message, status } = this;
-    const error = { type: codes[code].type, message, param: null, code };
-    if (!isAnthropic(path)) return { error };
-    return { type: 'error', error: { ...error, type: anthropicTypes[status] ?? 'api_error' } };
+    const error = { type: activatorErrors[code].type, message, param: null, code };
+    if (!isAnthropic(url)) return { error };
+    return { type: 'error', error: { ...error, type: anthropicErrorType(status) } };
   }
 }
 
 /** A body that reports an error as an event of a stream. */
-export function errorEvent(path: string, body: object): string {
-  return `${isAnthropic(path) ? 'event: error\n' : ''}data: ${JSON.stringify(body)}\n\n`;
+export function errorEvent(url: string, body: object): string {
+  return `${isAnthropic(url) ? 'event: error\n' : ''}data: ${JSON.stringify(body)}\n\n`;
 }
 
-function isAnthropic(path: string): boolean {
-  return /\/v1\/messages(\/|\?|$)/.test(path);
+function isAnthropic(url: string): boolean {
+  return isAnthropicPath(url.split('?', 1).join());
 }

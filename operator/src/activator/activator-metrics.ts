@@ -1,7 +1,7 @@
 // What the activator reports to Prometheus.
 
+import type { ActivatorErrorCode } from '@llmservice/crds';
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
-import type { ActivatorErrorCode } from './activator-error.js';
 
 export class ActivatorMetrics {
   readonly registry = new Registry();

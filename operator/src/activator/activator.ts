@@ -3,8 +3,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { healthPaths, routes, streamCheckPaths } from '@llmservice/crds';
-import { ActivatorError, type ActivatorErrorCode } from './activator-error.js';
+import { healthPaths, routes, streamCheckPaths, type ActivatorErrorCode } from '@llmservice/crds';
+import { ActivatorError } from './activator-error.js';
 import type { Directory, Place } from './directory.js';
 import { HeldQueue, type QueueLimits } from './held-queue.js';
 import { HeldRequest, refuse } from './held-request.js';

@@ -1,6 +1,12 @@
 // The services and their pods as the API server reports them: whom a host means, and where it can be sent.
 
-import { fieldManager, labels, type LlmService, type LlmServiceSpec } from '@llmservice/crds';
+import {
+  fieldManager,
+  labels,
+  type ActivatorErrorCode,
+  type LlmService,
+  type LlmServiceSpec,
+} from '@llmservice/crds';
 import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
 import { keyOf, resources, serviceKeyOf } from '../kube/resources.js';
@@ -12,7 +18,7 @@ import { isReady } from '../status/pod-state.js';
 import { podUrl, type PodIdentity } from '../watch/ask-pod.js';
 import { Collection } from '../watch/collection.js';
 import { podAsRead } from '../watch/pod-as-read.js';
-import { ActivatorError, type ActivatorErrorCode } from './activator-error.js';
+import { ActivatorError } from './activator-error.js';
 import { serviceOfHost, type Named } from './service-of-host.js';
 
 export interface DirectoryOptions {

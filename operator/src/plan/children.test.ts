@@ -6,6 +6,7 @@ import { evenWeights } from '../../../checkpoint/src/weights/resident-weights.fi
 import type { WantedService } from '../domain/wanted-service.js';
 import { failedAttemptAnnotation, planChildren, type ChildInputs, type PlannedChildren } from './children.js';
 import { planEngineConfig } from './pods/engine-config.js';
+import { podMetadata } from './pods/pod-metadata.js';
 import { planFit } from './fit/memory.js';
 import { replacementOf } from './rollouts/replacement.js';
 import { planTemplate, type TemplateInputs } from './pods/planned-template.js';
@@ -321,11 +322,15 @@ describe('the pods', () => {
 
   test('have what the user adds, and keep what is ours', () => {
     const { metadata, spec } = template({
-      podLabels: { team: 'search', 'llmservice.dev/service': 'other' },
+      podLabels: { team: 'search' },
       podAnnotations: { 'prometheus.io/scrape': 'false', owner: 'search' },
       supplementalGroups: [109],
     });
     expect(metadata.labels).toMatchObject({ team: 'search', 'llmservice.dev/service': 'demo' });
+    const service = wantedService();
+    const podLabels = { 'llmservice.dev/service': 'other' };
+    const { labels } = podMetadata({ ...service, spec: { ...service.spec, podLabels } }, {});
+    expect(labels).toMatchObject({ 'llmservice.dev/service': 'demo' });
     expect(metadata.annotations).toMatchObject({ 'prometheus.io/scrape': 'false', owner: 'search' });
     expect(spec.securityContext).toMatchObject({ supplementalGroups: [109] });
   });

@@ -1,53 +1,31 @@
-// Rules between fields of a spec, as rows of path, whether it is broken, and message. The API server's CEL rules say most
-// of the same; these hold where its copy of the CRD is older.
+// Rules between fields of a spec that neither schema nor CEL can state; spec-rules.ts has the others.
 
-import { misplacedHead } from '@llmservice/checkpoint';
 import { findAccelerator, type LlmServiceSpec, type Violation } from '@llmservice/crds';
 import type { KubeObject } from '../kube/types.js';
 import { objectNameViolations } from './object-names.js';
-import { runtimeViolations } from './runtime-rules.js';
 import { scalingViolations } from './scaling-rules.js';
-import { tlsViolations } from './tls-rules.js';
 
 export function crossFieldViolations(spec: LlmServiceSpec, metadata: KubeObject['metadata']): Violation[] {
-  const { accelerator, parallelism, auth, engine, routing, scaling } = spec;
-  const { devices, resourceName, profile: name = '' } = accelerator;
+  const { accelerator, routing, scaling } = spec;
+  const { resourceName, profile: name = '' } = accelerator;
   const asked = findAccelerator(name)?.resources ?? [resourceName];
-  const misplaced = engine.speculative.uri === undefined ? null : misplacedHead(engine.speculative);
-  const sleeps = scaling.idleAfterSeconds !== undefined;
   const rows: readonly [path: string, isBroken: boolean, message: string][] = [
-    ['spec.engine.speculative.uri', misplaced !== null, misplaced ?? ''],
     [
       'spec.accelerator.resourceName',
       resourceName !== 'none' && !asked.includes(resourceName),
       `is not what ${name} is asked for by: ${asked.join(' or ')}`,
     ],
     [
-      'spec.parallelism.tensor',
-      (parallelism.tensor ?? devices) !== devices,
-      `must equal accelerator.devices (${devices})`,
-    ],
-    [
-      'spec.replicas',
-      auth.keysSecretRef !== undefined && spec.replicas > auth.maxReplicas,
-      `is more than auth.maxReplicas (${auth.maxReplicas}), among which the budgets of the keys are divided`,
-    ],
-    [
       'spec.scaling.idleAfterSeconds',
-      sleeps && routing.pathPrefix !== undefined,
-      'is for services without routing.pathPrefix: the activator tells services by their host',
-    ],
-    [
-      'spec.scaling.idleAfterSeconds',
-      sleeps && isClusterName(routing.host ?? '', metadata),
+      scaling.idleAfterSeconds !== undefined && isClusterName(routing.host ?? '', metadata),
       'is for services whose routing.host does not have svc as its third label: the activator takes it for a ' +
         'name inside the cluster; choose another host',
     ],
   ];
   return [
     ...rows.filter(([, isBroken]) => isBroken).map(([path, , message]) => ({ path, message })),
-    ...[...runtimeViolations(spec), ...tlsViolations(spec)],
-    ...[...scalingViolations(spec), ...objectNameViolations(spec)],
+    ...scalingViolations(spec),
+    ...objectNameViolations(spec),
   ];
 }
 

@@ -25,17 +25,7 @@ test('a folder and a claim are taken, with what bounds them', () => {
   });
 });
 
-test.each<[string, Given, string]>([
-  ['a folder without a path', { kind: 'hostPath' }, 'path'],
-  ['a path without kind', { path: '/x' }, 'path'],
-  ['a claim without a name', { kind: 'pvc' }, 'claimName'],
-  ['a name of a claim for a folder', { kind: 'hostPath', path: '/x', claimName: 'w' }, 'claimName'],
-  ['a path that leaves its folder', { kind: 'hostPath', path: '/var/../etc' }, 'path'],
-  ['a path that is relative', { kind: 'hostPath', path: 'var' }, 'path'],
-  ['the root', { kind: 'hostPath', path: '/' }, 'path'],
-  ['a size that is none', { kind: 'pvc', claimName: 'w', maxSize: 'much' }, 'maxSize'],
-  ['a size of what is not shared', { maxSize: '1Gi' }, 'maxSize'],
-  ['a pull before what is not shared', { prePull: true }, 'prePull'],
-])('%s is refused', (_, given, field) => {
-  expect(parse(given).violations.map(({ path }) => path)).toEqual([`spec.model.cache.${field}`]);
+test('a size that is none is refused', () => {
+  const { violations } = parse({ kind: 'pvc', claimName: 'w', maxSize: 'much' });
+  expect(violations.map(({ path }) => path)).toEqual(['spec.model.cache.maxSize']);
 });

@@ -53,7 +53,7 @@ describe('parseSpec', () => {
   });
 
   test.each([
-    [{ method: 'ngram', uri: 's3://heads/fp8/' }, 'method is not mtp'],
+    [{ method: 'ngram', uri: 's3://heads/fp8/' }, 'works with method mtp only'],
     [{ method: 'mtp', uri: 's3://heads/model.gguf' }, 'a folder with safetensors'],
   ])('refuses the head of %j', (speculative, message) => {
     const parsed = parseSpec(object({ model: { uri: 's3://b/p' }, engine: { speculative } }));
@@ -133,13 +133,15 @@ describe('parseSpec', () => {
     const secretRef = { name: 'tls' };
     const caConfigMapRef = { name: 'ca' };
     const askers = { routing: { host: 'a.example' }, scaling: { idleAfterSeconds: 60 } };
-    const path = 'spec.tls.caConfigMapRef';
+    const path = 'spec.tls';
     expect(parseSpec(object({ model, tls: { secretRef } })).ok).toBe(true);
     expect(parseSpec(object({ model, tls: { secretRef }, ...askers }))).toMatchObject({
       violations: [{ path }, { path }],
     });
     expect(parseSpec(object({ model, tls: { secretRef, caConfigMapRef }, ...askers })).ok).toBe(true);
-    expect(parseSpec(object({ model, tls: { caConfigMapRef } }))).toMatchObject({ violations: [{ path }] });
+    expect(parseSpec(object({ model, tls: { caConfigMapRef } }))).toMatchObject({
+      violations: [{ path: 'spec.tls.caConfigMapRef' }],
+    });
   });
 
   test('leaves out fields of a newer CRD, which are mistakes in a manifest', () => {

@@ -1,5 +1,5 @@
 // From an LlmService as the API server gives it to one complete, typed value, or to every violation at once.
-// The API server has checked schema and CEL rules already; this also holds when its copy of the CRD is older.
+// The API server has checked schema and CEL rules already; they are checked again because its copy of the CRD may be older.
 
 import { sharedMemoryNeeded } from '@llmservice/checkpoint';
 import {
@@ -15,6 +15,7 @@ import type { KubeObject } from '../kube/types.js';
 import { crossFieldViolations } from './cross-field-rules.js';
 import { readFields, resourceNameOf, type Fields } from './field-rules.js';
 import { parseNodeCache } from './node-cache.js';
+import { ruleViolations } from './spec-rules.js';
 
 export type ParsedSpec =
   | { readonly ok: true; readonly service: WantedService }
@@ -38,7 +39,12 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
   const cache = parseNodeCache(spec.model.cache, violations);
   violations.push(...crossFieldViolations(spec, object.metadata));
   const { checkpoint, head, kind } = fields;
-  if (checkpoint === null || kind === null || violations.length > 0) return { ok: false, violations };
+  const broken = ruleViolations(rechecked.value);
+  if (checkpoint === null || kind === null || violations.length + broken.length > 0) {
+    // Of a field that breaks a rule of the CRD, what its parser says is the same in other words.
+    const others = violations.filter(({ path }) => !broken.some((rule) => rule.path === path));
+    return { ok: false, violations: [...broken, ...others] };
+  }
 
   const tensor = spec.parallelism.tensor ?? spec.accelerator.devices;
   const sharedMemoryBytes = fields.sharedMemory ?? defaultSharedMemory(kind, tensor, spec.engine.runtime);

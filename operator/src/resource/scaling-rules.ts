@@ -1,34 +1,10 @@
-// What of scaling and budget no schema can check: times that never come, and bounds of other fields. Of the rules that the
-// API server has in CEL too, these hold where its copy of the CRD is older.
+// What of scaling and budget neither schema nor CEL can check: time zones, and times that never come.
 
 import type { LlmServiceSpec, Violation } from '@llmservice/crds';
 import { cron } from './cron.js';
 
 export function scalingViolations(spec: LlmServiceSpec): Violation[] {
-  return [...boundViolations(spec), ...scheduleViolations(spec), ...budgetViolations(spec)];
-}
-
-function boundViolations({ scaling, auth }: LlmServiceSpec): Violation[] {
-  const { minReplicas, maxReplicas, schedules = [] } = scaling;
-  const found: Violation[] = [];
-  const most = Math.max(maxReplicas ?? 0, ...schedules.map((schedule) => schedule.minReplicas));
-  if (minReplicas !== undefined && (maxReplicas === undefined || minReplicas > maxReplicas)) {
-    found.push({
-      path: 'spec.scaling.minReplicas',
-      message: 'needs scaling.maxReplicas, of at least as many',
-    });
-  }
-  if (maxReplicas !== undefined && most > maxReplicas) {
-    found.push({
-      path: 'spec.scaling.schedules',
-      message: 'asks for more replicas than scaling.maxReplicas',
-    });
-  }
-  if (auth.keysSecretRef !== undefined && most > auth.maxReplicas) {
-    const message = `may make more replicas than auth.maxReplicas (${auth.maxReplicas}), among which the budgets of the keys are divided`;
-    found.push({ path: 'spec.scaling', message });
-  }
-  return found;
+  return [...scheduleViolations(spec), ...budgetViolations(spec)];
 }
 
 function scheduleViolations({ scaling }: LlmServiceSpec): Violation[] {

@@ -1,8 +1,7 @@
 // Settings of this process alone: where it listens, where it writes, what it admits. They have defaults,
 // no field in the engine config, and one table of names, like the others.
 
-import { paths, ports } from '@llmservice/crds';
-import { readBoolean, readInteger, readList } from '@llmservice/crds';
+import { paths, ports, readBoolean, readInteger, readList, serverVariableNames } from '@llmservice/crds';
 import { parseCheckpointUri } from '../weights/checkpoint-uri.js';
 
 export interface ServerSettings {
@@ -30,7 +29,7 @@ export interface ServerSettings {
   /** Of all bodies together, unpacked; null: a part of the memory that the process may use. */
   readonly maxBodiesBytes: number | null;
   readonly maxConnections: number;
-  /** Answers that may wait for the engine beyond those that run; more are refused with 429. */
+  /** Answers that may wait for the engine beyond those that run; more are refused with 503. */
   readonly maxWaiting: number;
   /** The lowest that a request may send as its priority where there are no API keys, which have bounds of their own. */
   readonly mostUrgentPriority: number;
@@ -66,28 +65,11 @@ const mib = 1024 * 1024;
 const logLevels = ['error', 'warn', 'info', 'debug'];
 
 export const serverSettings = [
-  define('host', 'LLMSERVICE_HOST', '--host', 'ADDRESS', 'address to listen on', null, String),
-  define(
-    'port',
-    'LLMSERVICE_PORT',
-    '--port',
-    'N',
-    'port to listen on; 0: any free one',
-    ports.http,
-    atLeast(0),
-  ),
-  define(
-    'weightsDir',
-    'LLMSERVICE_WEIGHTS_DIR',
-    '--weights-dir',
-    'DIR',
-    'where checkpoints from S3 are kept',
-    paths.weights,
-    String,
-  ),
+  define('host', '--host', 'ADDRESS', 'address to listen on', null, String),
+  define('port', '--port', 'N', 'port to listen on; 0: any free one', ports.http, atLeast(0)),
+  define('weightsDir', '--weights-dir', 'DIR', 'where checkpoints from S3 are kept', paths.weights, String),
   define(
     'terminationLog',
-    'LLMSERVICE_TERMINATION_LOG',
     '--termination-log',
     'FILE',
     'gets the reason when the process gives up',
@@ -96,7 +78,6 @@ export const serverSettings = [
   ),
   define(
     'service',
-    'LLMSERVICE_SERVICE',
     '--service',
     'NAMESPACE/NAME',
     'the service that it is a replica of, for stream checks',
@@ -105,7 +86,6 @@ export const serverSettings = [
   ),
   define(
     's3CaDir',
-    'LLMSERVICE_S3_CA_DIR',
     '--s3-ca-dir',
     'DIR',
     'PEM files of further authorities that S3 may use',
@@ -114,7 +94,6 @@ export const serverSettings = [
   ),
   define(
     'tlsDir',
-    'LLMSERVICE_TLS_DIR',
     '--tls-dir',
     'DIR',
     'serve HTTPS with tls.crt and tls.key from here; with client-ca.crt, to clients that have a certificate of it',
@@ -123,7 +102,6 @@ export const serverSettings = [
   ),
   define(
     'adminPort',
-    'LLMSERVICE_ADMIN_PORT',
     '--admin-port',
     'N',
     'port of the administration; without it, there is none',
@@ -132,7 +110,6 @@ export const serverSettings = [
   ),
   define(
     'adminHost',
-    'LLMSERVICE_ADMIN_HOST',
     '--admin-host',
     'ADDRESS',
     'address that the administration listens on',
@@ -141,7 +118,6 @@ export const serverSettings = [
   ),
   define(
     'adminKeysDir',
-    'LLMSERVICE_ADMIN_KEYS_DIR',
     '--admin-keys-dir',
     'DIR',
     'keys of administrators, in a file like that of the API keys',
@@ -150,34 +126,16 @@ export const serverSettings = [
   ),
   define(
     'adminAllowedUris',
-    'LLMSERVICE_ADMIN_ALLOWED_URIS',
     '--admin-allowed-uris',
     'URI,URI',
     'folders and s3://bucket/prefix/ below which administrators may load other checkpoints',
     [],
     asUris,
   ),
-  define(
-    'logLevel',
-    'LLMSERVICE_LOG_LEVEL',
-    '--log-level',
-    'LEVEL',
-    logLevels.join(', '),
-    'info',
-    asLogLevel,
-  ),
-  define(
-    'maxBodyBytes',
-    'LLMSERVICE_MAX_BODY_BYTES',
-    '--max-body-bytes',
-    'BYTES',
-    'largest request body',
-    16 * mib,
-    atLeast(1),
-  ),
+  define('logLevel', '--log-level', 'LEVEL', logLevels.join(', '), 'info', asLogLevel),
+  define('maxBodyBytes', '--max-body-bytes', 'BYTES', 'largest request body', 16 * mib, atLeast(1)),
   define(
     'maxBodiesBytes',
-    'LLMSERVICE_MAX_BODIES_BYTES',
     '--max-bodies-bytes',
     'BYTES',
     'request bodies that are held at once, unpacked; without it, a 32nd of the memory, 64 MiB to 512 MiB',
@@ -186,7 +144,6 @@ export const serverSettings = [
   ),
   define(
     'maxConnections',
-    'LLMSERVICE_MAX_CONNECTIONS',
     '--max-connections',
     'N',
     'connections that are open at once; beyond, idle ones are closed and then new ones refused with 503',
@@ -195,16 +152,14 @@ export const serverSettings = [
   ),
   define(
     'maxWaiting',
-    'LLMSERVICE_MAX_WAITING',
     '--max-waiting',
     'N',
-    'answers that may wait beyond --max-num-seqs; more are refused with 429',
+    'answers that may wait beyond --max-num-seqs; more are refused with 503',
     1024,
     atLeast(0),
   ),
   define(
     'mostUrgentPriority',
-    'LLMSERVICE_MOST_URGENT_PRIORITY',
     '--most-urgent-priority',
     'N',
     'lowest priority (-8 to 0, lower is sooner) that requests may ask for where there are no API keys',
@@ -213,7 +168,6 @@ export const serverSettings = [
   ),
   define(
     'accountingFileBytes',
-    'LLMSERVICE_ACCOUNTING_FILE_BYTES',
     '--accounting-file-bytes',
     'BYTES',
     'size at which a file of the accounting log is followed by another',
@@ -222,7 +176,6 @@ export const serverSettings = [
   ),
   define(
     'requestLog',
-    'LLMSERVICE_REQUEST_LOG_URI',
     '--request-log',
     's3://BUCKET/PREFIX/',
     'gets a JSON line for each request, in the S3 that the checkpoint is in; without it, none is written',
@@ -231,25 +184,15 @@ export const serverSettings = [
   ),
   define(
     'requestLogText',
-    'LLMSERVICE_REQUEST_LOG_TEXT',
     '--request-log-text',
     'BOOL',
     'put prompts and answers into the request log',
     false,
     readBoolean,
   ),
-  define(
-    'threads',
-    'LLMSERVICE_THREADS',
-    '--threads',
-    'N',
-    'compute threads; without it, one per physical core',
-    null,
-    atLeast(1),
-  ),
+  define('threads', '--threads', 'N', 'compute threads; without it, one per physical core', null, atLeast(1)),
   define(
     'trustRemoteCode',
-    'TRUST_REMOTE_CODE',
     '--trust-remote-code',
     'BOOL',
     'accepted, but code from a checkpoint is never run',
@@ -260,19 +203,18 @@ export const serverSettings = [
 
 /** Where the reason of a failure goes that was met before there was a configuration. */
 export function terminationLogOf(env: Readonly<Record<string, string | undefined>>): string {
-  return env['LLMSERVICE_TERMINATION_LOG'] ?? paths.terminationMessage;
+  return env[serverVariableNames.terminationLog] ?? paths.terminationMessage;
 }
 
 function define<K extends keyof ServerSettings>(
   key: K,
-  env: string,
   flag: string,
   placeholder: string,
   help: string,
   fallback: ServerSettings[K],
   read: (text: string) => ServerSettings[K],
 ): ServerSetting<K> {
-  return { key, env, flag, placeholder, help, fallback, read };
+  return { key, env: serverVariableNames[key], flag, placeholder, help, fallback, read };
 }
 
 function atLeast(minimum: number): (text: string) => number {

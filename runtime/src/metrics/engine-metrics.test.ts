@@ -69,6 +69,7 @@ describe('the metrics that scrapes read from the engine', () => {
       'vllm:kv_cache_usage_perc': 0.25,
       llmservice_kv_blocks_cached: 10,
       llmservice_state_snapshots_kept: 4,
+      llmservice_engine_restarts_total: 5,
       llmservice_engine_restarts: 5,
       'vllm:num_preemptions_total': 7,
       'vllm:prefix_cache_queries_total': 800,

@@ -1,5 +1,6 @@
 // What scrapes read from the engine: its queue, its caches, its steps and faults, and the load under way.
 
+import { podMetrics } from '@llmservice/crds';
 import type { Registry } from 'prom-client';
 import type { EngineHealth, EngineState } from '../engine/engine-state.js';
 import type { EngineStats } from '../engine/protocol.js';
@@ -28,10 +29,16 @@ export function observeEngine(registry: Registry, labels: Labels, state: () => O
     return stats === null ? 0 : pick(stats);
   };
   observeRoom(scraped, fromStats);
+  const restarts = (): number => state().engine?.health().restarts ?? 0;
+  scraped.total(
+    'llmservice_engine_restarts_total',
+    'Times the engine process was lost and started again.',
+    restarts,
+  );
   scraped.gauge(
     'llmservice_engine_restarts',
-    'Times the engine process was lost and started again.',
-    () => state().engine?.health().restarts ?? 0,
+    'Deprecated: llmservice_engine_restarts_total has the same value. The next version removes it.',
+    restarts,
   );
   scraped.info(
     'llmservice_engine_device_info',
@@ -73,12 +80,12 @@ type FromStats = (pick: (stats: EngineStats) => number) => () => number;
 
 function observeRoom(scraped: ScrapedMetrics, fromStats: FromStats): void {
   scraped.gauge(
-    'vllm:num_requests_running',
+    podMetrics.running,
     'Sequences in the running batch.',
     fromStats((stats) => stats.running),
   );
   scraped.gauge(
-    'vllm:num_requests_waiting',
+    podMetrics.waiting,
     'Sequences that wait for room.',
     fromStats((stats) => stats.waiting),
   );
@@ -93,7 +100,7 @@ function observeRoom(scraped: ScrapedMetrics, fromStats: FromStats): void {
     ],
   );
   scraped.gauge(
-    'vllm:kv_cache_usage_perc',
+    podMetrics.kvUsage,
     'Share of KV blocks that running sequences hold, 0 to 1.',
     fromStats(({ blocksUsed, blocksTotal }) => (blocksTotal === 0 ? 0 : blocksUsed / blocksTotal)),
   );

@@ -2,6 +2,7 @@
 // picker work unchanged, and our own under llmservice_*. Requests are counted here as they are served; what the engine
 // knows is read when scraped.
 
+import { podMetrics } from '@llmservice/crds';
 import { Counter, Registry, type Histogram } from 'prom-client';
 import type { EndedRequest, FinishedGeneration } from '../observe/ended-request.js';
 import { stepTokensBuckets } from './buckets.js';
@@ -103,8 +104,8 @@ export class ServerMetrics {
     this.cache = cache;
   }
 
-  private readonly promptTokens = this.counter('vllm:prompt_tokens_total', 'Prompt tokens processed.');
-  private readonly generationTokens = this.counter('vllm:generation_tokens_total', 'Tokens generated.');
+  private readonly promptTokens = this.counter(podMetrics.promptTokens, 'Prompt tokens processed.');
+  private readonly generationTokens = this.counter(podMetrics.generationTokens, 'Tokens generated.');
   private readonly cachedTokens = this.counter(
     'vllm:prompt_tokens_cached_total',
     'Prompt tokens that the prefix cache had.',
@@ -116,7 +117,7 @@ export class ServerMetrics {
     registers: [this.registry],
   });
   private readonly requestSuccess = new Counter({
-    name: 'vllm:request_success_total',
+    name: podMetrics.requestSuccess,
     help: 'Generations that ended, by reason.',
     labelNames: [...labelNames, 'finished_reason'],
     registers: [this.registry],

@@ -1,6 +1,6 @@
 // Variables of a service's containers; one of the user's with the same name replaces ours.
 
-import { paths, ports, type EnvVar } from '@llmservice/crds';
+import { paths, ports, serverVariableNames, type EnvVar, type ServerVariableKey } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 
 /** How the bucket is reached: credentials and certificates. */
@@ -20,24 +20,26 @@ export function serverVariables({
   spec,
 }: Pick<WantedService, 'namespace' | 'name' | 'spec'>): EnvVar[] {
   const { tls, server, administration, requestLog } = spec;
-  const variables: Readonly<Record<string, string | number | boolean | undefined>> = {
-    LLMSERVICE_SERVICE: `${namespace}/${service}`,
-    LLMSERVICE_TLS_DIR: tls.secretRef && paths.tls,
-    LLMSERVICE_MAX_BODY_BYTES: server?.maxBodyBytes,
-    LLMSERVICE_MAX_BODIES_BYTES: server?.maxBodiesBytes,
-    LLMSERVICE_MAX_CONNECTIONS: server?.maxConnections,
-    LLMSERVICE_MAX_WAITING: server?.maxWaiting,
-    LLMSERVICE_MOST_URGENT_PRIORITY: server?.mostUrgentPriority,
-    LLMSERVICE_LOG_LEVEL: server?.logLevel,
-    LLMSERVICE_ADMIN_HOST: administration && '127.0.0.1',
-    LLMSERVICE_ADMIN_PORT: administration && ports.administration,
-    LLMSERVICE_ADMIN_KEYS_DIR: administration && paths.administrationKeys,
-    LLMSERVICE_ADMIN_ALLOWED_URIS: administration?.allowedUris?.join(','),
-    LLMSERVICE_REQUEST_LOG_URI: requestLog?.uri,
-    LLMSERVICE_REQUEST_LOG_TEXT: requestLog?.text,
+  const settings: Partial<Record<ServerVariableKey, string | number | boolean | undefined>> = {
+    service: `${namespace}/${service}`,
+    tlsDir: tls.secretRef && paths.tls,
+    maxBodyBytes: server?.maxBodyBytes,
+    maxBodiesBytes: server?.maxBodiesBytes,
+    maxConnections: server?.maxConnections,
+    maxWaiting: server?.maxWaiting,
+    mostUrgentPriority: server?.mostUrgentPriority,
+    logLevel: server?.logLevel,
+    adminHost: administration && '127.0.0.1',
+    adminPort: administration && ports.administration,
+    adminKeysDir: administration && paths.administrationKeys,
+    adminAllowedUris: administration?.allowedUris?.join(','),
+    requestLog: requestLog?.uri,
+    requestLogText: requestLog?.text,
   };
-  return Object.entries(variables).flatMap(([name, value]) =>
-    value === undefined ? [] : [{ name, value: String(value) }],
+  return Object.entries(settings).flatMap(([key, value]) =>
+    value === undefined
+      ? []
+      : [{ name: serverVariableNames[key as ServerVariableKey], value: String(value) }],
   );
 }
 

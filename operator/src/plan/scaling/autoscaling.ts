@@ -6,7 +6,7 @@ import type {
   V2HorizontalPodAutoscalerBehavior,
   V2HorizontalPodAutoscalerSpec,
 } from '@kubernetes/client-node';
-import type { LlmServiceSpec } from '@llmservice/crds';
+import { podMetrics, type LlmServiceSpec } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
 import { resources } from '../../kube/resources.js';
 import type { WantedService } from '../../domain/wanted-service.js';
@@ -81,11 +81,11 @@ export function scalingTarget({ scaling, engine }: Pick<LlmServiceSpec, 'scaling
   return { concurrency: Math.max(1, Math.floor(engine.maxNumSeqs * 0.7)), queue: 4, kvUsage: 80 }[metric];
 }
 
-/** Names that vLLM and our engine share, and for what part of the metric each stands. */
+/** The series that add up to each metric. */
 const series: Readonly<Record<ScalingMetric, readonly string[]>> = {
-  concurrency: ['vllm:num_requests_running', 'vllm:num_requests_waiting'],
-  queue: ['vllm:num_requests_waiting'],
-  kvUsage: ['vllm:kv_cache_usage_perc'],
+  concurrency: [podMetrics.running, podMetrics.waiting],
+  queue: [podMetrics.waiting],
+  kvUsage: [podMetrics.kvUsage],
 };
 
 /** What is applied for it; the operator's own loop needs nothing. */

@@ -1,6 +1,8 @@
 // Whether pods were asked anything, judged from two checks their /metrics: nothing runs or waits, and no token was
 // counted in between. What cannot be seen is never idle.
 
+import { podMetrics } from '@llmservice/crds';
+
 /** What a pod's /metrics report of requests, by names that vLLM and our engine share. */
 export interface Activity {
   readonly running: number;
@@ -47,10 +49,12 @@ export function idlenessAt(watched: Watched, nowMs: number): Idleness {
   return watched.state === 'idle' ? { state: 'idle', forMs: nowMs - watched.sinceMs } : watched;
 }
 
-const running = 'vllm:num_requests_running';
-const waiting = 'vllm:num_requests_waiting';
-const kvUsage = 'vllm:kv_cache_usage_perc';
-const counters = ['vllm:prompt_tokens_total', 'vllm:generation_tokens_total', 'vllm:request_success_total'];
+const { running, waiting, kvUsage } = podMetrics;
+const counters: readonly string[] = [
+  podMetrics.promptTokens,
+  podMetrics.generationTokens,
+  podMetrics.requestSuccess,
+];
 
 /** From the text of /metrics; null where it lacks what is needed. */
 export function parseActivity(text: string): Activity | null {

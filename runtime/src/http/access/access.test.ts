@@ -2,9 +2,10 @@
 // of the engine a request takes, and what is accounted.
 
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { isAnthropicPath } from '@llmservice/crds';
 import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
-import { isAnthropicPath, mountedRoutes } from '../api/route-table.js';
+import { mountedRoutes } from '../api/route-table.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 import { byteIds, endless, output, says } from '../scripted-engine.fixture.js';
 import type { AccountingRecord } from '../../accounting/accounting-record.js';
@@ -379,7 +380,7 @@ describe('texts that are not generated from', () => {
     server.script = endless;
     const full = Array.from({ length: 8 }, () => server.post('/v1/completions', { ...body, stream: true }));
     const streams = await Promise.all(full);
-    for (const [path, request] of costly) expect((await server.post(path, request)).status).toBe(429);
+    for (const [path, request] of costly) expect((await server.post(path, request)).status).toBe(503);
     await Promise.all(streams.map((stream) => stream.body!.cancel()));
   });
 });

@@ -7,7 +7,9 @@ function enter(admission: Admission, key: string | null, count = 1): (() => void
   try {
     return admission.enter(count, key);
   } catch (error) {
-    expect(error).toMatchObject({ code: 'queue_full', status: 429, retryAfterSeconds: 1 });
+    const full = admission.inFlight + count > admission.limit;
+    const refusal = full ? { code: 'queue_full', status: 503 } : { code: 'rate_limit_exceeded', status: 429 };
+    expect(error).toMatchObject({ ...refusal, retryAfterSeconds: 1 });
     expect(error).toBeInstanceOf(ApiError);
     return null;
   }

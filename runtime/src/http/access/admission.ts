@@ -6,6 +6,7 @@ import { ApiError } from '../../request/body/api-error.js';
 
 /** With n keys that flood, each holds shareOfFree / (n x shareOfFree + 1) of the room, and 1 part stays free. */
 const shareOfFree = 8;
+const retryAfterSeconds = 1;
 
 export class Admission {
   private active = 0;
@@ -21,7 +22,7 @@ export class Admission {
   /**
    * Takes room for `count` generations; call the answer once to give it back.
    * @param key whose they are; null: nobody's in particular
-   * @throws ApiError queue_full, or invalid_request where so many never have room
+   * @throws ApiError queue_full, rate_limit_exceeded, or invalid_request where so many never have room
    */
   enter(count: number, key: string | null): () => void {
     this.requireRoom(count, key);
@@ -45,10 +46,17 @@ export class Admission {
     const fits = count <= free;
     // What a key asks for at once is not refused for its own sake where it has nothing yet.
     if (fits && (held === 0 || held <= shareOfFree * (free - count))) return;
-    const message = fits
-      ? `${String(held)} generations of the key ${String(key)} are running or waiting: what room is left is for other keys`
-      : `${String(this.active)} generations are running or waiting, and the limit is ${String(this.limit)}`;
-    throw ApiError.of('queue_full', message, { retryAfterSeconds: 1 });
+    throw fits ? this.othersRoom(held, String(key)) : this.noRoom();
+  }
+
+  private noRoom(): ApiError {
+    const message = `${String(this.active)} generations are running or waiting, and the limit is ${String(this.limit)}`;
+    return ApiError.of('queue_full', message, { retryAfterSeconds });
+  }
+
+  private othersRoom(held: number, key: string): ApiError {
+    const message = `${String(held)} generations of the key ${key} are running or waiting: what room is left is for other keys`;
+    return ApiError.of('rate_limit_exceeded', message, { retryAfterSeconds });
   }
 
   private take(count: number, key: string | null): void {

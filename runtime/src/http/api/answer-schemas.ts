@@ -1,9 +1,8 @@
 // JSON schemas of the answers of routes, for the OpenAPI document. They list the members that are always present; answers
 // may have more.
 
+import { anthropicErrorTypes, replicaErrors } from '@llmservice/crds';
 import type { JsonSchema } from '../../request/body/request-fields.js';
-import { errorCodes } from '../../request/body/api-error.js';
-import { anthropicErrorTypes } from './anthropic-error.js';
 
 const text = { type: 'string' };
 const whole = { type: 'integer', minimum: 0 };
@@ -170,7 +169,7 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
   AnthropicError: object({
     type: only('error'),
     error: object({
-      type: { enum: ['invalid_request_error', 'api_error', ...Object.values(anthropicErrorTypes)] },
+      type: { enum: anthropicErrorTypes },
       message: text,
       param: anyOrNull('string'),
       code: text,
@@ -187,11 +186,11 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
   Error: object({
     error: object({
       message: text,
-      type: { enum: [...new Set(Object.values(errorCodes).map(({ type }) => type))] },
+      type: { enum: [...new Set(Object.values(replicaErrors).map(({ type }) => type))] },
       param: anyOrNull('string'),
       code: {
         type: 'string',
-        description: `${Object.keys(errorCodes).join(', ')}, or the reason of a failure of the service`,
+        description: `${Object.keys(replicaErrors).join(', ')}, or the reason of a failure of the service`,
       },
     }),
   }),

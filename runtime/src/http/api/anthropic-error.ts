@@ -1,18 +1,7 @@
 // Errors in the body that Anthropic's clients read, with the code and the field that every other route reports too.
 
+import { anthropicErrorType } from '@llmservice/crds';
 import type { ApiError } from '../../request/body/api-error.js';
-
-/** Their error type by status; other 4XX are invalid requests, other 5XX api_error. */
-export const anthropicErrorTypes: Readonly<Record<number, string>> = {
-  401: 'authentication_error',
-  403: 'permission_error',
-  404: 'not_found_error',
-  408: 'timeout_error',
-  409: 'conflict_error',
-  413: 'request_too_large',
-  429: 'rate_limit_error',
-  503: 'overloaded_error',
-};
 
 interface AnthropicErrorBody {
   readonly type: 'error';
@@ -30,6 +19,6 @@ export function anthropicError(
   { status, message, param, code }: ApiError,
   requestId: string | null,
 ): AnthropicErrorBody {
-  const type = anthropicErrorTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+  const type = anthropicErrorType(status);
   return { type: 'error', error: { type, message, param, code }, request_id: requestId };
 }

@@ -1,10 +1,11 @@
 // The OpenAPI 3.1 document of the server: the table of routes, the schemas that validate bodies, and those of answers.
 // Pure: served at /openapi.json; `npm run generate` writes it, without model names, to runtime/openapi.json.
 
+import { isAnthropicPath } from '@llmservice/crds';
 import { bodyKinds, bodySchemas, honouredOn } from '../../request/body/body-schemas.js';
 import type { JsonSchema, RouteKind } from '../../request/body/request-fields.js';
 import { answerSchemas, sharedSchemas, type AnswerName } from './answer-schemas.js';
-import { isAnthropicPath, mountedRoutes, type MountedRoute } from './route-table.js';
+import { mountedRoutes, type MountedRoute } from './route-table.js';
 import { version } from './version.js';
 
 interface Operation {

@@ -29,18 +29,6 @@ const get = (path: string, summary: string, answer: AnswerName, answersUnready =
   answersUnready,
 });
 
-/** Anthropic's protocol, which has errors of its own. */
-const anthropicPaths = ['/v1/messages', '/v1/messages/count_tokens'];
-
-/** @param path with or without the prefix under which it repeats */
-export const isAnthropicPath = (path: string): boolean =>
-  anthropicPaths.includes(
-    path
-      .toLowerCase()
-      .replace(/^\/openai\//, '/')
-      .replace(/\/$/, ''),
-  );
-
 const post = (
   path: string,
   summary: string,

@@ -88,7 +88,7 @@ describe('BodyBudget', () => {
   test('a key that floods leaves others a part', () => {
     const all = budget(800 * kib);
     while (refusal(all, 40 * kib, 'flood') === null);
-    expect(refusal(all, 40 * kib, 'flood')).toBe('queue_full');
+    expect(refusal(all, 40 * kib, 'flood')).toBe('rate_limit_exceeded');
     for (let i = 0; i < 3; i++) expect(refusal(all, 40 * kib, `quiet-${String(i)}`)).toBeNull();
   });
 });

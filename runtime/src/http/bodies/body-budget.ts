@@ -29,7 +29,7 @@ export const bodyPaces: BodyPaces = {
 export interface HeldBody {
   /** So many bytes came over the wire. */
   came(bytes: number): void;
-  /** So many more bytes are to be held. @throws ApiError server_busy, queue_full */
+  /** So many more bytes are to be held. @throws ApiError server_busy, rate_limit_exceeded */
   take(bytes: number): void;
   /** It is whole. */
   arrived(): void;
@@ -162,5 +162,5 @@ function noRoom(): ApiError {
 
 function othersRoom(key: string): ApiError {
   const message = `the bodies of requests of the key ${key} use its part of the memory for bodies: what is left is for other keys`;
-  return ApiError.of('queue_full', message, { retryAfterSeconds });
+  return ApiError.of('rate_limit_exceeded', message, { retryAfterSeconds });
 }

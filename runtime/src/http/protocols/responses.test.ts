@@ -145,7 +145,7 @@ describe('a response', () => {
     const reader = new OpenAI({ apiKey: 'none', maxRetries: 0, fetch: () => Promise.resolve(stream) });
     expect(await reader.responses.stream(body).finalResponse()).toMatchObject({
       status: 'failed',
-      error: { code: 'rate_limit_exceeded', message: 'full', llmservice_code: 'queue_full' },
+      error: { code: 'server_error', message: 'full', llmservice_code: 'queue_full' },
     });
   });
 

@@ -1,13 +1,13 @@
 // Errors of routes as OpenAI's error body, or as Anthropic's on its own routes. What is not a known error is logged whole
 // and answered without its inside.
 
+import { isAnthropicPath } from '@llmservice/crds';
 import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../../log/logger.js';
 import { ApiError } from '../../request/body/api-error.js';
 import { anthropicError } from '../api/anthropic-error.js';
 import { asApiError } from '../generation/generation.js';
 import { recordOf } from '../access/request-record.js';
-import { isAnthropicPath } from '../api/route-table.js';
 
 export function errorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {

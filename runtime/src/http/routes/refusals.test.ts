@@ -222,12 +222,12 @@ test('every violation is reported at once', async () => {
   for (const field of ['messages', 'temperature', 'tools', 'seed']) expect(error.message).toContain(field);
 });
 
-test('a full queue is 429 with Retry-After', async () => {
+test('a full queue is 503 with Retry-After', async () => {
   server.script = endless;
   const busy = Array.from({ length: 8 }, () => server.chat({ stream: true }));
   const streams = await Promise.all(busy);
   const refused = await server.chat({});
-  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
   await Promise.all(streams.map((stream) => stream.body!.cancel()));
 });
 

@@ -1,33 +1,6 @@
-// Every way a request can be refused, in one table: the code that clients see, its HTTP status and OpenAI's type.
+// An answer that is an error, by the contract's table of codes or by the reason of a failure of the service.
 
-import { failureKinds, type Failure } from '@llmservice/crds';
-
-export const errorCodes = {
-  invalid_request: { status: 400, type: 'invalid_request_error' },
-  context_length_exceeded: { status: 400, type: 'invalid_request_error' },
-  tools_not_supported: { status: 400, type: 'invalid_request_error' },
-  chat_template_refused: { status: 400, type: 'invalid_request_error' },
-  request_aborted: { status: 400, type: 'invalid_request_error' },
-  invalid_api_key: { status: 401, type: 'invalid_request_error' },
-  client_certificate_required: { status: 401, type: 'authentication_error' },
-  model_not_allowed: { status: 403, type: 'invalid_request_error' },
-  model_not_found: { status: 404, type: 'invalid_request_error' },
-  route_not_found: { status: 404, type: 'invalid_request_error' },
-  method_not_allowed: { status: 405, type: 'invalid_request_error' },
-  request_cancelled: { status: 409, type: 'invalid_request_error' },
-  model_already_loaded: { status: 409, type: 'invalid_request_error' },
-  request_timeout: { status: 408, type: 'invalid_request_error' },
-  request_too_large: { status: 413, type: 'invalid_request_error' },
-  rate_limit_exceeded: { status: 429, type: 'rate_limit_error' },
-  queue_full: { status: 429, type: 'rate_limit_error' },
-  headers_too_large: { status: 431, type: 'invalid_request_error' },
-  internal_error: { status: 500, type: 'server_error' },
-  model_not_ready: { status: 503, type: 'server_error' },
-  server_busy: { status: 503, type: 'server_error' },
-  draining: { status: 503, type: 'server_error' },
-} as const satisfies Record<string, { status: number; type: string }>;
-
-export type ErrorCode = keyof typeof errorCodes;
+import { failureKinds, replicaErrors, type Failure, type ReplicaErrorCode } from '@llmservice/crds';
 
 /** OpenAI's error body. */
 export interface ErrorBody {
@@ -45,7 +18,6 @@ export interface Wording {
   readonly theirs: string;
 }
 
-/** An answer that is an error: `code` is one of the table's, or the reason of a failure of the service. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
@@ -62,14 +34,14 @@ export class ApiError extends Error {
   }
 
   static of(
-    code: ErrorCode,
+    code: ReplicaErrorCode,
     message: string,
     {
       param = null,
       retryAfterSeconds = null,
     }: { param?: string | null; retryAfterSeconds?: number | null } = {},
   ): ApiError {
-    const { status, type } = errorCodes[code];
+    const { status, type } = replicaErrors[code];
     return new ApiError(status, type, code, message, param, retryAfterSeconds);
   }
 

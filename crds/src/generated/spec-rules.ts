@@ -1,0 +1,538 @@
+// Generated from crds/llmservices.llmservice.dev.yaml by `npm run generate`. Do not edit.
+
+import type { SpecRule } from '../spec-rule.js';
+
+export const specRules: readonly SpecRule[] = [
+  {
+    "at": [],
+    "rule": "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+    "fieldPath": "",
+    "message": "metadata.name must start with a letter, hold only a-z, 0-9 and '-', and have at most 52 characters, because the Service and the pods take their names from it; choose another name"
+  },
+  {
+    "at": [],
+    "rule": "!has(self.spec.routing) || !has(self.spec.routing.fallback) || self.spec.routing.fallback.service != self.metadata.name",
+    "fieldPath": ".spec.routing.fallback.service",
+    "message": "routing.fallback.service names this service itself; name another LlmService of this namespace"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.tensor) || self.parallelism.tensor == self.accelerator.devices",
+    "fieldPath": ".parallelism.tensor",
+    "message": "parallelism.tensor must equal accelerator.devices: each tensor-parallel rank runs on one device; set both to the same number, or leave parallelism.tensor out"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "self.accelerator.devices <= 8 || (has(self.engine.runtime) && self.engine.runtime == 'vllm') || (has(self.engine.collectives) && self.engine.collectives == 'library') || (self.accelerator.resourceName == 'none' && !has(self.accelerator.profile))",
+    "fieldPath": ".accelerator.devices",
+    "message": "accelerator.devices exceeds the 8 GPUs that the native runtime supports without a collectives library; request at most 8, or set engine.collectives to library or engine.runtime to vllm"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.resources) || !has(self.resources.limits) || !(self.accelerator.resourceName in self.resources.limits) || string(self.resources.limits[self.accelerator.resourceName]) == string(self.accelerator.devices)",
+    "fieldPath": ".resources.limits",
+    "message": "resources.limits and accelerator.devices request different numbers of devices; remove the device from resources.limits: the operator sets it from accelerator"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.resources) || !has(self.resources.requests) || !(self.accelerator.resourceName in self.resources.requests) || string(self.resources.requests[self.accelerator.resourceName]) == string(self.accelerator.devices)",
+    "fieldPath": ".resources.requests",
+    "message": "resources.requests and accelerator.devices request different numbers of devices; remove the device from resources.requests: the operator sets it from accelerator"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.auth.keysSecretRef) || !has(self.auth.maxReplicas) || !has(self.replicas) || self.replicas <= self.auth.maxReplicas",
+    "fieldPath": ".replicas",
+    "message": "replicas exceeds auth.maxReplicas, by which the budgets of keys are divided; raise auth.maxReplicas to the max number of replicas"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.auth.keysSecretRef) || !has(self.auth.maxReplicas) || ( (!has(self.scaling.maxReplicas) || self.scaling.maxReplicas <= self.auth.maxReplicas) && (!has(self.scaling.schedules) || self.scaling.schedules.all(schedule, schedule.minReplicas <= self.auth.maxReplicas)))",
+    "fieldPath": ".scaling",
+    "message": "scaling may create more replicas than auth.maxReplicas, by which the budgets of keys are divided; raise auth.maxReplicas to the max number of replicas"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.engine.runtime) || self.engine.runtime != 'vllm' || !has(self.auth.keysSecretRef)",
+    "fieldPath": ".auth.keysSecretRef",
+    "message": "auth.keysSecretRef is supported by the native runtime alone; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.engine.runtime) || self.engine.runtime != 'vllm' || !has(self.accounting.persistentVolumeClaimRef)",
+    "fieldPath": ".accounting.persistentVolumeClaimRef",
+    "message": "accounting.persistentVolumeClaimRef is supported by the native runtime alone; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.engine.runtime) || self.engine.runtime != 'vllm' || !has(self.server)",
+    "fieldPath": ".server",
+    "message": "server is supported by the native runtime alone; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.engine.runtime) || self.engine.runtime != 'vllm' || !has(self.requestLog)",
+    "fieldPath": ".requestLog",
+    "message": "requestLog is supported by the native runtime alone; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.engine.runtime) || self.engine.runtime != 'vllm' || !has(self.administration)",
+    "fieldPath": ".administration",
+    "message": "administration is supported by the native runtime alone; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.engine.runtime) || self.engine.runtime != 'vllm' || !has(self.tls.secretRef)",
+    "fieldPath": ".tls.secretRef",
+    "message": "tls.secretRef is supported by the native runtime alone; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.engine.runtime) || self.engine.runtime != 'vllm' || !self.model.uri.endsWith('.gguf')",
+    "fieldPath": ".model.uri",
+    "message": "model.uri names a GGUF file, which only the native runtime reads; name a folder with safetensors, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.engine.runtime) || self.engine.runtime != 'vllm' || !has(self.model.cache.kind) || self.model.cache.kind == 'emptyDir'",
+    "fieldPath": ".model.cache.kind",
+    "message": "model.cache is supported by the native runtime alone; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.scaling.idleAfterSeconds) || !has(self.tls.secretRef) || has(self.tls.caConfigMapRef)",
+    "fieldPath": ".tls",
+    "message": "tls.caConfigMapRef is required with scaling.idleAfterSeconds: the activator verifies the pods with it; add it, or remove one of tls.secretRef and scaling.idleAfterSeconds"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.scaling.idleAfterSeconds) || !has(self.routing.pathPrefix)",
+    "fieldPath": ".scaling.idleAfterSeconds",
+    "message": "scaling.idleAfterSeconds does not work with routing.pathPrefix: the activator identifies services by host alone; give the service its own host, or remove one of them"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.tls.secretRef) || !has(self.routing.host) || has(self.tls.caConfigMapRef)",
+    "fieldPath": ".tls",
+    "message": "tls.caConfigMapRef is required with routing.host: the gateway verifies the pods with it; add it, or remove one of tls.secretRef and routing.host"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.tls.caConfigMapRef) || has(self.tls.secretRef)",
+    "fieldPath": ".tls.caConfigMapRef",
+    "message": "tls.caConfigMapRef verifies pods that speak HTTPS; add tls.secretRef, or remove it"
+  },
+  {
+    "at": [
+      "spec",
+      "model"
+    ],
+    "rule": "!has(self.name) || !has(self.aliases) || !(self.name in self.aliases)",
+    "fieldPath": ".aliases",
+    "message": "model.aliases repeats model.name; remove it from the aliases"
+  },
+  {
+    "at": [
+      "spec",
+      "model",
+      "uri"
+    ],
+    "rule": "self.matches('^s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?$')",
+    "fieldPath": "",
+    "message": "model.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json; no other scheme is supported"
+  },
+  {
+    "at": [
+      "spec",
+      "model",
+      "name"
+    ],
+    "rule": "self.matches('^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$')",
+    "fieldPath": "",
+    "message": "model.name may hold letters, digits, '.', '_', '-' and '/', and must begin and end with a letter or a digit"
+  },
+  {
+    "at": [
+      "spec",
+      "model",
+      "aliases",
+      "[]"
+    ],
+    "rule": "self.matches('^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$')",
+    "fieldPath": "",
+    "message": "model.aliases may hold letters, digits, '.', '_', '-' and '/', and must begin and end with a letter or a digit"
+  },
+  {
+    "at": [
+      "spec",
+      "model",
+      "cache"
+    ],
+    "rule": "(has(self.kind) && self.kind == 'hostPath') == has(self.path)",
+    "fieldPath": ".path",
+    "message": "model.cache.path is the folder of kind hostPath; set both or neither"
+  },
+  {
+    "at": [
+      "spec",
+      "model",
+      "cache"
+    ],
+    "rule": "(has(self.kind) && self.kind == 'pvc') == has(self.claimName)",
+    "fieldPath": ".claimName",
+    "message": "model.cache.claimName is the claim of kind pvc; set both or neither"
+  },
+  {
+    "at": [
+      "spec",
+      "model",
+      "cache"
+    ],
+    "rule": "!has(self.maxSize) || (has(self.kind) && self.kind != 'emptyDir')",
+    "fieldPath": ".maxSize",
+    "message": "model.cache.maxSize limits a shared cache; set model.cache.kind to hostPath or pvc, or remove it"
+  },
+  {
+    "at": [
+      "spec",
+      "model",
+      "cache"
+    ],
+    "rule": "!has(self.prePull) || !self.prePull || (has(self.kind) && self.kind != 'emptyDir')",
+    "fieldPath": ".prePull",
+    "message": "model.cache.prePull fills a shared cache; set model.cache.kind to hostPath or pvc, or remove it"
+  },
+  {
+    "at": [
+      "spec",
+      "model",
+      "cache",
+      "path"
+    ],
+    "rule": "self.matches('^(/[^/:]+)+$') && !self.matches('(^|/)[.][.]?(/|$)')",
+    "fieldPath": "",
+    "message": "model.cache.path must be absolute, without '.', '..', ':' and a trailing slash"
+  },
+  {
+    "at": [
+      "spec",
+      "accelerator",
+      "resourceName"
+    ],
+    "rule": "self == 'none' || self.matches('^(amd|nvidia)\\\\.com/[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$')",
+    "fieldPath": "",
+    "message": "accelerator.resourceName must be none (CPU) or a resource of amd.com or nvidia.com, such as amd.com/gpu or nvidia.com/gpu"
+  },
+  {
+    "at": [
+      "spec",
+      "engine"
+    ],
+    "rule": "!has(self.maxNumBatchedTokens) || !has(self.maxNumSeqs) || self.maxNumBatchedTokens >= self.maxNumSeqs + 64",
+    "fieldPath": ".maxNumBatchedTokens",
+    "message": "engine.maxNumBatchedTokens must be at least engine.maxNumSeqs + 64; raise maxNumBatchedTokens or lower maxNumSeqs"
+  },
+  {
+    "at": [
+      "spec",
+      "engine"
+    ],
+    "rule": "!has(self.maxNumBatchedTokens) || !has(self.maxNumSeqs) || !has(self.speculative) || !has(self.speculative.method) || !has(self.speculative.tokens) || self.speculative.method == 'none' || self.maxNumBatchedTokens >= self.maxNumSeqs * (1 + self.speculative.tokens) + 64",
+    "fieldPath": ".maxNumBatchedTokens",
+    "message": "engine.maxNumBatchedTokens must be at least engine.maxNumSeqs x (1 + engine.speculative.tokens) + 64; raise maxNumBatchedTokens or lower one of the others"
+  },
+  {
+    "at": [
+      "spec",
+      "engine"
+    ],
+    "rule": "!has(self.reasoningParser) || (has(self.runtime) && self.runtime == 'vllm')",
+    "fieldPath": ".reasoningParser",
+    "message": "engine.reasoningParser is for engine.runtime vllm; remove it: the native runtime finds the reasoning markers in the tokenizer"
+  },
+  {
+    "at": [
+      "spec",
+      "engine"
+    ],
+    "rule": "!has(self.toolCallParser) || (has(self.runtime) && self.runtime == 'vllm')",
+    "fieldPath": ".toolCallParser",
+    "message": "engine.toolCallParser is for engine.runtime vllm; remove it: the native runtime finds the tool-call format in the chat template"
+  },
+  {
+    "at": [
+      "spec",
+      "engine"
+    ],
+    "rule": "!has(self.args) || (has(self.runtime) && self.runtime == 'vllm')",
+    "fieldPath": ".args",
+    "message": "engine.args are for engine.runtime vllm; remove them, or set engine.runtime to vllm"
+  },
+  {
+    "at": [
+      "spec",
+      "engine"
+    ],
+    "rule": "!has(self.runtime) || self.runtime != 'vllm' || !has(self.quantization) || self.quantization != 'int8'",
+    "fieldPath": ".quantization",
+    "message": "engine.quantization int8 is supported by the native runtime alone; use fp8 or none, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec",
+      "engine"
+    ],
+    "rule": "!has(self.runtime) || self.runtime != 'vllm' || !has(self.speculative) || !has(self.speculative.uri)",
+    "fieldPath": ".speculative.uri",
+    "message": "engine.speculative.uri is supported by the native runtime alone; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec",
+      "engine",
+      "speculative"
+    ],
+    "rule": "!has(self.uri) || self.method == 'mtp'",
+    "fieldPath": ".uri",
+    "message": "engine.speculative.uri works with method mtp only; set engine.speculative.method to mtp, or remove the uri"
+  },
+  {
+    "at": [
+      "spec",
+      "engine",
+      "speculative",
+      "uri"
+    ],
+    "rule": "self.matches('^s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?$')",
+    "fieldPath": "",
+    "message": "engine.speculative.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json; no other scheme is supported"
+  },
+  {
+    "at": [
+      "spec",
+      "env",
+      "[]"
+    ],
+    "rule": "self.name.matches('^[A-Za-z_][A-Za-z0-9_]*$')",
+    "fieldPath": ".name",
+    "message": "env names must begin with a letter or '_' and hold only letters, digits and '_'"
+  },
+  {
+    "at": [
+      "spec",
+      "env",
+      "[]"
+    ],
+    "rule": "!self.name.startsWith(\"LLMSERVICE_\")",
+    "fieldPath": ".name",
+    "message": "env names that begin with LLMSERVICE_ belong to the operator; choose another name"
+  },
+  {
+    "at": [
+      "spec",
+      "env",
+      "[]"
+    ],
+    "rule": "!(self.name in [\"LD_AUDIT\", \"LD_PRELOAD\", \"NODE_OPTIONS\", \"NODE_PATH\", \"PYTHONHOME\", \"PYTHONPATH\", \"PYTHONSTARTUP\"])",
+    "fieldPath": ".name",
+    "message": "this env would make the image run code that is not its own; remove it, or put it into an image that the operator allows"
+  },
+  {
+    "at": [
+      "spec",
+      "env",
+      "[]"
+    ],
+    "rule": "!(has(self.value) && has(self.valueFrom))",
+    "fieldPath": ".valueFrom",
+    "message": "env takes value or valueFrom, not both; remove one of them"
+  },
+  {
+    "at": [
+      "spec",
+      "tolerations",
+      "[]"
+    ],
+    "rule": "!has(self.operator) || self.operator != \"Exists\" || !has(self.value) || self.value == \"\"",
+    "fieldPath": ".value",
+    "message": "tolerations with operator Exists take no value; remove value or use operator Equal"
+  },
+  {
+    "at": [
+      "spec",
+      "tolerations",
+      "[]"
+    ],
+    "rule": "has(self.key) || (has(self.operator) && self.operator == \"Exists\")",
+    "fieldPath": ".key",
+    "message": "tolerations without a key accept every taint and need operator Exists; set key or operator"
+  },
+  {
+    "at": [
+      "spec",
+      "podLabels"
+    ],
+    "rule": "self.all(key, !key.startsWith('llmservice.dev/') && !key.startsWith('app.kubernetes.io/'))",
+    "fieldPath": "",
+    "message": "podLabels has a label under llmservice.dev/ or app.kubernetes.io/, which belong to the operator; choose another name"
+  },
+  {
+    "at": [
+      "spec",
+      "podAnnotations"
+    ],
+    "rule": "self.all(key, !key.startsWith('llmservice.dev/'))",
+    "fieldPath": "",
+    "message": "podAnnotations has an annotation under llmservice.dev/, which belongs to the operator; choose another name"
+  },
+  {
+    "at": [
+      "spec",
+      "scaling"
+    ],
+    "rule": "!has(self.minReplicas) || (has(self.maxReplicas) && self.minReplicas <= self.maxReplicas)",
+    "fieldPath": ".minReplicas",
+    "message": "scaling.minReplicas is the lower bound of scaling by load: set scaling.maxReplicas to at least as many, or set replicas for a fixed number"
+  },
+  {
+    "at": [
+      "spec",
+      "scaling"
+    ],
+    "rule": "!has(self.target) || has(self.maxReplicas)",
+    "fieldPath": ".target",
+    "message": "scaling.target needs scaling.maxReplicas, which enables scaling by load; set both"
+  },
+  {
+    "at": [
+      "spec",
+      "scaling"
+    ],
+    "rule": "!has(self.target) || self.metric != 'kvUsage' || self.target <= 100",
+    "fieldPath": ".target",
+    "message": "scaling.target of kvUsage is a percentage; set it to 100 or less"
+  },
+  {
+    "at": [
+      "spec",
+      "scaling"
+    ],
+    "rule": "!has(self.schedules) || !has(self.maxReplicas) || self.schedules.all(schedule, schedule.minReplicas <= self.maxReplicas)",
+    "fieldPath": ".schedules",
+    "message": "scaling.schedules requests more replicas than scaling.maxReplicas; lower its minReplicas, or raise maxReplicas"
+  },
+  {
+    "at": [
+      "spec",
+      "budget"
+    ],
+    "rule": "!has(self.deviceHoursPerMonth) || !has(self.costPerMonth)",
+    "fieldPath": ".deviceHoursPerMonth",
+    "message": "budget takes one limit, deviceHoursPerMonth or costPerMonth; remove the other"
+  },
+  {
+    "at": [
+      "spec",
+      "budget"
+    ],
+    "rule": "!has(self.costPerMonth) || has(self.costPerDeviceHour)",
+    "fieldPath": ".costPerDeviceHour",
+    "message": "budget.costPerMonth needs budget.costPerDeviceHour, the price of a device; set both"
+  },
+  {
+    "at": [
+      "spec",
+      "routing"
+    ],
+    "rule": "!has(self.pathPrefix) || has(self.host)",
+    "fieldPath": ".pathPrefix",
+    "message": "routing.pathPrefix needs routing.host, the host that it is a path of; set both"
+  },
+  {
+    "at": [
+      "spec",
+      "routing"
+    ],
+    "rule": "!has(self.fallback) || has(self.host)",
+    "fieldPath": ".fallback",
+    "message": "routing.fallback needs routing.host, the route that falls back; set both"
+  },
+  {
+    "at": [
+      "spec",
+      "routing",
+      "host"
+    ],
+    "rule": "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",
+    "fieldPath": "",
+    "message": "routing.host must be a host name in lower case, such as qwen36-27b.experimental.example.org, without scheme, port or path"
+  },
+  {
+    "at": [
+      "spec",
+      "routing",
+      "pathPrefix"
+    ],
+    "rule": "self.matches('^(/[A-Za-z0-9]([A-Za-z0-9._~-]*[A-Za-z0-9])?)+$')",
+    "fieldPath": "",
+    "message": "routing.pathPrefix must begin with '/' and not end with it, such as /qwen36-27b or /models/qwen36-27b"
+  },
+  {
+    "at": [
+      "spec",
+      "requestLog",
+      "uri"
+    ],
+    "rule": "self.matches('^s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?$')",
+    "fieldPath": "",
+    "message": "requestLog.uri must be s3://BUCKET/PREFIX/, the folder to write objects to; no other scheme is supported"
+  },
+  {
+    "at": [
+      "spec",
+      "administration",
+      "allowedUris",
+      "[]"
+    ],
+    "rule": "self.matches('^s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#,\\\\s]*)?$')",
+    "fieldPath": "",
+    "message": "each of administration.allowedUris must be s3://BUCKET/PREFIX/, without commas; no other scheme is supported"
+  }
+];
