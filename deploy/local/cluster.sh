@@ -53,6 +53,7 @@ up() {
   find_tools versitygw
   run_s3
   apply_addons
+  find_tools "${later_tools[@]}"
   say "cluster up in $((SECONDS - started)) s: export KUBECONFIG=$KUBECONFIG"
 }
 

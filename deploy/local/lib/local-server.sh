@@ -15,7 +15,8 @@ serve_model() {
   trap 'stop_server; exit 130' INT TERM
   setsid node "$serve_command" serve --model "$2" --name "$1" --port "$serve_port" >"$serve_folder/log" 2>&1 </dev/null &
   echo $! >"$serve_folder/pid"
-  until curl -sf -o /dev/null --max-time 2 "$serve_url/v2/health/ready"; do
+  # Its own word: at its port another program may answer.
+  until grep -qs '^Serving ' "$serve_folder/log"; do
     elapsed=$((SECONDS - started))
     if ! server_running || ((elapsed >= 120)); then
       tail -n 20 "$serve_folder/log" >&2
