@@ -17,6 +17,7 @@ serve_model() {
   echo $! >"$serve_folder/pid"
   # Its own word: at its port another program may answer.
   until grep -qs '^Serving ' "$serve_folder/log"; do
+    sleep 0.2
     elapsed=$((SECONDS - started))
     if ! server_running || ((elapsed >= 120)); then
       tail -n 20 "$serve_folder/log" >&2
@@ -27,7 +28,6 @@ serve_model() {
       reported=$elapsed
       say "load $1: $elapsed s, $(tail -n 1 "$serve_folder/log")"
     fi
-    sleep 0.2
   done
   trap - INT TERM
 }
