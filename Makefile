@@ -10,10 +10,10 @@ ENV := source deploy/local/env.sh &&
 help: ## List the tasks
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: ## From nothing to streamed tokens: real Kubernetes, S3, gateway, operator, model (CLUSTER=current REGISTRY=… for yours)
+demo: ## A model on this machine, then on real Kubernetes with S3, gateway, operator (SKIP_CLUSTER=1, MODEL=smollm2, CLUSTER=current)
 	@deploy/local/demo.sh up
 
-demo-down: ## Remove every trace of the demo and of the local cluster
+demo-down: ## Remove every trace of the demo: its server on this machine and the local cluster
 	@deploy/local/demo.sh down
 
 test: ## Everything that CI runs: checks, unit, native, golden, integration and e2e tests

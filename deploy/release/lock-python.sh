@@ -17,8 +17,8 @@ files=("$@")
 for file in "${files[@]}"; do
   echo "$file"
   options=()
-  # The one set whose dependencies are not installed: see make-venv.sh.
-  [[ $file != test/golden/torch.in ]] || options+=(--no-deps)
+  # Sets whose dependencies are not installed: see make-venv.sh and wheel.sh.
+  [[ $file != test/golden/torch.in && $file != deploy/local/wheels.in ]] || options+=(--no-deps)
   "$tool/bin/uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
     "${options[@]}" "$file" --output-file "${file%.in}.txt"
 done

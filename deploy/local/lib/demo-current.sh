@@ -10,8 +10,10 @@ up_current() {
   [[ -n ${REGISTRY:-} ]] || die 'CLUSTER=current needs REGISTRY=host/path, a registry that the cluster can pull from'
   current_kubeconfig
   "$local_folder/bootstrap.sh" build cluster
-  find_tools kubernetes helm versitygw
-  with_progress 'compile the project' "$repository/.local/build.log" build_project
+  find_clients
+  find_tools versitygw
+  with_progress 'compile the project' "$repository/.local/build.log" build_project runtime operator
+  provide_model
   operator=$(push_image "$(operator_image)")
   runtime=$(push_image "$(runtime_image)")
   server=$(push_image "$(demo_s3_image)")
@@ -25,7 +27,7 @@ up_current() {
 
 down_current() {
   current_kubeconfig
-  find_tools kubernetes helm
+  find_clients
   kubectl delete -f deploy/samples/demo.yaml --ignore-not-found
   helm uninstall llmservice-operator --namespace llmservice-system --ignore-not-found
   kubectl delete namespace storage experimental llmservice-system --ignore-not-found
@@ -46,12 +48,12 @@ push_tar() {
 
 # The S3 server with the demo's checkpoint inside.
 demo_s3_image() {
-  build_image demo-s3 "$versitygw_bin $(content_hash "$demo_checkpoint")" "$local_folder/images/demo-s3/Dockerfile" \
+  build_image demo-s3 "$versitygw_bin $demo_model $(content_hash "$demo_checkpoint")" "$local_folder/images/demo-s3/Dockerfile" \
     "$(debian_base_image)" stage_demo_s3
 }
 stage_demo_s3() {
-  mkdir -p "$1/data/models/demo"
-  cp "$demo_checkpoint"/* "$1/data/models/demo"
+  mkdir -p "$1/data/models/$demo_model"
+  cp "$demo_checkpoint"/* "$1/data/models/$demo_model"
   cp "$versitygw_bin/versitygw" "$1"
 }
 

@@ -2,15 +2,13 @@
 
 demo_host=demo.experimental.example
 demo_question='What is the capital of France?'
-demo_checkpoint=$repository/deploy/demo-model/checkpoint
 
-# upload_model ENDPOINT: the demo's checkpoint as s3://models/demo/.
+# upload_model ENDPOINT: the demo's checkpoint as s3://models/NAME/.
 upload_model() {
   local file
-  [[ -f $demo_checkpoint/config.json ]] || die "the demo model is not there: $demo_checkpoint"
   s3_request --head "$1/models" 2>/dev/null || s3_request -X PUT "$1/models"
-  for file in "$demo_checkpoint"/*; do s3_request -T "$file" "$1/models/demo/$(basename "$file")"; done
-  say "model in S3: $(du -sh "$demo_checkpoint" | cut -f1) at s3://models/demo/"
+  for file in "$demo_checkpoint"/*; do s3_request -T "$file" "$1/models/$demo_model/$(basename "$file")"; done
+  say "model in S3: $(du -sh "$demo_checkpoint" | cut -f1) at s3://models/$demo_model/"
 }
 
 # s3_request CURL-ARGUMENTS: signed; the content is not, which S3 wants to be told.
@@ -36,7 +34,8 @@ apply_service() {
   kubectl create secret generic demo-s3 --namespace experimental --from-literal "AWS_ACCESS_KEY_ID=$s3_access_key" \
     --from-literal "AWS_SECRET_ACCESS_KEY=$s3_secret_key" --dry-run=client -o yaml |
     kubectl label --local -f - llmservice.dev/secret-for=s3 -o yaml | kubectl apply -f - >/dev/null
-  kubectl create -f deploy/samples/demo.yaml --dry-run=client -o json | jq "${1:-.}" | kubectl apply -f -
+  kubectl create -f deploy/samples/demo.yaml --dry-run=client -o json | \
+    jq ".spec.model.uri = \"s3://models/$demo_model/\" | ${1:-.}" | kubectl apply -f -
   show_load
 }
 
@@ -59,19 +58,22 @@ show_load() {
 
 # show_answers URL: a chat, token by token as it arrives, and the answer of :predict.
 show_answers() {
-  local body
-  body=$(jq -n --arg q "$demo_question" '{model: "demo", stream: true, max_tokens: 64, messages: [{role: "user", content: $q}]}')
-  printf '\n> %s\n< ' "$demo_question"
-  curl -sS -N --fail-with-body --retry 10 --retry-all-errors --retry-delay 1 -H "Host: $demo_host" -H 'Content-Type: application/json' \
-    -d "$body" "$1/openai/v1/chat/completions" | show_tokens
-  body=$(jq -n --arg q "$demo_question" '{messages: [{role: "user", content: $q}], max_tokens: 64}')
+  show_chat "$1/openai/v1" demo
   printf '\n> :predict %s\n< ' "$demo_question"
-  curl -sS --fail-with-body -H "Host: $demo_host" -H 'Content-Type: application/json' -d "$body" "$1/v1/models/demo:predict"
+  curl -sS --fail-with-body -H "Host: $demo_host" -H 'Content-Type: application/json' -d "$(chat_body '{}')" "$1/v1/models/demo:predict"
   printf '\n'
 }
 
-# The text of each server-sent event, as it comes.
-show_tokens() {
-  sed -u -n 's/^data: {/{/p' | jq --unbuffered -rj '.choices[0].delta.content // .error.message // empty'
+# show_chat BASE_URL MODEL: the question, and the answer's text as it arrives.
+show_chat() {
+  printf '\n> %s\n< ' "$demo_question"
+  curl -sS -N --fail-with-body --retry 10 --retry-all-errors --retry-delay 1 -H "Host: $demo_host" -H 'Content-Type: application/json' \
+    -d "$(chat_body "{\"model\":\"$2\",\"stream\":true}")" "$1/chat/completions" |
+    sed -u -n 's/^data: {/{/p' | jq --unbuffered -rj '.choices[0].delta.content // .error.message // empty'
   printf '\n'
+}
+
+# chat_body FIELDS: the question as a request with these fields too. A temperature of 0 gives one answer always.
+chat_body() {
+  jq -nc --arg question "$demo_question" "$1 + {messages: [{role: \"user\", content: \$question}], max_tokens: 64, temperature: 0}"
 }

@@ -13,3 +13,20 @@ find_tools() {
     [[ ! -x $program ]] || ln -sfn "$program" "$repository/.local/bin/$(basename "$program")"
   done
 }
+
+# fetch_modules NAME...: the Go modules that building these takes; none of one that has been built, perhaps in another version.
+fetch_modules() {
+  local name target
+  for name in "$@"; do
+    ! compgen -G "$cache/tools/$name-*" >/dev/null || continue
+    target=tool
+    [[ ! -f $local_folder/tools/$name/main.go ]] || target=.
+    (cd "$local_folder/tools/$name" && CGO_ENABLED=0 go list -mod=readonly -deps "$target" >/dev/null)
+  done
+}
+
+# kubectl and helm, for a cluster that exists: those of the machine if it has them.
+find_clients() {
+  command -v kubectl >/dev/null || find_tools kubernetes
+  command -v helm >/dev/null || find_tools helm
+}

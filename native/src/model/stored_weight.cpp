@@ -7,11 +7,7 @@
 namespace llmservice {
 namespace {
 
-constexpr int64_t kBlock = 128;
-
 using Shape = std::vector<int64_t>;
-
-int64_t blocks(int64_t count) { return (count + kBlock - 1) / kBlock; }
 
 bool is_one(const Shape& shape) { return shape.empty() || shape == Shape{1}; }
 
@@ -69,7 +65,7 @@ void read_fp8(const MatrixTensors& tensors, StoredWeight& stored) {
   stored.scale = fp8_scale(tensors, stored.weight);
   check_float(*stored.scale);
   const Shape by_row = {stored.rows, 1};
-  const Shape by_block = {blocks(stored.rows), blocks(stored.cols)};
+  const Shape by_block = {blocks_of(stored.rows), blocks_of(stored.cols)};
   const Shape& found = stored.scale->shape;
   if (found == by_block) return;
   if (!is_one(found) && found != by_row) {

@@ -10,6 +10,10 @@
 
 namespace llmservice {
 
+// Rows and columns of a block of e4m3 codes with one scale.
+constexpr int64_t kScaleBlock = 128;
+constexpr int64_t blocks_of(int64_t count) { return (count + kScaleBlock - 1) / kScaleBlock; }
+
 // Which of several equal matrices, stacked in one tensor along its first axis.
 struct StackPlace {
   int64_t index;

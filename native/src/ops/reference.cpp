@@ -7,8 +7,6 @@
 namespace llmservice {
 namespace {
 
-double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
-
 double inverse_rms(const float* x, int64_t dim, double eps) {
   double sum = 0;
   for (int64_t i = 0; i < dim; ++i) sum += static_cast<double>(x[i]) * x[i];
@@ -53,7 +51,7 @@ void ReferenceBackend::silu_mul(const float* gate_up, int64_t rows, int64_t widt
   for (int64_t t = 0; t < rows; ++t) {
     const float* gate = gate_up + t * 2 * width;
     for (int64_t i = 0; i < width; ++i) {
-      out[t * width + i] = static_cast<float>(gate[i] * sigmoid(gate[i]) * gate[width + i]);
+      out[t * width + i] = static_cast<float>(gate[i] * reference_sigmoid(gate[i]) * gate[width + i]);
     }
   }
 }
@@ -62,14 +60,14 @@ void ReferenceBackend::sigmoid_mul(float* x, const float* gate, int64_t gate_str
                                    int64_t width) {
   for (int64_t t = 0; t < rows; ++t) {
     for (int64_t i = 0; i < width; ++i) {
-      x[t * width + i] = static_cast<float>(x[t * width + i] * sigmoid(gate[t * gate_stride + i]));
+      x[t * width + i] = static_cast<float>(x[t * width + i] * reference_sigmoid(gate[t * gate_stride + i]));
     }
   }
 }
 
 void ReferenceBackend::add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) {
   for (int64_t i = 0; i < rows * width; ++i) {
-    out[i] = static_cast<float>(out[i] + sigmoid(gate[i / width]) * y[i]);
+    out[i] = static_cast<float>(out[i] + reference_sigmoid(gate[i / width]) * y[i]);
   }
 }
 

@@ -2,9 +2,13 @@
 // purpose: it is the oracle of the ops tests, and shares no code with the backends it judges.
 #pragma once
 
+#include <cmath>
+
 #include "ops/ops.h"
 
 namespace llmservice {
+
+inline double reference_sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
 class ReferenceBackend : public Backend {
  public:

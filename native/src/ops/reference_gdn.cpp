@@ -9,7 +9,6 @@ namespace llmservice {
 namespace {
 
 double softplus(double x) { return x > 20 ? x : std::log1p(std::exp(x)); }
-double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
 int64_t channels(const GdnShape& s) {
   return 2 * static_cast<int64_t>(s.k_heads) * s.k_dim + static_cast<int64_t>(s.v_heads) * s.v_dim;
@@ -48,7 +47,7 @@ void norm_and_gate(const GdnNorm& norm, int64_t row, int32_t head, int32_t dim, 
   const double scale = 1.0 / std::sqrt(squares / dim + norm.eps);
   const float* const z = norm.z + row * norm.stride + static_cast<int64_t>(head) * dim;
   for (int32_t i = 0; i < dim; ++i) {
-    x[i] = static_cast<float>(x[i] * scale * norm.weight[i] * z[i] * sigmoid(z[i]));
+    x[i] = static_cast<float>(x[i] * scale * norm.weight[i] * z[i] * reference_sigmoid(z[i]));
   }
 }
 
@@ -86,7 +85,7 @@ void ReferenceBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> 
         input.push_back(x);
         double sum = 0;
         for (int32_t j = 0; j < taps; ++j) sum += static_cast<double>(weight[c * taps + j]) * input[r + j];
-        x = static_cast<float>(sum * sigmoid(sum));
+        x = static_cast<float>(sum * reference_sigmoid(sum));
       }
       const auto end = input.end() - segment.drafts;
       std::copy(end - (taps - 1), end, tail);
@@ -116,7 +115,7 @@ void ReferenceBackend::gdn(const GdnShape& shape, std::span<const Segment> segme
         const auto k = l2_normalized(x + k_width + k_head * shape.k_dim, shape.k_dim, 1.0);
         const double g = -std::exp(a_log[h]) * softplus(gate_in[row * gate_stride + h] + dt_bias[h]);
         delta_step(q, k, x + 2 * k_width + h * shape.v_dim, std::exp(g),
-                   sigmoid(beta_in[row * gate_stride + h]), shape.v_dim,
+                   reference_sigmoid(beta_in[row * gate_stride + h]), shape.v_dim,
                    s + static_cast<int64_t>(h) * shape.k_dim * shape.v_dim,
                    out + (row * shape.v_heads + h) * shape.v_dim);
         norm_and_gate(norm, row, h, shape.v_dim, out + (row * shape.v_heads + h) * shape.v_dim);

@@ -7,7 +7,8 @@ import { FailureError } from '@llmservice/crds';
 import { preTokenizerPatterns } from './pre-tokenizer-patterns.js';
 
 interface PreTokenizer {
-  readonly pattern: string;
+  /** Of tokenizer.json's pre-tokenizer, one after the other. */
+  readonly steps: readonly object[];
   readonly normalizer: { readonly type: 'NFC' } | null;
   /** Words that are tokens are taken whole. */
   readonly ignoreMerges: boolean;
@@ -15,15 +16,32 @@ interface PreTokenizer {
   readonly addBos: boolean;
 }
 
+/** Words by a pattern, then their bytes. */
+function splitBy([pattern]: readonly [string]): readonly object[] {
+  return [
+    { type: 'Split', pattern: { Regex: pattern }, behavior: 'Isolated', invert: false },
+    { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false },
+  ];
+}
+
 const llama3: PreTokenizer = {
-  pattern: preTokenizerPatterns.llama3[0],
+  steps: splitBy(preTokenizerPatterns.llama3),
   normalizer: null,
   ignoreMerges: true,
   addBos: true,
 };
 const qwen2: PreTokenizer = {
-  pattern: preTokenizerPatterns.qwen2[0],
+  steps: splitBy(preTokenizerPatterns.qwen2),
   normalizer: { type: 'NFC' },
+  ignoreMerges: false,
+  addBos: false,
+};
+const smollm: PreTokenizer = {
+  steps: [
+    { type: 'Digits', individual_digits: true },
+    { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true },
+  ],
+  normalizer: null,
   ignoreMerges: false,
   addBos: false,
 };
@@ -33,7 +51,8 @@ const preTokenizers: ReadonlyMap<unknown, PreTokenizer> = new Map([
   ['llama3', llama3],
   ['llama-v3', llama3],
   ['qwen2', qwen2],
-  ['qwen35', { ...qwen2, pattern: preTokenizerPatterns.qwen35[0] }],
+  ['qwen35', { ...qwen2, steps: splitBy(preTokenizerPatterns.qwen35) }],
+  ['smollm', smollm],
 ]);
 
 /** Kinds of tokens in tokenizer.ggml.token_type. */
@@ -63,13 +82,7 @@ export function ggufTokenizerJson(header: GgufHeader): string {
       special: kind === control,
     })),
     normalizer: pre.normalizer,
-    pre_tokenizer: {
-      type: 'Sequence',
-      pretokenizers: [
-        { type: 'Split', pattern: { Regex: pre.pattern }, behavior: 'Isolated', invert: false },
-        { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false },
-      ],
-    },
+    pre_tokenizer: { type: 'Sequence', pretokenizers: pre.steps },
     post_processor: postProcessor(keys, tokens, pre),
     decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
     model: {

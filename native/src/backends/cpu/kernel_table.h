@@ -1,16 +1,20 @@
-// Instantiates every kernel for one kind of lanes. Include from exactly one .cpp per instruction family.
+// Instantiates every kernel for one kind of lanes. Include from exactly one .cpp per instruction family,
+// kernels_FAMILY; multiply_panel, which compiles as long as the others together, is in gemm_FAMILY.
 #pragma once
 
 #include "backends/cpu/attention_kernel.h"
 #include "backends/cpu/conv_kernel.h"
 #include "backends/cpu/delta_chunk_kernel.h"
 #include "backends/cpu/delta_recurrent_kernel.h"
-#include "backends/cpu/gemm_kernel.h"
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/routing_kernel.h"
 #include "backends/cpu/row_kernels.h"
 
 namespace llmservice::cpu {
+
+template <class L>
+void multiply_panel(const PanelView& panel, const float* x, int64_t x_stride, int rows, float* scratch,
+                    float* total);
 
 template <class L>
 constexpr Kernels make_kernels(const char* isa) {
