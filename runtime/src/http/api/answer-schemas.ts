@@ -1,7 +1,7 @@
 // JSON schemas of the answers of routes, for the OpenAPI document. They list the members that are always present; answers
 // may have more.
 
-import type { JsonSchema } from '../../request/body/request-fields.js';
+import type { JsonSchema } from '../../request/body/field-table.js';
 import { errorCodes } from '../../request/body/api-error.js';
 import { anthropicErrorTypes } from './anthropic-error.js';
 

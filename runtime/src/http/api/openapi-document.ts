@@ -1,8 +1,8 @@
 // The OpenAPI 3.1 document of the server: the table of routes, the schemas that validate bodies, and those of answers.
 // Pure: served at /openapi.json; `npm run generate` writes it, without model names, to runtime/openapi.json.
 
-import { bodyKinds, bodySchemas, honouredOn } from '../../request/body/body-schemas.js';
-import type { JsonSchema, RouteKind } from '../../request/body/request-fields.js';
+import { bodyKinds, bodySchemas, honouredOn } from '../../request/validate/body-schemas.js';
+import type { JsonSchema, RouteKind } from '../../request/body/field-table.js';
 import { answerSchemas, sharedSchemas, type AnswerName } from './answer-schemas.js';
 import { isAnthropicPath, mountedRoutes, type MountedRoute } from './route-table.js';
 import { version } from './version.js';
