@@ -37,12 +37,13 @@ const folders = {
     traffic: ['identity', 'pods', 'scaling'], // how requests come to the pods, and whose may
   },
   'runtime/src/request': {
-    body: [], // what bodies may hold, and the table of refusals
+    body: [], // the form of fields, the bounds of bodies, and the table of refusals
     text: [], // what the engine gives, as text
     'json-schema': ['body'], // what of JSON Schema an answer can be held to
-    parts: ['body', 'json-schema'], // fields that belong together, as typed values
-    parse: ['body', 'parts'], // the bodies of each protocol as one request
-    prepare: ['body', 'text', 'parts', 'parse'], // from a request to what the engine runs
+    fields: ['body', 'json-schema'], // each family of fields: schemas, typed values, rules
+    validate: ['body', 'fields'], // the fields of each route, and bodies held to them
+    parse: ['body', 'fields', 'validate'], // the bodies of each protocol as one request
+    prepare: ['body', 'text', 'fields', 'validate', 'parse'], // from a request to what the engine runs
   },
   'runtime/src/http': {
     api: [], // the table of routes and what describes it

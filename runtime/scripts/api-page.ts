@@ -1,8 +1,9 @@
 // The page of the server's API in Markdown: routes, fields of their bodies, limits, error codes. Pure.
 
 import { activatorErrors, replicaErrors } from '@llmservice/crds';
-import { bodyKinds, honouredOn } from '../src/request/body/body-schemas.js';
-import { requiredFields, type JsonSchema, type RouteKind } from '../src/request/body/request-fields.js';
+import { bodyKinds, honouredOn } from '../src/request/validate/body-schemas.js';
+import type { JsonSchema, RouteKind } from '../src/request/body/field-table.js';
+import { isRequired } from '../src/request/validate/request-fields.js';
 import { routeTable } from '../src/http/api/route-table.js';
 
 export function apiPage(): string {
@@ -92,7 +93,7 @@ const hasFields = (kind: RouteKind): boolean => Object.keys(honouredOn[kind]).le
 
 function fieldsOf(kind: RouteKind): string {
   const rows = Object.entries(honouredOn[kind]).map(([name, schema]) => [
-    `\`${name}\`${requiredFields[kind].includes(name) ? '\\*' : ''}`,
+    `\`${name}\`${isRequired(kind, name) ? '\\*' : ''}`,
     typeOf(schema),
     boundsOf(schema),
   ]);

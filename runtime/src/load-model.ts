@@ -6,7 +6,7 @@ import { readGenerationDefaults } from './checkpoint/read-generation-defaults.js
 import { readChatTemplate, readTokenizerText } from './checkpoint/read-text-files.js';
 import { readIfThere } from './engine/read-if-there.js';
 import type { ServedModel } from './http/replica/served-model.js';
-import type { GenerationDefaults } from './request/parts/generation-defaults.js';
+import type { GenerationDefaults } from './request/fields/generation-defaults.js';
 import type { Logger } from './log/logger.js';
 import type { ThinkIds } from './request/text/reasoning.js';
 import type { ChatTemplate } from './tokens/chat-template.js';

@@ -2,7 +2,7 @@
 
 import { VERSION as anthropicVersion } from '@anthropic-ai/sdk/version';
 import { VERSION } from 'openai/version';
-import { honouredOn } from '../../runtime/src/request/body/body-schemas.js';
+import { honouredOn } from '../../runtime/src/request/validate/body-schemas.js';
 import { clientFields, type ClientKind } from './client-fields.js';
 
 export interface ConformanceRow {

@@ -2,8 +2,8 @@
 // refused, and none of them reaches the engine as something that it cannot compute with, which would end every stream.
 
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { bodySchemas } from '../../runtime/src/request/body/body-schemas.js';
-import type { JsonSchema } from '../../runtime/src/request/body/request-fields.js';
+import { bodySchemas } from '../../runtime/src/request/validate/body-schemas.js';
+import type { JsonSchema } from '../../runtime/src/request/body/field-table.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 
 jest.setTimeout(120_000);

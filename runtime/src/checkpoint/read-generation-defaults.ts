@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkSmallFile, isObject, parseSmallJson, type GgufHeader } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
-import { generationDefaults, type GenerationDefaults } from '../request/parts/generation-defaults.js';
+import { generationDefaults, type GenerationDefaults } from '../request/fields/generation-defaults.js';
 import { specialTokensOf } from '../tokens/chat-template.js';
 import { ggufEosIds } from '../tokens/gguf-tokenizer.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';

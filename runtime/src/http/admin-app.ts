@@ -4,7 +4,7 @@
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import type { ConfiguredKey } from '@llmservice/crds';
 import { ApiError } from '../request/body/api-error.js';
-import { invalidRequest } from '../request/body/validate-body.js';
+import { invalidRequest } from '../request/body/violation.js';
 import { presentedKey } from './access/access.js';
 import { errorHandler } from './routes/error-handler.js';
 import { LoopTurns } from '../loop-turns.js';

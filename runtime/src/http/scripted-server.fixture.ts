@@ -10,7 +10,6 @@ import { momentOf } from '../keys/moment.fixture.js';
 import { ServerMetrics } from '../metrics/server-metrics.js';
 import type { EndedRequest } from '../observe/ended-request.js';
 import { RecentErrors } from '../observe/recent-errors.js';
-import { openAiSampling } from '../request/parts/generation-defaults.js';
 import type { Access } from './access/access.js';
 import { Admission } from './access/admission.js';
 import { makeApp } from './app.js';
@@ -163,7 +162,7 @@ function tinyModel(tokenizer: Tokenizer, text = chatTemplate): ServedModel {
     eosIds: [2],
     vocabSize: 300,
     maxModelLen: 64,
-    defaults: { sampling: openAiSampling, eosIds: [2] },
+    defaults: { sampling: {}, eosIds: [2] },
     think: null,
     toolDialect: null,
   };

@@ -14,7 +14,7 @@ export interface ChatTemplateInput {
   readonly tools?: readonly unknown[] | null | undefined;
   /** Whether the text ends where the assistant's answer begins; default true. */
   readonly addGenerationPrompt?: boolean | undefined;
-  /** Further variables, such as `enable_thinking`; those of `#variables` are refused in request-fields.ts. */
+  /** Further variables, such as `enable_thinking`; those of `#variables` are refused in request/fields/thinking.ts. */
   readonly kwargs?: Readonly<Record<string, unknown>> | undefined;
 }
 

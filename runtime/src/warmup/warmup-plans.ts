@@ -2,7 +2,7 @@
 // released by the last plan. Pure.
 
 import type { Admission, StepPlan } from '@llmservice/native';
-import { greedy } from '../schedule/greedy.js';
+import { greedy } from '../request/fields/sampling.js';
 import { decodeRuns, ownBlocks, type WarmupLimits, type WarmupShape } from './warmup-shapes.js';
 
 /** Any token does: its row takes as long as another's. */

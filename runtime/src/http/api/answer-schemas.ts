@@ -2,7 +2,7 @@
 // may have more.
 
 import { anthropicErrorTypes, replicaErrors } from '@llmservice/crds';
-import type { JsonSchema } from '../../request/body/request-fields.js';
+import type { JsonSchema } from '../../request/body/field-table.js';
 
 const text = { type: 'string' };
 const whole = { type: 'integer', minimum: 0 };

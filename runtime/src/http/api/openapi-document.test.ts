@@ -3,7 +3,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
-import { bodySchemas } from '../../request/body/body-schemas.js';
+import { bodySchemas } from '../../request/validate/body-schemas.js';
 import { makeApp } from '../app.js';
 import { makeOpenApiDocument } from './openapi-document.js';
 import { mountedRoutes, type RouteName } from './route-table.js';

@@ -2,8 +2,8 @@
 // Pure: served at /openapi.json; `npm run generate` writes it, without model names, to runtime/openapi.json.
 
 import { isAnthropicPath } from '@llmservice/crds';
-import { bodyKinds, bodySchemas, honouredOn } from '../../request/body/body-schemas.js';
-import type { JsonSchema, RouteKind } from '../../request/body/request-fields.js';
+import { bodyKinds, bodySchemas, honouredOn } from '../../request/validate/body-schemas.js';
+import type { JsonSchema, RouteKind } from '../../request/body/field-table.js';
 import { answerSchemas, sharedSchemas, type AnswerName } from './answer-schemas.js';
 import { mountedRoutes, type MountedRoute } from './route-table.js';
 import { version } from './version.js';

@@ -2,7 +2,7 @@
 // is answered from it with 404 or 405.
 
 import { routes } from '@llmservice/crds';
-import type { RouteKind } from '../../request/body/request-fields.js';
+import type { RouteKind } from '../../request/body/field-table.js';
 import type { AnswerName } from './answer-schemas.js';
 
 export interface Route {

@@ -8,7 +8,7 @@ import type { ServerMetrics } from '../../metrics/server-metrics.js';
 import { ApiError } from '../../request/body/api-error.js';
 import type { RequestAccount } from '../../keys/request-account.js';
 import type { TokenCounts } from '../../keys/token-counts.js';
-import { choiceSeed } from '../../request/parts/choices.js';
+import { choiceSeed } from '../../request/fields/choices.js';
 import type { ApiRequest } from '../../request/parse/parse-request.js';
 import { withPrompt } from '../../request/text/prompt-echo.js';
 import type { TextDelta, TextStream } from '../../request/text/text-stream.js';

@@ -2,7 +2,7 @@
 // are read, and what its clients get, whole or event by event.
 
 import type { ApiError, Wording } from '../../request/body/api-error.js';
-import type { GenerationDefaults } from '../../request/parts/generation-defaults.js';
+import type { GenerationDefaults } from '../../request/fields/generation-defaults.js';
 import type { ApiRequest } from '../../request/parse/parse-request.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
 import type { AnswerHead, WholeChoice } from './answer-shape.js';

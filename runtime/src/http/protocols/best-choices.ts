@@ -1,7 +1,7 @@
 // OpenAI's best_of: of the answers generated for each prompt, those with the highest mean log probability per token.
 
 import { addUsage, type WholeChoice } from './answer-shape.js';
-import type { Choices } from '../../request/parts/choices.js';
+import type { Choices } from '../../request/fields/choices.js';
 
 /** @param all `generated` answers of each prompt, one prompt after the other; gives `given` of each, best first */
 export function bestChoices(all: readonly WholeChoice[], { given, generated }: Choices): WholeChoice[] {

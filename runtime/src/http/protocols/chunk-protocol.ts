@@ -42,7 +42,7 @@ class ChunkWriter implements AnswerWriter {
     const { shape, parsed, head, texts } = this;
     if (delta.finish !== null) this.unfinished -= 1;
     const isLast = shape.usageOnLastChunk && !parsed.includeUsage && this.unfinished === 0;
-    const used = isLast || parsed.details.continuousUsage ? usage() : null;
+    const used = isLast || parsed.continuousUsage ? usage() : null;
     const opening = this.places[index] === undefined ? shape.opening(head, index, delta, used, texts) : null;
     const places = (this.places[index] ??= placesOf(texts));
     const parts = onePerCall(opening === null ? delta : { ...delta, promptTokenIds: null });

@@ -7,7 +7,6 @@ import { scriptOf, thinksAndCalls } from '../call-script.fixture.js';
 import { byteIds, output, says } from '../scripted-engine.fixture.js';
 import { ApiError } from '../../request/body/api-error.js';
 import { parseMessages } from '../../request/parse/parse-messages.js';
-import { openAiSampling } from '../../request/parts/generation-defaults.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 
 let server: ScriptedServer;
@@ -30,7 +29,7 @@ const input_schema = {
 };
 const tools = ['weather', 'time'].map((name) => ({ name, input_schema }));
 
-const defaults = { sampling: openAiSampling, eosIds: [] };
+const defaults = { sampling: {}, eosIds: [] };
 
 const lastPrompt = (): string =>
   server.tokenizer.decode(server.engine.requests.at(-1)!.prompt, { skipSpecialTokens: false });

@@ -6,7 +6,6 @@ import { scriptOf, thinksAndCalls } from '../call-script.fixture.js';
 import { byteIds, output } from '../scripted-engine.fixture.js';
 import { ApiError } from '../../request/body/api-error.js';
 import { parseResponses } from '../../request/parse/parse-responses.js';
-import { openAiSampling } from '../../request/parts/generation-defaults.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 import { responsesProtocol } from './responses-protocol.js';
 
@@ -27,7 +26,7 @@ const tools = ['weather', 'time'].map((name) => ({
   strict: false,
 }));
 
-const defaults = { sampling: openAiSampling, eosIds: [] };
+const defaults = { sampling: {}, eosIds: [] };
 
 const lastPrompt = (): string =>
   server.tokenizer.decode(server.engine.requests.at(-1)!.prompt, { skipSpecialTokens: false });

@@ -3,7 +3,7 @@
 import { headers } from '@llmservice/crds';
 import type { Request } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
-import type { GenerationDefaults } from '../../request/parts/generation-defaults.js';
+import type { GenerationDefaults } from '../../request/fields/generation-defaults.js';
 import type { ModelTexts } from '../../request/prepare/prepare-generation.js';
 import type { ThinkIds } from '../../request/text/reasoning.js';
 

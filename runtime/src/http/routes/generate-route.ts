@@ -3,7 +3,7 @@
 import type { RequestHandler } from 'express';
 import type { AccountedRequest, RequestAccount } from '../../keys/request-account.js';
 import { parseRequest, type ApiRequest } from '../../request/parse/parse-request.js';
-import { validateBody } from '../../request/body/validate-body.js';
+import { validateBody } from '../../request/validate/validate-body.js';
 import { readWhole } from './answer-route.js';
 import { usageBody, type WholeChoice } from '../protocols/answer-shape.js';
 import { Generation } from '../generation/generation.js';

@@ -2,7 +2,7 @@
 
 import type { RequestHandler } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
-import type { GenerationDefaults } from '../../request/parts/generation-defaults.js';
+import type { GenerationDefaults } from '../../request/fields/generation-defaults.js';
 import { parseRequest, type ApiRequest } from '../../request/parse/parse-request.js';
 import { readWhole } from './answer-route.js';
 import { Generation } from '../generation/generation.js';

@@ -3,7 +3,7 @@
 
 import type { RequestHandler } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
-import { maxTokens } from '../../request/body/request-fields.js';
+import { maxTokens } from '../../request/body/field-schemas.js';
 import { encodeText } from '../../request/prepare/encode-text.js';
 import { parseDetokenize, parseTemplate, parseTokenize } from '../../request/parse/parse-tokenize.js';
 import { renderMessages } from '../../request/prepare/prepare-generation.js';

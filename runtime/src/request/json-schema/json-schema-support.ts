@@ -6,7 +6,7 @@ import { UnusablePattern } from './pattern-writer.js';
 import { knownFormats } from './schema-formats.js';
 import { listsOfSchemas, namedSchemas, subschemas, type Schema } from './subschemas.js';
 import { whyUnheld } from './unheld-keywords.js';
-import type { Violation } from '../body/validate-body.js';
+import type { Violation } from '../body/violation.js';
 
 /** They say what a value is for, and ask nothing of it. */
 const annotations = new Set(

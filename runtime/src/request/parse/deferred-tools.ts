@@ -1,20 +1,19 @@
 // Tools of Anthropic's Messages that the model is not shown before a result refers to them: agents with many have one to
 // search the others.
 
-import type { Fields, Violation } from '../body/validate-body.js';
-import { blocksOf, resultsOf, type RawTurn } from './messages-conversation.js';
+import { violationAt, type Violation } from '../body/violation.js';
+import type { RawTurn } from '../fields/messages-fields.js';
+import type { BodyOf } from '../validate/request-fields.js';
+import { blocksOf, resultsOf } from './messages-conversation.js';
 import type { ApiRequest } from './parse-request.js';
 
-interface RawTool {
-  readonly name: string;
-  readonly defer_loading?: boolean | null;
-}
+type MessagesFields = BodyOf<'countTokens'>;
 
 /** Names of the tools that the model does not know of yet. */
-export function deferredIn({ tools = [], messages }: Fields): ReadonlySet<string> {
-  const deferred = (tools as readonly RawTool[]).filter((tool) => tool.defer_loading === true);
+export function deferredIn({ tools = [], messages }: MessagesFields): ReadonlySet<string> {
+  const deferred = tools.filter((tool) => tool.defer_loading === true);
   const names = new Set(deferred.map(({ name }) => name));
-  if (names.size > 0) for (const name of referredTo(messages as readonly RawTurn[])) names.delete(name);
+  if (names.size > 0) for (const name of referredTo(messages)) names.delete(name);
   return names;
 }
 
@@ -26,18 +25,16 @@ function referredTo(turns: readonly RawTurn[]): string[] {
 }
 
 export function deferralViolations(
-  { tools = [], tool_choice }: Fields,
+  { tools = [], tool_choice: { name } = { type: 'auto' } }: MessagesFields,
   deferred: ReadonlySet<string>,
 ): Violation[] {
   const violations: Violation[] = [];
-  if (deferred.size > 0 && (tools as readonly RawTool[]).every(({ name }) => deferred.has(name)))
-    violations.push({ param: 'tools', message: 'tools are all defer_loading: one has to find the others' });
-  const { name } = (tool_choice ?? {}) as { readonly name?: string };
+  if (deferred.size > 0 && tools.every(({ name }) => deferred.has(name)))
+    violations.push(violationAt('tools', 'are all defer_loading: one has to find the others'));
   if (name !== undefined && deferred.has(name))
-    violations.push({
-      param: 'tool_choice',
-      message: `tool_choice names ${name}, which is defer_loading: no result refers to it`,
-    });
+    violations.push(
+      violationAt('tool_choice', `names ${name}, which is defer_loading: no result refers to it`),
+    );
   return violations;
 }
 

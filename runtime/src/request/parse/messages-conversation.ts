@@ -2,38 +2,16 @@
 // are messages of their own, and the model's thinking and calls stand next to its text.
 
 import { openReasoning } from '../body/sealed-reasoning.js';
-import type { Violation } from '../body/validate-body.js';
-
-/** A text, or blocks of it, which are joined as they are. */
-export type RawText = string | readonly { readonly text: string }[];
-
-type RawBlock =
-  | { readonly type: 'text'; readonly text: string }
-  | RawThinking
-  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: object }
-  | RawToolResult;
-
-interface RawToolResult {
-  readonly type: 'tool_result';
-  readonly tool_use_id: string;
-  readonly content?: string | readonly RawResult[] | null;
-  readonly is_error?: boolean | null;
-}
-
-type RawResult =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'tool_reference'; readonly tool_name: string };
-
-interface RawThinking {
-  readonly type: 'thinking';
-  readonly thinking: string;
-  readonly signature?: string | null;
-}
-
-export interface RawTurn {
-  readonly role: 'user' | 'assistant' | 'system';
-  readonly content: string | readonly RawBlock[];
-}
+import type { Violation } from '../body/violation.js';
+import type { RawMessage } from '../fields/messages.js';
+import type {
+  RawBlock,
+  RawResult,
+  RawText,
+  RawThinking,
+  RawToolResult,
+  RawTurn,
+} from '../fields/messages-fields.js';
 
 const speakers: Readonly<Record<RawBlock['type'], readonly RawTurn['role'][]>> = {
   text: ['user', 'assistant', 'system'],
@@ -56,8 +34,9 @@ export function* messageViolations(turns: readonly RawTurn[]): Generator<Violati
   yield { param, message: `${param} calls tools: a user's message with tool_result follows` };
 }
 
-export function readConversation(system: RawText | undefined, turns: readonly RawTurn[]): object[] {
-  const first = system === undefined ? [] : [{ role: 'system', content: instructionsOf(system) }];
+export function readConversation(system: RawText | undefined, turns: readonly RawTurn[]): RawMessage[] {
+  const first: RawMessage[] =
+    system === undefined ? [] : [{ role: 'system', content: instructionsOf(system) }];
   return [...first, ...turns.flatMap((turn) => (turn.role === 'assistant' ? [answer(turn)] : ofUser(turn)))];
 }
 
@@ -67,7 +46,7 @@ const label = 'x-anthropic-billing-header:';
 const instructionsOf = (system: RawText): string =>
   textOf(typeof system === 'string' ? system : system.filter(({ text }) => !text.startsWith(label)));
 
-function answer({ content }: RawTurn): object {
+function answer({ content }: RawTurn): RawMessage {
   const blocks = blocksOf(content);
   const thinking = blocks.flatMap((block) => (block.type === 'thinking' ? [thinkingOf(block)] : [])).join('');
   const calls = blocks.flatMap((block) => (block.type === 'tool_use' ? [block] : []));
@@ -88,8 +67,8 @@ const thinkingOf = ({ thinking, signature }: RawThinking): string =>
   thinking === '' ? (openReasoning(signature ?? '') ?? '') : thinking;
 
 /** Texts between results of tools are messages of their own, in the order of the blocks. */
-function ofUser({ role, content }: RawTurn): object[] {
-  const messages: { role: string; content: string; tool_call_id?: string }[] = [];
+function ofUser({ role, content }: RawTurn): RawMessage[] {
+  const messages: { role: RawMessage['role']; content: string; tool_call_id?: string }[] = [];
   for (const block of blocksOf(content)) {
     const last = messages.at(-1);
     if (block.type === 'tool_result')

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { generationDefaults } from '../parts/generation-defaults.js';
+import { generationDefaults } from '../fields/generation-defaults.js';
 import { parseMessages } from './parse-messages.js';
 
 const defaults = generationDefaults({ eos_token_id: 7 }, {});

@@ -1,12 +1,15 @@
 // Bodies of Anthropic's Messages, and of its token count, as the requests that other routes make. Pure.
 
 import type { Wording } from '../body/api-error.js';
-import type { GenerationDefaults } from '../parts/generation-defaults.js';
+import type { Fields } from '../body/field-table.js';
+import { firstOf, invalidRequest } from '../body/violation.js';
+import type { GenerationDefaults } from '../fields/generation-defaults.js';
+import type { BodyOf, GenerationFields } from '../validate/request-fields.js';
+import { validateBody } from '../validate/validate-body.js';
 import { deferralViolations, deferredIn, withoutTools } from './deferred-tools.js';
-import { messageViolations, readConversation, type RawText, type RawTurn } from './messages-conversation.js';
+import { messageViolations, readConversation } from './messages-conversation.js';
 import { readRequest, type ApiRequest } from './parse-request.js';
 import { refuseMedia } from './refuse-media.js';
-import { firstOf, invalidRequest, validateBody, type Fields } from '../body/validate-body.js';
 
 /** Errors of what the two have in common with other routes are reported as Anthropic reports them. */
 export const messagesWordings: readonly Wording[] = [
@@ -37,93 +40,73 @@ export function parseMessages(
   defaults: GenerationDefaults,
   randomSeed: bigint,
 ): MessagesRequest {
-  const { fields, parsed } = parse('messages', body, defaults, randomSeed);
-  const thinking = fields['thinking'] as RawThinking | undefined;
-  return { parsed, omitsThinking: thinking?.display === 'omitted' };
+  refuseMedia((body as Fields | null)?.['messages'], 'messages');
+  const fields = validateBody('messages', body);
+  const parsed = parse(fields, defaults, randomSeed);
+  return { parsed, omitsThinking: fields.thinking?.display === 'omitted' };
 }
 
 /** @throws ApiError invalid_request, with every violation */
 export function parseCountTokens(body: unknown, defaults: GenerationDefaults): ApiRequest {
-  return parse('countTokens', body, defaults, 0n).parsed;
+  refuseMedia((body as Fields | null)?.['messages'], 'messages');
+  return parse(validateBody('countTokens', body), defaults, 0n);
 }
 
-function parse(
-  kind: 'messages' | 'countTokens',
-  body: unknown,
-  defaults: GenerationDefaults,
-  randomSeed: bigint,
-): { readonly fields: Fields; readonly parsed: ApiRequest } {
-  refuseMedia((body as { messages?: unknown } | null)?.messages, 'messages');
-  const fields = validateBody(kind, body);
+/** A count asks for less than an answer. */
+type MessagesFields = Partial<BodyOf<'messages'>> & BodyOf<'countTokens'>;
+
+function parse(fields: MessagesFields, defaults: GenerationDefaults, randomSeed: bigint): ApiRequest {
   const deferred = deferredIn(fields);
   const violations = deferralViolations(fields, deferred);
   if (violations.length > 0) throw invalidRequest(violations);
-  const request = readRequest('chat', chatFields(fields), defaults, randomSeed);
-  return { fields, parsed: withoutTools(request, deferred) };
-}
-
-interface RawTool {
-  readonly name: string;
-  readonly description?: string | null;
-  readonly input_schema: object;
-  readonly strict?: boolean | null;
-}
-
-interface RawToolChoice {
-  readonly type: 'auto' | 'any' | 'tool' | 'none';
-  readonly name?: string;
-  readonly disable_parallel_tool_use?: boolean | null;
-}
-
-interface RawThinking {
-  readonly type: 'enabled' | 'adaptive' | 'disabled';
-  readonly budget_tokens?: number;
-  readonly display?: 'summarized' | 'omitted' | null;
-}
-
-interface RawOutputConfig {
-  readonly format?: object | null;
-  readonly effort?: string | null;
+  return withoutTools(readRequest('chat', chatFields(fields), defaults, randomSeed), deferred);
 }
 
 /** The same request in the fields of a chat. */
-function chatFields(fields: Fields): Fields {
-  const { messages, system, stop_sequences, tools, tool_choice, thinking, metadata, output_config, ...same } =
-    fields;
-  const turns = messages as readonly RawTurn[];
+function chatFields(fields: MessagesFields): GenerationFields {
+  const {
+    messages: turns,
+    system,
+    stop_sequences,
+    tools,
+    tool_choice,
+    thinking,
+    metadata,
+    output_config,
+    ...same
+  } = fields;
   const violations = firstOf(messageViolations(turns));
   if (violations.length > 0) throw invalidRequest(violations);
-  const user = (metadata as { user_id?: string | null } | undefined)?.user_id ?? null;
-  const { format = null, effort = null } = (output_config ?? {}) as RawOutputConfig;
-  const choice = tool_choice as RawToolChoice | undefined;
-  const asked = thinking as RawThinking | undefined;
-  const set = {
+  const { format = null, effort = null } = output_config ?? {};
+  return {
     ...same,
-    messages: readConversation(system as RawText | undefined, turns),
+    messages: readConversation(system, turns),
     // An answer that the client began is continued.
     ...(turns.at(-1)?.role === 'assistant'
       ? { continue_final_message: true, add_generation_prompt: false }
       : {}),
     stop: stop_sequences,
-    tools: (tools as readonly RawTool[] | undefined)?.map(readTool),
-    tool_choice: choice === undefined ? undefined : readChoice(choice),
-    parallel_tool_calls: choice?.disable_parallel_tool_use === true ? false : undefined,
-    enable_thinking: readThinking(asked),
-    thinking_token_budget: asked?.budget_tokens,
+    tools: tools?.map(readTool),
+    tool_choice: tool_choice === undefined ? undefined : readChoice(tool_choice),
+    parallel_tool_calls: tool_choice?.disable_parallel_tool_use === true ? false : undefined,
+    // Anthropic's models think where they are asked to; with `adaptive` they decide, as the chat template lets them.
+    enable_thinking: thinking?.type === 'adaptive' ? undefined : thinking?.type === 'enabled',
+    thinking_token_budget: thinking?.budget_tokens,
     // Not as the field of chat, which would turn thinking on as well.
     chat_template_kwargs: effort === null ? undefined : { reasoning_effort: effort },
-    user: user ?? undefined,
+    user: metadata?.user_id ?? undefined,
     response_format: format === null ? undefined : { type: 'json_schema', json_schema: format },
   };
-  return Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined));
 }
 
-/** Anthropic's models think where they are asked to; with `adaptive` they decide, as the chat template lets them. */
-function readThinking(thinking: RawThinking | undefined): boolean | undefined {
-  return thinking?.type === 'adaptive' ? undefined : thinking?.type === 'enabled';
-}
+type FunctionTool = NonNullable<GenerationFields['tools']>[number];
 
-function readTool({ name, description, input_schema: parameters, strict }: RawTool): object {
+function readTool({
+  name,
+  description,
+  input_schema: parameters,
+  strict,
+}: NonNullable<MessagesFields['tools']>[number]): FunctionTool {
   const described = description == null ? {} : { description };
   return {
     type: 'function',
@@ -131,7 +114,10 @@ function readTool({ name, description, input_schema: parameters, strict }: RawTo
   };
 }
 
-function readChoice({ type, name }: RawToolChoice): unknown {
+function readChoice({
+  type,
+  name = '',
+}: NonNullable<MessagesFields['tool_choice']>): GenerationFields['tool_choice'] {
   if (type === 'tool') return { type: 'function', function: { name } };
   return type === 'any' ? 'required' : type;
 }

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type OpenAI from 'openai';
 import type { ApiError } from '../body/api-error.js';
-import { generationDefaults } from '../parts/generation-defaults.js';
+import { generationDefaults } from '../fields/generation-defaults.js';
 import { parseRequest } from './parse-request.js';
-import { honouredFields, refusedFields, type GenerationKind } from '../body/request-fields.js';
+import type { GenerationKind, HonouredField } from '../body/field-table.js';
+import { honouredFields, refusedFields } from '../validate/request-fields.js';
 
 const defaults = generationDefaults({ temperature: 0.6, top_k: 20, eos_token_id: [7, 8] }, {});
 const parse = (kind: GenerationKind, body: object): ReturnType<typeof parseRequest> =>
@@ -241,7 +242,8 @@ describe('parseRequest', () => {
 
   test('what a checkpoint asks for and no request may counts as not said', () => {
     const odd = generationDefaults({ temperature: -1, top_p: 0, repetition_penalty: 0, top_k: 20 }, {});
-    expect(odd.sampling).toMatchObject({ temperature: 1, topP: 1, repetitionPenalty: 1, topK: 20 });
+    const { sampling } = parseRequest('chat', { messages }, odd, 99n);
+    expect(sampling).toMatchObject({ temperature: 1, topP: 1, repetitionPenalty: 1, topK: 20 });
   });
 
   test('a temperature that floats cannot be divided by is greedy', () => {
@@ -255,7 +257,7 @@ describe('parseRequest', () => {
 });
 
 test('a field that is refused is not honoured on every route', () => {
-  const both = Object.entries(honouredFields).filter(([name]) => name in refusedFields);
+  const both = Object.entries<HonouredField>(honouredFields).filter(([name]) => name in refusedFields);
   expect(both.map(([name]) => name)).toEqual([
     'stream',
     'n',

@@ -2,28 +2,36 @@
 // defaults filled in. Pure; the prompt is not yet tokens.
 
 import type { SamplingParams } from '@llmservice/native';
+import type { Fields, GenerationKind } from '../body/field-table.js';
+import { invalidRequest, violationAt, type Violation } from '../body/violation.js';
 import {
   alternativesOf,
   readDetails,
+  violationsOfAlternatives,
   violationsOfDetails,
   type AnswerDetails,
-} from '../parts/answer-details.js';
-import { readAnswerFormat, type AnswerFormat } from '../parts/answer-format.js';
-import { readChoices, violationsOfChoices, type Choices } from '../parts/choices.js';
-import type { GenerationDefaults } from '../parts/generation-defaults.js';
-import { maxTokensField, readMaxTokens } from '../parts/max-tokens.js';
-import { readMessages, type Message } from '../parts/messages.js';
-import { readEnding, violationsOfEnding, type PromptEnding } from '../parts/prompt-ending.js';
-import { holdsCalls, readTools, type RequestTools } from '../parts/read-tools.js';
-import { readThinking, readThinkingBudget } from '../parts/thinking.js';
-import type { GenerationKind } from '../body/request-fields.js';
-import { readRules, violationsOfRules, type AskedRules } from '../parts/token-rules.js';
-import { invalidRequest, validateBody, type Fields, type Violation } from '../body/validate-body.js';
-
-/** A text, or its tokens. */
-export type TextSource =
-  | { readonly kind: 'text'; readonly text: string; readonly addSpecialTokens: boolean }
-  | { readonly kind: 'ids'; readonly ids: readonly number[] };
+} from '../fields/answer-details.js';
+import { readAnswerFormat, type AnswerFormat } from '../fields/answer-format.js';
+import { readChoices, readSeed, violationsOfChoices, type Choices } from '../fields/choices.js';
+import type { GenerationDefaults } from '../fields/generation-defaults.js';
+import {
+  maxTokensField,
+  readMaxTokens,
+  violationsOfMaxTokens,
+  violationsOfNone,
+} from '../fields/max-tokens.js';
+import { readMessages, type Message, type RawMessage } from '../fields/messages.js';
+import { readTexts, type TextSource } from '../fields/prompt.js';
+import { readEnding, violationsOfEnding, type PromptEnding } from '../fields/prompt-ending.js';
+import { holdsCalls, readTools, type RequestTools } from '../fields/read-tools.js';
+import { readSampling } from '../fields/sampling.js';
+import { readModel, readScheduling, type Scheduling } from '../fields/scheduling.js';
+import { readStopping, violationsOfStopping, type Stopping } from '../fields/stopping.js';
+import { readStreaming, violationsOfStreaming, type Streaming } from '../fields/streaming.js';
+import { readThinking, readThinkingBudget } from '../fields/thinking.js';
+import { readRules, violationsOfRules, type AskedRules } from '../fields/token-rules.js';
+import type { GenerationFields } from '../validate/request-fields.js';
+import { validateBody } from '../validate/validate-body.js';
 
 export interface MessagesSource {
   readonly kind: 'messages';
@@ -38,7 +46,7 @@ export interface MessagesSource {
 /** What is to be continued, as the client gave it. */
 export type PromptSource = TextSource | MessagesSource;
 
-export interface ApiRequest {
+export interface ApiRequest extends Stopping, Scheduling, Streaming {
   /** The name that the client asked for; null: it did not say. */
   readonly model: string | null;
   /** One generation per prompt; only completions may have several. */
@@ -60,24 +68,7 @@ export interface ApiRequest {
   readonly format: AnswerFormat | null;
   /** Null: none may be called. */
   readonly tools: RequestTools | null;
-  readonly stopStrings: readonly string[];
-  readonly stopTokenIds: readonly number[];
-  readonly includeStopString: boolean;
-  readonly ignoreEos: boolean;
-  readonly skipSpecialTokens: boolean;
-  /** Only requests with the same salt share cached prefixes; null: all that have none. */
-  readonly cacheSalt: string | null;
-  /** Whose share of the engine it takes. */
-  readonly fairnessKey: string;
-  /** Null: it did not say. */
-  readonly priority: number | null;
-  readonly maxQueueMs: number | null;
-  readonly stream: boolean;
-  readonly includeUsage: boolean;
 }
-
-/** As in vLLM: what is divided by less leaves the range of floats. */
-const greedyBelow = 1e-5;
 
 /**
  * @param randomSeed used where the request has no seed
@@ -98,75 +89,47 @@ export function parseRequest(
  */
 export function readRequest(
   kind: GenerationKind,
-  fields: Fields,
+  fields: GenerationFields,
   defaults: GenerationDefaults,
   randomSeed: bigint,
 ): ApiRequest {
   const format = readAnswerFormat(fields);
   checkRules(kind, fields, format);
-  const stop = fields['stop'] as string | readonly string[] | undefined;
-  const streamOptions = fields['stream_options'] as { include_usage?: boolean | null } | undefined;
-  const maxQueueSeconds = fields['max_queue_seconds'] as number | undefined;
   const choices = readChoices(fields);
-  const details = readDetails(kind, fields);
+  const details = readDetails(fields);
   return {
-    model: (fields['model'] as string | undefined) ?? null,
+    model: readModel(fields),
     prompts: readPrompts(kind, fields),
     maxTokens: readMaxTokens(kind, fields),
     maxTokensField: maxTokensField(fields),
     sampling: {
-      ...readSampling(fields, defaults, randomSeed),
+      ...readSampling(fields, defaults.sampling, readSeed(fields, randomSeed)),
       topLogprobs: alternativesOf(details, choices.generated > choices.given),
     },
     choices,
     rules: readRules(fields),
     thinkingBudget: readThinkingBudget(fields),
     details,
-    keptPromptTokens: (fields['truncate_prompt_tokens'] as number | undefined) ?? null,
+    keptPromptTokens: fields.truncate_prompt_tokens ?? null,
     format,
     tools: readTools(fields),
-    stopStrings: stop === undefined ? [] : typeof stop === 'string' ? [stop] : stop,
-    stopTokenIds: (fields['stop_token_ids'] as readonly number[] | undefined) ?? [],
-    includeStopString: fields['include_stop_str_in_output'] === true,
-    ignoreEos: fields['ignore_eos'] === true,
-    skipSpecialTokens: fields['skip_special_tokens'] !== false,
-    cacheSalt: (fields['cache_salt'] as string | undefined) ?? null,
-    fairnessKey: (fields['user'] as string | undefined) ?? '',
-    priority: (fields['priority'] as number | undefined) ?? null,
-    maxQueueMs: maxQueueSeconds === undefined ? null : maxQueueSeconds * 1000,
-    stream: fields['stream'] === true,
-    includeUsage: streamOptions?.include_usage === true,
+    ...readStopping(fields),
+    ...readScheduling(fields),
+    ...readStreaming(fields),
   };
 }
 
 /** Rules across fields. */
-function checkRules(kind: GenerationKind, fields: Fields, format: AnswerFormat | null): void {
-  const violations: Violation[] = [];
-  const conflict = (param: string, rule: string): number =>
-    violations.push({ param, message: `${param} ${rule}` });
-  if (kind === 'predict' && (fields['prompt'] === undefined) === (fields['messages'] === undefined)) {
-    conflict('prompt', 'or messages is required, and not both');
-  }
-  if (((fields['top_logprobs'] as number | undefined) ?? 0) > 0 && fields['logprobs'] !== true) {
-    conflict('top_logprobs', 'needs logprobs: true');
-  }
-  if (fields['max_tokens'] === 0 && fields['echo'] !== true) {
-    conflict('max_tokens', 'must be at least 1; 0 needs echo: true, and scores the prompt alone');
-  }
-  if (fields['stream_options'] !== undefined && fields['stream'] !== true) {
-    conflict('stream_options', 'needs stream: true');
-  }
-  if (
-    fields['max_tokens'] !== undefined &&
-    fields['max_completion_tokens'] !== undefined &&
-    fields['max_tokens'] !== fields['max_completion_tokens']
-  ) {
-    conflict('max_tokens', 'and max_completion_tokens differ');
-  }
-  if (fields['ignore_eos'] === true && format !== null) {
-    conflict('ignore_eos', 'and structured output exclude each other: the grammar ends the answer');
-  }
-  violations.push(
+function checkRules(kind: GenerationKind, fields: GenerationFields, format: AnswerFormat | null): void {
+  const violations: Violation[] = [
+    ...(kind === 'predict' && (fields.prompt === undefined) === (fields.messages === undefined)
+      ? [violationAt('prompt', 'or messages is required, and not both')]
+      : []),
+    ...violationsOfAlternatives(fields),
+    ...violationsOfNone(fields),
+    ...violationsOfStreaming(fields),
+    ...violationsOfMaxTokens(fields),
+    ...violationsOfStopping(fields, format !== null),
     ...violationsOfChoices(fields),
     ...violationsOfRules(
       fields,
@@ -175,57 +138,23 @@ function checkRules(kind: GenerationKind, fields: Fields, format: AnswerFormat |
     ),
     ...violationsOfDetails(fields),
     ...violationsOfEnding(fields),
-  );
+  ];
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
-function readPrompts(kind: GenerationKind, fields: Fields): PromptSource[] {
-  const prompt = fields['prompt'];
-  if (kind !== 'completions' && kind !== 'generate') {
-    const plainText = typeof prompt === 'string' ? prompt : null;
-    const messages = plainText === null ? fields['messages'] : [{ role: 'user', content: plainText }];
-    return [
-      {
-        kind: 'messages',
-        messages: readMessages(messages),
-        templateKwargs: readThinking(kind, fields),
-        ending: readEnding(fields),
-        plainText,
-      },
-    ];
-  }
-  return readTexts(prompt, fields['add_special_tokens'] !== false);
-}
-
-/** One text or list of token ids, or a list of either. */
-export function readTexts(given: unknown, addSpecialTokens: boolean): TextSource[] {
-  const one = (each: unknown): TextSource =>
-    typeof each === 'string'
-      ? { kind: 'text', text: each, addSpecialTokens }
-      : { kind: 'ids', ids: each as readonly number[] };
-  const isList = Array.isArray(given) && typeof given[0] !== 'number';
-  return isList ? given.map(one) : [one(given)];
-}
-
-function readSampling(
-  fields: Fields,
-  { sampling }: GenerationDefaults,
-  randomSeed: bigint,
-): Omit<SamplingParams, 'topLogprobs'> {
-  const number = (name: string, fallback: number): number => (fields[name] as number | undefined) ?? fallback;
-  const seed = fields['seed'] as number | undefined;
-  const temperature = number('temperature', sampling.temperature);
-  return {
-    temperature: temperature < greedyBelow ? 0 : temperature,
-    topP: number('top_p', sampling.topP),
-    // -1 is vLLM's way to say off.
-    topK: Math.max(0, number('top_k', sampling.topK)),
-    minP: number('min_p', sampling.minP),
-    typicalP: number('typical_p', 1),
-    // The engine takes 64 bits without a sign; a negative seed keeps its own stream.
-    seed: seed === undefined ? randomSeed : BigInt.asUintN(64, BigInt(seed)),
-    repetitionPenalty: number('repetition_penalty', sampling.repetitionPenalty),
-    presencePenalty: number('presence_penalty', 0),
-    frequencyPenalty: number('frequency_penalty', 0),
-  };
+function readPrompts(kind: GenerationKind, fields: GenerationFields): PromptSource[] {
+  const { prompt = [], messages = [] } = fields;
+  if (kind === 'completions' || kind === 'generate')
+    return readTexts(prompt, fields.add_special_tokens !== false);
+  const plainText = typeof prompt === 'string' ? prompt : null;
+  const asked: readonly RawMessage[] = plainText === null ? messages : [{ role: 'user', content: plainText }];
+  return [
+    {
+      kind: 'messages',
+      messages: readMessages(asked),
+      templateKwargs: readThinking(kind, fields),
+      ending: readEnding(fields),
+      plainText,
+    },
+  ];
 }

@@ -1,17 +1,22 @@
 // Bodies of OpenAI's Responses as the requests that other routes make, with what the answer repeats of them. Pure.
 
 import { ApiError, type Wording } from '../body/api-error.js';
-import type { GenerationDefaults } from '../parts/generation-defaults.js';
+import type { Fields } from '../body/field-table.js';
+import type { GenerationDefaults } from '../fields/generation-defaults.js';
+import type { RawFunction } from '../fields/responses-fields.js';
+import type { BodyOf, GenerationFields } from '../validate/request-fields.js';
+import { validateBody } from '../validate/validate-body.js';
 import { readRequest, type ApiRequest } from './parse-request.js';
 import { refuseMedia } from './refuse-media.js';
-import { readItems, type RawItem } from './response-items.js';
-import { flatTools, type FlatTools, type RawFunction, type RawTool } from './tool-namespaces.js';
-import { validateBody, type Fields } from '../body/validate-body.js';
+import { readItems } from './response-items.js';
+import { flatTools, type FlatTools } from './tool-namespaces.js';
+
+type ResponsesFields = BodyOf<'responses'>;
 
 export interface ResponsesRequest {
   readonly parsed: ApiRequest;
   /** As the client set them. */
-  readonly fields: Fields;
+  readonly fields: ResponsesFields;
   /** Whether reasoning is also returned encrypted. */
   readonly sealsReasoning: boolean;
   /** Functions in namespaces, by the names that the model calls them by. */
@@ -33,49 +38,65 @@ export function parseResponses(
   defaults: GenerationDefaults,
   randomSeed: bigint,
 ): ResponsesRequest {
-  refuseMedia((body as { input?: unknown } | null)?.input, 'input');
+  refuseMedia((body as Fields | null)?.['input'], 'input');
   const fields = validateBody('responses', body);
-  const included = (fields['include'] ?? []) as readonly string[];
-  const { functions, namespaced, places } = flatTools((fields['tools'] ?? []) as readonly RawTool[]);
+  const { include = [], tools = [] } = fields;
+  const { functions, namespaced, places } = flatTools(tools);
   try {
     const parsed = readRequest('chat', chatFields(fields, functions), defaults, randomSeed);
-    return { fields, parsed, sealsReasoning: included.length > 0, namespaced };
+    return { fields, parsed, sealsReasoning: include.length > 0, namespaced };
   } catch (error) {
     throw error instanceof ApiError ? error.worded(places) : error;
   }
 }
 
-/** Templates show tools as they get them: what says nothing stays away. */
-function readTool({ type, name, description, parameters, strict }: RawFunction): object {
-  const said = Object.entries({ name, description, parameters, strict }).filter(([, value]) => value);
-  return { type, function: Object.fromEntries(said) };
-}
-
-interface RawFormat extends Fields {
-  readonly type: 'text' | 'json_object' | 'json_schema';
-}
-
 /** The same request in the fields of a chat. */
-function chatFields(fields: Fields, functions: readonly RawFunction[]): Fields {
+function chatFields(fields: ResponsesFields, functions: readonly RawFunction[]): GenerationFields {
   const { input, instructions, max_output_tokens, tool_choice, text, reasoning, ...same } = fields;
-  const format = (text as { format?: RawFormat | null } | undefined)?.format ?? null;
-  const effort = (reasoning as { effort?: string | null } | undefined)?.effort ?? null;
-  const set = {
+  return {
     ...same,
     messages: [
-      ...(instructions === undefined ? [] : [{ role: 'system', content: instructions }]),
-      ...readItems(input as string | readonly RawItem[]),
+      ...(instructions === undefined ? [] : [{ role: 'system', content: instructions } as const]),
+      ...readItems(input),
     ],
     max_tokens: max_output_tokens,
     tools: functions.map(readTool),
-    tool_choice: typeof tool_choice === 'object' ? named(tool_choice as { name: string }) : tool_choice,
-    response_format: format === null ? undefined : responseFormat(format),
-    reasoning_effort: effort ?? undefined,
+    tool_choice: typeof tool_choice === 'object' ? named(tool_choice) : tool_choice,
+    response_format: responseFormat(text?.format ?? null),
+    reasoning_effort: reasoning?.effort ?? undefined,
   };
-  return Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined));
 }
 
-const named = ({ name }: { readonly name: string }): object => ({ type: 'function', function: { name } });
+/** Templates show tools as they get them: what says nothing stays away. */
+function readTool({
+  type,
+  name,
+  description,
+  parameters,
+  strict,
+}: RawFunction): NonNullable<GenerationFields['tools']>[number] {
+  return {
+    type,
+    function: {
+      name,
+      ...(description ? { description } : {}),
+      ...(parameters ? { parameters } : {}),
+      ...(strict ? { strict } : {}),
+    },
+  };
+}
 
-const responseFormat = ({ type, ...described }: RawFormat): object =>
-  type === 'json_schema' ? { type, json_schema: described } : { type, schema: described['schema'] };
+const named = ({ name }: { readonly name: string }): GenerationFields['tool_choice'] => ({
+  type: 'function',
+  function: { name },
+});
+
+type TextFormat = NonNullable<NonNullable<ResponsesFields['text']>['format']>;
+
+function responseFormat(format: TextFormat | null): GenerationFields['response_format'] {
+  if (format === null) return undefined;
+  const { type, schema, ...described } = format;
+  return type === 'json_schema' && schema !== undefined
+    ? { type, json_schema: { ...described, schema } }
+    : { type, schema: schema ?? null };
+}

@@ -1,12 +1,16 @@
 // Bodies of tokenize, detokenize and apply-template as typed values: vLLM's fields for the first two, and for the last
 // llama.cpp's, which are those of a chat.
 
-import { readMessages } from '../parts/messages.js';
-import type { MessagesSource, PromptSource, TextSource } from './parse-request.js';
-import { readEnding, violationsOfEnding } from '../parts/prompt-ending.js';
-import { readTools, type RequestTools } from '../parts/read-tools.js';
-import { readThinking } from '../parts/thinking.js';
-import { invalidRequest, validateBody, type Fields } from '../body/validate-body.js';
+import { invalidRequest, violationAt } from '../body/violation.js';
+import { readMessages } from '../fields/messages.js';
+import type { TextSource } from '../fields/prompt.js';
+import { readEnding, violationsOfEnding } from '../fields/prompt-ending.js';
+import { readTools, type RequestTools } from '../fields/read-tools.js';
+import { readModel } from '../fields/scheduling.js';
+import { readThinking } from '../fields/thinking.js';
+import type { GenerationFields } from '../validate/request-fields.js';
+import { validateBody } from '../validate/validate-body.js';
+import type { MessagesSource, PromptSource } from './parse-request.js';
 
 export interface TemplateRequest {
   /** The name that the client asked for; null: it did not say. */
@@ -39,52 +43,47 @@ const ofTemplates = [
   'enable_thinking',
   'reasoning',
   'reasoning_effort',
-];
+] as const;
 
 /** @throws ApiError invalid_request, with every violation */
 export function parseTokenize(body: unknown): TokenizeRequest {
   const fields = validateBody('tokenize', body);
   const { prompt } = fields;
-  if ((prompt === undefined) === (fields['messages'] === undefined)) {
-    const message = 'prompt or messages is required, and not both';
-    throw invalidRequest([{ param: 'prompt', message }]);
-  }
-  const shared = { model: modelOf(fields), withTexts: fields['return_token_strs'] === true };
+  if ((prompt === undefined) === (fields.messages === undefined))
+    throw invalidRequest([violationAt('prompt', 'or messages is required, and not both')]);
+  const shared = { model: readModel(fields), withTexts: fields.return_token_strs === true };
   if (prompt === undefined) {
-    const addSpecialTokens = fields['add_special_tokens'] === true;
+    const addSpecialTokens = fields.add_special_tokens === true;
     return { ...shared, source: readTemplate(fields), tools: readTools(fields), addSpecialTokens };
   }
   const lost = ofTemplates.filter((name) => fields[name] !== undefined);
-  if (lost.length > 0) {
-    throw invalidRequest(lost.map((param) => ({ param, message: `${param} needs messages, not prompt` })));
-  }
-  const addSpecialTokens = fields['add_special_tokens'] !== false;
-  const source: TextSource = { kind: 'text', text: prompt as string, addSpecialTokens };
+  if (lost.length > 0)
+    throw invalidRequest(lost.map((param) => violationAt(param, 'needs messages, not prompt')));
+  const addSpecialTokens = fields.add_special_tokens !== false;
+  const source: TextSource = { kind: 'text', text: prompt, addSpecialTokens };
   return { ...shared, source, tools: null, addSpecialTokens };
 }
 
 /** @throws ApiError invalid_request, with every violation */
 export function parseDetokenize(body: unknown): DetokenizeRequest {
   const fields = validateBody('detokenize', body);
-  return { model: modelOf(fields), source: { kind: 'ids', ids: fields['tokens'] as readonly number[] } };
+  return { model: readModel(fields), source: { kind: 'ids', ids: fields.tokens } };
 }
 
 /** @throws ApiError invalid_request, with every violation */
 export function parseTemplate(body: unknown): TemplateRequest {
   const fields = validateBody('template', body);
-  return { model: modelOf(fields), source: readTemplate(fields), tools: readTools(fields) };
+  return { model: readModel(fields), source: readTemplate(fields), tools: readTools(fields) };
 }
 
-function readTemplate(fields: Fields): MessagesSource {
+function readTemplate(fields: GenerationFields): MessagesSource {
   const violations = violationsOfEnding(fields);
   if (violations.length > 0) throw invalidRequest(violations);
   return {
     kind: 'messages',
-    messages: readMessages(fields['messages']),
+    messages: readMessages(fields.messages ?? []),
     templateKwargs: readThinking('chat', fields),
     ending: readEnding(fields),
     plainText: null,
   };
 }
-
-const modelOf = (fields: Fields): string | null => (fields['model'] as string | undefined) ?? null;

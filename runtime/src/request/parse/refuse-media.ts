@@ -1,7 +1,8 @@
 // Images, sounds and files in conversations, by the words of Anthropic's and OpenAI's protocols: the models served here
 // read text, and a list of the types of block that pass would not say so.
 
-import { firstOf, invalidRequest, type Violation } from '../body/validate-body.js';
+import type { Fields } from '../body/field-table.js';
+import { firstOf, invalidRequest, type Violation } from '../body/violation.js';
 
 const media: Readonly<Record<string, string>> = {
   image: 'an image',
@@ -30,7 +31,7 @@ function* mediaIn(list: readonly unknown[], path: string, levels: number): Gener
   if (levels === 0) return;
   for (const [index, each] of list.entries()) {
     if (typeof each !== 'object' || each === null) continue;
-    const { type, content, output } = each as Readonly<Record<string, unknown>>;
+    const { type, content, output } = each as Fields;
     const param = `${path}.${String(index)}`;
     const word = typeof type === 'string' && Object.hasOwn(media, type) ? media[type] : undefined;
     if (word !== undefined) {

@@ -2,42 +2,24 @@
 // one message of the assistant.
 
 import { openReasoning } from '../body/sealed-reasoning.js';
+import type { RawCall, RawMessage } from '../fields/messages.js';
+import type { RawItem, RawReasoning, RawText } from '../fields/responses-fields.js';
 import { flatName } from './tool-namespaces.js';
 
-type RawText = string | readonly ({ readonly text: string } | { readonly refusal: string })[];
-
-export type RawItem =
-  | { readonly type?: 'message'; readonly role: string; readonly content: RawText | null }
-  | {
-      readonly type: 'function_call';
-      readonly call_id: string;
-      readonly name: string;
-      readonly namespace?: string | null;
-      readonly arguments: string;
-    }
-  | { readonly type: 'function_call_output'; readonly call_id: string; readonly output: RawText }
-  | RawReasoning;
-
-interface RawReasoning {
-  readonly type: 'reasoning';
-  readonly content?: RawText | null;
-  readonly encrypted_content?: string | null;
-}
-
 /** An answer of the assistant that more items may belong to. */
-interface Turn {
+type Turn = {
   readonly role: 'assistant';
   content: string | null;
   reasoning_content: string | null;
-  readonly tool_calls: object[];
-}
+  readonly tool_calls: RawCall[];
+};
 
 /** Reasoning and text come before the calls that they led to. */
 const isUnspoken = ({ content, tool_calls }: Turn): boolean => content === null && tool_calls.length === 0;
 
-export function readItems(input: string | readonly RawItem[]): object[] {
+export function readItems(input: string | readonly RawItem[]): RawMessage[] {
   if (typeof input === 'string') return [{ role: 'user', content: input }];
-  const messages: object[] = [];
+  const messages: RawMessage[] = [];
   let open: Turn | null = null;
   const turn = (goesOn: (open: Turn) => boolean): Turn => {
     if (open === null || !goesOn(open)) {

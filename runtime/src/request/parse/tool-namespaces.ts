@@ -2,24 +2,8 @@
 // function by one name, and the client by two.
 
 import type { Wording } from '../body/api-error.js';
-import { invalidRequest } from '../body/validate-body.js';
-
-export interface RawFunction {
-  readonly type: 'function';
-  readonly name: string;
-  readonly description?: string | null;
-  readonly parameters?: object | null;
-  readonly strict?: boolean | null;
-}
-
-interface RawNamespace {
-  readonly type: 'namespace';
-  readonly name: string;
-  readonly description?: string | null;
-  readonly tools: readonly RawFunction[];
-}
-
-export type RawTool = RawFunction | RawNamespace;
+import { invalidRequest, violationAt } from '../body/violation.js';
+import type { RawFunction, RawTool } from '../fields/responses-fields.js';
 
 /** A function as the client calls it. */
 interface NamespacedName {
@@ -64,8 +48,8 @@ export function flatTools(tools: readonly RawTool[]): FlatTools {
       }
   }
   if (functions.length > maxFunctions) {
-    const message = `tools has ${String(functions.length)} functions; the most are ${String(maxFunctions)}`;
-    throw invalidRequest([{ param: 'tools', message }]);
+    const rule = `has ${String(functions.length)} functions; the most are ${String(maxFunctions)}`;
+    throw invalidRequest([violationAt('tools', rule)]);
   }
   return { functions, namespaced, places };
 }

@@ -1,7 +1,7 @@
 // A text, or its tokens as the client made them, as token ids that the model has.
 
-import type { TextSource } from '../parse/parse-request.js';
-import { encodeString, requireKnown, type TextModel } from '../parts/encode-string.js';
+import { encodeString, requireKnown, type TextModel } from '../fields/encode-string.js';
+import type { TextSource } from '../fields/prompt.js';
 
 /** The name of a field, and which of its entries where it has several. */
 export const placeIn = (field: string, entries: readonly unknown[], entry: unknown): string =>

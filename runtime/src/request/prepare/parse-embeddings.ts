@@ -1,40 +1,33 @@
 // The body of an embeddings request as one typed, complete value, and each of its inputs as what the engine runs.
 
 import type { GenerateRequest } from '../../engine/protocol.js';
-import { greedy } from '../../schedule/greedy.js';
 import { ApiError } from '../body/api-error.js';
+import { readTexts, type TextSource } from '../fields/prompt.js';
+import { greedy } from '../fields/sampling.js';
+import { readModel, readScheduling, type Scheduling } from '../fields/scheduling.js';
+import { validateBody } from '../validate/validate-body.js';
 import { placeIn } from './encode-text.js';
-import { readTexts, type TextSource } from '../parse/parse-request.js';
 import { encodePrompt, type ModelTexts } from './prepare-generation.js';
-import { validateBody } from '../body/validate-body.js';
 
-export interface EmbeddingsRequest {
+export interface EmbeddingsRequest extends Scheduling {
   /** The name that the client asked for; null: it did not say. */
   readonly model: string | null;
   /** One embedding each. */
   readonly inputs: readonly TextSource[];
   readonly encoding: 'float' | 'base64';
   readonly pooling: 'last' | 'mean';
-  readonly cacheSalt: string | null;
-  readonly fairnessKey: string;
-  /** Null: it did not say. */
-  readonly priority: number | null;
-  readonly maxQueueMs: number | null;
 }
 
 /** @throws ApiError invalid_request, with every violation */
 export function parseEmbeddings(body: unknown): EmbeddingsRequest {
   const fields = validateBody('embeddings', body);
-  const maxQueueSeconds = fields['max_queue_seconds'] as number | undefined;
+  const { input, encoding_format = 'float', pooling = 'last', add_special_tokens = true } = fields;
   return {
-    model: (fields['model'] as string | undefined) ?? null,
-    inputs: readTexts(fields['input'], fields['add_special_tokens'] !== false),
-    encoding: (fields['encoding_format'] as EmbeddingsRequest['encoding'] | undefined) ?? 'float',
-    pooling: (fields['pooling'] as EmbeddingsRequest['pooling'] | undefined) ?? 'last',
-    cacheSalt: (fields['cache_salt'] as string | undefined) ?? null,
-    fairnessKey: (fields['user'] as string | undefined) ?? '',
-    priority: (fields['priority'] as number | undefined) ?? null,
-    maxQueueMs: maxQueueSeconds === undefined ? null : maxQueueSeconds * 1000,
+    model: readModel(fields),
+    inputs: readTexts(input, add_special_tokens),
+    encoding: encoding_format,
+    pooling,
+    ...readScheduling(fields),
   };
 }
 

@@ -6,16 +6,16 @@ import type { ChatRenderer } from '../../tokens/template-renderer.js';
 import { longTextChars, type Tokenizer } from '../../tokens/tokenizer.js';
 import type { ToolDialect } from '../../tools/dialect.js';
 import { toolGrammar, type GrammarSource } from '../../tools/tool-grammar.js';
-import { scoresPrompt } from '../parts/answer-details.js';
-import { withStandIns } from '../parts/exact-numbers.js';
+import { scoresPrompt } from '../fields/answer-details.js';
+import { withStandIns } from '../fields/exact-numbers.js';
 import { ApiError } from '../body/api-error.js';
-import { encodeString } from '../parts/encode-string.js';
+import { encodeString } from '../fields/encode-string.js';
 import { encodeText, placeIn } from './encode-text.js';
 import type { ApiRequest, MessagesSource, PromptSource } from '../parse/parse-request.js';
-import { cutAtMark, marked } from '../parts/prompt-ending.js';
-import { schemaOfArguments, type RequestTools } from '../parts/read-tools.js';
+import { cutAtMark, marked } from '../fields/prompt-ending.js';
+import { schemaOfArguments, type RequestTools } from '../fields/read-tools.js';
 import { isOpen, reasoningAfter, type ThinkIds } from '../text/reasoning.js';
-import { tokenRules } from '../parts/token-rules.js';
+import { tokenRules } from '../fields/token-rules.js';
 
 /** What of a loaded model request code needs. */
 export interface ModelTexts {

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { withStandIns } from './exact-numbers.js';
-import { readMessages } from './messages.js';
+import { readMessages, type RawMessage } from './messages.js';
 
-const asked = (...texts: string[]): unknown => [
+const asked = (...texts: string[]): RawMessage[] => [
   { role: 'user', content: '1.0' },
   {
     role: 'assistant',

@@ -1,16 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
-import { readAnswerFormat } from './answer-format.js';
+import type { Fields } from '../body/field-table.js';
+import { readAnswerFormat, type AnswerFormat, type FormatFields } from './answer-format.js';
 import type { ApiError } from '../body/api-error.js';
 
 const schema = { type: 'object', properties: { a: { type: 'integer' } } };
 
-const many = (count: number): object =>
+const many = (count: number): Fields =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${String(i)}`, { type: 'string' }]));
 
-const nested = (depth: number): object => (depth === 0 ? {} : { type: 'array', items: nested(depth - 1) });
+const nested = (depth: number): Fields => (depth === 0 ? {} : { type: 'array', items: nested(depth - 1) });
 
 describe('readAnswerFormat', () => {
-  test.each([
+  test.each<[FormatFields, AnswerFormat | null]>([
     [{}, null],
     [{ response_format: { type: 'text' } }, null],
     [{ structured_outputs: {} }, null],
@@ -36,7 +37,7 @@ describe('readAnswerFormat', () => {
     expect(readAnswerFormat(fields)).toEqual(expected);
   });
 
-  test.each<[object, string]>([
+  test.each<[FormatFields, string]>([
     [{ guided_regex: 'a', guided_choice: ['a'] }, 'guided_choice and guided_regex exclude each other'],
     [
       { response_format: { type: 'json_object' }, structured_outputs: { regex: 'a' } },
@@ -135,7 +136,7 @@ describe('readAnswerFormat', () => {
     [{ guided_json: nested(40) }, 'is nested more than 32 schemas deep'],
     [{ guided_json: { enum: ['x'.repeat(70_000)] } }, 'characters; the most are 65536'],
   ])('refuses %j', (fields, message) => {
-    const refused = (): unknown => readAnswerFormat(fields as Record<string, unknown>);
+    const refused = (): unknown => readAnswerFormat(fields);
     expect(refused).toThrow(message);
     try {
       refused();

@@ -5,7 +5,7 @@ import { readRules, tokenRules, violationsOfRules } from './token-rules.js';
 
 const tokenizer = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json');
 const rulesOf = (fields: object, vocabSize = 300): ReturnType<typeof tokenRules> =>
-  tokenRules(readRules(fields as Readonly<Record<string, unknown>>), null, { tokenizer, vocabSize });
+  tokenRules(readRules(fields), null, { tokenizer, vocabSize });
 const none = {
   biased: [],
   biases: [],

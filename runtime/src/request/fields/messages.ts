@@ -1,24 +1,67 @@
-// Chat messages in the one form that templates of text models understand: content is a string, the arguments of tool
-// calls are objects.
+// Chat messages, and the one form of them that templates of text models understand: content is a string, the arguments of
+// tool calls are objects.
 
 import { parseExactly } from '../../tools/exact-json.js';
+import { never, nullableText, text } from '../body/field-schemas.js';
+import { rendered, type Fields, type FieldTable, type ValueOf } from '../body/field-table.js';
 import { JsonBounds } from '../body/json-bounds.js';
-import type { Fields } from '../body/validate-body.js';
+
+/** Of an assistant's message, as an answer had them. */
+const toolCalls = {
+  type: ['array', 'null'],
+  items: {
+    type: 'object',
+    required: ['function'],
+    properties: {
+      id: nullableText,
+      type: { const: 'function' },
+      function: {
+        type: 'object',
+        required: ['name', 'arguments'],
+        properties: { name: text, arguments: text },
+      },
+    },
+  },
+} as const;
+
+const message = {
+  type: 'object',
+  required: ['role'],
+  properties: {
+    role: { enum: ['system', 'developer', 'user', 'assistant', 'tool'] },
+    content: {
+      description: 'a string or a list of text parts',
+      anyOf: [
+        { type: ['string', 'null'] },
+        {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['type', 'text'],
+            properties: { type: { const: 'text' }, text },
+          },
+        },
+      ],
+    },
+    refusal: nullableText,
+    tool_calls: toolCalls,
+    tool_call_id: nullableText,
+    function_call: { ...never, description: 'send tool_calls' },
+    audio: { ...never, description: 'send its transcript as content' },
+  },
+} as const;
+
+export const conversationFields = {
+  messages: {
+    routes: rendered,
+    schema: { type: 'array', minItems: 1, maxItems: 10000, items: message },
+  },
+} as const satisfies FieldTable;
+
+export type RawMessage = ValueOf<typeof message>;
+export type RawCall = NonNullable<RawMessage['tool_calls']>[number];
 
 export type Message = Fields & { readonly role: string; readonly content: string };
-
-interface RawMessage {
-  readonly role: string;
-  readonly content?: string | readonly { readonly text: string }[] | null;
-  readonly refusal?: string | null;
-  readonly tool_calls?: readonly RawCall[] | null;
-  readonly reasoning?: string | null;
-  readonly reasoning_content?: string | null;
-}
-
-interface RawCall {
-  readonly function: { readonly arguments: string };
-}
 
 /** Characters of a conversation's calls whose numbers are kept: to read them so takes ten times as long. */
 const maxExactChars = 262_144;
@@ -31,7 +74,7 @@ const inexact = /\.\d*0(?!\d)|(?<!\d\.?)(?:\d\.?){16}|\.0{6}|\d[eE]|-0/;
  * Text parts are joined as they are; `developer` is OpenAI's newer word for `system`. Numbers of calls are as `parseExactly`
  * has them.
  */
-export function readMessages(messages: unknown): Message[] {
+export function readMessages(messages: readonly RawMessage[]): Message[] {
   const bounds = new JsonBounds();
   let exactChars = maxExactChars;
   let readChars = maxReadChars;
@@ -42,7 +85,7 @@ export function readMessages(messages: unknown): Message[] {
     exactChars -= text.length;
     return parseExactly(text);
   };
-  return (messages as readonly RawMessage[]).map(({ tool_calls, reasoning_content, ...message }) => {
+  return messages.map(({ tool_calls, reasoning_content, ...message }) => {
     // Templates know the one name; clients send back either. Templates ask whether the keys are there at all.
     const reasoning = reasoning_content ?? message.reasoning ?? null;
     const calls = tool_calls ?? [];

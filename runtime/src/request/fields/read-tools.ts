@@ -5,23 +5,68 @@ import type { Schema, Tool, ToolUse } from '../../tools/tool.js';
 import { JsonPatterns } from '../json-schema/json-patterns.js';
 import { unsupportedInSchema } from '../json-schema/json-schema-support.js';
 import { schemaToCompile } from '../json-schema/schema-formats.js';
-import { invalidRequest, type Fields, type Violation } from '../body/validate-body.js';
+import { boolean, functionName, nullableBoolean, nullableText, text } from '../body/field-schemas.js';
+import {
+  conversed,
+  type FieldTable,
+  type Fields,
+  type TableValues,
+  type ValueOf,
+} from '../body/field-table.js';
+import { invalidRequest, violationAt, type Violation } from '../body/violation.js';
+
+const toolChoice = {
+  description:
+    '"none", "auto", "required" or {"type": "function", "function": {"name": NAME}}; where only some tools may be called, send no others',
+  anyOf: [
+    { enum: ['none', 'auto', 'required'] },
+    {
+      type: 'object',
+      required: ['type', 'function'],
+      properties: {
+        type: { const: 'function' },
+        function: { type: 'object', required: ['name'], properties: { name: text } },
+      },
+    },
+  ],
+} as const;
+
+export const toolFields = {
+  tools: {
+    routes: conversed,
+    schema: {
+      type: 'array',
+      maxItems: 128,
+      items: {
+        type: 'object',
+        required: ['type', 'function'],
+        properties: {
+          type: { const: 'function' },
+          function: {
+            type: 'object',
+            required: ['name'],
+            properties: {
+              name: functionName,
+              description: nullableText,
+              parameters: { type: ['object', 'null'] },
+              strict: nullableBoolean,
+            },
+          },
+        },
+      },
+    },
+  },
+  tool_choice: { routes: ['chat'], schema: toolChoice },
+  parallel_tool_calls: { routes: ['chat', 'responses'], schema: boolean },
+} as const satisfies FieldTable;
+
+type ToolFields = TableValues<typeof toolFields>;
+type RawChoice = ValueOf<typeof toolChoice>;
 
 export interface RequestTools extends ToolUse {
   /** As the client gave them: what the chat template gets. */
   readonly given: readonly Fields[];
 }
-
-interface RawTool {
-  readonly function: {
-    readonly name: string;
-    readonly parameters?: Schema | null;
-    readonly strict?: boolean | null;
-  };
-}
-
-type RawChoice =
-  'none' | 'auto' | 'required' | { readonly type: 'function'; readonly function: { readonly name: string } };
 
 /** Of one schema, as of structured output. */
 const maxCharacters = 65_536;
@@ -30,9 +75,10 @@ const maxCharacters = 65_536;
  * Null where the answer is to call none: without tools, or with tool_choice none, which leaves them out of the prompt too.
  * @throws ApiError invalid_request
  */
-export function readTools(fields: Fields): RequestTools | null {
-  const given = (fields['tools'] ?? []) as readonly (Fields & RawTool)[];
-  const choice = (fields['tool_choice'] ?? 'auto') as RawChoice;
+export function readTools(
+  fields: ToolFields & { readonly ignore_eos?: boolean | undefined },
+): RequestTools | null {
+  const { tools: given = [], tool_choice: choice = 'auto' } = fields;
   const tools = given.map((each): Tool => ({
     name: each.function.name,
     parameters: each.function.parameters ?? null,
@@ -42,15 +88,15 @@ export function readTools(fields: Fields): RequestTools | null {
     ...choiceViolations(tools, choice),
     ...tools.flatMap((tool, index) => toolViolations(tools, tool, index)),
   ];
-  if (given.length > 0 && fields['ignore_eos'] === true)
-    violations.push({ param: 'ignore_eos', message: 'ignore_eos and tools exclude each other' });
+  if (given.length > 0 && fields.ignore_eos === true)
+    violations.push(violationAt('ignore_eos', 'and tools exclude each other'));
   if (violations.length > 0) throw invalidRequest(violations);
   if (tools.length === 0 || choice === 'none') return null;
   return {
     given,
     tools,
     choice: typeof choice === 'object' ? { name: choice.function.name } : choice,
-    parallel: fields['parallel_tool_calls'] !== false,
+    parallel: fields.parallel_tool_calls !== false,
   };
 }
 
@@ -60,15 +106,15 @@ export function holdsCalls(use: ToolUse | null): boolean {
 }
 
 function choiceViolations(tools: readonly Tool[], choice: RawChoice): Violation[] {
-  const violation = (message: string): Violation[] => [{ param: 'tool_choice', message }];
+  const violation = (rule: string): Violation[] => [violationAt('tool_choice', rule)];
   if (typeof choice === 'object') {
     const { name } = choice.function;
-    if (tools.length === 0) return violation(`tool_choice names ${name}, and needs tools`);
+    if (tools.length === 0) return violation(`names ${name}, and needs tools`);
     const names = tools.map((tool) => tool.name).join(', ');
     const known = tools.some((tool) => tool.name === name);
-    return known ? [] : violation(`tool_choice names ${name}, which is none of the tools: ${names}`);
+    return known ? [] : violation(`names ${name}, which is none of the tools: ${names}`);
   }
-  return choice === 'required' && tools.length === 0 ? violation('tool_choice required needs tools') : [];
+  return choice === 'required' && tools.length === 0 ? violation('required needs tools') : [];
 }
 
 function toolViolations(

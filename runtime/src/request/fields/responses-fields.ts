@@ -1,15 +1,50 @@
 // The fields of OpenAI's Responses, as far as they are not those of other routes: the schemas of what is honoured, and of
 // values of the others that ask for nothing.
 
-import { functionName } from './function-name.js';
-import { needs } from './needs.js';
-import { sealPrefix } from './sealed-reasoning.js';
-import { reasoningEfforts } from './reasoning-efforts.js';
+import { functionName, needs, never, nullableBoolean, nullableText, text } from '../body/field-schemas.js';
+import type { Conditional, Fields } from '../body/field-table.js';
+import { sealPrefix } from '../body/sealed-reasoning.js';
+import type { RawMessage } from './messages.js';
+import { reasoningEfforts } from './thinking.js';
 
-const text = { type: 'string' };
-const nullableText = { type: ['string', 'null'] };
-const nothing = { type: 'null' };
-const listOrNull = { type: ['array', 'null'] };
+export type RawText = string | readonly ({ readonly text: string } | { readonly refusal: string })[];
+
+export type RawItem =
+  | { readonly type?: 'message'; readonly role: RawMessage['role']; readonly content: RawText | null }
+  | {
+      readonly type: 'function_call';
+      readonly call_id: string;
+      readonly name: string;
+      readonly namespace?: string | null;
+      readonly arguments: string;
+    }
+  | { readonly type: 'function_call_output'; readonly call_id: string; readonly output: RawText }
+  | RawReasoning;
+
+export interface RawReasoning {
+  readonly type: 'reasoning';
+  readonly content?: RawText | null;
+  readonly encrypted_content?: string | null;
+}
+
+export interface RawFunction {
+  readonly type: 'function';
+  readonly name: string;
+  readonly description?: string | null;
+  readonly parameters?: Fields | null;
+  readonly strict?: boolean | null;
+}
+
+interface RawNamespace {
+  readonly type: 'namespace';
+  readonly name: string;
+  readonly description?: string | null;
+  readonly tools: readonly RawFunction[];
+}
+
+export type RawTool = RawFunction | RawNamespace;
+
+const listOrNull = { type: ['array', 'null'] } as const;
 
 const parts = {
   type: ['string', 'array'],
@@ -25,14 +60,14 @@ const parts = {
     then: { required: ['refusal'] },
     else: { required: ['text'] },
   },
-};
+} as const;
 
 const inFull = 'send the reasoning itself as content';
 /** LangChain makes such a summary where an answer had none. */
 const saysNothing = {
   type: 'object',
   properties: { text: { type: 'string', maxLength: 0, description: inFull } },
-};
+} as const;
 
 const unstored = 'nothing is stored here: send the conversation itself as input';
 
@@ -58,14 +93,14 @@ const item = {
     needs('function_call_output', 'call_id', 'output'),
     {
       if: { required: ['type'], properties: { type: { const: 'item_reference' } } },
-      then: { properties: { type: { ...nothing, description: unstored } } },
+      then: { properties: { type: { ...never, description: unstored } } },
     },
     {
       if: { properties: { content: { type: ['string', 'array', 'null'], maxItems: 0, maxLength: 0 } } },
       then: { properties: { summary: { ...listOrNull, items: saysNothing } } },
     },
   ],
-};
+} as const;
 
 /** What its type is, is checked apart. */
 const functionTool = {
@@ -76,12 +111,12 @@ const functionTool = {
     name: functionName,
     description: nullableText,
     parameters: { type: ['object', 'null'] },
-    strict: { type: ['boolean', 'null'] },
+    strict: nullableBoolean,
     // The tools are all the model's own to call, and all of them are in the prompt.
     allowed_callers: { type: ['array', 'null'], items: { const: 'direct' } },
     defer_loading: { enum: [false, null] },
   },
-};
+} as const;
 
 const namespaceTool = {
   required: ['name', 'tools'],
@@ -101,7 +136,7 @@ const namespaceTool = {
       },
     },
   },
-};
+} as const;
 
 const tool = {
   type: 'object',
@@ -110,13 +145,22 @@ const tool = {
   if: { required: ['type'], properties: { type: { const: 'namespace' } } },
   then: namespaceTool,
   else: functionTool,
+} as const;
+
+const input: Conditional<string | readonly RawItem[]> = {
+  type: ['string', 'array'],
+  minItems: 1,
+  maxItems: 10000,
+  items: item,
 };
 
+const tools: Conditional<readonly RawTool[]> = { type: 'array', maxItems: 128, items: tool };
+
 export const responsesFields = {
-  input: { type: ['string', 'array'], minItems: 1, maxItems: 10000, items: item },
+  input,
   instructions: text,
   max_output_tokens: { type: 'integer', minimum: 1 },
-  tools: { type: 'array', maxItems: 128, items: tool },
+  tools,
   tool_choice: {
     description:
       '"none", "auto", "required" or {"type": "function", "name": NAME}; where only some tools may be called, send no others',
@@ -143,14 +187,14 @@ export const responsesFields = {
           name: text,
           description: nullableText,
           schema: { type: 'object' },
-          strict: { type: ['boolean', 'null'] },
+          strict: nullableBoolean,
         },
         additionalProperties: false,
         allOf: [
           needs('json_schema', 'schema'),
           {
             if: { required: ['type'], properties: { type: { const: 'text' } } },
-            then: { properties: { schema: { ...nothing, description: 'send it with type: json_schema' } } },
+            then: { properties: { schema: { ...never, description: 'send it with type: json_schema' } } },
           },
         ],
       },
@@ -166,15 +210,15 @@ export const responsesFields = {
       summary: { enum: ['auto', 'detailed', null] },
     },
   },
-};
+} as const;
 
 export const refusedResponsesFields = {
   // As vLLM without a store: OpenAI's default is true, and few who send it want to read the response again.
   store: { type: 'boolean' },
-  previous_response_id: { ...nothing, description: unstored },
-  conversation: { ...nothing, description: unstored },
+  previous_response_id: { ...never, description: unstored },
+  conversation: { ...never, description: unstored },
   background: { enum: [false], description: unstored },
-  prompt: nothing,
+  prompt: never,
   top_logprobs: { enum: [0] },
   truncation: { enum: ['disabled'] },
   stream_options: {
@@ -184,8 +228,8 @@ export const refusedResponsesFields = {
   },
   service_tier: { enum: ['auto', 'default'] },
   context_management: { type: 'array', maxItems: 0 },
-  max_tool_calls: nothing,
-  moderation: nothing,
-  prompt_cache_options: nothing,
+  max_tool_calls: never,
+  moderation: never,
+  prompt_cache_options: never,
   prompt_cache_retention: { enum: ['in_memory'] },
-};
+} as const;

@@ -3,14 +3,14 @@
 // is the source, and not the document: one row there says on which routes a field is honoured, and no two routes can
 // differ by accident.
 
+import type { HonouredField, JsonSchema, RouteKind } from '../body/field-table.js';
 import {
   fieldsOfRoute,
   honouredFields,
+  isRequired,
   refusedFields,
   refusedFieldsOfRoute,
   requiredFields,
-  type JsonSchema,
-  type RouteKind,
 } from './request-fields.js';
 
 export const bodyKinds = Object.keys(requiredFields) as RouteKind[];
@@ -20,7 +20,7 @@ const perKind = <T>(make: (kind: RouteKind) => T): Readonly<Record<RouteKind, T>
 
 /** What each route honours, by field. */
 export const honouredOn = perKind<Readonly<Record<string, JsonSchema>>>((kind) => {
-  const shared = Object.entries(honouredFields)
+  const shared = Object.entries<HonouredField>(honouredFields)
     .filter(([, field]) => field.routes.includes(kind))
     .map(([name, field]) => [name, field.schema] as const);
   return { ...Object.fromEntries(shared), ...fieldsOfRoute[kind] };
@@ -51,7 +51,7 @@ function bodySchema(kind: RouteKind): JsonSchema {
   const required = requiredFields[kind];
   const honoured = Object.entries(honouredOn[kind]).map(([name, schema]) => [
     name,
-    required.includes(name) ? schema : orNull(schema),
+    isRequired(kind, name) ? schema : orNull(schema),
   ]);
   const refused = Object.entries(refusedOn[kind]).map(([name, schema]) => [
     name,

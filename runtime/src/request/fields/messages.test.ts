@@ -1,19 +1,25 @@
 import { expect, test } from '@jest/globals';
-import { readMessages } from './messages.js';
+import { readMessages, type RawCall, type RawMessage } from './messages.js';
 
-const call = (text: string): object => ({
+const call = (text: string): RawCall => ({
   id: 'call_1',
   type: 'function',
   function: { name: 'f', arguments: text },
 });
 
-test.each<[object, object]>([
+test.each<[RawMessage, object]>([
   [
     { role: 'developer', content: 'a' },
     { role: 'system', content: 'a' },
   ],
   [
-    { role: 'user', content: [{ text: 'a' }, { text: 'b' }] },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'a' },
+        { type: 'text', text: 'b' },
+      ],
+    },
     { role: 'user', content: 'ab' },
   ],
   [

@@ -1,17 +1,52 @@
 // The fields of Anthropic's Messages, as far as they are not those of other routes: the schemas of what is honoured, and
 // of values of the others that ask for nothing.
 
-import { functionName } from './function-name.js';
-import { needs } from './needs.js';
-import { stopString } from './stop-string.js';
+import {
+  functionName,
+  needs,
+  never,
+  nullableBoolean,
+  nullableText,
+  stopString,
+  text,
+} from '../body/field-schemas.js';
+import type { Conditional } from '../body/field-table.js';
 
-const text = { type: 'string' };
-const flag = { type: ['boolean', 'null'] };
-const nothing = { type: 'null' };
+/** A text, or blocks of it, which are joined as they are. */
+export type RawText = string | readonly { readonly text: string }[];
+
+export type RawBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | RawThinking
+  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: object }
+  | RawToolResult;
+
+export interface RawToolResult {
+  readonly type: 'tool_result';
+  readonly tool_use_id: string;
+  readonly content?: string | readonly RawResult[] | null;
+  readonly is_error?: boolean | null;
+}
+
+export type RawResult =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tool_reference'; readonly tool_name: string };
+
+export interface RawThinking {
+  readonly type: 'thinking';
+  readonly thinking: string;
+  readonly signature?: string | null;
+}
+
+export interface RawTurn {
+  readonly role: 'user' | 'assistant' | 'system';
+  readonly content: string | readonly RawBlock[];
+}
+
 /** Prefixes are cached unasked. */
-const cacheControl = { type: ['object', 'null'] };
+const cacheControl = { type: ['object', 'null'] } as const;
 
-const anthropicEfforts = ['low', 'medium', 'high', 'xhigh', 'max'];
+const anthropicEfforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 const textBlocks = {
   type: ['string', 'array'],
@@ -20,7 +55,7 @@ const textBlocks = {
     required: ['type', 'text'],
     properties: { type: { enum: ['text'] }, text, cache_control: cacheControl },
   },
-};
+} as const;
 
 const resultBlocks = {
   type: ['string', 'array', 'null'],
@@ -35,7 +70,7 @@ const resultBlocks = {
     },
     allOf: [needs('text', 'text'), needs('tool_reference', 'tool_name')],
   },
-};
+} as const;
 
 const block = {
   type: 'object',
@@ -44,13 +79,13 @@ const block = {
     type: { enum: ['text', 'thinking', 'tool_use', 'tool_result'] },
     text,
     thinking: text,
-    signature: { type: ['string', 'null'] },
+    signature: nullableText,
     id: text,
     name: text,
     input: { type: 'object' },
     tool_use_id: text,
     content: resultBlocks,
-    is_error: flag,
+    is_error: nullableBoolean,
     cache_control: cacheControl,
   },
   allOf: [
@@ -59,7 +94,7 @@ const block = {
     needs('tool_use', 'id', 'name', 'input'),
     needs('tool_result', 'tool_use_id'),
   ],
-};
+} as const;
 
 const tool = {
   type: 'object',
@@ -68,33 +103,35 @@ const tool = {
   properties: {
     type: { enum: ['custom', null] },
     name: functionName,
-    description: { type: ['string', 'null'] },
+    description: nullableText,
     input_schema: { type: 'object' },
-    strict: flag,
+    strict: nullableBoolean,
     // The tools are all the model's own to call.
     allowed_callers: { type: ['array', 'null'], items: { const: 'direct' } },
-    defer_loading: flag,
+    defer_loading: nullableBoolean,
     // Arguments are streamed as they come in any case.
-    eager_input_streaming: flag,
+    eager_input_streaming: nullableBoolean,
     cache_control: cacheControl,
+  },
+} as const;
+
+const messages: Conditional<readonly RawTurn[]> = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 10000,
+  items: {
+    type: 'object',
+    required: ['role', 'content'],
+    properties: {
+      role: { enum: ['user', 'assistant', 'system'] },
+      content: { type: ['string', 'array'], items: block },
+    },
   },
 };
 
 /** What makes the prompt. */
 const promptFields = {
-  messages: {
-    type: 'array',
-    minItems: 1,
-    maxItems: 10000,
-    items: {
-      type: 'object',
-      required: ['role', 'content'],
-      properties: {
-        role: { enum: ['user', 'assistant', 'system'] },
-        content: { type: ['string', 'array'], items: block },
-      },
-    },
-  },
+  messages,
   system: textBlocks,
   tools: { type: 'array', maxItems: 128, items: tool },
   tool_choice: {
@@ -104,7 +141,7 @@ const promptFields = {
     properties: {
       type: { enum: ['auto', 'any', 'tool', 'none'] },
       name: text,
-      disable_parallel_tool_use: flag,
+      disable_parallel_tool_use: nullableBoolean,
     },
     allOf: [needs('tool', 'name')],
   },
@@ -133,7 +170,7 @@ const promptFields = {
     },
   },
   cache_control: cacheControl,
-};
+} as const;
 
 export const messagesFields = {
   messages: {
@@ -143,16 +180,16 @@ export const messagesFields = {
     metadata: {
       type: 'object',
       additionalProperties: false,
-      properties: { user_id: { type: ['string', 'null'] } },
+      properties: { user_id: nullableText },
     },
   },
   countTokens: promptFields,
-};
+} as const;
 
 export const refusedMessagesFields = {
   service_tier: { enum: ['auto', 'standard_only'] },
   speed: { enum: ['standard'] },
-  container: nothing,
+  container: never,
   // Nothing is cleared here; Claude Code asks that thinking is not.
   context_management: {
     type: 'object',
@@ -173,8 +210,8 @@ export const refusedMessagesFields = {
     },
   },
   mcp_servers: { type: 'array', maxItems: 0 },
-  inference_geo: nothing,
-  diagnostics: nothing,
-  user_profile_id: nothing,
-  workspace_id: nothing,
-};
+  inference_geo: never,
+  diagnostics: never,
+  user_profile_id: never,
+  workspace_id: never,
+} as const;

@@ -1,11 +1,32 @@
 // What a request says of single tokens, and the same in the model's ids: OpenAI's logit_bias, vLLM's allowed_token_ids,
-// bad_words, min_tokens and thinking_token_budget.
+// bad_words and min_tokens.
 
 import type { ReasoningBudget, TokenRules } from '@llmservice/native';
 import { ApiError } from '../body/api-error.js';
+import { tokenIds } from '../body/field-schemas.js';
+import { all, type FieldTable, type TableValues } from '../body/field-table.js';
+import { invalidRequest, violationAt, type Violation } from '../body/violation.js';
 import { encodeString, type TextModel } from './encode-string.js';
-import { invalidRequest, type Fields, type Violation } from '../body/validate-body.js';
-import { maxTokensField } from './max-tokens.js';
+import { maxTokensField, type MaxTokensFields } from './max-tokens.js';
+
+export const tokenRuleFields = {
+  logit_bias: {
+    routes: all,
+    schema: {
+      type: 'object',
+      maxProperties: 4096,
+      additionalProperties: { type: 'number', minimum: -100, maximum: 100 },
+    },
+  },
+  min_tokens: { routes: all, schema: { type: 'integer', minimum: 0, maximum: 2147483647 } },
+  allowed_token_ids: { routes: all, schema: tokenIds },
+  bad_words: {
+    routes: all,
+    schema: { type: 'array', maxItems: 256, items: { type: 'string', minLength: 1, maxLength: 1024 } },
+  },
+} as const satisfies FieldTable;
+
+type RuleFields = TableValues<typeof tokenRuleFields>;
 
 export interface AskedRules {
   /** Bias by id. */
@@ -19,42 +40,42 @@ export interface AskedRules {
 const noRules: AskedRules = { logitBias: new Map(), allowedIds: [], badWords: [], minTokens: 0 };
 
 /** Null: the request says nothing. @throws ApiError invalid_request */
-export function readRules(fields: Fields): AskedRules | null {
-  const bias = Object.entries((fields['logit_bias'] ?? {}) as Readonly<Record<string, number>>);
+export function readRules(fields: RuleFields): AskedRules | null {
+  const bias = Object.entries(fields.logit_bias ?? {});
   const odd = bias.find(([id]) => !/^(0|[1-9]\d{0,9})$/.test(id));
   if (odd !== undefined) {
-    const message = `logit_bias has the key ${JSON.stringify(odd[0])}; its keys are token ids, such as "50256"`;
-    throw invalidRequest([{ param: 'logit_bias', message }]);
+    const rule = `has the key ${JSON.stringify(odd[0])}; its keys are token ids, such as "50256"`;
+    throw invalidRequest([violationAt('logit_bias', rule)]);
   }
   const rules: AskedRules = {
     logitBias: new Map(bias.map(([id, value]) => [Number(id), value])),
-    allowedIds: [...new Set(fields['allowed_token_ids'] as readonly number[] | undefined)].sort(
-      (a, b) => a - b,
-    ),
-    badWords: (fields['bad_words'] as readonly string[] | undefined) ?? [],
-    minTokens: (fields['min_tokens'] as number | undefined) ?? 0,
+    allowedIds: [...new Set(fields.allowed_token_ids)].sort((a, b) => a - b),
+    badWords: fields.bad_words ?? [],
+    minTokens: fields.min_tokens ?? 0,
   };
   const { logitBias, allowedIds, badWords, minTokens } = rules;
   return logitBias.size + allowedIds.length + badWords.length + minTokens === 0 ? null : rules;
 }
 
 /** @param maxTokens null: what is left of the context */
-export function violationsOfRules(fields: Fields, maxTokens: number | null, hasFormat: boolean): Violation[] {
+export function violationsOfRules(
+  fields: RuleFields & MaxTokensFields,
+  maxTokens: number | null,
+  hasFormat: boolean,
+): Violation[] {
   const violations: Violation[] = [];
-  const minTokens = fields['min_tokens'] as number | undefined;
+  const { min_tokens: minTokens } = fields;
   if (minTokens !== undefined && maxTokens !== null && minTokens > maxTokens)
-    violations.push({
-      param: 'min_tokens',
-      message: `min_tokens must be at most ${maxTokensField(fields)}, which is ${String(maxTokens)}`,
-    });
-  for (const param of ['min_tokens', 'allowed_token_ids', 'bad_words']) {
+    violations.push(
+      violationAt('min_tokens', `must be at most ${maxTokensField(fields)}, which is ${String(maxTokens)}`),
+    );
+  for (const param of ['min_tokens', 'allowed_token_ids', 'bad_words'] as const) {
     const value = fields[param];
     const asks = value !== undefined && value !== 0 && !(Array.isArray(value) && value.length === 0);
     if (hasFormat && asks)
-      violations.push({
-        param,
-        message: `${param} and structured output exclude each other: together they may leave no token`,
-      });
+      violations.push(
+        violationAt(param, 'and structured output exclude each other: together they may leave no token'),
+      );
   }
   return violations;
 }

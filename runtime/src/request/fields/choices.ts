@@ -1,6 +1,20 @@
-// How many answers a request asks for per prompt (OpenAI's n and best_of), and what each draws with.
+// Several answers to one prompt (OpenAI's n and best_of), and what each draws with.
 
-import type { Fields, Violation } from '../body/validate-body.js';
+import { openAi, all, type FieldTable, type TableValues, type ValuesOf } from '../body/field-table.js';
+import { violationAt, type Violation } from '../body/violation.js';
+
+export const choiceFields = {
+  n: { routes: openAi, schema: { type: 'integer', minimum: 1, maximum: 128 } },
+} as const satisfies FieldTable;
+
+export const seedFields = {
+  seed: { routes: [...all, 'responses'], schema: { type: 'integer' } },
+} as const satisfies FieldTable;
+
+/** Of completions. */
+export const bestOf = { best_of: { type: 'integer', minimum: 1, maximum: 128 } } as const;
+
+type ChoiceFields = TableValues<typeof choiceFields> & ValuesOf<typeof bestOf>;
 
 export interface Choices {
   /** Answers that are given for each prompt. */
@@ -12,20 +26,20 @@ export interface Choices {
 /** Answers of one request over all its prompts: as many as the prompts that it may have. */
 const maxAnswers = 256;
 
-export function readChoices(fields: Fields): Choices {
-  const given = (fields['n'] as number | undefined) ?? 1;
-  return { given, generated: (fields['best_of'] as number | undefined) ?? given };
+export function readChoices({ n: given = 1, best_of: generated = given }: ChoiceFields): Choices {
+  return { given, generated };
 }
 
-export function violationsOfChoices(fields: Fields): Violation[] {
+export function violationsOfChoices(
+  fields: ChoiceFields & { readonly prompt?: unknown; readonly stream?: boolean | undefined },
+): Violation[] {
   const { given, generated } = readChoices(fields);
-  const prompt = fields['prompt'];
+  const { prompt, stream } = fields;
   const prompts = Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1;
   const violations: Violation[] = [];
-  const conflict = (param: string, rule: string): number =>
-    violations.push({ param, message: `${param} ${rule}` });
+  const conflict = (param: string, rule: string): number => violations.push(violationAt(param, rule));
   if (generated < given) conflict('best_of', `must be at least n, which is ${String(given)}`);
-  if (generated > given && fields['stream'] === true)
+  if (generated > given && stream === true)
     conflict('best_of', 'must be n where stream is true: which answers are best is known only at their end');
   if (prompts * generated > maxAnswers) {
     const param = generated > given ? 'best_of' : 'n';
@@ -35,6 +49,12 @@ export function violationsOfChoices(fields: Fields): Violation[] {
     );
   }
   return violations;
+}
+
+/** @param random where the request has none */
+export function readSeed({ seed }: TableValues<typeof seedFields>, random: bigint): bigint {
+  // The engine takes 64 bits without a sign; a negative seed keeps its own stream.
+  return seed === undefined ? random : BigInt.asUintN(64, BigInt(seed));
 }
 
 /**

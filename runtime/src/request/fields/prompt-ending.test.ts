@@ -45,7 +45,9 @@ test('a prompt ends with the beginning of an answer, or with the messages alone'
   expect(render(plain, 'none', 'x')).toMatch(/x<\|im_end\|>\n$/);
 });
 
-test.each([
+const call = { function: { name: 'f', arguments: '' } };
+
+test.each<[Parameters<typeof violationsOfEnding>[0], PromptEnding, string[]]>([
   [{}, 'answer', []],
   [{ add_generation_prompt: true, continue_final_message: false }, 'answer', []],
   [{ add_generation_prompt: false }, 'none', []],
@@ -59,7 +61,7 @@ test.each([
     {
       add_generation_prompt: false,
       continue_final_message: true,
-      messages: [{ role: 'assistant', content: 'x', tool_calls: [{}] }],
+      messages: [{ role: 'assistant', content: 'x', tool_calls: [call] }],
     },
     'continue',
     ['continue_final_message needs a last message that ends in text'],

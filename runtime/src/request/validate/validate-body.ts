@@ -2,20 +2,12 @@
 // violation.
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../body/api-error.js';
+import type { JsonSchema, RouteKind } from '../body/field-table.js';
+import { invalidRequest, violationAt, type Violation } from '../body/violation.js';
 import { bodyKinds, bodySchemas, isKnown, refusalOf } from './body-schemas.js';
-import type { JsonSchema, RouteKind } from './request-fields.js';
+import type { BodyOf } from './request-fields.js';
 
-export type Fields = Readonly<Record<string, unknown>>;
-
-/** One thing that is wrong, and the field that it is about. */
-export interface Violation {
-  readonly param: string;
-  readonly message: string;
-}
-
-/** Violations that a 400 lists; of more it says how many. */
-const maxReported = 20;
 /** Several times what any route has. */
 const maxFields = 500;
 /** In a body of more, which may have an error for each of them, the first violation alone is reported. */
@@ -52,7 +44,7 @@ const validators = Object.fromEntries(
 ) as Readonly<Record<RouteKind, ValidateFunction>>;
 
 /** @throws ApiError invalid_request */
-export function validateBody(kind: RouteKind, body: unknown): Fields {
+export function validateBody<Kind extends RouteKind>(kind: Kind, body: unknown): BodyOf<Kind> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw ApiError.of(
       'invalid_request',
@@ -69,7 +61,7 @@ export function validateBody(kind: RouteKind, body: unknown): Fields {
   const fields = Object.fromEntries(set);
   const errors = errorsIn(kind, fields);
   if (errors.length > 0) throw invalidRequest(errors.map((error) => violation(kind, error)));
-  return Object.fromEntries(set.filter(([name]) => refusalOf(kind, name) === null));
+  return Object.fromEntries(set.filter(([name]) => refusalOf(kind, name) === null)) as BodyOf<Kind>;
 }
 
 function errorsIn(kind: RouteKind, fields: object): ErrorObject[] {
@@ -99,24 +91,6 @@ function hasFewValues(body: object): boolean {
 
 /** The names of a million values are collected sooner than the values. */
 const sizeOf = (value: object): number => (Array.isArray(value) ? value.length : Object.keys(value).length);
-
-/** Those that a 400 lists of what may be millions. */
-export function firstOf(violations: Iterable<Violation>): Violation[] {
-  const first: Violation[] = [];
-  for (const violation of violations) {
-    first.push(violation);
-    if (first.length === maxReported) break;
-  }
-  return first;
-}
-
-/** One 400 for all that is wrong; `param` is the first. */
-export function invalidRequest(violations: readonly Violation[]): ApiError {
-  const messages = [...new Set(violations.map(({ message }) => message))];
-  const more = messages.length - maxReported;
-  const reported = [...messages.slice(0, maxReported), ...(more > 0 ? [`and ${String(more)} more`] : [])];
-  return ApiError.of('invalid_request', reported.join('; '), { param: violations[0]?.param ?? null });
-}
 
 function violation(
   kind: RouteKind,
@@ -168,11 +142,6 @@ function oneOf(values: readonly unknown[]): string {
 
 const notSupported = (why: string): string =>
   `is not supported with this value${why === '' ? '' : `: ${why}`}`;
-
-const violationAt = (param: string, message: string): Violation => ({
-  param,
-  message: `${param} ${message}`,
-});
 
 /** null counts as absent everywhere: to offer it would not help. */
 const notNull = (values: unknown): unknown[] =>

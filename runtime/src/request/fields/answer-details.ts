@@ -1,0 +1,80 @@
+// What an answer is to report with its text: log probabilities, the prompt, token ids.
+
+import { boolean } from '../body/field-schemas.js';
+import { openAi, type FieldTable, type TableValues, type ValuesOf } from '../body/field-table.js';
+import { violationAt, type Violation } from '../body/violation.js';
+
+export const detailFields = {
+  prompt_logprobs: { routes: openAi, schema: { type: 'integer', minimum: 0, maximum: 20 } },
+  return_token_ids: { routes: openAi, schema: boolean },
+  return_tokens_as_token_ids: { routes: openAi, schema: boolean },
+} as const satisfies FieldTable;
+
+export const alternativesFields = {
+  top_logprobs: { routes: ['chat'], schema: { type: 'integer', minimum: 0, maximum: 20 } },
+} as const satisfies FieldTable;
+
+/** chat: a switch with top_logprobs; completions: the number itself. */
+export const logprobsOf = {
+  chat: { logprobs: boolean },
+  completions: { logprobs: { type: 'integer', minimum: 0, maximum: 20 } },
+} as const;
+
+/** Of completions. */
+export const echoField = { echo: boolean } as const;
+
+type DetailFields = TableValues<typeof detailFields & typeof alternativesFields> &
+  ValuesOf<typeof echoField> & { readonly logprobs?: boolean | number | undefined };
+
+export interface AnswerDetails {
+  /** Alternatives to report per token of the answer; null: no log probabilities. */
+  readonly logprobs: number | null;
+  /** Alternatives to report per token of the prompt, vLLM's prompt_logprobs; null: not asked for. */
+  readonly promptLogprobs: number | null;
+  /** The prompt goes before each answer, with its log probabilities where the answer has them. */
+  readonly echo: boolean;
+  /** Ids of the prompt and of what was generated, the one that ended it included. */
+  readonly tokenIds: boolean;
+  /** Log probabilities name tokens by id, `token_id:5`, and not by text. */
+  readonly tokensAsIds: boolean;
+}
+
+export function readDetails(fields: DetailFields): AnswerDetails {
+  return {
+    logprobs: readLogprobs(fields),
+    promptLogprobs: fields.prompt_logprobs ?? null,
+    echo: fields.echo === true,
+    tokenIds: fields.return_token_ids === true,
+    tokensAsIds: fields.return_tokens_as_token_ids === true,
+  };
+}
+
+export function violationsOfAlternatives({ top_logprobs: count = 0, logprobs }: DetailFields): Violation[] {
+  return count > 0 && logprobs !== true ? [violationAt('top_logprobs', 'needs logprobs: true')] : [];
+}
+
+export function violationsOfDetails(
+  fields: DetailFields & { readonly stream?: boolean | undefined },
+): Violation[] {
+  if (fields.prompt_logprobs === undefined || fields.stream !== true) return [];
+  return [violationAt('prompt_logprobs', 'needs stream: false; a stream has echo')];
+}
+
+/** Whether the prompt's own tokens have to be scored. */
+export function scoresPrompt({ promptLogprobs, echo, logprobs }: AnswerDetails): boolean {
+  return promptLogprobs !== null || (echo && logprobs !== null);
+}
+
+/**
+ * Alternatives that the engine has to report per token; null: no log probabilities at all.
+ * @param ranked whether answers are ranked by their log probability
+ */
+export function alternativesOf({ logprobs, promptLogprobs }: AnswerDetails, ranked: boolean): number | null {
+  if (logprobs === null && promptLogprobs === null) return ranked ? 0 : null;
+  return Math.max(logprobs ?? 0, promptLogprobs ?? 0);
+}
+
+function readLogprobs({ logprobs, top_logprobs = 0 }: DetailFields): number | null {
+  if (typeof logprobs === 'number') return logprobs;
+  return logprobs === true ? top_logprobs : null;
+}

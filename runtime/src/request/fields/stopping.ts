@@ -1,0 +1,45 @@
+// What ends an answer, and what of its end the client sees.
+
+import { boolean, stopString, tokenId } from '../body/field-schemas.js';
+import { all, type FieldTable, type TableValues } from '../body/field-table.js';
+import { violationAt, type Violation } from '../body/violation.js';
+
+export const stopFields = {
+  stop: {
+    routes: all,
+    schema: { ...stopString, type: ['string', 'array'], maxItems: 16, items: stopString },
+  },
+} as const satisfies FieldTable;
+
+export const endFields = {
+  stop_token_ids: { routes: all, schema: { type: 'array', maxItems: 128, items: tokenId } },
+  include_stop_str_in_output: { routes: all, schema: boolean },
+  ignore_eos: { routes: all, schema: boolean },
+  skip_special_tokens: { routes: all, schema: boolean },
+} as const satisfies FieldTable;
+
+type StopFields = TableValues<typeof stopFields & typeof endFields>;
+
+export interface Stopping {
+  readonly stopStrings: readonly string[];
+  readonly stopTokenIds: readonly number[];
+  readonly includeStopString: boolean;
+  readonly ignoreEos: boolean;
+  readonly skipSpecialTokens: boolean;
+}
+
+export function readStopping(fields: StopFields): Stopping {
+  const { stop = [] } = fields;
+  return {
+    stopStrings: typeof stop === 'string' ? [stop] : stop,
+    stopTokenIds: fields.stop_token_ids ?? [],
+    includeStopString: fields.include_stop_str_in_output === true,
+    ignoreEos: fields.ignore_eos === true,
+    skipSpecialTokens: fields.skip_special_tokens !== false,
+  };
+}
+
+export function violationsOfStopping({ ignore_eos }: StopFields, hasFormat: boolean): Violation[] {
+  const rule = 'and structured output exclude each other: the grammar ends the answer';
+  return ignore_eos === true && hasFormat ? [violationAt('ignore_eos', rule)] : [];
+}
