@@ -84,7 +84,7 @@ class Reader {
   }
   bool at_end() const { return bytes_.empty(); }
   [[noreturn]] static void too_short() {
-    throw EngineError("EngineFault",
+    throw EngineError(FailureReason::kEngineFault,
                       "A step plan from rank 0 is not one plan: the ranks run different builds.");
   }
 

@@ -73,10 +73,10 @@ Napi::Array from_faults(Napi::Env env, const std::vector<Fault>& faults) {
   return out;
 }
 
-Napi::Error error_with(Napi::Env env, const std::string& message, const std::string& reason,
+Napi::Error error_with(Napi::Env env, const std::string& message, FailureReason reason,
                        const EngineError::Detail& figures = {}) {
   Napi::Error error = Napi::Error::New(env, message);
-  error.Set("reason", Napi::String::New(env, reason));
+  error.Set("reason", Napi::String::New(env, name_of(reason)));
   if (figures.empty()) return error;
   auto detail = Napi::Object::New(env);
   for (const auto& [name, value] : figures) detail.Set(name, static_cast<double>(value));
@@ -129,9 +129,9 @@ Napi::Error from_exception(Napi::Env env, const std::exception_ptr& error) {
   } catch (const EngineError& e) {
     return error_with(env, e.what(), e.reason(), e.detail());
   } catch (const std::bad_alloc&) {
-    return error_with(env, "The engine ran out of memory.", "OutOfMemory");
+    return error_with(env, "The engine ran out of memory.", FailureReason::kOutOfMemory);
   } catch (const std::exception& e) {
-    return error_with(env, std::string("The engine failed: ") + e.what(), "EngineFault");
+    return error_with(env, std::string("The engine failed: ") + e.what(), FailureReason::kEngineFault);
   }
 }
 

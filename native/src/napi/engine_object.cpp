@@ -27,7 +27,8 @@ struct Loading {
 // Reports to JavaScript about ten times a second, and at the end.
 ModelProgress report_to(Loading* loading) {
   return [loading, next = Clock::now()](uint64_t done, uint64_t total) mutable {
-    if (loading->thread->cancelled()) throw EngineError("EngineFault", "The load was cancelled.");
+    if (loading->thread->cancelled())
+      throw EngineError(FailureReason::kEngineFault, "The load was cancelled.");
     if (Clock::now() < next && done < total) return;
     next = Clock::now() + kProgressInterval;
     loading->thread->post([loading, done, total](Napi::Env env) {
@@ -89,7 +90,7 @@ Settle rank_job(Loading* loading, const EngineOptions& options) {
 constexpr int kStepsAtOnce = 2;
 
 Napi::Error fault(Napi::Env env, const char* message) {
-  return from_exception(env, std::make_exception_ptr(EngineError("EngineFault", message)));
+  return from_exception(env, std::make_exception_ptr(EngineError(FailureReason::kEngineFault, message)));
 }
 
 Napi::Value rejected(Napi::Env env, const Napi::Error& error) {
