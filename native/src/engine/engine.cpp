@@ -170,7 +170,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
            .state_bytes_per_seq = state_bytes_per_slot(config),
            .draft_bytes_per_seq = draft_bytes_per_slot(config, o.speculation.tokens),
            .hybrid = config.hybrid(),
-           .collectives = ranks_ == nullptr ? "" : ranks_->name()};
+           .collectives = ranks_ == nullptr ? std::nullopt : std::optional(ranks_->name())};
   ids_.reserve(o.max_num_batched_tokens);
   positions_.reserve(o.max_num_batched_tokens);
   segments_.reserve(o.max_num_seqs);

@@ -108,12 +108,11 @@ using Job = Settle (*)(Loading* loading, const EngineOptions& options);
 Napi::Value start(const Napi::CallbackInfo& call, Job job) {
   const Napi::Env env = call.Env();
   try {
-    if (call.Length() != 3 || !call[0].IsObject() || !(call[1].IsNull() || call[1].IsObject()) ||
-        !call[2].IsFunction()) {
+    if (call.Length() != 3 || !call[2].IsFunction()) {
       throw Napi::TypeError::New(env, "load and runRank take options, arrivals or null, and a function.");
     }
-    EngineOptions options = to_engine_options(call[0].As<Napi::Object>());
-    if (!call[1].IsNull()) options.arrivals = to_arrival_map(call[1].As<Napi::Object>());
+    EngineOptions options = to_engine_options(call[0]);
+    if (!call[1].IsNull()) options.arrivals = to_arrival_map(call[1]);
     auto* loading = new Loading{.deferred = Napi::Promise::Deferred::New(env),
                                 .on_progress = Napi::Persistent(call[2].As<Napi::Function>()),
                                 .thread = std::make_unique<EngineThread>(env)};

@@ -1,7 +1,7 @@
 // The body of an embeddings request as one typed, complete value, and each of its inputs as what the engine runs.
 
 import type { GenerateRequest } from '../../engine/protocol.js';
-import { greedy } from '../../schedule/greedy.js';
+import { greedy } from '@llmservice/native';
 import { ApiError } from '../body/api-error.js';
 import { placeIn } from './encode-text.js';
 import { readTexts, type TextSource } from '../parse/parse-request.js';
