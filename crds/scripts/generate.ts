@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { parse, stringify } from 'yaml';
 import { acceleratorsModule, acceleratorsPage, type Card } from './accelerators.js';
 import { api } from '../src/names.js';
+import { failureReasonsHeader } from './failure-reasons-header.js';
 import { fromCustomResource, type JsonSchema } from './json-schema.js';
 import { failuresPage, referencePage } from './reference-page.js';
 import { rulesModule } from './spec-rules.js';
@@ -51,6 +52,7 @@ async function outputs(): Promise<Record<string, string>> {
     'deploy/docs/accelerators.md': acceleratorsPage(cards),
     'deploy/docs/reference.md': referencePage(openApiSchema),
     'deploy/docs/failures.md': failuresPage(),
+    'native/src/ops/failure_reason.h': failureReasonsHeader(),
     'charts/llmservice-operator/templates/crd.yaml': chartCopy(crd),
   };
 }

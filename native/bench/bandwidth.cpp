@@ -38,7 +38,8 @@ double BandwidthProbe::measure() {
     });
   });
   // The sums are used, so that the compiler keeps the reads.
-  if (sums.front() != sums.back()) throw EngineError("EngineFault", "The buffer changed while it was read.");
+  if (sums.front() != sums.back())
+    throw EngineError(FailureReason::kEngineFault, "The buffer changed while it was read.");
   return static_cast<double>(kBufferBytes) / seconds;
 }
 

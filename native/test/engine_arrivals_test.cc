@@ -147,7 +147,7 @@ TEST_F(EngineArrivals, EndsAWaitWhenAnotherRankGivesUp) {
   const ArrivingCheckpoint checkpoint(dir_);
   const TestSegment segment(2);
   std::thread other([&] {
-    const auto give_up = [](auto, auto) { throw EngineError("WeightsDiskFull", "no room"); };
+    const auto give_up = [](auto, auto) { throw EngineError(FailureReason::kWeightsDiskFull, "no room"); };
     EXPECT_EQ(failure_of([&] {
                 load(checkpoint.map(), give_up, RankPlace{1, 2, segment.descriptor()});
               }),

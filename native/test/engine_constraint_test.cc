@@ -56,7 +56,7 @@ Request request(int32_t slot, const SamplingParams& sampling, std::shared_ptr<co
                                .sampling = sampling}};
   for (int32_t i = 0; i < 40 + slot; ++i)
     wanted.admission.tokens.push_back((i * 31 + slot * 17 + 5) % kVocab);
-  wanted.admission.grammar = std::move(grammar);
+  wanted.admission.constraint = std::move(grammar);
   return wanted;
 }
 

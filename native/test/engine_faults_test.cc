@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, Faults, ::testing::Values("reference", "porta
 class LosableBackend final : public ReferenceBackend {
  public:
   void matmul(const Matrix& w, const float* x, int64_t count, float* out) override {
-    if (lost) throw EngineError("EngineFault", "the device fell off the bus");
+    if (lost) throw EngineError(FailureReason::kEngineFault, "the device fell off the bus");
     ReferenceBackend::matmul(w, x, count, out);
   }
   bool lost = false;

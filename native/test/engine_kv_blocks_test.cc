@@ -46,7 +46,7 @@ Refusal refusal(const KvDemand& demand, const std::vector<RankRoom>& ranks) {
   try {
     fit(demand, ranks);
   } catch (const EngineError& error) {
-    return {error.reason(), error.what(), {error.detail().begin(), error.detail().end()}};
+    return {name_of(error.reason()), error.what(), {error.detail().begin(), error.detail().end()}};
   }
   return {};
 }

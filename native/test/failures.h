@@ -16,7 +16,7 @@ std::string failure_of(Action action, std::string* message = nullptr) {
     action();
   } catch (const EngineError& error) {
     if (message != nullptr) *message = error.what();
-    return error.reason();
+    return name_of(error.reason());
   }
   return "";
 }

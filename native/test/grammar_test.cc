@@ -168,7 +168,7 @@ TEST(Grammar, OfWhatComesAfterReasoningLeavesReasoningAlone) {
 
   for (const bool prompted : {true, false}) {
     const std::optional<int32_t> own = prompted ? std::nullopt : std::optional(begin);
-    const AfterReasoning after(grammar, {.begin = own, .end = end, .stops = {kEnd}});
+    const AfterReasoning after(grammar, {.stops = {kEnd}, .begin = own, .end = end});
     const auto reasoned = after.begin();
     if (!prompted) {
       EXPECT_EQ(choices(*reasoned), Ids{id('a')});
@@ -185,7 +185,7 @@ TEST(Grammar, OfWhatComesAfterReasoningLeavesReasoningAlone) {
     reasoned->accept(id('a'));
     EXPECT_EQ(choices(*reasoned), Ids{id('b')});
   }
-  const auto at_once = AfterReasoning(grammar, {.begin = begin, .end = end, .stops = {}}).begin();
+  const auto at_once = AfterReasoning(grammar, {.stops = {}, .begin = begin, .end = end}).begin();
   at_once->accept(id('a'));
   EXPECT_EQ(choices(*at_once), Ids{id('b')});
   EXPECT_FALSE(at_once->opening()) << "too late to reason";

@@ -77,7 +77,7 @@ TEST(Pack, RefusesAnFp8TensorWithTooFewScales) {
     pack(*backend, w);
     FAIL() << "accepted";
   } catch (const EngineError& error) {
-    EXPECT_EQ(error.reason(), "UnsupportedQuantization");
+    EXPECT_EQ(error.reason(), FailureReason::kUnsupportedQuantization);
     EXPECT_NE(std::string(error.what()).find("1 scales"), std::string::npos) << error.what();
   }
 }

@@ -1,7 +1,20 @@
-// The one declaration of the native addon. Across the bridge: null, never undefined; typed arrays are copied.
+// The one declaration of the native addon; `npm run generate` writes src/bridge/structs.h from it, which says how C++ holds and
+// reads what is declared here. Across the bridge: null, never undefined; no further fields; typed arrays are copied.
 // One engine thread per Engine runs steps in order; promises settle on the JavaScript thread.
 
 import type { LoadQuantization } from '@llmservice/checkpoint';
+
+// What C++ holds numbers in: 32 bits, but for these.
+export type Int64 = number;
+export type Float32 = number;
+export type Float64 = number;
+
+/** Null: each of its fields has its neutral value. */
+export type OrNeutral<T> = T | null;
+
+declare const row: unique symbol;
+/** Rows of equal length, one after the other, in the order of the row's fields. */
+export type Flat<Row> = Int32Array & { readonly [row]?: Row };
 
 /** What the addon needs to know of a checkpoint and of the room it may take. */
 export interface BoundOptions {
@@ -27,9 +40,9 @@ export interface BoundOptions {
   /** Rows of the largest step: at least maxNumSeqs x (1 + speculative.tokens) + 64. */
   readonly maxNumBatchedTokens: number;
   /** Type of KV cache and unquantized weights; auto is bfloat16. F16 matrices stay F16 unless it is float32. */
-  readonly dtype: 'auto' | 'bfloat16' | 'float32';
+  readonly dtype: ComputeDtype;
   /** auto: KV is kept in `dtype`; fp8: in e4m3 with a scale per token and head. */
-  readonly kvCacheDtype: 'auto' | 'fp8';
+  readonly kvCacheDtype: KvCacheDtype;
   readonly speculative: Speculation;
   /** Compute threads; null: one per physical core this process may use. */
   readonly threads: number | null;
@@ -37,14 +50,14 @@ export interface BoundOptions {
    * What runs the model. GPUs: the rank's own device, or the load fails with DeviceUnavailable; `emulator`, where it was
    * built, runs their kernels on the CPU, for tests.
    */
-  readonly device: 'cpu' | GpuVendor;
+  readonly device: DeviceKind;
   /**
    * Of several ranks on GPUs, who adds up: this code, in rank order, or the vendor's library (NCCL, RCCL), in an order
    * of its own; auto: the library where devices do not reach each other's memory.
    */
-  readonly collectives: 'auto' | 'own' | 'library';
+  readonly collectives: CollectivesChoice;
   /** CPU instruction family; auto: the best this machine has. */
-  readonly isa: 'auto' | 'portable' | 'avx512';
+  readonly isa: CpuIsa;
   /** Report a hash of the logits behind each sampled token: for tests of identity, which pay a pass over the vocabulary. */
   readonly logitHashes: boolean;
   /** Of several tensor-parallel ranks, which one this is; null: the only one. */
@@ -61,7 +74,12 @@ export interface EngineOptions extends Omit<BoundOptions, 'checkpoint' | 'head' 
   readonly speculative: Speculation & { readonly headDir?: string };
 }
 
+export type ComputeDtype = 'auto' | 'bfloat16' | 'float32';
+export type KvCacheDtype = 'auto' | 'fp8';
 export type GpuVendor = 'cuda' | 'hip' | 'emulator';
+export type DeviceKind = 'cpu' | GpuVendor;
+export type CollectivesChoice = 'auto' | 'own' | 'library';
+export type CpuIsa = 'auto' | 'portable' | 'avx512';
 
 /**
  * What an engine may take of a device or of the partition that it is: KV gets what is free, less what the share leaves
@@ -70,19 +88,21 @@ export type GpuVendor = 'cuda' | 'hip' | 'emulator';
 export interface MemoryShare {
   readonly utilizationPercent: number;
   /** What the driver keeps for this process at most; what is held beyond it is another process's. */
-  readonly contextBytes: number;
+  readonly contextBytes: Int64;
   /** What graphs and code that is loaded late may still take. */
-  readonly graphBytes: number;
+  readonly graphBytes: Int64;
   readonly plannedBlocks: number;
 }
 
 /** How the next tokens of sequences are guessed, to be verified several at once. Outputs are the same without. */
 export interface Speculation {
   /** `ngram`: from the sequence itself; `mtp`: by the checkpoint's layer for multi-token prediction. */
-  readonly method: 'none' | 'ngram' | 'mtp';
+  readonly method: DraftMethod;
   /** Most drafts of one sequence in one step; 0 where the method is none. */
   readonly tokens: number;
 }
+
+export type DraftMethod = 'none' | 'ngram' | 'mtp';
 
 /** One rank's place in a tensor-parallel group on this machine. */
 export interface RankPlace {
@@ -124,23 +144,37 @@ export interface EngineInfo {
   readonly collectives: string | null;
 }
 
-/** Sampling of one sequence; every field has its neutral value when not asked for. */
+/** Sampling of one sequence; every field has its value in `greedy` when not asked for. */
 export interface SamplingParams {
   /** 0 is greedy. */
-  readonly temperature: number;
-  readonly topP: number;
+  readonly temperature: Float32;
+  readonly topP: Float32;
   /** 0: off. */
   readonly topK: number;
-  readonly minP: number;
+  readonly minP: Float32;
   /** Locally typical sampling; 1: off. */
-  readonly typicalP: number;
+  readonly typicalP: Float32;
   readonly seed: bigint;
-  readonly repetitionPenalty: number;
-  readonly presencePenalty: number;
-  readonly frequencyPenalty: number;
+  readonly repetitionPenalty: Float32;
+  readonly presencePenalty: Float32;
+  readonly frequencyPenalty: Float32;
   /** Alternatives to report per token, 0–20; null: no logprobs at all. */
   readonly topLogprobs: number | null;
 }
+
+/** The likeliest token, no penalties, no logprobs: each field has its neutral value. */
+export const greedy: SamplingParams = {
+  temperature: 0,
+  topP: 1,
+  topK: 0,
+  minP: 0,
+  typicalP: 1,
+  seed: 0n,
+  repetitionPenalty: 1,
+  presencePenalty: 0,
+  frequencyPenalty: 0,
+  topLogprobs: null,
+};
 
 /** What a request says of single tokens, whatever the model thinks of them. */
 export interface TokenRules {
@@ -204,7 +238,7 @@ export interface Admission {
   /** What is generated must be; null: anything. */
   readonly constraint: Constraint | null;
   /** Null: none. Rules and constraint together may leave no token: a fault `deadEnd`. */
-  readonly rules: TokenRules | null;
+  readonly rules: OrNeutral<TokenRules>;
 }
 
 /**
@@ -245,33 +279,40 @@ export interface Vocabulary {
 export interface Constraint {
   readonly grammar: CompiledGrammar;
   /** The grammar is of what follows reasoning, which a model may or may not begin itself; null: of all that it says. */
-  readonly after: ReasoningIds | null;
+  readonly after: AwaitedReasoning | null;
+}
+
+export interface AwaitedReasoning extends ReasoningIds {
+  /** What would end the whole, and may not come within. */
+  readonly stops: Int32Array;
 }
 
 /** What one compilation may take. */
 export interface CompileLimits {
-  readonly cpuSeconds: number;
+  readonly cpuSeconds: Float64;
   /** Where others have the processors. */
-  readonly wallSeconds: number;
+  readonly wallSeconds: Float64;
   /** Without any processor time. */
-  readonly stallSeconds: number;
+  readonly stallSeconds: Float64;
   /** Beyond what the process has when it begins. */
-  readonly memoryBytes: number;
-  readonly resultBytes: number;
+  readonly memoryBytes: Int64;
+  readonly resultBytes: Int64;
 }
 
 /** How a compilation ended. */
 export interface CompileOutcome {
-  /**
-   * `overMemory`: of the work or of its result; `crashed`: in the compiler, and would again; `lost`: by no fault of the
-   * grammar; `killed`: by `kill`.
-   */
-  readonly end: 'compiled' | 'invalid' | 'overTime' | 'overMemory' | 'crashed' | 'lost' | 'killed';
+  readonly end: CompileEnd;
   /** Why, where there is more to say: of an invalid one for the client. */
   readonly message: string;
   /** That the file begins with, of a compiled one. */
   readonly bytes: number;
 }
+
+/**
+ * `overMemory`: of the work or of its result; `crashed`: in the compiler, and would again; `lost`: by no fault of the
+ * grammar; `killed`: by `kill`.
+ */
+export type CompileEnd = 'compiled' | 'invalid' | 'overTime' | 'overMemory' | 'crashed' | 'lost' | 'killed';
 
 export interface Compilation {
   readonly outcome: Promise<CompileOutcome>;
@@ -306,20 +347,13 @@ export interface StepPlan {
   /** Slots to free. */
   readonly release: Int32Array;
   readonly admit: readonly Admission[];
-  /** Triples (slot, index, block): the slot's whole, computed block `index` is replaced by one with the same KV. */
-  readonly replace: Int32Array;
-  /** Pairs (slot, block): appends to the slots' block tables. */
-  readonly blocks: Int32Array;
-  /**
-   * Pairs (slot, count); count is 1 for a decode without drafts, and at most 1 more for each draft. The sum of counts is
-   * at most maxNumBatchedTokens.
-   */
-  readonly rows: Int32Array;
-  /**
-   * Triples (slot, position, snapshot), of hybrid models: keeps the state after the slot's first `position` tokens, which
-   * rows of this step compute; a multiple of 64 within the prompt, ascending within a slot.
-   */
-  readonly saves: Int32Array;
+  /** Appends to the slots' block tables. */
+  readonly blocks: Flat<SlotBlock>;
+  /** The sum of counts is at most maxNumBatchedTokens. */
+  readonly rows: Flat<RowEntry>;
+  readonly replace: Flat<Replacement>;
+  /** Of hybrid models. */
+  readonly saves: Flat<StateSave>;
   /**
    * Drafts to make at most for each sequence of this step that is left with one known token to compute; up to
    * speculative.tokens.
@@ -332,6 +366,34 @@ export interface StepPlan {
    * out, and the result has nothing of them. Without it they break a rule.
    */
   readonly ahead: boolean;
+}
+
+export interface SlotBlock {
+  readonly slot: number;
+  readonly block: number;
+}
+
+/** At most `count` rows: known tokens, then drafts. 1 for a decode without drafts, and at most 1 more for each draft. */
+export interface RowEntry {
+  readonly slot: number;
+  readonly count: number;
+}
+
+/** The slot's whole, computed block `index` is replaced by one with the same KV. */
+export interface Replacement {
+  readonly slot: number;
+  readonly index: number;
+  readonly block: number;
+}
+
+/**
+ * Keeps the state after the slot's first `position` tokens, which rows of this step compute; a multiple of 64 within the
+ * prompt, ascending within a slot.
+ */
+export interface StateSave {
+  readonly slot: number;
+  readonly position: number;
+  readonly snapshot: number;
 }
 
 /**
@@ -390,17 +452,19 @@ export interface NumericalFault {
   readonly slot: number;
   /** Index of the token whose row it was first seen in. */
   readonly position: number;
-  /**
-   * `notFinite`: NaN or infinity; `collapsed`: all logits are equal; `stuck`: one token came out again and again, from
-   * logits equal to the last bit; `deadEnd`: the numbers are sound, and its constraint and rules allow no token;
-   * `slowConstraint`: its constraint took longer to compute what it allows than the other sequences of a step can wait.
-   */
-  readonly kind: 'notFinite' | 'collapsed' | 'stuck' | 'deadEnd' | 'slowConstraint';
+  readonly kind: FaultKind;
   /** Null: before the first layer, or after the last. */
   readonly layer: number | null;
   /** The op whose output it is: `embedding`, `input norm`, `attention`, `Gated DeltaNet`, `feed-forward` and so on. */
   readonly part: string;
 }
+
+/**
+ * `notFinite`: NaN or infinity; `collapsed`: all logits are equal; `stuck`: one token came out again and again, from
+ * logits equal to the last bit; `deadEnd`: the numbers are sound, and its constraint and rules allow no token;
+ * `slowConstraint`: its constraint took longer to compute what it allows than the other sequences of a step can wait.
+ */
+export type FaultKind = 'notFinite' | 'collapsed' | 'stuck' | 'deadEnd' | 'slowConstraint';
 
 /** One entry per prompt token, in plan order and then by position. */
 export interface PromptLogprobs {

@@ -4,7 +4,14 @@ import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { finishCodes, type Admission, type Engine, type EngineOptions, type StepPlan } from './binding.js';
+import {
+  finishCodes,
+  greedy,
+  type Admission,
+  type Engine,
+  type EngineOptions,
+  type StepPlan,
+} from './binding.js';
 import { cpuIsas, loadEngine } from './engine.js';
 import { plainOptions } from './engine-options.fixture.js';
 import { emptyPlan } from './step-plan.fixture.js';
@@ -29,18 +36,7 @@ const admission: Admission = {
   promptLength: 3,
   maxLength: 10,
   stopTokens: new Int32Array(),
-  sampling: {
-    temperature: 0,
-    topP: 1,
-    topK: 0,
-    minP: 0,
-    typicalP: 1,
-    seed: 0n,
-    repetitionPenalty: 1,
-    presencePenalty: 0,
-    frequencyPenalty: 0,
-    topLogprobs: null,
-  },
+  sampling: greedy,
   promptLogprobs: false,
   pooling: 'none',
   constraint: null,
@@ -148,9 +144,18 @@ describe('a loaded engine', () => {
     await expect(engine.step(first)).resolves.toMatchObject({ slots: Int32Array.of(0) });
   });
 
-  test('names the field of a plan that has the wrong type', async () => {
-    const wrong = { ...emptyPlan, admit: [{ ...admission, tokens: [1, 2] }] } as unknown as StepPlan;
-    await expect(engine.step(wrong)).rejects.toThrow('plan.admit[0].tokens must be an Int32Array.');
+  test.each([
+    ['has the wrong type', { tokens: [1, 2] }, 'plan.admit[0].tokens must be an Int32Array.'],
+    ['is missing', { sampling: { ...greedy, minP: undefined } }, 'plan.admit[0].sampling.minP is missing.'],
+    ['is not declared', { sampling: { ...greedy, topA: 1 } }, 'plan.admit[0].sampling has no field topA.'],
+    [
+      'has another value',
+      { pooling: 'first' },
+      "plan.admit[0].pooling must be one of 'none', 'last', 'mean'.",
+    ],
+  ])('names the field of a plan that %s', async (_, changes, message) => {
+    const wrong = { ...emptyPlan, admit: [{ ...admission, ...changes }] } as unknown as StepPlan;
+    await expect(engine.step(wrong)).rejects.toThrow(message);
   });
 
   test('is disposed once, after the steps in flight, and refuses steps from then on', async () => {

@@ -21,7 +21,7 @@ constexpr const char* kUsage =
 void print_device() {
   gpu::DeviceList list;
   llmservice_gpu_devices(list);
-  if (list.devices.empty()) throw EngineError("DeviceUnavailable", list.problem);
+  if (list.devices.empty()) throw EngineError(FailureReason::kDeviceUnavailable, list.problem);
   const gpu::DeviceFacts& device = list.devices.front();
   const nlohmann::json line = {{"section", "device"},
                                {"name", device.name},

@@ -9,7 +9,7 @@ namespace {
 constexpr int kWarmUps = 2;
 
 void check(gpuError_t error) {
-  if (error != gpuSuccess) throw EngineError("DeviceFault", gpuGetErrorString(error));
+  if (error != gpuSuccess) throw EngineError(FailureReason::kDeviceFault, gpuGetErrorString(error));
 }
 
 }  // namespace

@@ -103,7 +103,8 @@ gpu::DeviceList gpu_devices(const std::string& vendor) { return list_devices(ope
 
 std::unique_ptr<Backend> make_gpu_backend(const std::string& vendor, int index) {
   const auto refuse = [&](const std::string& why) {
-    throw EngineError("DeviceUnavailable", "No " + vendor + " device can be used: " + why + ".");
+    throw EngineError(FailureReason::kDeviceUnavailable,
+                      "No " + vendor + " device can be used: " + why + ".");
   };
   const Library library = open_library(vendor);
   const gpu::DeviceList list = list_devices(library);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "bridge/structs.h"
 #include "engine/slots.h"
 #include "ops/ops.h"
 
@@ -27,15 +28,6 @@ class Drafter {
   // The drafter in whose place this one was given, for those that want its work done too; null: there is
   // none.
   virtual void stand_in_for(std::unique_ptr<Drafter>) {}
-};
-
-enum class DraftMethod : uint8_t { kNone, kNgram, kMtp };
-
-// The C++ twin of Speculation in ts/binding.ts.
-struct Speculation {
-  DraftMethod method = DraftMethod::kNone;
-  int32_t tokens = 0;  // most drafts of one sequence in one step; 0 where the method is none
-  // kMtp: the folder of the checkpoint that the layer is taken from; empty: the model's own.
 };
 
 }  // namespace llmservice

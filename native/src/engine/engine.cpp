@@ -9,7 +9,7 @@ namespace {
 
 void check_options(const EngineOptions& o) {
   const auto require = [](bool holds, const std::string& message) {
-    if (!holds) throw EngineError("InvalidEngineConfig", message);
+    if (!holds) throw EngineError(FailureReason::kInvalidEngineConfig, message);
   };
   require(o.block_size > 0 && (64 % o.block_size == 0 || o.block_size % 64 == 0),
           "blockSize must divide 64 or be a multiple of it; it is " + std::to_string(o.block_size) + ".");
@@ -91,7 +91,8 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
     model->allocate_kv(blocks_to_take(o, *model, backend, group));
     return model;
   } catch (const std::bad_alloc&) {
-    throw EngineError("ModelTooLarge", "The weights and caches do not fit in this machine's memory.");
+    throw EngineError(FailureReason::kModelTooLarge,
+                      "The weights and caches do not fit in this machine's memory.");
   }
 }
 
@@ -169,7 +170,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
            .state_bytes_per_seq = state_bytes_per_slot(config),
            .draft_bytes_per_seq = draft_bytes_per_slot(config, o.speculation.tokens),
            .hybrid = config.hybrid(),
-           .collectives = ranks_ == nullptr ? "" : ranks_->name()};
+           .collectives = ranks_ == nullptr ? std::nullopt : std::optional(ranks_->name())};
   ids_.reserve(o.max_num_batched_tokens);
   positions_.reserve(o.max_num_batched_tokens);
   segments_.reserve(o.max_num_seqs);
@@ -188,8 +189,9 @@ StepResult Engine::step(const StepPlan& plan) {
   if (plan.ahead && !plan.warmup) return step(slots_.without_ended(plan));
   const auto start = std::chrono::steady_clock::now();
   if (half_done_) {
-    throw EngineError("EngineFault", "An earlier step failed half-way (" + lost_by_ +
-                                         "), so the sequences are lost. Load the engine again.");
+    throw EngineError(FailureReason::kEngineFault,
+                      "An earlier step failed half-way (" + lost_by_ +
+                          "), so the sequences are lost. Load the engine again.");
   }
   slots_.check(plan);
   half_done_ = true;

@@ -16,7 +16,7 @@
 
 namespace llmservice {
 
-// The C++ twin of EngineOptions in ts/binding.ts.
+// BoundOptions of bridge/structs.h as the engine needs them.
 struct EngineOptions {
   std::shared_ptr<const CheckpointSource> checkpoint;
   int32_t block_size;
@@ -53,7 +53,7 @@ struct EngineInfo {
   int64_t state_bytes_per_seq;
   int64_t draft_bytes_per_seq;  // of recurrent layers, so that a state can take in drafts later
   bool hybrid;
-  std::string collectives;  // Collective::name() of several ranks; empty: the only rank
+  std::optional<std::string> collectives;  // Collective::name() of several ranks
 };
 
 class Engine {

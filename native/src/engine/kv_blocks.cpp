@@ -56,7 +56,7 @@ std::string remedies_of(const KvDemand& demand, const Shortage& shortage) {
   return text;
 }
 
-[[noreturn]] void refuse(const KvDemand& demand, const Shortage& shortage, const std::string& reason,
+[[noreturn]] void refuse(const KvDemand& demand, const Shortage& shortage, FailureReason reason,
                          const std::string& device) {
   const auto& [room, weights] = shortage.found;
   const std::string whose =
@@ -71,7 +71,7 @@ std::string remedies_of(const KvDemand& demand, const Shortage& shortage) {
       mebibytes(demand.block_bytes * shortage.blocks) + "; " + std::to_string(demand.share.planned_blocks) +
       " were planned, and a sequence of " + std::to_string(demand.max_length) + " tokens takes " +
       std::to_string(shortage.sequence) + ". Any of these would do: " +
-      (reason == "DeviceMemoryTaken" ? "to end what else uses the device; " : "") +
+      (reason == FailureReason::kDeviceMemoryTaken ? "to end what else uses the device; " : "") +
       remedies_of(demand, shortage) + ".";
   throw EngineError(reason, message,
                     {{"totalBytes", room.total},
@@ -112,9 +112,9 @@ int32_t blocks_that_fit(const KvDemand& demand, std::span<const RankRoom> ranks,
                           .others = others_of(least->room)};
   DeviceRoom alone = least->room;  // with what other processes have of it
   alone.free += std::max<int64_t>(0, shortage.others - demand.share.context_bytes);
-  const char* const without = blocks == 0 ? "ModelTooLarge" : "KvCacheTooSmall";
+  const auto without = blocks == 0 ? FailureReason::kModelTooLarge : FailureReason::kKvCacheTooSmall;
   const bool taken = blocks_in(demand, alone, sharers(*least)) >= promised;
-  refuse(demand, shortage, taken ? "DeviceMemoryTaken" : without, device);
+  refuse(demand, shortage, taken ? FailureReason::kDeviceMemoryTaken : without, device);
 }
 
 }  // namespace llmservice

@@ -5,18 +5,11 @@
 #include <span>
 #include <string>
 
+#include "bridge/structs.h"
 #include "ops/collective.h"
 #include "ops/ops.h"
 
 namespace llmservice {
-
-// The C++ twin of MemoryShare in ts/binding.ts.
-struct MemoryShare {
-  int32_t utilization_percent;  // of the device, or of the partition that it is
-  int64_t context_bytes;        // of the driver for this process, at most: what is more is somebody else's
-  int64_t graph_bytes;          // that graphs, and code which is loaded when it first runs, may still take
-  int32_t planned_blocks;       // clearly less than those is a refusal
-};
 
 struct KvDemand {
   int32_t most;        // blocks that can be of use

@@ -189,7 +189,7 @@ class PlanChecker {
                         std::to_string(limits_.drafts) + ".");
     };
     check(plan_.drafts, "drafts");
-    if (plan_.warmup) check(plan_.warmup->accepted, "warmup.acceptedDrafts");
+    if (plan_.warmup) check(plan_.warmup->accepted_drafts, "warmup.acceptedDrafts");
   }
 
   void check_saves() {

@@ -93,7 +93,7 @@ void check_cached(const Admission& a, const SlotLimits& limits, std::span<const 
 }  // namespace
 
 void broken(const std::string& where, const std::string& rule) {
-  throw EngineError("EngineFault",
+  throw EngineError(FailureReason::kEngineFault,
                     "The step plan is invalid: " + where + " " + rule + " Nothing was computed.");
 }
 

@@ -1,5 +1,3 @@
-// Structures are taken apart by structured bindings: a field added to one does not compile until it travels
-// too.
 #include "engine/plan_wire.h"
 
 #include <concepts>
@@ -27,21 +25,17 @@ class Writer {
     const auto* from = reinterpret_cast<const std::byte*>(values.data());
     bytes_.insert(bytes_.end(), from, from + values.size() * sizeof(T));
   }
-  void put(const Admission& admission) {
-    const auto& [slot, tokens, cached_tokens, snapshot, prompt_length, max_length, stop_tokens, sampling,
-                 prompt_logprobs, pooling, grammar, rules] = admission;
-    put(slot);
-    put(tokens);
-    put(cached_tokens);
-    put(snapshot);
-    put(prompt_length);
-    put(max_length);
-    put(stop_tokens);
-    put(sampling);
-    put(prompt_logprobs);
-    put(pooling);
-    // Neither grammar nor rules: only rank 0 samples.
+  void put(const std::vector<Admission>& admissions) {
+    put(static_cast<uint64_t>(admissions.size()));
+    for (const Admission& admission : admissions) put(admission);
   }
+  template <Fielded T>
+  requires(!Plain<T>) void put(const T& value) {
+    visit_fields(value, [this](const char*, const auto& field) { put(field); });
+  }
+  // Only rank 0 samples.
+  void put(const std::shared_ptr<const Grammar>&) {}
+  void put(OrNeutral<const TokenRules>) {}
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:
@@ -63,32 +57,27 @@ class Reader {
     values.resize(count);
     if (count > 0) std::memcpy(values.data(), next(count * sizeof(T)).data(), count * sizeof(T));
   }
-  void get(Admission& admission) {
-    auto& [slot, tokens, cached_tokens, snapshot, prompt_length, max_length, stop_tokens, sampling,
-           prompt_logprobs, pooling, grammar, rules] = admission;
-    get(slot);
-    get(tokens);
-    get(cached_tokens);
-    get(snapshot);
-    get(prompt_length);
-    get(max_length);
-    get(stop_tokens);
-    get(sampling);
-    get(prompt_logprobs);
-    get(pooling);
+  void get(std::vector<Admission>& admissions) {
+    for (uint64_t left = get_count(); left > 0; --left) get(admissions.emplace_back());
   }
+  template <Fielded T>
+  requires(!Plain<T>) void get(T& value) {
+    visit_fields(value, [this](const char*, auto&& field) { get(field); });
+  }
+  void get(std::shared_ptr<const Grammar>&) {}
+  void get(OrNeutral<TokenRules>) {}
+  bool at_end() const { return bytes_.empty(); }
+  [[noreturn]] static void too_short() {
+    throw EngineError(FailureReason::kEngineFault,
+                      "A step plan from rank 0 is not one plan: the ranks run different builds.");
+  }
+
+ private:
   uint64_t get_count() {
     uint64_t count = 0;
     get(count);
     return count;
   }
-  bool at_end() const { return bytes_.empty(); }
-  [[noreturn]] static void too_short() {
-    throw EngineError("EngineFault",
-                      "A step plan from rank 0 is not one plan: the ranks run different builds.");
-  }
-
- private:
   std::span<const std::byte> next(size_t count) {
     if (count > bytes_.size()) too_short();
     const auto found = bytes_.first(count);
@@ -102,34 +91,15 @@ class Reader {
 }  // namespace
 
 std::vector<std::byte> encode_plan(const StepPlan& plan) {
-  const auto& [release, admit, blocks, rows, replace, saves, drafts, warmup, ahead] = plan;
   Writer writer;
-  writer.put(release);
-  writer.put(static_cast<uint64_t>(admit.size()));
-  for (const Admission& admission : admit) writer.put(admission);
-  writer.put(blocks);
-  writer.put(rows);
-  writer.put(replace);
-  writer.put(saves);
-  writer.put(drafts);
-  writer.put(warmup);
-  writer.put(ahead);
+  writer.put(plan);
   return writer.take();
 }
 
 StepPlan decode_plan(std::span<const std::byte> bytes) {
   StepPlan plan;
-  auto& [release, admit, blocks, rows, replace, saves, drafts, warmup, ahead] = plan;
   Reader reader(bytes);
-  reader.get(release);
-  for (uint64_t left = reader.get_count(); left > 0; --left) reader.get(admit.emplace_back());
-  reader.get(blocks);
-  reader.get(rows);
-  reader.get(replace);
-  reader.get(saves);
-  reader.get(drafts);
-  reader.get(warmup);
-  reader.get(ahead);
+  reader.get(plan);
   if (!reader.at_end()) Reader::too_short();
   return plan;
 }

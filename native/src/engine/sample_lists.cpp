@@ -15,7 +15,7 @@ void SampleLists::add_draw(int32_t row, const SamplingParams& params, const Toke
   SampleRequest request{.row = row};
   request.mask = add_mask(allowed, applied);
   if (applied != nullptr) request.biases = add_biases(*applied);
-  if (params.has_penalties()) {
+  if (has_penalties(params)) {
     request.counts = add_counts(counts, ahead);
     request.repetition_penalty = params.repetition_penalty;
     request.presence_penalty = params.presence_penalty;
@@ -50,7 +50,7 @@ void SampleLists::clear() {
 
 int64_t SampleLists::edits_of(const SamplingParams& params, const TokenCounts& counts, const RulesAt* rules,
                               std::span<const int32_t> ahead) {
-  const int64_t counted = params.has_penalties() ? std::ssize(counts.generated()) + std::ssize(ahead) : 0;
+  const int64_t counted = has_penalties(params) ? std::ssize(counts.generated()) + std::ssize(ahead) : 0;
   if (rules == nullptr) return counted;
   return counted + std::ssize(rules->rules.biased) + std::ssize(rules->rules.banned_ends) +
          std::ssize(rules->stop_tokens);

@@ -59,11 +59,11 @@ std::optional<Sampled> Sampler::sample(std::span<const float> logits, const Samp
   if (!are_usable(logits)) return std::nullopt;
   std::span<const float> adjusted = logits;
   const bool ruled = rules != nullptr && rules->apply();
-  if (ruled || params.has_penalties() || !allowed.empty()) {
+  if (ruled || has_penalties(params) || !allowed.empty()) {
     adjusted_.assign(logits.begin(), logits.end());
     // A bias comes before the penalties, as in vLLM.
     if (ruled) apply_rules(*rules, adjusted_);
-    if (params.has_penalties()) penalize(adjusted_, params, counts);
+    if (has_penalties(params)) penalize(adjusted_, params, counts);
     if (!allowed.empty()) forbid_all_but(allowed, adjusted_);
     if (adjusted_[argmax(adjusted_)] == -std::numeric_limits<float>::infinity()) return std::nullopt;
     adjusted = adjusted_;

@@ -56,7 +56,7 @@ void SlotTable::warm_up(const StepPlan& plan) {
     Slot& slot = at(index);
     slot.finished = false;
     slot.drafts.assign(std::max(0, count - (slot.known() - slot.position)), slot.tokens.back());
-    slot.replays = limits_.hybrid ? plan.warmup->accepted : 0;
+    slot.replays = limits_.hybrid ? plan.warmup->accepted_drafts : 0;
   }
 }
 
@@ -85,11 +85,11 @@ void SlotTable::admit(const Admission& admission) {
   slot.prompt_logprobs = admission.prompt_logprobs;
   slot.pooling = admission.pooling;
   const auto generated = slot.tokens.begin() + slot.prompt_length;
-  if (admission.grammar) {
-    slot.constraint = admission.grammar->begin();
+  if (admission.constraint) {
+    slot.constraint = admission.constraint->begin();
     slot.accept({generated, slot.tokens.end()});
   }
-  if (!slot.sampling.has_penalties()) return;
+  if (!has_penalties(slot.sampling)) return;
   slot.counts.add_prompt({slot.tokens.begin(), generated});
   std::for_each(generated, slot.tokens.end(), [&](int32_t token) { slot.counts.add_generated(token); });
 }
@@ -97,7 +97,7 @@ void SlotTable::admit(const Admission& admission) {
 Finish SlotTable::append(int32_t index, int32_t token) {
   Slot& slot = at(index);
   slot.tokens.push_back(token);
-  if (slot.sampling.has_penalties()) slot.counts.add_generated(token);
+  if (has_penalties(slot.sampling)) slot.counts.add_generated(token);
   if (slot.constraint) slot.accept({&token, 1});
   Finish finish = Finish::kNone;
   if (std::ranges::find(slot.stop_tokens, token) != slot.stop_tokens.end()) {

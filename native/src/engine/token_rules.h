@@ -8,24 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "bridge/structs.h"
+
 namespace llmservice {
-
-// How long the model may reason before it has to answer.
-struct ReasoningBudget {
-  int32_t tokens = 0;            // between the one that begins it and the one that ends it
-  std::optional<int32_t> begin;  // id; none: the prompt begins it
-  int32_t end = 0;               // id: what comes once the budget is spent
-};
-
-struct TokenRules {
-  std::vector<int32_t> biased;       // ids, each once
-  std::vector<float> biases;         // added to the logit of biased[i]
-  std::vector<int32_t> allowed;      // ids, ascending; empty: all
-  std::vector<int32_t> banned;       // sequences that must not be completed, one after the other
-  std::vector<int32_t> banned_ends;  // where each of them ends in `banned`
-  int32_t min_tokens = 0;            // to generate before a stop token may be
-  std::optional<ReasoningBudget> reasoning;
-};
 
 // The rules of a sequence where it stands.
 struct RulesAt {

@@ -6,19 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "bridge/structs.h"
 #include "engine/constraint.h"
 
 namespace llmservice {
 
-struct ReasoningIds {
-  std::optional<int32_t> begin;  // none: the prompt begins it
-  int32_t end = 0;
-  std::vector<int32_t> stops;  // what would end the whole
-};
-
 class AfterReasoning final : public Grammar {
  public:
-  AfterReasoning(std::shared_ptr<const Grammar> grammar, ReasoningIds ids)
+  AfterReasoning(std::shared_ptr<const Grammar> grammar, AwaitedReasoning ids)
       : grammar_(std::move(grammar)), ids_(std::move(ids)) {}
 
   std::unique_ptr<Constraint> begin() const override {
@@ -28,7 +23,7 @@ class AfterReasoning final : public Grammar {
  private:
   class Reasoned final : public Constraint {
    public:
-    Reasoned(std::unique_ptr<Constraint> constraint, ReasoningIds ids)
+    Reasoned(std::unique_ptr<Constraint> constraint, AwaitedReasoning ids)
         : constraint_(std::move(constraint)),
           ids_(std::move(ids)),
           at_(ids_.begin ? At::kBefore : At::kWithin) {}
@@ -66,13 +61,13 @@ class AfterReasoning final : public Grammar {
     }
 
     std::unique_ptr<Constraint> constraint_;
-    ReasoningIds ids_;
+    AwaitedReasoning ids_;
     At at_;
     std::vector<uint32_t> all_but_stops_;  // made when first asked for
   };
 
   std::shared_ptr<const Grammar> grammar_;
-  ReasoningIds ids_;
+  AwaitedReasoning ids_;
 };
 
 }  // namespace llmservice

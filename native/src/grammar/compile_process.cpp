@@ -209,7 +209,8 @@ void CompileProcess::watch(const CompileLimits& limits) {
 
 int make_memory_file() {
   const int file = memfd_create("compiled-grammar", MFD_CLOEXEC);
-  if (file < 0) throw EngineError("EngineFault", std::string("memfd_create: ") + std::strerror(errno));
+  if (file < 0)
+    throw EngineError(FailureReason::kEngineFault, std::string("memfd_create: ") + std::strerror(errno));
   return file;
 }
 

@@ -13,24 +13,6 @@
 
 namespace llmservice {
 
-struct CompileLimits {
-  double cpu_seconds;
-  double wall_seconds;   // where others have the processors
-  double stall_seconds;  // without any processor time: the process was stopped, or the machine is overloaded
-  int64_t memory_bytes;  // beyond what it has at its fork
-  int64_t result_bytes;
-};
-
-enum class CompileEnd : uint8_t {
-  kCompiled,
-  kInvalid,  // the message says why, to the client
-  kOverTime,
-  kOverMemory,  // of the work or of its result
-  kCrashed,     // in the compiler: it would again
-  kLost,        // by no fault of the grammar
-  kKilled,      // by `kill`
-};
-
 struct CompileOutcome {
   CompileEnd end;
   std::string message;

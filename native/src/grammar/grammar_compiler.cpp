@@ -108,7 +108,7 @@ auto reporting_to_client(const Work& work) {
   } catch (const EngineError&) {
     throw;
   } catch (const std::runtime_error& error) {
-    throw EngineError("GrammarInvalid", without_place(error.what()));
+    throw EngineError(FailureReason::kGrammarInvalid, without_place(error.what()));
   }
 }
 
@@ -152,7 +152,8 @@ class GrammarCompiler::Parts {
     const auto constraint = utf8_text(compiled)->begin();
     const auto first = constraint->allowed();
     if (!first.empty() && std::ranges::all_of(first, [](uint32_t word) { return word == 0; })) {
-      throw EngineError("GrammarInvalid", "No text matches the structured output that is asked for.");
+      throw EngineError(FailureReason::kGrammarInvalid,
+                        "No text matches the structured output that is asked for.");
     }
     return compiled;
   }
@@ -173,7 +174,7 @@ class GrammarCompiler::Parts {
                               .stops = stops,
                               .vocab = vocab};
     if (std::min(markers.begin, markers.end) < 0 || std::max(markers.begin, markers.end) >= vocab)
-      throw EngineError("GrammarInvalid", "The markers of calls are no ids of the model.");
+      throw EngineError(FailureReason::kGrammarInvalid, "The markers of calls are no ids of the model.");
     return std::make_shared<ToolCalls>(rules, markers);
   }
 
@@ -205,7 +206,7 @@ class GrammarCompiler::Parts {
   xgrammar::CompiledGrammar compile_format(const std::string& format) {
     auto made = xgrammar::Grammar::FromStructuralTag(R"({"type":"structural_tag","format":)" + format + "}");
     if (const auto* error = std::get_if<xgrammar::StructuralTagError>(&made)) {
-      throw EngineError("GrammarInvalid",
+      throw EngineError(FailureReason::kGrammarInvalid,
                         std::visit([](const auto& each) { return without_place(each.what()); }, *error));
     }
     return compiler.CompileGrammar(without_control_characters(std::get<xgrammar::Grammar>(std::move(made))));

@@ -7,19 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "bridge/structs.h"
 #include "engine/constraint.h"
 
 namespace llmservice {
 
-enum class GrammarKind : uint8_t {
-  kJson,        // any JSON object; no text
-  kJsonSchema,  // text: the schema
-  kRegex,       // text: a regular expression that the whole answer matches
-  kEbnf,        // text: rules in XGrammar's EBNF, from `root`
-  kFormat,      // text: a format of XGrammar's structural tags, in JSON
-  kToolCalls,   // text: JSON {"begin", "end": ids; "body": a format; "otherwise": a format, null, or true for
-                // anything; "many": whether several calls may follow each other}; see tool_calls.h
-};
+// What the text of GrammarKind::kToolCalls is: tool_calls.h.
 
 // Bytes of each id of a model. Those that are empty stand for no text (control tokens, padding) and are never
 // allowed but as `stop_tokens`, where the grammar may end, and as the markers of kToolCalls.

@@ -17,7 +17,8 @@ namespace {
 constexpr std::chrono::milliseconds kBetweenLooks{5};
 
 [[noreturn]] void cannot(const std::string& what) {
-  throw EngineError("EngineFault", "What has arrived of the weights cannot be read: " + what + ".");
+  throw EngineError(FailureReason::kEngineFault,
+                    "What has arrived of the weights cannot be read: " + what + ".");
 }
 
 uint64_t length_of(int descriptor) {

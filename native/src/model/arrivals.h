@@ -9,15 +9,9 @@
 #include <memory>
 #include <string>
 
-namespace llmservice {
+#include "bridge/structs.h"
 
-// The C++ twin of ArrivalMap in ts/binding.ts.
-struct ArrivalMap {
-  int descriptor;  // of the file of bytes, open for reading
-  uint64_t piece_bytes;
-  // By name of a weight file, the byte of its first piece. A file that is not named is complete.
-  std::map<std::string, uint64_t> first_pieces;
-};
+namespace llmservice {
 
 class Arrivals {
  public:

@@ -37,11 +37,11 @@ void Tensor::read(uint64_t at, std::span<std::byte> out) const {
   if (arrivals != nullptr && !derived) arrivals->wait_for(file->name(), offset + at, out.size());
   file->read(offset + at, out);
   if (dtype == DType::kF8E4M3 && has_fp8_nan(out)) {
-    throw EngineError("CheckpointCorrupt",
+    throw EngineError(FailureReason::kCheckpointCorrupt,
                       file->name() + ": tensor " + name + " holds FP8 values that are not numbers.");
   }
   if (is_block_type(dtype) && !has_finite_scales(dtype, out)) {
-    throw EngineError("CheckpointCorrupt",
+    throw EngineError(FailureReason::kCheckpointCorrupt,
                       file->name() + ": tensor " + name + " has a block whose scale is not a finite number.");
   }
 }
@@ -60,12 +60,12 @@ const TensorFile* Checkpoint::open(const CheckpointSource& source, const TensorP
 Tensor Checkpoint::tensor(const std::string& name) const {
   const auto found = where_.find(name);
   if (found == where_.end()) {
-    throw EngineError("CheckpointIncomplete", "The checkpoint has no tensor " + name + ".");
+    throw EngineError(FailureReason::kCheckpointIncomplete, "The checkpoint has no tensor " + name + ".");
   }
   const auto& [file, place] = found->second;
   const auto dtype = dtype_named(place->dtype);
   if (!dtype) {
-    throw EngineError("UnsupportedQuantization",
+    throw EngineError(FailureReason::kUnsupportedQuantization,
                       file->name() + ": tensor " + name + " has type " + place->dtype +
                           "; supported are F32, BF16, F16, F8_E4M3 and U8 (NVFP4).");
   }
@@ -83,9 +83,9 @@ Tensor Checkpoint::tensor(const std::string& name) const {
 Tensor Checkpoint::tensor(const std::string& name, const std::vector<int64_t>& shape) const {
   Tensor found = tensor(name);
   if (found.shape != shape) {
-    throw EngineError("CheckpointCorrupt", found.file->name() + ": tensor " + name + " has shape " +
-                                               to_text(found.shape) + " where config.json implies " +
-                                               to_text(shape) + ".");
+    throw EngineError(FailureReason::kCheckpointCorrupt,
+                      found.file->name() + ": tensor " + name + " has shape " + to_text(found.shape) +
+                          " where config.json implies " + to_text(shape) + ".");
   }
   return found;
 }

@@ -101,7 +101,7 @@ class Quantizer {
   // Zeros keep a scale of 1.
   float scale_of(float most, float largest_code) const {
     if (!(most <= std::numeric_limits<float>::max())) {
-      throw EngineError("CheckpointCorrupt",
+      throw EngineError(FailureReason::kCheckpointCorrupt,
                         stored_.weight.file->name() + ": tensor " + stored_.weight.name +
                             " holds values that are not finite numbers, and cannot be quantized.");
     }

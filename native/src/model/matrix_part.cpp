@@ -60,10 +60,10 @@ void read_nvfp4_scales(const StoredWeight& stored, const Band& band, PartScales&
 void check_column_borders(const Band& band, int64_t unit, const char* remedy) {
   const int64_t end = band.cols.begin + band.cols.count;
   if (band.cols.begin % unit == 0 && (end % unit == 0 || end == band.stored_cols)) return;
-  throw EngineError("ParallelismInvalid", band.module + ": a rank's columns are " +
-                                              std::to_string(band.cols.begin) + " to " +
-                                              std::to_string(end - 1) + ", which cuts a group of " +
-                                              std::to_string(unit) + " that share a scale; " + remedy + ".");
+  throw EngineError(FailureReason::kParallelismInvalid,
+                    band.module + ": a rank's columns are " + std::to_string(band.cols.begin) + " to " +
+                        std::to_string(end - 1) + ", which cuts a group of " + std::to_string(unit) +
+                        " that share a scale; " + remedy + ".");
 }
 
 MatrixPart matrix_part(const StoredWeight& stored, const Band& band, PartScales& scales,

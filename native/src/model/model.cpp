@@ -16,7 +16,7 @@ std::string find_prefix(const Checkpoint& checkpoint) {
     if (checkpoint.has(std::string(prefix) + "embed_tokens.weight")) return prefix;
   }
   throw EngineError(
-      "CheckpointIncomplete",
+      FailureReason::kCheckpointIncomplete,
       "The checkpoint has no tensor model.embed_tokens.weight (nor one under model.language_model.).");
 }
 

@@ -9,7 +9,7 @@ namespace llmservice {
 ModelConfig with_mtp(ModelConfig config, const Checkpoint& checkpoint) {
   if (!checkpoint.has("mtp.fc.weight")) {
     throw EngineError(
-        "InvalidEngineConfig",
+        FailureReason::kInvalidEngineConfig,
         "engine.speculative.method is mtp, but the checkpoint has no tensor mtp.fc.weight: it comes "
         "without a layer for multi-token prediction. Take ngram or none, or a release that has one.");
   }

@@ -9,7 +9,7 @@ namespace {
 void check_same_model(const ModelConfig& head, const ModelConfig& trunk) {
   const auto same = [](const char* field, int32_t found, int32_t expected) {
     if (found == expected) return;
-    throw EngineError("InvalidEngineConfig",
+    throw EngineError(FailureReason::kInvalidEngineConfig,
                       std::string("engine.speculative.uri: config.json of the paired checkpoint has ") +
                           field + " " + std::to_string(found) + " where the model has " +
                           std::to_string(expected) + "; take another release of the same model.");

@@ -68,9 +68,9 @@ class LogOfDecay final : public DerivedTensor {
       float value;
       std::memcpy(&value, out.data() + at, sizeof value);
       if (!(value < 0) || !std::isfinite(value)) {
-        throw EngineError("CheckpointCorrupt", name() + ": tensor " + tensor_ + " holds " +
-                                                   std::to_string(value) +
-                                                   "; expected negative numbers, -exp(A_log).");
+        throw EngineError(FailureReason::kCheckpointCorrupt, name() + ": tensor " + tensor_ + " holds " +
+                                                                 std::to_string(value) +
+                                                                 "; expected negative numbers, -exp(A_log).");
       }
       value = std::log(-value);
       std::memcpy(out.data() + at, &value, sizeof value);
@@ -87,15 +87,16 @@ std::unique_ptr<TensorFile> restored_tensor(const TensorFile& file, const Tensor
                                             int32_t head_dim) {
   if (place.restoration == Restoration::kLogOfDecay) {
     if (place.dtype != "F32")
-      throw EngineError("UnsupportedQuantization", file.name() + ": tensor " + place.stored_name +
-                                                       " has type " + place.dtype + "; it is read as F32.");
+      throw EngineError(FailureReason::kUnsupportedQuantization, file.name() + ": tensor " +
+                                                                     place.stored_name + " has type " +
+                                                                     place.dtype + "; it is read as F32.");
     return std::make_unique<LogOfDecay>(file, place.offset, place.stored_name);
   }
   const int64_t rows = place.shape.empty() ? 1 : place.shape.front();
   if (head_dim % 2 != 0 || rows % head_dim != 0) {
-    throw EngineError("CheckpointCorrupt", file.name() + ": tensor " + place.stored_name + " has " +
-                                               std::to_string(rows) + " rows, which are no heads of " +
-                                               std::to_string(head_dim) + ".");
+    throw EngineError(FailureReason::kCheckpointCorrupt,
+                      file.name() + ": tensor " + place.stored_name + " has " + std::to_string(rows) +
+                          " rows, which are no heads of " + std::to_string(head_dim) + ".");
   }
   return std::make_unique<HalvedRows>(file, place.offset, place.bytes / static_cast<uint64_t>(rows),
                                       static_cast<uint64_t>(head_dim));

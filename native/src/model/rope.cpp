@@ -76,8 +76,8 @@ void read_rope_divisors(const Checkpoint& checkpoint, RopeConfig& rope) {
   if (!checkpoint.has(name)) return;
   const Tensor tensor = checkpoint.tensor(name, {rope.rotary / 2});
   const auto refuse = [&](const std::string& found) {
-    throw EngineError("CheckpointCorrupt", tensor.file->name() + ": tensor " + name + " " + found +
-                                               "; expected positive numbers in F32.");
+    throw EngineError(FailureReason::kCheckpointCorrupt, tensor.file->name() + ": tensor " + name + " " +
+                                                             found + "; expected positive numbers in F32.");
   };
   if (tensor.dtype != DType::kF32) refuse(std::string("has type ") + name_of(tensor.dtype));
   DivisorScaling scaling{std::vector<float>(rope.rotary / 2)};

@@ -6,9 +6,9 @@ namespace llmservice {
 
 Range shard_range(int64_t total, Shard shard, const char* what) {
   if (total % shard.size != 0) {
-    throw EngineError("ParallelismInvalid", std::string(what) + " (" + std::to_string(total) +
-                                                ") cannot be divided among " + std::to_string(shard.size) +
-                                                " ranks.");
+    throw EngineError(FailureReason::kParallelismInvalid, std::string(what) + " (" + std::to_string(total) +
+                                                              ") cannot be divided among " +
+                                                              std::to_string(shard.size) + " ranks.");
   }
   const int64_t count = total / shard.size;
   return {shard.rank * count, count};
@@ -18,9 +18,9 @@ HeadShard shard_heads(int32_t heads, int32_t kv_heads, Shard shard) {
   const Range q = shard_range(heads, shard, "num_attention_heads");
   if (kv_heads % shard.size == 0) return {q, shard_range(kv_heads, shard, "num_key_value_heads")};
   if (shard.size % kv_heads != 0) {
-    throw EngineError("ParallelismInvalid", "num_key_value_heads (" + std::to_string(kv_heads) +
-                                                ") neither divides nor is divided by " +
-                                                std::to_string(shard.size) + " ranks.");
+    throw EngineError(FailureReason::kParallelismInvalid, "num_key_value_heads (" + std::to_string(kv_heads) +
+                                                              ") neither divides nor is divided by " +
+                                                              std::to_string(shard.size) + " ranks.");
   }
   return {q, {shard.rank / (shard.size / kv_heads), 1}};
 }
@@ -37,7 +37,7 @@ ModelConfig shard_config(const ModelConfig& whole, Shard shard) {
   part.kv_heads = static_cast<int32_t>(heads.kv.count);
   part.intermediate = static_cast<int32_t>(shard_range(whole.intermediate, shard, "intermediate_size").count);
   if (part.gdn && part.gdn->tiled && shard.size > 1) {
-    throw EngineError("ParallelismInvalid",
+    throw EngineError(FailureReason::kParallelismInvalid,
                       "The value heads of this GGUF file lie in rounds over all key heads, which cannot be "
                       "divided among ranks: use one rank, or the checkpoint in safetensors.");
   }

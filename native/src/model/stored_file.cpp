@@ -17,7 +17,7 @@ StoredFile::StoredFile(const std::filesystem::path& path)
   if (fd_ < 0 || ::fstat(fd_, &status) != 0) {
     const int code = errno;
     if (fd_ >= 0) ::close(fd_);
-    throw EngineError("CheckpointIncomplete",
+    throw EngineError(FailureReason::kCheckpointIncomplete,
                       path.string() + " cannot be opened: " + std::strerror(code) + ".");
   }
   bytes_ = static_cast<uint64_t>(status.st_size);
@@ -27,7 +27,7 @@ StoredFile::~StoredFile() { ::close(fd_); }
 
 void StoredFile::read(uint64_t offset, std::span<std::byte> out) const {
   const auto corrupt = [&](const std::string& what) {
-    throw EngineError("CheckpointCorrupt", name_ + ": " + what);
+    throw EngineError(FailureReason::kCheckpointCorrupt, name_ + ": " + what);
   };
   while (!out.empty()) {
     const ssize_t got = ::pread(fd_, out.data(), out.size(), static_cast<off_t>(offset));

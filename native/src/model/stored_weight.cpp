@@ -11,7 +11,7 @@ using Shape = std::vector<int64_t>;
 
 bool is_one(const Shape& shape) { return shape.empty() || shape == Shape{1}; }
 
-[[noreturn]] void refuse(const char* reason, const Tensor& tensor, const std::string& what) {
+[[noreturn]] void refuse(FailureReason reason, const Tensor& tensor, const std::string& what) {
   throw EngineError(reason, tensor.file->name() + ": " + tensor.name + " " + what);
 }
 
@@ -29,7 +29,7 @@ class MatrixTensors {
     Tensor tensor = checkpoint_.tensor(name(suffix));
     if (!stack_) return tensor;
     if (tensor.shape.empty() || stack_->count < 1 || tensor.shape.front() != stack_->count) {
-      refuse("CheckpointCorrupt", tensor,
+      refuse(FailureReason::kCheckpointCorrupt, tensor,
              "has shape " + to_text(tensor.shape) + "; a stack of " + std::to_string(stack_->count) +
                  " matrices begins with that number.");
     }
@@ -52,12 +52,13 @@ Tensor fp8_scale(const MatrixTensors& tensors, const Tensor& weight) {
   }
   const std::string inverse = tensors.name("_scale_inv");
   const std::string plain = tensors.name("_scale");
-  refuse("CheckpointIncomplete", weight, "is FP8 but there is no tensor " + inverse + " nor " + plain + ".");
+  refuse(FailureReason::kCheckpointIncomplete, weight,
+         "is FP8 but there is no tensor " + inverse + " nor " + plain + ".");
 }
 
 void check_float(const Tensor& scale) {
   if (!is_quantized(scale.dtype)) return;
-  refuse("UnsupportedQuantization", scale,
+  refuse(FailureReason::kUnsupportedQuantization, scale,
          std::string("has type ") + name_of(scale.dtype) + "; scales of this kind are F32, BF16 or F16.");
 }
 
@@ -69,7 +70,7 @@ void read_fp8(const MatrixTensors& tensors, StoredWeight& stored) {
   const Shape& found = stored.scale->shape;
   if (found == by_block) return;
   if (!is_one(found) && found != by_row) {
-    refuse("CheckpointCorrupt", *stored.scale,
+    refuse(FailureReason::kCheckpointCorrupt, *stored.scale,
            "has shape " + to_text(found) + "; a matrix of shape " + to_text(stored.weight.shape) +
                " takes one scale ([] or [1]), one per row (" + to_text(by_row) +
                ") or one per 128x128 block (" + to_text(by_block) + ").");
@@ -79,7 +80,7 @@ void read_fp8(const MatrixTensors& tensors, StoredWeight& stored) {
 
 void expect_shape(const Tensor& tensor, const Shape& shape, const Tensor& weight) {
   if (tensor.shape == shape) return;
-  refuse("CheckpointCorrupt", tensor,
+  refuse(FailureReason::kCheckpointCorrupt, tensor,
          "has shape " + to_text(tensor.shape) + " where " + weight.name + " of shape " +
              to_text(weight.shape) + " takes " + to_text(shape) + ".");
 }
@@ -89,7 +90,7 @@ void read_nvfp4(const MatrixTensors& tensors, StoredWeight& stored) {
   const char* const global = stored.divides ? "_global_scale" : "_scale_2";
   for (const char* suffix : {"_scale", global}) {
     if (tensors.has(suffix)) continue;
-    refuse("UnsupportedQuantization", stored.weight,
+    refuse(FailureReason::kUnsupportedQuantization, stored.weight,
            "has type U8, which is read as NVFP4 only, but there is no tensor " + tensors.name(suffix) + ".");
   }
   stored.cols = 2 * stored.weight.shape[1];
@@ -97,12 +98,12 @@ void read_nvfp4(const MatrixTensors& tensors, StoredWeight& stored) {
   stored.global_scale = tensors.get(global);
   if (stored.scale->dtype != DType::kF8E4M3) {
     refuse(
-        "UnsupportedQuantization", *stored.scale,
+        FailureReason::kUnsupportedQuantization, *stored.scale,
         std::string("has type ") + name_of(stored.scale->dtype) + "; the group scales of NVFP4 are F8_E4M3.");
   }
   check_float(*stored.global_scale);
   if (stored.cols % kGroupColumns != 0) {
-    refuse("CheckpointCorrupt", stored.weight,
+    refuse(FailureReason::kCheckpointCorrupt, stored.weight,
            "has " + std::to_string(stored.cols) + " columns, which NVFP4's groups of 16 do not divide.");
   }
   expect_shape(*stored.scale, {stored.rows, stored.cols / kGroupColumns}, stored.weight);
@@ -114,7 +115,7 @@ void read_nvfp4(const MatrixTensors& tensors, StoredWeight& stored) {
 void refuse_stray_scale(const MatrixTensors& tensors, const Tensor& weight) {
   for (const char* suffix : {"_scale_inv", "_scale", "_scale_2", "_global_scale"}) {
     if (!tensors.has(suffix)) continue;
-    refuse("CheckpointCorrupt", weight,
+    refuse(FailureReason::kCheckpointCorrupt, weight,
            std::string("is ") + name_of(weight.dtype) + " but has a scale, " + tensors.name(suffix) +
                ", as if it were quantized.");
   }
@@ -142,7 +143,7 @@ StoredWeight stored_weight(const Checkpoint& checkpoint, const std::string& modu
                       .global_scale = {}};
   const Tensor& weight = stored.weight;
   if (weight.shape.size() != 2) {
-    refuse("CheckpointCorrupt", weight,
+    refuse(FailureReason::kCheckpointCorrupt, weight,
            "has shape " + to_text(weight.shape) + "; a matrix has two dimensions.");
   }
   stored.rows = weight.shape[0];
@@ -150,7 +151,7 @@ StoredWeight stored_weight(const Checkpoint& checkpoint, const std::string& modu
   if (weight.dtype == DType::kF8E4M3) {
     read_fp8(tensors, stored);
   } else if (weight.dtype == DType::kF4E2M1 && stack) {
-    refuse("UnsupportedQuantization", weight,
+    refuse(FailureReason::kUnsupportedQuantization, weight,
            "stacks experts in NVFP4: tools differ in the order of its axes and in its scales, and none of "
            "them says which. Use a release with experts one by one (experts.N.gate_proj, ...).");
   } else if (weight.dtype == DType::kF4E2M1) {

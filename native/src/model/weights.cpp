@@ -11,10 +11,10 @@ namespace {
 
 void check_shape(const StoredWeight& stored, const Band& band) {
   if (stored.rows == band.stored_rows && stored.cols == band.stored_cols) return;
-  throw EngineError("CheckpointCorrupt", stored.weight.file->name() + ": tensor " + stored.weight.name +
-                                             " has shape " + to_text({stored.rows, stored.cols}) +
-                                             " where config.json implies " +
-                                             to_text({band.stored_rows, band.stored_cols}) + ".");
+  throw EngineError(FailureReason::kCheckpointCorrupt,
+                    stored.weight.file->name() + ": tensor " + stored.weight.name + " has shape " +
+                        to_text({stored.rows, stored.cols}) + " where config.json implies " +
+                        to_text({band.stored_rows, band.stored_cols}) + ".");
 }
 
 // GGUF files mix types among matrices that run together; other checkpoints do by mistake.
@@ -83,10 +83,10 @@ auto WeightReader::with_parts(const std::vector<Band>& bands, Pack pack) {
                                                           : matrix_part(stored, band, kept, on_bytes_));
     const bool same = part.dtype == parts.front().dtype && part.scaling == parts.front().scaling;
     if (!same && !may_differ(part, parts.front())) {
-      throw EngineError("UnsupportedQuantization", stored.weight.name + " is stored as " + describe(part) +
-                                                       " but " + bands.front().weight_name() +
-                                                       ", which runs with it, as " + describe(parts.front()) +
-                                                       "; both must have one type.");
+      throw EngineError(FailureReason::kUnsupportedQuantization,
+                        stored.weight.name + " is stored as " + describe(part) + " but " +
+                            bands.front().weight_name() + ", which runs with it, as " +
+                            describe(parts.front()) + "; both must have one type.");
     }
   }
   return pack(parts, [&](uint64_t bytes) { on_bytes_(bytes * read_per_byte); });
@@ -119,9 +119,9 @@ DeviceVector WeightReader::vector(const std::string& name, const std::vector<int
                                   std::span<const Range> rows, float offset) {
   const Tensor tensor = checkpoint_.tensor(name, shape);
   if (is_quantized(tensor.dtype)) {
-    throw EngineError("UnsupportedQuantization", tensor.file->name() + ": tensor " + name + " has type " +
-                                                     name_of(tensor.dtype) +
-                                                     "; vectors are read as F32, BF16 or F16.");
+    throw EngineError(FailureReason::kUnsupportedQuantization, tensor.file->name() + ": tensor " + name +
+                                                                   " has type " + name_of(tensor.dtype) +
+                                                                   "; vectors are read as F32, BF16 or F16.");
   }
   int64_t row = 1;
   for (size_t i = 1; i < shape.size(); ++i) row *= shape[i];

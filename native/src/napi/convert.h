@@ -10,9 +10,9 @@
 namespace llmservice {
 
 // These throw Napi::TypeError naming the field that is not what the declaration says.
-EngineOptions to_engine_options(const Napi::Object& value);
-ArrivalMap to_arrival_map(const Napi::Object& value);
-StepPlan to_step_plan(const Napi::Object& value);
+EngineOptions to_engine_options(const Napi::Value& value);
+ArrivalMap to_arrival_map(const Napi::Value& value);
+StepPlan to_step_plan(const Napi::Value& value);
 
 Napi::Object from_info(Napi::Env env, const EngineInfo& info);
 Napi::Object from_result(Napi::Env env, const StepResult& result);

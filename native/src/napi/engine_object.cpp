@@ -27,7 +27,8 @@ struct Loading {
 // Reports to JavaScript about ten times a second, and at the end.
 ModelProgress report_to(Loading* loading) {
   return [loading, next = Clock::now()](uint64_t done, uint64_t total) mutable {
-    if (loading->thread->cancelled()) throw EngineError("EngineFault", "The load was cancelled.");
+    if (loading->thread->cancelled())
+      throw EngineError(FailureReason::kEngineFault, "The load was cancelled.");
     if (Clock::now() < next && done < total) return;
     next = Clock::now() + kProgressInterval;
     loading->thread->post([loading, done, total](Napi::Env env) {
@@ -89,7 +90,7 @@ Settle rank_job(Loading* loading, const EngineOptions& options) {
 constexpr int kStepsAtOnce = 2;
 
 Napi::Error fault(Napi::Env env, const char* message) {
-  return from_exception(env, std::make_exception_ptr(EngineError("EngineFault", message)));
+  return from_exception(env, std::make_exception_ptr(EngineError(FailureReason::kEngineFault, message)));
 }
 
 Napi::Value rejected(Napi::Env env, const Napi::Error& error) {
@@ -107,12 +108,11 @@ using Job = Settle (*)(Loading* loading, const EngineOptions& options);
 Napi::Value start(const Napi::CallbackInfo& call, Job job) {
   const Napi::Env env = call.Env();
   try {
-    if (call.Length() != 3 || !call[0].IsObject() || !(call[1].IsNull() || call[1].IsObject()) ||
-        !call[2].IsFunction()) {
+    if (call.Length() != 3 || !call[2].IsFunction()) {
       throw Napi::TypeError::New(env, "load and runRank take options, arrivals or null, and a function.");
     }
-    EngineOptions options = to_engine_options(call[0].As<Napi::Object>());
-    if (!call[1].IsNull()) options.arrivals = to_arrival_map(call[1].As<Napi::Object>());
+    EngineOptions options = to_engine_options(call[0]);
+    if (!call[1].IsNull()) options.arrivals = to_arrival_map(call[1]);
     auto* loading = new Loading{.deferred = Napi::Promise::Deferred::New(env),
                                 .on_progress = Napi::Persistent(call[2].As<Napi::Function>()),
                                 .thread = std::make_unique<EngineThread>(env)};

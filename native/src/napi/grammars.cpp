@@ -9,6 +9,8 @@
 #include "grammar/compile_process.h"
 #include "grammar/grammar_compiler.h"
 #include "napi/convert.h"
+#include "napi/js_reader.h"
+#include "napi/js_writer.h"
 
 namespace llmservice {
 namespace {
@@ -16,16 +18,6 @@ namespace {
 using SharedGrammar = std::shared_ptr<const Grammar>;
 
 constexpr napi_type_tag kGrammarTag{0x6c6c6d2d6772616dULL, 0x6d61722d68616e64ULL};
-
-std::optional<GrammarKind> to_kind(const std::string& name) {
-  if (name == "json") return GrammarKind::kJson;
-  if (name == "jsonSchema") return GrammarKind::kJsonSchema;
-  if (name == "regex") return GrammarKind::kRegex;
-  if (name == "ebnf") return GrammarKind::kEbnf;
-  if (name == "format") return GrammarKind::kFormat;
-  if (name == "toolCalls") return GrammarKind::kToolCalls;
-  return std::nullopt;
-}
 
 // The collector learns what hangs on the handle: without it, handles of 20 MB each would not be worth a
 // collection.
@@ -46,26 +38,6 @@ struct Asked {
   int file;
 };
 
-const char* name_of(CompileEnd end) {
-  switch (end) {
-    case CompileEnd::kCompiled:
-      return "compiled";
-    case CompileEnd::kInvalid:
-      return "invalid";
-    case CompileEnd::kOverTime:
-      return "overTime";
-    case CompileEnd::kOverMemory:
-      return "overMemory";
-    case CompileEnd::kCrashed:
-      return "crashed";
-    case CompileEnd::kLost:
-      return "lost";
-    case CompileEnd::kKilled:
-      return "killed";
-  }
-  throw std::logic_error("unknown end of a compilation");
-}
-
 // A thread of the pool waits for the process that compiles.
 class Compilation final : public Napi::AsyncWorker {
  public:
@@ -84,13 +56,7 @@ class Compilation final : public Napi::AsyncWorker {
   void Execute() override {
     outcome_ = process_->run(*compiler_, asked_.kind, asked_.text, asked_.file, limits_);
   }
-  void OnOK() override {
-    auto outcome = Napi::Object::New(Env());
-    outcome.Set("end", name_of(outcome_.end));
-    outcome.Set("message", outcome_.message);
-    outcome.Set("bytes", static_cast<double>(outcome_.bytes));
-    deferred_.Resolve(outcome);
-  }
+  void OnOK() override { deferred_.Resolve(JsWriter(Env()).write(outcome_)); }
 
  private:
   Napi::Promise::Deferred deferred_;
@@ -153,31 +119,9 @@ class Reading final : public Napi::AsyncWorker {
 
 // (kind, text, file, …)
 Asked to_asked(const Napi::CallbackInfo& call) {
-  const bool typed = call.Length() == 4 && call[0].IsString() && call[1].IsString() && call[2].IsNumber();
-  const auto kind = typed ? to_kind(call[0].As<Napi::String>()) : std::nullopt;
-  if (!kind) {
-    throw Napi::TypeError::New(call.Env(),
-                               "A grammar is 'json', 'jsonSchema', 'regex', 'ebnf', 'format' or 'toolCalls', "
-                               "then a text, then the descriptor of a file.");
-  }
-  return {.kind = *kind, .text = call[1].As<Napi::String>(), .file = call[2].As<Napi::Number>().Int32Value()};
-}
-
-CompileLimits to_limits(const Napi::Value& value) {
-  if (!value.IsObject())
-    throw Napi::TypeError::New(value.Env(), "The limits of a compilation are an object.");
-  const auto object = value.As<Napi::Object>();
-  const auto number = [&](const char* name) {
-    const Napi::Value field = object.Get(name);
-    if (!field.IsNumber())
-      throw Napi::TypeError::New(value.Env(), std::string(name) + " of limits must be a number.");
-    return field.As<Napi::Number>().DoubleValue();
-  };
-  return {.cpu_seconds = number("cpuSeconds"),
-          .wall_seconds = number("wallSeconds"),
-          .stall_seconds = number("stallSeconds"),
-          .memory_bytes = static_cast<int64_t>(number("memoryBytes")),
-          .result_bytes = static_cast<int64_t>(number("resultBytes"))};
+  return {.kind = JsReader::read<GrammarKind>(call[0], "kind"),
+          .text = JsReader::read<std::string>(call[1], "text"),
+          .file = JsReader::read<int32_t>(call[2], "file")};
 }
 
 Vocabulary to_vocabulary(const Napi::Object& value) {
@@ -227,7 +171,8 @@ Napi::Value make_grammar_compiler(const Napi::CallbackInfo& call) {
   };
   const auto compile_apart = [compiler](const Napi::CallbackInfo& of) -> Napi::Value {
     const Asked asked = to_asked(of);
-    auto* compilation = new Compilation(of.Env(), compiler, asked, to_limits(of[3]));
+    auto* compilation =
+        new Compilation(of.Env(), compiler, asked, JsReader::read<CompileLimits>(of[3], "limits"));
     auto out = Napi::Object::New(of.Env());
     const auto kill = [process = compilation->process()](const Napi::CallbackInfo&) { process->kill(); };
     out.Set("outcome", compilation->promise());

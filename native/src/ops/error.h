@@ -8,19 +8,21 @@
 #include <utility>
 #include <vector>
 
+#include "ops/failure_reason.h"
+
 namespace llmservice {
 
 class EngineError : public std::runtime_error {
  public:
   using Detail = std::vector<std::pair<std::string, int64_t>>;
 
-  EngineError(std::string reason, const std::string& message, Detail detail = {})
-      : std::runtime_error(message), reason_(std::move(reason)), detail_(std::move(detail)) {}
-  const std::string& reason() const { return reason_; }
+  EngineError(FailureReason reason, const std::string& message, Detail detail = {})
+      : std::runtime_error(message), reason_(reason), detail_(std::move(detail)) {}
+  FailureReason reason() const { return reason_; }
   const Detail& detail() const { return detail_; }
 
  private:
-  std::string reason_;
+  FailureReason reason_;
   Detail detail_;
 };
 

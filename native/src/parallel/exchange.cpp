@@ -112,7 +112,8 @@ std::vector<std::byte> RankGroup::receive() {
 }
 
 std::vector<std::byte> RankGroup::exchange(std::span<const std::byte> mine) {
-  if (mine.size() > kAreaBytes) throw EngineError("EngineFault", "Ranks exchange more than fits an area.");
+  if (mine.size() > kAreaBytes)
+    throw EngineError(FailureReason::kEngineFault, "Ranks exchange more than fits an area.");
   std::ranges::copy(mine, area<std::byte>(rank_));
   meet_until(Clock::now() + limits_.join);
   std::vector<std::byte> all;

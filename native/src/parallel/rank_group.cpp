@@ -87,8 +87,8 @@ void RankGroup::check() const {
 }
 
 void RankGroup::give_up(const EngineError& error) {
-  // Zeroed memory ends both texts.
-  std::strncpy(self().reason, error.reason().c_str(), sizeof(self().reason) - 1);
+  self().reason = error.reason();
+  // Zeroed memory ends the text.
   std::strncpy(self().message, error.what(), sizeof(self().message) - 1);
   declare_loss(state_, size_, rank_, Loss::kGaveUp);
 }
@@ -99,11 +99,11 @@ void RankGroup::throw_loss(uint32_t failure) const {
   const auto doing = static_cast<Doing>(failure >> 16);
   const RankState& lost = state_.ranks[rank];
   const std::string who = "Rank " + std::to_string(rank) + " of " + std::to_string(size_);
-  if (loss == Loss::kGaveUp && lost.reason[0] != 0) {
+  if (loss == Loss::kGaveUp && lost.message[0] != 0) {
     throw EngineError(lost.reason, who + ": " + std::string(lost.message));
   }
-  throw EngineError("EngineFault", who + " (process " + std::to_string(lost.pid.load()) + ") " +
-                                       name_of(loss) + " while " + name_of(doing) + ".");
+  throw EngineError(FailureReason::kEngineFault, who + " (process " + std::to_string(lost.pid.load()) + ") " +
+                                                     name_of(loss) + " while " + name_of(doing) + ".");
 }
 
 void RankGroup::meet() { meet_until(Clock::time_point::max()); }

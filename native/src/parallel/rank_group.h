@@ -10,17 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "bridge/structs.h"
 #include "ops/collective.h"
 #include "ops/error.h"
 #include "parallel/rank_watch.h"
 
 namespace llmservice {
-
-struct RankPlace {
-  int32_t rank;
-  int32_t size;
-  int segment;  // descriptor from make_segment()
-};
 
 struct GroupLimits {
   std::chrono::milliseconds join{30'000};    // until all ranks are there, and for each exchange()

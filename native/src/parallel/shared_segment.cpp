@@ -22,7 +22,7 @@ constexpr size_t kStateBytes = size_t{128} << 10;
 static_assert(sizeof(GroupState) <= kStateBytes);
 
 [[noreturn]] void cannot(const std::string& what, int error) {
-  throw EngineError("EngineFault",
+  throw EngineError(FailureReason::kEngineFault,
                     "The ranks' shared memory cannot be " + what + ": " + std::strerror(error) + ".");
 }
 
@@ -34,10 +34,10 @@ void reserve(int descriptor, int32_t ranks, const char* dir) {
   if (error != ENOSPC && error != ENOMEM) cannot("reserved", error);
   struct statvfs room {};
   statvfs(dir, &room);
-  throw EngineError("SharedMemoryTooSmall", std::to_string(ranks) + " ranks exchange data over " +
-                                                std::to_string(bytes) + " bytes of " + dir + ", which has " +
-                                                std::to_string(room.f_bavail * room.f_frsize) + " free of " +
-                                                std::to_string(room.f_blocks * room.f_frsize) + ".");
+  throw EngineError(FailureReason::kSharedMemoryTooSmall,
+                    std::to_string(ranks) + " ranks exchange data over " + std::to_string(bytes) +
+                        " bytes of " + dir + ", which has " + std::to_string(room.f_bavail * room.f_frsize) +
+                        " free of " + std::to_string(room.f_blocks * room.f_frsize) + ".");
 }
 
 void prepare(RankState& rank) {
@@ -55,8 +55,9 @@ size_t segment_bytes(int32_t ranks) { return kStateBytes + 2 * kAreaBytes * stat
 
 int make_segment(int32_t ranks, const char* dir) {
   if (ranks < 2 || ranks > kMaxRanks) {
-    throw EngineError("ParallelismInvalid", "A group has 2 to " + std::to_string(kMaxRanks) + " ranks; " +
-                                                std::to_string(ranks) + " were asked for.");
+    throw EngineError(FailureReason::kParallelismInvalid, "A group has 2 to " + std::to_string(kMaxRanks) +
+                                                              " ranks; " + std::to_string(ranks) +
+                                                              " were asked for.");
   }
   const int descriptor = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) cannot("made in " + std::string(dir), errno);

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ops/failure_reason.h"
+
 namespace llmservice {
 
 constexpr int32_t kMaxRanks = 64;
@@ -28,8 +30,8 @@ struct alignas(64) RankState {
   std::atomic<Doing> doing;
   std::atomic<int32_t> pid;
   // Of a rank that gave up: its error, cut to what fits. Written before the loss is declared.
-  char reason[64];
-  char message[960];
+  char message[1023];  // empty: none
+  FailureReason reason;
   // Robust, held by the rank from joining to leaving: the kernel releases it when the process dies.
   pthread_mutex_t alive;
 };

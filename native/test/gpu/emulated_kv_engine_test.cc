@@ -94,7 +94,7 @@ TEST_P(MeasuredKv, RefusesWithFigures) {
     try {
       load_measured(options(share));
     } catch (const EngineError& error) {
-      return std::pair(error.reason(),
+      return std::pair(std::string(name_of(error.reason())),
                        std::map<std::string, int64_t>(error.detail().begin(), error.detail().end()));
     }
     return std::pair(std::string(), std::map<std::string, int64_t>());

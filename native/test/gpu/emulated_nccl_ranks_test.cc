@@ -81,7 +81,8 @@ class NcclEngines : public RankEngines {
 
 nlohmann::json who_and_what(Engine& engine, const Backend&) {
   const std::vector<Request> together = {request(0, 20, 3), request(1, 5, 4)};
-  return {{"collectives", engine.info().collectives}, {"said", to_json(run_requests(engine, together, 0))}};
+  return {{"collectives", engine.info().collectives.value_or("")},
+          {"said", to_json(run_requests(engine, together, 0))}};
 }
 
 // Two summands have one sum, whoever comes first: not a bit may differ here.

@@ -113,7 +113,7 @@ class RankEngines : public GpuEngine {
       result = work(engine, seen);
     } catch (const EngineError& error) {
       if (rank > 0) throw;
-      result = {{"reason", error.reason()}, {"message", error.what()}};
+      result = {{"reason", name_of(error.reason())}, {"message", error.what()}};
     }
     std::ofstream(dir_.path() / "report.json") << result;
   }

@@ -142,9 +142,9 @@ TEST_P(SampledEngine, FollowsConstraintsWithAnOpeningAndWithout) {
   const SamplingParams drawn{.temperature = 1.2F, .seed = 3, .repetition_penalty = 1.2F, .top_logprobs = 3};
   std::vector<Request> requests = {asking(0, drawn), asking(1, {}), asking(2, {}), asking(3, drawn)};
   const int32_t free_choice = said_by(false, {requests[1]}, {})[0].tokens[0];
-  requests[0].admission.grammar = std::make_shared<TurnsGrammar>();
-  requests[1].admission.grammar = std::make_shared<TurnsGrammar>(free_choice);
-  requests[2].admission.grammar = std::make_shared<TurnsGrammar>(free_choice == 5 ? 6 : 5);
+  requests[0].admission.constraint = std::make_shared<TurnsGrammar>();
+  requests[1].admission.constraint = std::make_shared<TurnsGrammar>(free_choice);
+  requests[2].admission.constraint = std::make_shared<TurnsGrammar>(free_choice == 5 ? 6 : 5);
   const auto expected = said_by(false, requests, {});
   EXPECT_EQ(expected[1].tokens[0], free_choice);
   expect_same_as(expected, said_by(true, requests, {}));
@@ -186,7 +186,7 @@ TEST_P(SampledEngine, DrawsBehindDraftsThatWereAcceptedMeanwhile) {
     requests.push_back(asking(
         slot, {.temperature = 1.1F, .seed = 20 + static_cast<uint64_t>(slot), .frequency_penalty = 2}));
   }
-  requests[0].admission.grammar = std::make_shared<TurnsGrammar>();
+  requests[0].admission.constraint = std::make_shared<TurnsGrammar>();
   const auto expected = said_by(false, requests, {});
   auto oracle = std::make_unique<OracleDrafter>(truths_of(requests, expected), std::vector<int32_t>{kFour});
   const auto said = said_by(true, requests, {DraftMethod::kNgram, kFour}, std::move(oracle));

@@ -71,8 +71,8 @@ Asked random_request(std::mt19937& random, int32_t rows, int32_t vocab) {
   for (int32_t& t : prompt) t = token();
   asked.generated.resize(random() % 40);
   for (int32_t& t : asked.generated) t = token();
-  if (p.has_penalties()) asked.counts.add_prompt(prompt);
-  if (p.has_penalties()) {
+  if (has_penalties(p)) asked.counts.add_prompt(prompt);
+  if (has_penalties(p)) {
     for (const int32_t t : asked.generated) asked.counts.add_generated(t);
   }
   if (chance(20)) {

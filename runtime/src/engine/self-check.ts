@@ -4,7 +4,7 @@
 
 import type { Failure } from '@llmservice/crds';
 import { randomUUID } from 'node:crypto';
-import { greedy } from '../request/fields/sampling.js';
+import { greedy } from '@llmservice/native';
 import { failureOf } from './failure-of.js';
 import type { Flights } from './flights.js';
 import type { GenerateRequest } from './protocol.js';

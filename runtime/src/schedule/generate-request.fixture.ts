@@ -1,7 +1,7 @@
 // A request that asks for nothing in particular, for tests and benches to change where they care.
 
 import type { GenerateRequest } from './generation.js';
-import { greedy } from '../request/fields/sampling.js';
+import { greedy } from '@llmservice/native';
 
 export { greedy };
 

@@ -18,7 +18,9 @@ export class Sequence {
 
   constructor(request: GenerateRequest, maxModelLen: number, grammar: CompiledGrammar | null = null) {
     this.request = request;
-    this.constraint = grammar === null ? null : { grammar, after: request.grammar?.after ?? null };
+    const reasoning = request.grammar?.after ?? null;
+    const after = reasoning === null ? null : { ...reasoning, stops: request.stopTokens };
+    this.constraint = grammar === null ? null : { grammar, after };
     this.maxLength = Math.min(request.prompt.length + request.maxTokens, maxModelLen);
   }
 

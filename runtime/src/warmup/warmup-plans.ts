@@ -1,8 +1,7 @@
 // A shape of a warm-up as step plans: sequences of made-up tokens behind contexts that nobody computed, which are all
 // released by the last plan. Pure.
 
-import type { Admission, StepPlan } from '@llmservice/native';
-import { greedy } from '../request/fields/sampling.js';
+import { greedy, type Admission, type StepPlan } from '@llmservice/native';
 import { decodeRuns, ownBlocks, type WarmupLimits, type WarmupShape } from './warmup-shapes.js';
 
 /** Any token does: its row takes as long as another's. */

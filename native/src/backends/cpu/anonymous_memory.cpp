@@ -21,9 +21,10 @@ AnonymousMemory::AnonymousMemory(size_t bytes) : bytes_(bytes) {
   if (data_ == MAP_FAILED) {
     const int code = errno;
     data_ = nullptr;
-    throw EngineError("OutOfMemory", "The machine refused " + std::to_string(bytes >> 20) +
-                                         " MiB of memory (" + std::strerror(code) +
-                                         "): lower maxModelLen or maxNumSeqs, or give the pod more memory.");
+    throw EngineError(FailureReason::kOutOfMemory,
+                      "The machine refused " + std::to_string(bytes >> 20) + " MiB of memory (" +
+                          std::strerror(code) +
+                          "): lower maxModelLen or maxNumSeqs, or give the pod more memory.");
   }
   if (bytes >= kHugePageBytes) madvise(data_, bytes, MADV_HUGEPAGE);  // a hint: refusal costs speed only
 }

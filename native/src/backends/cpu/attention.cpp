@@ -91,9 +91,10 @@ void CpuBackend::attention(const AttentionShape& shape, std::span<const Segment>
                            int64_t q_stride, const KvCache& cache, float* out) {
   const int32_t group = shape.heads / shape.kv_heads;
   if (group > kMaxAttentionRows) {
-    throw EngineError("UnsupportedArchitecture", "Attention with " + std::to_string(group) +
-                                                     " query heads per KV head is not supported: at most " +
-                                                     std::to_string(kMaxAttentionRows) + ".");
+    throw EngineError(FailureReason::kUnsupportedArchitecture,
+                      "Attention with " + std::to_string(group) +
+                          " query heads per KV head is not supported: at most " +
+                          std::to_string(kMaxAttentionRows) + ".");
   }
   const int32_t tile_rows = kMaxAttentionRows / group;
   const std::vector<RowRange> ranges = cut(segments, tile_rows);

@@ -22,8 +22,9 @@ const Kernels& select_kernels(const char* isa) {
   if (name == "portable") return portable_kernels();
   if (name == "auto") return has_avx512() ? avx512_kernels() : portable_kernels();
   if (name == "avx512" && has_avx512()) return avx512_kernels();
-  throw EngineError("InvalidEngineConfig", "This machine cannot run the instruction family '" + name +
-                                               "': use auto, or portable, which runs everywhere.");
+  throw EngineError(FailureReason::kInvalidEngineConfig,
+                    "This machine cannot run the instruction family '" + name +
+                        "': use auto, or portable, which runs everywhere.");
 }
 
 }  // namespace llmservice::cpu

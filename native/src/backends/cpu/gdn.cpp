@@ -48,9 +48,9 @@ void CpuBackend::gdn_copy(const GdnShape& shape, std::span<const StateCopy> copi
 void CpuBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> segments, const float* weight,
                           float* qkv, int64_t stride, const GdnState& state) {
   if (shape.conv_kernel < 2 || shape.conv_kernel > kMaxConvKernel) {
-    throw EngineError("UnsupportedArchitecture", "A convolution over " + std::to_string(shape.conv_kernel) +
-                                                     " positions is not supported: 2 to " +
-                                                     std::to_string(kMaxConvKernel) + " are.");
+    throw EngineError(FailureReason::kUnsupportedArchitecture,
+                      "A convolution over " + std::to_string(shape.conv_kernel) +
+                          " positions is not supported: 2 to " + std::to_string(kMaxConvKernel) + " are.");
   }
   constexpr int64_t kTileChannels = 16;
   const int64_t channels = channels_of(shape);

@@ -53,11 +53,11 @@ void check_scales(const MatrixPart& part, int64_t blocks) {
       groups <= static_cast<int64_t>(part.group_scales.size())) {
     return;
   }
-  throw EngineError("UnsupportedQuantization", "A quantized tensor of " + std::to_string(part.cols) +
-                                                   " columns has " + std::to_string(part.scales.size()) +
-                                                   " scales, too few for its row " + std::to_string(end - 1) +
-                                                   ": expected one per " +
-                                                   (by_row ? "row" : "128x128 block") + ".");
+  throw EngineError(FailureReason::kUnsupportedQuantization,
+                    "A quantized tensor of " + std::to_string(part.cols) + " columns has " +
+                        std::to_string(part.scales.size()) + " scales, too few for its row " +
+                        std::to_string(end - 1) + ": expected one per " + (by_row ? "row" : "128x128 block") +
+                        ".");
 }
 
 void pack_scales(const MatrixPart& part, int64_t first_row, const PackedPanels& panels) {

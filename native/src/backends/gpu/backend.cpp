@@ -54,9 +54,9 @@ size_t arena_bytes(const StepLimits& limits) {
 // What attention's tiles are made of.
 void check_heads(int64_t head_dim) {
   if (head_dim % 16 == 0 && head_dim <= 256) return;
-  throw EngineError("UnsupportedArchitecture", "The model has attention heads of " +
-                                                   std::to_string(head_dim) +
-                                                   " features; GPUs take multiples of 16 up to 256.");
+  throw EngineError(FailureReason::kUnsupportedArchitecture,
+                    "The model has attention heads of " + std::to_string(head_dim) +
+                        " features; GPUs take multiples of 16 up to 256.");
 }
 
 // The row counts that a workspace is sized for: it need not grow with them.
@@ -155,9 +155,9 @@ std::optional<DeviceRoom> GpuBackend::room() const {
 std::byte* GpuBackend::memory_of(const Workspace& workspace, int64_t bytes) const {
   if (bytes == 0) return nullptr;
   if (static_cast<size_t>(bytes) > workspace.wanted || workspace.memory == nullptr) {
-    throw EngineError("EngineFault", "An operation needs " + std::to_string(bytes) +
-                                         " bytes of workspace on the device, where " +
-                                         std::to_string(workspace.wanted) + " were planned.");
+    throw EngineError(FailureReason::kEngineFault, "An operation needs " + std::to_string(bytes) +
+                                                       " bytes of workspace on the device, where " +
+                                                       std::to_string(workspace.wanted) + " were planned.");
   }
   return workspace.memory->data();
 }
@@ -172,7 +172,7 @@ void GpuBackend::upload(std::span<const std::byte> host, void* device) {
 std::span<float> GpuBackend::to_host(float* x, int64_t count) {
   const size_t bytes = count * sizeof(float);
   if (bytes > result_->bytes())
-    throw EngineError("EngineFault", "A result is larger than any that was planned.");
+    throw EngineError(FailureReason::kEngineFault, "A result is larger than any that was planned.");
   flush();
   if (bytes > 0) device_.fetch(x, {result_->data(), bytes});
   device_.finish();

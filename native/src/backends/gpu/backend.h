@@ -153,7 +153,7 @@ const T* GpuBackend::staged(std::span<const T> values) {
     place = arena_->put(std::as_bytes(values));
   }
   if (place == nullptr)
-    throw EngineError("EngineFault", "A list of a step does not fit where steps put theirs.");
+    throw EngineError(FailureReason::kEngineFault, "A list of a step does not fit where steps put theirs.");
   return reinterpret_cast<const T*>(place);
 }
 

@@ -28,9 +28,9 @@ void DeviceCollective::gather_logits(const float* mine, int64_t rows, int64_t vo
   const int64_t own = begins[ranks.rank + 1] - begins[ranks.rank];
   const int64_t most = ranks.capacity / ((vocab + ranks.size - 1) / ranks.size);
   if (most == 0) {
-    throw EngineError("ParallelismInvalid", "A vocabulary of " + std::to_string(vocab) + " on " +
-                                                std::to_string(ranks.size) +
-                                                " ranks is larger than what GPUs exchange at once.");
+    throw EngineError(FailureReason::kParallelismInvalid,
+                      "A vocabulary of " + std::to_string(vocab) + " on " + std::to_string(ranks.size) +
+                          " ranks is larger than what GPUs exchange at once.");
   }
   for (int64_t row = 0; row < rows; row += most) {
     add_(gather_columns(ranks, mine + row * own, std::min(most, rows - row), begins, out + row * vocab));

@@ -25,9 +25,10 @@ void check(gpuError_t error, const char* what) {
   if (error == gpuSuccess) return;
   if (is_out_of_memory(error)) {
     // Of local memory: allocate() reports by itself what it wanted.
-    throw EngineError("DeviceOutOfMemory", std::string("The device has no memory left to ") + what + ".");
+    throw EngineError(FailureReason::kDeviceOutOfMemory,
+                      std::string("The device has no memory left to ") + what + ".");
   }
-  throw EngineError("DeviceFault",
+  throw EngineError(FailureReason::kDeviceFault,
                     std::string("The device failed to ") + what + ": " + error_text(error) + ".");
 }
 
@@ -72,7 +73,7 @@ void* Device::taken(gpuError_t error, void*& memory, size_t bytes) {
     const size_t others = total - std::min(total, free + held_);
     const size_t foreign = others - std::min(others, kContextBytes);
     throw EngineError(
-        free + foreign >= bytes ? "DeviceMemoryTaken" : "ModelTooLarge",
+        free + foreign >= bytes ? FailureReason::kDeviceMemoryTaken : FailureReason::kModelTooLarge,
         name_ + " has " + mebibytes(free) + " of its " + mebibytes(total) + " free, and " + mebibytes(bytes) +
             " more are needed for weights, caches and workspace. " + mebibytes(held_) +
             " are taken by those so far, " + mebibytes(others) + " by other processes and the driver.",
@@ -111,8 +112,9 @@ void* Device::allocate_pinned(size_t bytes) {
   void* memory = nullptr;
   const gpuError_t error = gpuMallocHost(&memory, std::max<size_t>(bytes, 1));
   if (is_out_of_memory(error)) {
-    throw EngineError("ModelTooLarge", "The host has not the " + mebibytes(bytes) +
-                                           " of pinned memory that copies to " + name_ + " need.");
+    throw EngineError(
+        FailureReason::kModelTooLarge,
+        "The host has not the " + mebibytes(bytes) + " of pinned memory that copies to " + name_ + " need.");
   }
   check(error, "pin memory of the host");
   return memory;

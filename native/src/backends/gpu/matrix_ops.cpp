@@ -50,7 +50,7 @@ void GpuBackend::prepare(Experts& experts, const RoutingShape& shape) {
   for (const auto* matrices : {&experts.gate_up, &experts.down}) {
     for (const auto& matrix : *matrices) {
       if (alike(*matrix, *matrices->front())) continue;
-      throw EngineError("UnsupportedQuantization",
+      throw EngineError(FailureReason::kUnsupportedQuantization,
                         "The experts of a layer differ in their formats; GPUs take "
                         "layers whose experts are all stored alike.");
     }

@@ -138,7 +138,7 @@ void NcclCommunicator::check() const {
   const std::string failure = failure_;
   lock.unlock();
   let_others_report();
-  throw EngineError("DeviceFault", library_.name + " failed: " + failure + ".");
+  throw EngineError(FailureReason::kDeviceFault, library_.name + " failed: " + failure + ".");
 }
 
 void NcclCommunicator::let_others_report() const {

@@ -61,7 +61,7 @@ NcclLibrary open_nccl();
 // There is no library to use, or it does not connect these devices.
 class NoNccl final : public EngineError {
  public:
-  explicit NoNccl(const std::string& message) : EngineError("DeviceUnavailable", message) {}
+  explicit NoNccl(const std::string& message) : EngineError(FailureReason::kDeviceUnavailable, message) {}
 };
 
 }  // namespace llmservice::gpu

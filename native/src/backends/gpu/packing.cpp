@@ -18,14 +18,14 @@ int64_t divided(int64_t a, int64_t b) { return (a + b - 1) / b; }
 void check_format(std::span<const MatrixPart> parts, DType keep) {
   if (keep == DType::kF32) {
     throw EngineError(
-        "InvalidEngineConfig",
+        FailureReason::kInvalidEngineConfig,
         "engine.dtype is float32, which is for CPUs: GPUs hold matrices in BF16, F16 or F8_E4M3. "
         "Set it to auto or bfloat16.");
   }
   for (const MatrixPart& part : parts) {
     const DType held = held_as(part.dtype, keep);
     if (has_row_scales(held) && part.scaling != Scaling::kRow) {
-      throw EngineError("UnsupportedQuantization",
+      throw EngineError(FailureReason::kUnsupportedQuantization,
                         std::string("A matrix of type ") + name_of(part.dtype) +
                             " has scales of blocks, which the CPU backend takes; GPUs take those of rows.");
     }
@@ -35,7 +35,7 @@ void check_format(std::span<const MatrixPart> parts, DType keep) {
 // Products write four outputs at a time (kernels/fragment_products.h).
 void check_place(int64_t row, const MatrixPart& part) {
   if (row % 4 == 0) return;
-  throw EngineError("UnsupportedQuantization",
+  throw EngineError(FailureReason::kUnsupportedQuantization,
                     std::string("A matrix of type ") + name_of(part.dtype) + " runs behind " +
                         std::to_string(row) +
                         " outputs of another type; GPUs take a type after a multiple of four outputs.");
@@ -83,9 +83,9 @@ void check_scales(std::span<const RowScales> rows, int64_t blocks) {
   for (const auto& [part, row] : rows) {
     const int64_t wanted = part->scaling == Scaling::kRow ? row + 1 : (row + 1) * blocks;
     if (wanted <= static_cast<int64_t>(part->scales.size())) continue;
-    throw EngineError("UnsupportedQuantization", "A quantized tensor of " + std::to_string(part->cols) +
-                                                     " columns has " + std::to_string(part->scales.size()) +
-                                                     " scales, fewer than its rows need.");
+    throw EngineError(FailureReason::kUnsupportedQuantization,
+                      "A quantized tensor of " + std::to_string(part->cols) + " columns has " +
+                          std::to_string(part->scales.size()) + " scales, fewer than its rows need.");
   }
 }
 

@@ -17,7 +17,8 @@ std::unique_ptr<RankCollective> own_or_library(Device& device, RankChannel& chan
   try {
     return std::make_unique<NcclCollective>(device, channel, add);
   } catch (const NoNccl& error) {
-    throw EngineError("DeviceUnavailable", apart + " Nor can " + kNccl + " stand in: " + error.what());
+    throw EngineError(FailureReason::kDeviceUnavailable,
+                      apart + " Nor can " + kNccl + " stand in: " + error.what());
   }
 }
 

@@ -42,7 +42,7 @@ RankMemory memory_at(std::byte* start) {
 
 RankChannel& few_enough(RankChannel& channel) {
   if (channel.size() <= kMaxDeviceRanks) return channel;
-  throw EngineError("ParallelismInvalid",
+  throw EngineError(FailureReason::kParallelismInvalid,
                     "A model runs on 1 to " + std::to_string(kMaxDeviceRanks) + " GPUs; " +
                         std::to_string(channel.size()) +
                         " were asked for: set spec.parallelism.tensor to one of those.");
@@ -88,7 +88,7 @@ std::string RankMemories::name_of(int32_t rank) const {
 }
 
 void RankMemories::refuse(const std::string& what) const {
-  throw EngineError("DeviceUnavailable", refusal(what));
+  throw EngineError(FailureReason::kDeviceUnavailable, refusal(what));
 }
 
 std::string RankMemories::open_peers() {

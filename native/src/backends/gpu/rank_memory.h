@@ -17,7 +17,8 @@ namespace llmservice::gpu {
 // words, and no other error is to be feared from its peers.
 class NoPeerAccess final : public EngineError {
  public:
-  explicit NoPeerAccess(const std::string& message) : EngineError("DeviceUnavailable", message) {}
+  explicit NoPeerAccess(const std::string& message)
+      : EngineError(FailureReason::kDeviceUnavailable, message) {}
 };
 
 class RankMemories {

@@ -39,7 +39,7 @@ StepSegments GpuBackend::staged_segments(std::span<const Segment> segments, int3
     place = arena_->put(segments, block_size);
   }
   if (place == nullptr)
-    throw EngineError("EngineFault", "The segments of a step are more than were planned.");
+    throw EngineError(FailureReason::kEngineFault, "The segments of a step are more than were planned.");
   return {.segments = place,
           .count = static_cast<int32_t>(segments.size()),
           .max_rows = power_of_two(most),

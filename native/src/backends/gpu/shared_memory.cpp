@@ -20,7 +20,7 @@ LossWord::LossWord(RankChannel& channel) : channel_(channel) {
   void* memory = nullptr;
   const gpuError_t error = gpuMallocHostForDevice(&memory, sizeof(uint32_t));
   if (error != gpuSuccess) {
-    throw EngineError("DeviceFault",
+    throw EngineError(FailureReason::kDeviceFault,
                       "The device failed to pin a word of the host's memory: " + error_text(error));
   }
   word_ = static_cast<uint32_t*>(memory);

@@ -1,7 +1,7 @@
 // Sampling: how the next token is drawn from what the model gives. The fields of a request, what the checkpoint's
 // generation_config.json says in their place, and the engine's parameters.
 
-import type { SamplingParams } from '@llmservice/native';
+import { greedy, type SamplingParams } from '@llmservice/native';
 import { aboveZero } from '../body/field-schemas.js';
 import { all, typed, type Fields, type FieldTable, type TableValues } from '../body/field-table.js';
 
@@ -35,8 +35,8 @@ export function checkpointSampling(config: Fields): SamplingFields {
     const value = config[name];
     return typeof value === 'number' && value >= minimum && value <= maximum ? [[name, value] as const] : [];
   });
-  const greedy = config['do_sample'] === false ? { temperature: 0 } : {};
-  return { ...Object.fromEntries(said), ...greedy };
+  const likeliest = config['do_sample'] === false ? { temperature: 0 } : {};
+  return { ...Object.fromEntries(said), ...likeliest };
 }
 
 /**
@@ -54,17 +54,14 @@ export function readSampling(
   const temperature = value('temperature', 1);
   return {
     temperature: temperature < greedyBelow ? 0 : temperature,
-    topP: value('top_p', 1),
+    topP: value('top_p', greedy.topP),
     // -1 is vLLM's way to say off.
-    topK: Math.max(0, value('top_k', 0)),
-    minP: value('min_p', 0),
-    typicalP: value('typical_p', 1),
+    topK: Math.max(0, value('top_k', greedy.topK)),
+    minP: value('min_p', greedy.minP),
+    typicalP: value('typical_p', greedy.typicalP),
     seed,
-    repetitionPenalty: value('repetition_penalty', 1),
-    presencePenalty: value('presence_penalty', 0),
-    frequencyPenalty: value('frequency_penalty', 0),
+    repetitionPenalty: value('repetition_penalty', greedy.repetitionPenalty),
+    presencePenalty: value('presence_penalty', greedy.presencePenalty),
+    frequencyPenalty: value('frequency_penalty', greedy.frequencyPenalty),
   };
 }
-
-/** The likeliest token, no penalties, no logprobs. */
-export const greedy: SamplingParams = { ...readSampling({ temperature: 0 }, {}, 0n), topLogprobs: null };

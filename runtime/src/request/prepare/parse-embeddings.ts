@@ -1,9 +1,9 @@
 // The body of an embeddings request as one typed, complete value, and each of its inputs as what the engine runs.
 
 import type { GenerateRequest } from '../../engine/protocol.js';
+import { greedy } from '@llmservice/native';
 import { ApiError } from '../body/api-error.js';
 import { readTexts, type TextSource } from '../fields/prompt.js';
-import { greedy } from '../fields/sampling.js';
 import { readModel, readScheduling, type Scheduling } from '../fields/scheduling.js';
 import { validateBody } from '../validate/validate-body.js';
 import { placeIn } from './encode-text.js';

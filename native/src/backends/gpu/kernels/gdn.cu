@@ -27,7 +27,8 @@ __global__ void __launch_bounds__(kThreads) norm_chunks_kernel(GdnArguments a) {
 bool is_aligned(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer) % sizeof(Float4) == 0; }
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw EngineError("UnsupportedArchitecture", "Gated DeltaNet with " + what + " is not supported.");
+  throw EngineError(FailureReason::kUnsupportedArchitecture,
+                    "Gated DeltaNet with " + what + " is not supported.");
 }
 
 }  // namespace

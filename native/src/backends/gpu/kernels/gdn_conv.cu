@@ -229,9 +229,9 @@ int64_t gdn_conv_workspace(const GdnShape& shape, int64_t rows) {
 Launches gdn_conv(const GdnShape& shape, const StepSegments& step, int64_t rows, const float* weight,
                   float* qkv, int64_t stride, const GdnState& state, float* workspace) {
   if (shape.conv_kernel < 2 || shape.conv_kernel > kMaxTaps) {
-    throw EngineError("UnsupportedArchitecture", "A convolution over " + std::to_string(shape.conv_kernel) +
-                                                     " positions is not supported: 2 to " +
-                                                     std::to_string(kMaxTaps) + " are.");
+    throw EngineError(FailureReason::kUnsupportedArchitecture,
+                      "A convolution over " + std::to_string(shape.conv_kernel) +
+                          " positions is not supported: 2 to " + std::to_string(kMaxTaps) + " are.");
   }
   const ConvArguments a = {.segments = step.segments,
                            .weight = weight,

@@ -1,0 +1,96 @@
+// Generated from crds/src/failures.ts by `npm run generate`. Do not edit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace llmservice {
+
+enum class FailureReason : uint8_t {
+  kInvalidSpec,
+  kInvalidEngineConfig,
+  kKeysInvalid,
+  kCertificateInvalid,
+  kUnsupportedArchitecture,
+  kUnsupportedByEngine,
+  kUnsupportedQuantization,
+  kParallelismInvalid,
+  kModelNotFound,
+  kBucketNotFound,
+  kS3AccessDenied,
+  kS3RegionMismatch,
+  kS3CertificateUntrusted,
+  kSecretNotAllowed,
+  kS3Unavailable,
+  kCheckpointIncomplete,
+  kCheckpointCorrupt,
+  kCheckpointUnreadable,
+  kTokenizerMissing,
+  kTokenizerInvalid,
+  kChatTemplateInvalid,
+  kWeightsDiskFull,
+  kWeightsCacheNotWritable,
+  kWeightsCacheUnsafe,
+  kModelTooLarge,
+  kKvCacheTooSmall,
+  kSharedMemoryTooSmall,
+  kLoadStalled,
+  kEngineFault,
+  kEngineNumericalFault,
+  kGrammarInvalid,
+  kQueueTimeout,
+  kOutOfMemory,
+  kDeviceOutOfMemory,
+  kDeviceMemoryTaken,
+  kDeviceUnavailable,
+  kDeviceFault,
+  kImagePullFailed,
+  kCrashed,
+};
+
+constexpr const char* name_of(FailureReason reason) {
+  constexpr const char* kNames[] = {
+      "InvalidSpec",
+      "InvalidEngineConfig",
+      "KeysInvalid",
+      "CertificateInvalid",
+      "UnsupportedArchitecture",
+      "UnsupportedByEngine",
+      "UnsupportedQuantization",
+      "ParallelismInvalid",
+      "ModelNotFound",
+      "BucketNotFound",
+      "S3AccessDenied",
+      "S3RegionMismatch",
+      "S3CertificateUntrusted",
+      "SecretNotAllowed",
+      "S3Unavailable",
+      "CheckpointIncomplete",
+      "CheckpointCorrupt",
+      "CheckpointUnreadable",
+      "TokenizerMissing",
+      "TokenizerInvalid",
+      "ChatTemplateInvalid",
+      "WeightsDiskFull",
+      "WeightsCacheNotWritable",
+      "WeightsCacheUnsafe",
+      "ModelTooLarge",
+      "KvCacheTooSmall",
+      "SharedMemoryTooSmall",
+      "LoadStalled",
+      "EngineFault",
+      "EngineNumericalFault",
+      "GrammarInvalid",
+      "QueueTimeout",
+      "OutOfMemory",
+      "DeviceOutOfMemory",
+      "DeviceMemoryTaken",
+      "DeviceUnavailable",
+      "DeviceFault",
+      "ImagePullFailed",
+      "Crashed",
+  };
+  return kNames[static_cast<size_t>(reason)];
+}
+
+}  // namespace llmservice
