@@ -1,4 +1,4 @@
-// What ts/binding.ts declares, as data: interfaces with their fields, unions of strings, and neutral values. Its syntax alone
+// What ts/bridge/ declares, as data: interfaces with their fields, unions of strings, and neutral values. Its syntax alone
 // is read. Every field must be there: one that is optional is refused.
 
 import ts from 'typescript';
@@ -35,8 +35,8 @@ export interface Declarations {
   readonly choices: ReadonlyMap<string, Choice>;
 }
 
-export function readDeclarations(file: string, text: string): Declarations {
-  const { statements } = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+export function readDeclarations(text: string): Declarations {
+  const { statements } = ts.createSourceFile('bridge.ts', text, ts.ScriptTarget.Latest, true);
   const interfaces = new Map(
     statements.filter(ts.isInterfaceDeclaration).map((each) => [each.name.text, each]),
   );

@@ -7,19 +7,20 @@ import { fileURLToPath } from 'node:url';
 
 import { expect, test } from '@jest/globals';
 
+import { bridgeText } from './bridge-text.js';
 import { readDeclarations } from './declarations.js';
 import { structsHeader } from './structs-header.js';
 
 const sources = new URL('../src/', import.meta.url);
-const binding = readFileSync(new URL('../ts/binding.ts', import.meta.url), 'utf8');
+const declared = bridgeText();
 const committed = readFileSync(new URL('bridge/structs.h', sources), 'utf8');
 
-const headerOf = (text: string): string[] => structsHeader(readDeclarations('binding.ts', text)).split('\n');
+const headerOf = (text: string): string[] => structsHeader(readDeclarations(text)).split('\n');
 const minP = '  readonly minP: Float32;\n';
 
-test('a field of binding.ts alone makes the committed header stale, by its member and its visit', () => {
-  const lines = headerOf(binding);
-  const changed = headerOf(binding.replace(minP, `${minP}  readonly topA: Float32;\n`));
+test('a field of the declaration alone makes the committed header stale, by its member and its visit', () => {
+  const lines = headerOf(declared);
+  const changed = headerOf(declared.replace(minP, `${minP}  readonly topA: Float32;\n`));
   const added = changed.filter((line) => !lines.includes(line)).map((line) => line.trim());
   expect(added.filter((line) => !line.includes('auto& ['))).toEqual([
     'float top_a = 0;',
@@ -31,8 +32,8 @@ test.each([
   ['is optional', '  readonly minP?: Float32;\n', 'SamplingParams.minP is optional: say null.'],
   ['has values without a name', "  readonly minP: 'a' | 'b';\n", "`'a' | 'b'` needs a name of its own."],
   ['is of a type that C++ has not', '  readonly minP: Date;\n', 'Date does not cross the bridge.'],
-])('a field that %s is refused', (_, declared, message) => {
-  expect(() => headerOf(binding.replace(minP, declared))).toThrow(message);
+])('a field that %s is refused', (_, field, message) => {
+  expect(() => headerOf(declared.replace(minP, field))).toThrow(message);
 });
 
 /** What the compiler says of a use of that header; '' when nothing. */

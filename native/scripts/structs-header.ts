@@ -1,4 +1,4 @@
-// The structs of src/bridge/structs.h, from what ts/binding.ts declares: for each its fields with defaults, and visit_fields,
+// The structs of src/bridge/structs.h, from what ts/bridge/ declares: for each its fields with defaults, and visit_fields,
 // by which readers, writers and the ranks' wire go over them.
 
 import type { Choice, Declarations, Field, Struct, Type } from './declarations.js';
@@ -48,7 +48,7 @@ export function structsHeader({ structs, choices }: Declarations): string {
     if (struct === undefined) throw new Error(`${name} is not declared.`);
     parts.set(name, `struct ${name};\n\n${visitorOf(struct)}`);
   }
-  return `// Generated from native/ts/binding.ts by \`npm run generate\`. Do not edit.
+  return `// Generated from native/ts/bridge/ by \`npm run generate\`. Do not edit.
 #pragma once
 
 #include <array>

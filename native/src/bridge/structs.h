@@ -1,4 +1,4 @@
-// Generated from native/ts/binding.ts by `npm run generate`. Do not edit.
+// Generated from native/ts/bridge/ by `npm run generate`. Do not edit.
 #pragma once
 
 #include <array>

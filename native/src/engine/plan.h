@@ -1,5 +1,5 @@
 // What one step is asked to do (StepPlan of bridge/structs.h) and what it answers: StepResult as
-// ts/binding.ts has it.
+// ts/bridge/ has it.
 #pragma once
 
 #include <cstdint>

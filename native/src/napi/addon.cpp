@@ -1,5 +1,5 @@
 // What the addon exports: load, runRank, grammarCompiler, makeMemoryFile, makeSegment, dieWithParent,
-// denyTracing, tryLock, cpuIsas and gpuDevices. Declared in ts/binding.ts.
+// denyTracing, tryLock, cpuIsas and gpuDevices. Declared in ts/bridge/.
 #include <napi.h>
 
 #include "backends/gpu_loader.h"

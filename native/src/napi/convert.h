@@ -1,4 +1,4 @@
-// JavaScript values <-> the engine's types, as ts/binding.ts declares them.
+// JavaScript values <-> the engine's types, as ts/bridge/ declares them.
 #pragma once
 
 #include <napi.h>

@@ -1,6 +1,6 @@
 // The JavaScript face of grammars: grammarCompiler(vocabulary) makes { warm, compileApart, read }, whose
 // promises settle compilations in processes of their own and give opaque grammars for admissions; see
-// ts/binding.ts.
+// ts/bridge/.
 #pragma once
 
 #include <napi.h>

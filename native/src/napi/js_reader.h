@@ -1,5 +1,5 @@
 // JavaScript values -> what bridge/structs.h declares. Every field must be there and no other; what is not as
-// ts/binding.ts declares it throws Napi::TypeError with its path.
+// ts/bridge/ declares it throws Napi::TypeError with its path.
 #pragma once
 
 #include <napi.h>

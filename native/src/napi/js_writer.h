@@ -1,4 +1,4 @@
-// What the engine says -> JavaScript values as ts/binding.ts declares them: the other way of js_reader.h.
+// What the engine says -> JavaScript values as ts/bridge/ declares them: the other way of js_reader.h.
 #pragma once
 
 #include <napi.h>

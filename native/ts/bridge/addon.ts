@@ -1,0 +1,78 @@
+// What the compiled addon exports. One engine thread per Engine runs steps in order; promises settle on the JavaScript thread.
+
+import type { ArrivalMap, BoundOptions, EngineInfo, GpuVendor } from './engine-options.js';
+import type { GrammarCompiler, Vocabulary } from './grammar.js';
+import type { StepPlan } from './step-plan.js';
+import type { StepResult } from './step-result.js';
+
+/**
+ * A model in memory with its caches. Errors carry `reason` (a failure reason of the contract), a message, and some of
+ * them `detail` (its figures).
+ */
+export interface Engine {
+  readonly info: EngineInfo;
+  /**
+   * One step runs, and one more may wait for its end.
+   * @throws when the plan breaks a rule (a bug of the caller): the message names the rule; nothing was computed.
+   */
+  step(plan: StepPlan): Promise<StepResult>;
+  /** Takes back the step asked for last, unless it has begun: its promise rejects, and it leaves no trace. */
+  withdraw(): boolean;
+  /** Waits for the steps in flight, then frees everything. Idempotent. */
+  dispose(): Promise<void>;
+}
+
+/** Progress of a load, about ten times a second. */
+export type LoadProgress = (bytesDone: number, bytesTotal: number) => void;
+
+/** One GPU as its driver describes it. */
+export interface GpuDevice {
+  readonly name: string;
+  /** `sm_90` or `gfx942`, for example. */
+  readonly architecture: string;
+  /** `0000:c1:00.0`; partitions of a card share it. */
+  readonly pciAddress: string;
+  readonly memoryBytes: number;
+  readonly multiprocessors: number;
+}
+
+export interface GpuDevices {
+  readonly devices: readonly GpuDevice[];
+  /** Why there are none; null when there are some. */
+  readonly problem: string | null;
+}
+
+/** What the compiled addon exports. */
+export interface NativeAddon {
+  /** Reads the weights into memory; rejects with an error that carries `reason`. Null: all is there. */
+  load(options: BoundOptions, arrivals: ArrivalMap | null, onProgress: LoadProgress): Promise<Engine>;
+  /**
+   * The same for ranks other than 0, whose steps are those of rank 0's engine: resolves once that is disposed,
+   * rejects when this rank fails or another is lost.
+   */
+  runRank(options: BoundOptions, arrivals: ArrivalMap | null, onProgress: LoadProgress): Promise<void>;
+  grammarCompiler(vocabulary: Vocabulary): GrammarCompiler;
+  /** A new file of memory, without a name; it goes with the last process that holds it. */
+  makeMemoryFile(): number;
+  /**
+   * New shared memory for a group, as a descriptor that the caller hands to each rank's process. It has no name and
+   * goes with the last process that holds it. @throws SharedMemoryTooSmall
+   */
+  makeSegment(ranks: number): number;
+  /** From now on the kernel kills this process when the thread that started it ends. */
+  dieWithParent(): void;
+  /**
+   * From now on no other process of the same user can trace this one or read its environment, memory and open files.
+   * Those that it starts can be traced.
+   */
+  denyTracing(): void;
+  /**
+   * Whether the open file now has an advisory lock (flock), shared or exclusive; never waits. The kernel takes it back
+   * with the last descriptor of that opening, however the process ends. @throws where the file system has no locks
+   */
+  tryLock(descriptor: number, exclusive: boolean): boolean;
+  /** CPU instruction families that this machine can run, best last; the first is `portable`. */
+  cpuIsas(): string[];
+  /** A vendor's GPUs that this process sees. */
+  gpuDevices(vendor: GpuVendor): GpuDevices;
+}
