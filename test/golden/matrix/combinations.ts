@@ -71,13 +71,15 @@ export function combinationsOf(engine: EngineChoice): Combination[] {
   return caches.flatMap((cache) => chunks.map((chunk) => ({ ...engine, cache, chunk })));
 }
 
-/** One combination per model; the other axes turn at different speeds. */
+/** One combination per model; the other axes turn at different speeds, speculation among models that have the same choice. */
 export function diagonal(): Combination[] {
+  const withHead = models.filter(hasMtp);
+  const without = models.filter((model) => !hasMtp(model));
   return models.map((model, i) => ({
     model,
     dtype: turn(dtypes, i),
     tensor: turn(tensorsOf(model), Math.floor(i / 2)),
-    speculation: turn(speculationsOf(model), i + 2),
+    speculation: turn(speculationsOf(model), (hasMtp(model) ? withHead : without).indexOf(model)),
     cache: turn(caches, Math.floor(i / 3)),
     chunk: turn(chunks, i),
   }));
