@@ -1,152 +1,26 @@
 // A tenant who may write LlmServices in one namespace and nothing else, against the operator as the chart installs it: what
 // a manifest may make the operator read, run, reach and route, and that the other tenant's service continues meanwhile.
 
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import type { Condition, LlmServiceStatus } from '@llmservice/crds';
-import { collectionPath, objectPath, resources, type Resource } from '../../operator/src/kube/resources.js';
+import { resources } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
-import { llamaCheckpoint } from '../builders/checkpoint.js';
-import { llmService } from '../builders/llm-service.js';
-import { eventually } from '../processes.js';
 import { publicAddress } from '../integration/api-server.js';
-import { World } from '../integration/operator-world.js';
-import { system, Tenants } from '../integration/tenants.js';
+import { eventually } from '../processes.js';
+import { TwoTeams, type Team } from './two-teams.js';
 
 jest.setTimeout(120_000);
 
-type Team = 'team-a' | 'team-b';
 const host = 'chat.example.org';
-const limits = { resources: { limits: { memory: '1Gi' } } };
-let world: World;
-let tenants: Tenants;
-let servers: Server[] = [];
+let teams: TwoTeams;
 /** Of the other tenant's service, before any of this. */
 let honest: KubeObject;
 
 beforeAll(async () => {
-  world = await World.start();
-  tenants = await Tenants.install(world);
-  world.s3.put('models', 'llama', llamaCheckpoint());
-  await makePublicNetwork();
-  world.startOperator(
-    {
-      leaseNamespace: system,
-      capabilities: {
-        limits: {
-          images: [],
-          serviceAccounts: ['team-b/*'],
-          routeHosts: [
-            { namespace: 'team-*', host: '*.example.org' },
-            { namespace: 'team-b', host: 'b.example.net' },
-          ],
-        },
-      },
-    },
-    tenants.clients.operator,
-  );
-  await apply('team-b', 'honest', {});
-  honest = await eventually('its Deployment', () => found('team-b', 'honest', resources.deployments));
+  teams = await TwoTeams.start();
+  await teams.apply('team-b', 'honest', {});
+  honest = await eventually('its Deployment', () => teams.found('team-b', 'honest', resources.deployments));
 }, 300_000);
-
-/** Of Services, of a node and of its pods, as clusters have them that are numbered by ranges of the internet. */
-async function makePublicNetwork(): Promise<void> {
-  await world.request('POST', '/apis/networking.k8s.io/v1/servicecidrs', {
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'ServiceCIDR',
-    metadata: { name: 'public' },
-    spec: { cidrs: ['11.0.0.0/24'] },
-  });
-  await world.request('POST', '/api/v1/nodes', {
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name: 'public' },
-    spec: { podCIDR: '11.1.0.0/24', podCIDRs: ['11.1.0.0/24'] },
-    status: { addresses: [{ type: 'ExternalIP', address: '11.2.0.7' }] },
-  });
-}
-
-afterAll(async () => {
-  for (const server of servers) server.close();
-  await world.stop();
-  tenants.stop();
-});
-
-const path = (team: Team, name: string, resource: Resource = resources.llmServices) =>
-  objectPath(resource, team, name);
-
-/** By the tenant's own account. */
-async function apply(team: Team, name: string, spec: object): Promise<void> {
-  const object = llmService(
-    name,
-    { model: world.model('models/llama/'), ...limits, ...spec },
-    { namespace: team },
-  );
-  const request = {
-    method: 'POST',
-    path: collectionPath(resources.llmServices, team),
-    body: object,
-  } as const;
-  await tenants.clients[team].request(request);
-}
-
-const edit = (team: Team, name: string, spec: object) =>
-  tenants.clients[team].request({
-    method: 'PATCH',
-    path: path(team, name),
-    body: { spec },
-    contentType: 'application/merge-patch+json',
-  });
-
-const found = (team: Team, name: string, resource: Resource) =>
-  world.api.admin.find<KubeObject>(path(team, name, resource));
-
-async function statusOf(team: Team, name: string): Promise<LlmServiceStatus> {
-  return (await found(team, name, resources.llmServices))?.['status'] ?? {};
-}
-
-function condition(team: Team, name: string, type: string, reason: string): Promise<Condition> {
-  return eventually(`${team}/${name}: ${type} ${reason}`, async () => {
-    const { conditions } = await statusOf(team, name);
-    const condition = conditions?.find((each) => each.type === type);
-    if (condition?.reason === reason) return condition;
-    throw new Error(JSON.stringify(conditions));
-  });
-}
-
-/** No pod of it was ever wanted. */
-async function expectNothingMade(team: Team, name: string): Promise<void> {
-  expect(await found(team, name, resources.deployments)).toBeNull();
-}
-
-/** An endpoint of the tenant's, and what it was sent. */
-async function honeypot(
-  address = '127.0.0.1',
-  location?: string,
-  [code, body] = [418, 'WORDS OF AN INTERNAL SERVICE'] as [number, string],
-): Promise<{ readonly url: string; readonly heard: IncomingMessage[] }> {
-  const heard: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
-    heard.push(request);
-    if (location === undefined)
-      response.writeHead(code, { 'content-length': Buffer.byteLength(body) }).end(body);
-    else response.writeHead(307, { location }).end();
-  }).listen(0, address);
-  servers = [...servers, server];
-  await once(server, 'listening');
-  return { url: `http://${address}:${String((server.address() as { port: number }).port)}`, heard };
-}
-
-async function makeSecret(team: Team, name: string, data: object, labels: object = {}): Promise<void> {
-  const secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name, namespace: team, labels },
-    stringData: data,
-  };
-  await world.create(secret);
-}
+afterAll(() => teams.stop());
 
 describe('Secrets', () => {
   const variable = (name: string, secret: string, key: string) => ({
@@ -155,8 +29,8 @@ describe('Secrets', () => {
   });
 
   beforeAll(async () => {
-    await makeSecret('team-a', 'payroll', { password: 'hunter2' });
-    await makeSecret(
+    await teams.makeSecret('team-a', 'payroll', { password: 'hunter2' });
+    await teams.makeSecret(
       'team-a',
       'certificate',
       { 'tls.key': 'private' },
@@ -169,15 +43,15 @@ describe('Secrets', () => {
     // That services may use for something else.
     ['certificate', 'tls.key'],
   ])('%s: its key is sent to no endpoint as an access key id', async (secret, key) => {
-    const { url, heard } = await honeypot();
+    const { url, heard } = await teams.honeypot();
     const env = [variable('AWS_ACCESS_KEY_ID', secret, key), variable('AWS_SECRET_ACCESS_KEY', secret, key)];
     const name = `sent-${secret}`;
-    await apply('team-a', name, { model: { uri: 's3://models/llama/', s3: { endpoint: url } }, env });
-    const { message } = await condition('team-a', name, 'ModelResolved', 'SecretNotAllowed');
+    await teams.apply('team-a', name, { model: { uri: 's3://models/llama/', s3: { endpoint: url } }, env });
+    const { message } = await teams.condition('team-a', name, 'ModelResolved', 'SecretNotAllowed');
     expect(message).toContain(`kubectl label secret ${secret} -n team-a llmservice.dev/secret-for=s3`);
     expect(message).not.toMatch(/hunter2|private/);
     expect(heard).toEqual([]);
-    await expectNothingMade('team-a', name);
+    await teams.expectNothingMade('team-a', name);
   });
 
   test.each<[string, object, string]>([
@@ -193,18 +67,18 @@ describe('Secrets', () => {
     ['a secret to come', { auth: { keysSecretRef: { name: 'to-come' } } }, 'KeysInvalid'],
   ])('as %s: no pod mounts it', async (what, spec, reason) => {
     const name = `mounts-${what.replaceAll(' ', '-')}`;
-    await apply('team-a', name, spec);
-    await condition('team-a', name, 'ModelResolved', reason);
-    await expectNothingMade('team-a', name);
+    await teams.apply('team-a', name, spec);
+    await teams.condition('team-a', name, 'ModelResolved', reason);
+    await teams.expectNothingMade('team-a', name);
   });
 
   test('is used once whoever may edit it has labelled it', async () => {
     const body = { metadata: { labels: { 'llmservice.dev/secret-for': 'env' } } };
-    const target = path('team-a', 'payroll', resources.secrets);
-    await world.request('PATCH', target, body, 'application/merge-patch+json');
+    const target = teams.path('team-a', 'payroll', resources.secrets);
+    await teams.world.request('PATCH', target, body, 'application/merge-patch+json');
     await eventually(
       'the Deployment',
-      () => found('team-a', 'mounts-a-variable', resources.deployments),
+      () => teams.found('team-a', 'mounts-a-variable', resources.deployments),
       40_000,
     );
   });
@@ -215,19 +89,19 @@ describe('endpoints', () => {
 
   test('an address of the cluster’s own networks is not connected to', async () => {
     // The operator is allowed 127.0.0.1 for its tests; this one is as near, and nobody named it.
-    const { url, heard } = await honeypot('127.0.0.2');
-    await apply('team-a', 'inside', at(url));
-    const { message } = await condition('team-a', 'inside', 'ModelResolved', 'InvalidSpec');
+    const { url, heard } = await teams.honeypot('127.0.0.2');
+    await teams.apply('team-a', 'inside', at(url));
+    const { message } = await teams.condition('team-a', 'inside', 'ModelResolved', 'InvalidSpec');
     expect(message).toContain('not public');
     expect(heard).toEqual([]);
   });
 
   test('one that is allowed cannot lead there', async () => {
-    const inner = await honeypot('127.0.0.2');
-    const outer = await honeypot('127.0.0.1', `${inner.url}/latest/meta-data/`);
-    await apply('team-a', 'redirected', at(outer.url));
+    const inner = await teams.honeypot('127.0.0.2');
+    const outer = await teams.honeypot('127.0.0.1', `${inner.url}/latest/meta-data/`);
+    await teams.apply('team-a', 'redirected', at(outer.url));
     await eventually('the read', () => outer.heard.length > 0);
-    await condition('team-a', 'redirected', 'ModelResolved', 'S3Unavailable');
+    await teams.condition('team-a', 'redirected', 'ModelResolved', 'S3Unavailable');
     expect(inner.heard).toEqual([]);
   });
 
@@ -239,11 +113,11 @@ describe('endpoints', () => {
     ['a Service, mapped', '[::ffff:11.0.0.10]'],
   ])('the public address of %s is not connected to, though nobody named it', async (what, address) => {
     const name = `own-${what.replaceAll(/[^a-z]/gi, '').toLowerCase()}`;
-    await apply('team-a', name, at(`http://${address}`));
-    const { message } = await condition('team-a', name, 'ModelResolved', 'InvalidSpec');
+    await teams.apply('team-a', name, at(`http://${address}`));
+    const { message } = await teams.condition('team-a', name, 'ModelResolved', 'InvalidSpec');
     expect(message).toContain("the cluster's own");
     expect(message).toContain('endpoints.allowed');
-    await expectNothingMade('team-a', name);
+    await teams.expectNothingMade('team-a', name);
   });
 
   const xml = (code: string) =>
@@ -257,11 +131,11 @@ describe('endpoints', () => {
     ['what is no JSON', [200, 'root:WORDS:0:0:']],
     ['JSON of something else', [200, '{"kind":"WORDS","items":["WORDS"]}']],
   ])('%s in an answer is not passed on by the status', async (what, answer) => {
-    const { url, heard } = await honeypot('127.0.0.1', undefined, answer);
+    const { url, heard } = await teams.honeypot('127.0.0.1', undefined, answer);
     const name = `words-${what.replaceAll(/[^a-z]/gi, '').toLowerCase()}`;
-    await apply('team-a', name, at(url));
+    await teams.apply('team-a', name, at(url));
     const verdict = await eventually('a verdict', async () => {
-      const { conditions = [] } = await statusOf('team-a', name);
+      const { conditions = [] } = await teams.statusOf('team-a', name);
       const found = conditions.find(({ type }) => type === 'ModelResolved');
       return heard.length > 0 && found !== undefined && found.reason !== 'Pending' ? conditions : null;
     });
@@ -275,8 +149,8 @@ describe('endpoints', () => {
     'http://2852039166',
   ])('%s is refused', async (endpoint) => {
     const name = `metadata-${String(Math.abs(endpoint.length * 31 + endpoint.charCodeAt(endpoint.length - 1)))}`;
-    await apply('team-a', name, at(endpoint));
-    const { message } = await condition('team-a', name, 'ModelResolved', 'InvalidSpec');
+    await teams.apply('team-a', name, at(endpoint));
+    const { message } = await teams.condition('team-a', name, 'ModelResolved', 'InvalidSpec');
     expect(message).toContain('never connected to');
   });
 });
@@ -297,22 +171,22 @@ test.each([
   ['another account', { serviceAccountName: 'deployer' }, 'ServiceAccountNotAllowed', 'default, team-b/*'],
 ])('%s gets no pod, and the status says what is allowed', async (_, spec, reason, part) => {
   const name = `refused-${part.replaceAll(/[^a-z]/g, '')}`;
-  await apply('team-a', name, spec);
-  const { message } = await condition('team-a', name, 'Scheduled', reason);
+  await teams.apply('team-a', name, spec);
+  const { message } = await teams.condition('team-a', name, 'Scheduled', reason);
   expect(message).toContain(part);
-  await expectNothingMade('team-a', name);
+  await teams.expectNothingMade('team-a', name);
 });
 
 describe('hosts', () => {
-  const routed = (service: string, team: Team) => found(team, service, resources.httpRoutes);
+  const routed = (service: string, team: Team) => teams.found(team, service, resources.httpRoutes);
 
   test('an older service does not take over a host by naming it later', async () => {
-    await apply('team-a', 'older', { routing: { host: 'own.example.org' } });
+    await teams.apply('team-a', 'older', { routing: { host: 'own.example.org' } });
     await eventually('its route', () => routed('older', 'team-a'));
-    await apply('team-b', 'victim', { routing: { host } });
+    await teams.apply('team-b', 'victim', { routing: { host } });
     const before = await eventually('the victim’s route', () => routed('victim', 'team-b'));
-    await edit('team-a', 'older', { routing: { host } });
-    const { message } = await condition('team-a', 'older', 'Routed', 'HostTaken');
+    await teams.edit('team-a', 'older', { routing: { host } });
+    const { message } = await teams.condition('team-a', 'older', 'Routed', 'HostTaken');
     // Whose it is, is not shown to other tenants.
     expect(message).not.toContain('victim');
     await eventually('no route', async () => (await routed('older', 'team-a')) === null);
@@ -320,28 +194,32 @@ describe('hosts', () => {
   });
 
   test('nor does a new one, by a prefix that is a part of it', async () => {
-    await apply('team-a', 'prefix', { routing: { host, pathPrefix: '/openai' } });
-    await condition('team-a', 'prefix', 'Routed', 'HostTaken');
+    await teams.apply('team-a', 'prefix', { routing: { host, pathPrefix: '/openai' } });
+    await teams.condition('team-a', 'prefix', 'Routed', 'HostTaken');
     expect(await routed('prefix', 'team-a')).toBeNull();
-    await apply('team-a', 'beside', { routing: { host, pathPrefix: '/team-a' } });
+    await teams.apply('team-a', 'beside', { routing: { host, pathPrefix: '/team-a' } });
     await eventually('a route beside it', () => routed('beside', 'team-a'));
   });
 
   test('of other namespaces are refused, and keep nobody from them', async () => {
-    await apply('team-a', 'foreign', { routing: { host: 'b.example.net' } });
-    const { message } = await condition('team-a', 'foreign', 'Routed', 'HostNotAllowed');
+    await teams.apply('team-a', 'foreign', { routing: { host: 'b.example.net' } });
+    const { message } = await teams.condition('team-a', 'foreign', 'Routed', 'HostNotAllowed');
     expect(message).toContain('it may have *.example.org');
-    await apply('team-b', 'rightful', { routing: { host: 'b.example.net' } });
+    await teams.apply('team-b', 'rightful', { routing: { host: 'b.example.net' } });
     await eventually('its route', () => routed('rightful', 'team-b'));
   });
 
   test('become free with the service that has them', async () => {
-    await tenants.clients['team-b'].request({ method: 'DELETE', path: path('team-b', 'victim'), body: {} });
+    await teams.tenants.clients['team-b'].request({
+      method: 'DELETE',
+      path: teams.path('team-b', 'victim'),
+      body: {},
+    });
     await eventually('the route of who waited', () => routed('older', 'team-a'));
   });
 });
 
 test('the other tenant has noticed nothing', async () => {
-  expect(await found('team-b', 'honest', resources.deployments)).toEqual(honest);
-  await condition('team-b', 'honest', 'ModelResolved', 'Resolved');
+  expect(await teams.found('team-b', 'honest', resources.deployments)).toEqual(honest);
+  await teams.condition('team-b', 'honest', 'ModelResolved', 'Resolved');
 });

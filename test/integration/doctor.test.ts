@@ -3,122 +3,26 @@
 // without rights sees.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { fieldManager, labels } from '@llmservice/crds';
 import { resources } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
-import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { eventually } from '../processes.js';
-import { Commands } from './command.js';
-import { Kubectl } from './kubectl.js';
+import type { Commands } from './command.js';
+import { ExaminedCluster } from './examined-cluster.js';
+import type { Kubectl } from './kubectl.js';
 import { renderChart } from './operator-role.js';
-import { World } from './operator-world.js';
-import { installRouteCrds } from './published-crds.js';
+import type { World } from './operator-world.js';
 
 jest.setTimeout(120_000);
 
-interface Report {
-  readonly exitCode: number;
-  readonly findings: {
-    readonly check: string;
-    readonly level: string;
-    readonly message: string;
-    readonly remedy: string | null;
-  }[];
-}
-
+let cluster: ExaminedCluster;
 let world: World;
 let kubectl: Kubectl;
 let commands: Commands;
-
-const gateway = (kind: string, name: string, spec: object): object => ({
-  apiVersion: 'gateway.networking.k8s.io/v1',
-  kind,
-  metadata: { name, ...(kind === 'Gateway' ? { namespace: 'gateways' } : {}) },
-  spec,
-});
-const conditions = (...types: string[]): string =>
-  JSON.stringify({
-    status: {
-      conditions: types.map((type) => ({
-        ...{ type, status: 'True', reason: type, message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
-      })),
-    },
-  });
-
 beforeAll(async () => {
-  world = await World.start();
-  kubectl = new Kubectl(world.api.kubeConfig());
-  commands = new Commands(world.api);
-  await installRouteCrds(kubectl);
-  const set = 'crd.install=false,instance=op,gateway.name=public,gateway.namespace=gateways';
-  await apply(
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'gateways' } },
-    ...renderChart('op', '--set', set),
-    gateway('GatewayClass', 'envoy', { controllerName: 'example.org/envoy' }),
-  );
-  await patchStatus(['gatewayclass', 'envoy'], conditions('Accepted'));
-  await makeGateway();
-  await operatorPods(2);
-  await deploymentPods('op-activator', 2);
-  await makeLeader();
-  world.startOperator({ instance: 'op' });
-  world.s3.put('models', 'llama', llamaCheckpoint());
-  await world.createService('well', {
-    model: world.model('models/llama/'),
-    resources: { limits: { memory: '1Gi' } },
-  });
-  await world.deployment('well');
-  await world.makePod('well', 'well-1');
-  await world.podServes('well-1');
-  await world.condition('well', 'Ready', 'True');
+  cluster = await ExaminedCluster.start();
+  ({ world, kubectl, commands } = cluster);
 }, 180_000);
-
-afterAll(async () => {
-  commands.close();
-  await world.stop();
-});
-
-async function apply(...objects: object[]): Promise<void> {
-  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
-  await kubectl.output(['apply', '--server-side', '-f', '-'], list);
-}
-
-async function patchStatus(of: readonly string[], patch: string): Promise<void> {
-  await kubectl.output(['patch', ...of, '--subresource', 'status', '--type', 'merge', '-p', patch]);
-}
-
-async function makeGateway(): Promise<void> {
-  const listeners = [{ name: 'http', port: 80, protocol: 'HTTP' }];
-  await apply(gateway('Gateway', 'public', { gatewayClassName: 'envoy', listeners }));
-  await patchStatus(['gateway', 'public', '-n', 'gateways'], conditions('Accepted', 'Programmed'));
-}
-
-/** The pod that the operator at work says that it is. */
-const makeLeader = (): Promise<void> =>
-  apply({
-    ...{ apiVersion: 'v1', kind: 'Pod' },
-    metadata: {
-      ...{ name: 'operator-0', namespace: 'default' },
-      labels: { [labels.name]: fieldManager, [labels.instance]: 'op' },
-    },
-    spec: { containers: [{ name: 'operator', image: 'example.org/operator:1' }] },
-  });
-
-const operatorPods = (ready: number): Promise<void> => deploymentPods('op', ready);
-
-const deploymentPods = (name: string, ready: number): Promise<void> =>
-  patchStatus(['deployment', name], JSON.stringify({ status: { replicas: 2, readyReplicas: ready } }));
-
-async function report(...args: string[]): Promise<{ code: number | null; lines: string[] }> {
-  const { code, stdout, stderr } = await commands.llmservice(['doctor', ...args, '-o', 'json']);
-  expect(stderr).toBe('');
-  const { exitCode, findings } = JSON.parse(stdout) as Report;
-  expect(exitCode).toBe(code);
-  return {
-    code,
-    lines: findings.map(({ level, message, remedy }) => [level, message, remedy ?? ''].join(': ')),
-  };
-}
+afterAll(() => cluster.stop());
 
 const node = (name: string, labels: object, amounts: object, taints: object[] = []): KubeObject => ({
   ...{ apiVersion: 'v1', kind: 'Node' },
@@ -153,27 +57,27 @@ describe('what is broken', () => {
   const cases: [string, () => Promise<unknown>, string, () => Promise<unknown>][] = [
     [
       'an operator without pods',
-      () => operatorPods(0),
+      () => cluster.operatorPods(0),
       'problem: default/op has no pod that is ready, of 2: Look at its pods',
-      () => operatorPods(2),
+      () => cluster.operatorPods(2),
     ],
     [
       'a Lease that another operator holds',
       () => world.delete(resources.pods, 'operator-0'),
       'problem: default/op is not at work: operator-0, which is none of its pods, holds its Lease op',
-      makeLeader,
+      () => cluster.makeLeader(),
     ],
     [
       'a right that the operator lost',
       () => kubectl.output(['delete', 'clusterrolebinding', 'op']),
       'problem: default/op may not get, list, watch llmservices.llmservice.dev; get, patch llmservices/status',
-      () => apply(...renderChart('op', '--show-only', 'templates/rbac.yaml')),
+      () => cluster.apply(...renderChart('op', '--show-only', 'templates/rbac.yaml')),
     ],
     [
       'a Gateway that is gone',
       () => kubectl.output(['delete', 'gateway', 'public', '-n', 'gateways']),
       'problem: there is no Gateway gateways/public',
-      makeGateway,
+      () => cluster.makeGateway(),
     ],
     [
       'a node without its device plugin',
@@ -195,7 +99,7 @@ describe('what is broken', () => {
   ];
   test.each(cases)('%s', async (_, breakIt, line, mend) => {
     await breakIt();
-    const { code, lines } = await report();
+    const { code, lines } = await cluster.report();
     await mend();
     expect(lines).toContainEqual(expect.stringContaining(line));
     expect(code).toBe(line.startsWith('problem') ? 1 : 4);
@@ -208,7 +112,7 @@ describe('what is broken', () => {
     const s3 = { ...model.s3, credentialsSecretRef: { name: 'half' } };
     await world.createService('half', { model: { ...model, s3 }, auth: { keysSecretRef: { name: 'none' } } });
     await world.condition('half', 'ModelResolved', 'False');
-    const { code, lines } = await report('half');
+    const { code, lines } = await cluster.report('half');
     expect(code).toBe(1);
     expect(lines).toContainEqual(
       expect.stringContaining(
@@ -242,7 +146,7 @@ describe('what is broken', () => {
     for (const name of ['tainted', 'tolerates']) {
       await eventually(name, async () => (await world.status(name)).observedGeneration === 1);
     }
-    const { lines } = await report();
+    const { lines } = await cluster.report();
     for (const line of [
       'ok: amd.com/gpu: 8 allocatable on 1 node (mi300x-spx-nps1); 0 requested, at most 8 free on one node',
       'info: taint dedicated=llm:NoSchedule on spx: tolerated by default/tolerates',

@@ -4,19 +4,24 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { failureKinds, type FailureReason } from '@llmservice/crds';
-import { ggufFile, llamaGguf } from '../../checkpoint/src/formats/gguf.fixture.js';
 import { resources } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { eventually } from '../processes.js';
 import { World, type RunningOperator } from './operator-world.js';
+import {
+  ggufName,
+  ggufWithoutTokenizer,
+  refusedCheckpoints,
+  refusedGgufs,
+  wholeGguf,
+} from './refused-checkpoints.js';
 
 jest.setTimeout(180_000);
 
 let world: World;
 let operator: RunningOperator;
 
-const shard = 'model-00002-of-00002.safetensors';
 const oneGi = { resources: { limits: { memory: '1Gi' } } };
 
 beforeAll(async () => {
@@ -39,43 +44,15 @@ async function expectRefused(name: string, condition: string, reason: FailureRea
 
 describe('a checkpoint that cannot serve', () => {
   const files = llamaCheckpoint();
-  const cut = (file: Uint8Array | string | undefined) => Buffer.from(file ?? '').subarray(0, -2);
-  test.each<[string, FailureReason, Record<string, string | Uint8Array>, string[], string]>([
-    ['unknown-model', 'UnsupportedArchitecture', { 'config.json': '{"model_type":"mamba"}' }, [], '"mamba"'],
-    [
-      'awq',
-      'UnsupportedQuantization',
-      llamaCheckpoint({ quantization_config: { quant_method: 'awq' } }),
-      [],
-      '"awq"',
-    ],
-    ['no-config', 'ModelNotFound', {}, ['config.json'], 'config.json'],
-    ['no-tokenizer', 'TokenizerMissing', {}, ['tokenizer.json'], 'tokenizer.json'],
-    ['missing-shard', 'CheckpointIncomplete', {}, [shard], shard],
-    ['cut-shard', 'CheckpointIncomplete', { [shard]: cut(files[shard]) }, [], 'cut short'],
-    ['bad-header', 'CheckpointCorrupt', { [shard]: Buffer.alloc(400, 0xff) }, [], shard],
-    ['bad-config', 'CheckpointCorrupt', { 'config.json': '{' }, [], 'config.json is not JSON'],
-    ['empty-shard', 'CheckpointCorrupt', { [shard]: '' }, [], shard],
-    [
-      'no-tensor',
-      'CheckpointIncomplete',
-      llamaCheckpoint({ num_hidden_layers: 3 }),
-      [],
-      'no tensor model.layers.2.input_layernorm.weight',
-    ],
-    [
-      'odd-tensor',
-      'CheckpointCorrupt',
-      llamaCheckpoint({ vocab_size: 255 }),
-      [],
-      'model.embed_tokens.weight has shape [256, 64] where config.json implies [255, 64]',
-    ],
-  ])('%s is refused as %s, with no Deployment ever', async (name, reason, change, removed, part) => {
-    world.s3.put('models', name, { ...files, ...change });
-    for (const file of removed) world.s3.remove('models', `${name}/${file}`);
-    await world.createService(name, { model: world.model(`models/${name}/`), ...oneGi });
-    expect(await expectRefused(name, 'ModelResolved', reason)).toContain(part);
-  });
+  test.each(refusedCheckpoints)(
+    '%s is refused as %s, with no Deployment ever',
+    async (name, reason, change, removed, part) => {
+      world.s3.put('models', name, { ...files, ...change });
+      for (const file of removed) world.s3.remove('models', `${name}/${file}`);
+      await world.createService(name, { model: world.model(`models/${name}/`), ...oneGi });
+      expect(await expectRefused(name, 'ModelResolved', reason)).toContain(part);
+    },
+  );
 
   test('is reported by one event, however often it is checked', async () => {
     const { uid } = (await world.get(resources.llmServices, 'unknown-model'))?.metadata ?? {};
@@ -88,18 +65,11 @@ describe('a checkpoint that cannot serve', () => {
 });
 
 describe('a GGUF file', () => {
-  const whole = ggufFile(llamaGguf());
-  const { keys, tensors } = llamaGguf();
-  const withoutTokenizer = ggufFile({
-    keys: Object.fromEntries(Object.entries(keys).filter(([key]) => !key.startsWith('tokenizer.'))),
-    tensors,
-  });
-  const ggufName = 'llama.gguf';
   const spec = { accelerator: { memoryPerDevice: '768Mi' }, engine: { maxNumSeqs: 8 } };
 
   beforeAll(() => {
-    world.s3.put('models', 'gguf', { [ggufName]: whole });
-    world.s3.put('models', 'gguf-beside', { [ggufName]: withoutTokenizer, 'tokenizer.json': '{}' });
+    world.s3.put('models', 'gguf', { [ggufName]: wholeGguf });
+    world.s3.put('models', 'gguf-beside', { [ggufName]: ggufWithoutTokenizer, 'tokenizer.json': '{}' });
   });
 
   test.each(['gguf/llama.gguf', 'gguf/', 'gguf-beside/llama.gguf'])(
@@ -121,37 +91,7 @@ describe('a GGUF file', () => {
     },
   );
 
-  test.each<[string, string, FailureReason, Uint8Array, object, string]>([
-    ['gguf-cut', 'ModelResolved', 'CheckpointCorrupt', whole.subarray(0, -100), {}, 'reaches byte'],
-    ['gguf-cut-early', 'ModelResolved', 'CheckpointCorrupt', whole.subarray(0, 300), {}, ggufName],
-    ['gguf-not-one', 'ModelResolved', 'CheckpointCorrupt', Buffer.alloc(4096, 0x20), {}, ggufName],
-    ['gguf-silent', 'ModelResolved', 'TokenizerMissing', withoutTokenizer, {}, 'tokenizer.json beside'],
-    [
-      'gguf-gemma',
-      'ModelResolved',
-      'UnsupportedArchitecture',
-      ggufFile(llamaGguf({ keys: { 'general.architecture': 'gemma' } })),
-      {},
-      'gemma',
-    ],
-    [
-      'gguf-mtp',
-      'ModelResolved',
-      'InvalidEngineConfig',
-      whole,
-      { speculative: { method: 'mtp' } },
-      'engine.speculative.method',
-    ],
-    [
-      'gguf-long',
-      'Fits',
-      'KvCacheTooSmall',
-      ggufFile(llamaGguf({ keys: { 'llama.context_length': 16_000_000 } })),
-      { maxModelLen: 16_000_000 },
-      'the longest that does is',
-    ],
-    ['gguf-wide', 'Fits', 'ModelTooLarge', whole, { maxNumBatchedTokens: 1_048_576 }, 'workspace'],
-  ])(
+  test.each(refusedGgufs)(
     '%s is refused (%s: %s), with no Deployment ever',
     async (name, condition, reason, bytes, engine, part) => {
       world.s3.put('models', name, { [ggufName]: bytes });

@@ -1,4 +1,4 @@
-// A parsed service for tests, with any field of the spec replaced.
+// A parsed service for tests, with any field of the spec replaced, and an object that is not parsed yet.
 
 import { api } from '@llmservice/crds';
 import { parseSpec } from './parse-spec.js';
@@ -14,3 +14,10 @@ export function wantedService(spec: object = {}, annotations: Record<string, str
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.violations));
   return parsed.service;
 }
+
+export const object = (spec: unknown) => ({
+  apiVersion: 'llmservice.dev/v1alpha1',
+  kind: 'LlmService',
+  metadata: { name: 'demo', namespace: 'ns' },
+  spec,
+});

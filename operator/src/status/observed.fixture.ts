@@ -1,8 +1,9 @@
-// What is observed of a service without pods, and pods for it.
+// What is observed of a service without pods, pods for it, and what a condition comes to by it.
 
 import type { ContainerStatus, Pod } from '../kube/types.js';
 import { idleDemand } from '../plan/scaling/demand.js';
 import { revisionAnnotation } from '../plan/pods/pod-template.js';
+import { buildStatus } from './build-status.js';
 import type { Observed } from './observed.js';
 
 export const base: Observed = {
@@ -73,3 +74,9 @@ export const ended = (exitCode: number, message: string, reason?: string): PodCh
     lastState: { terminated: { exitCode, message, ...(reason === undefined ? {} : { reason }) } },
   },
 });
+
+/** "status reason" of a condition. */
+export function verdict(change: Partial<Observed>, type: string): string {
+  const found = buildStatus({ ...base, ...change }).conditions?.find((each) => each.type === type);
+  return `${found?.status ?? 'absent'} ${found?.reason ?? ''}`;
+}

@@ -1,0 +1,32 @@
+import { describe, expect, test } from '@jest/globals';
+import { specDefaults } from '@llmservice/crds';
+import { wantedService } from '../../resource/wanted-service.fixture.js';
+import { failedAttemptAnnotation } from '../children.js';
+import { children } from '../children.fixture.js';
+import { planAttempt, specHash } from './spec-hash.js';
+
+describe('a failureHold service', () => {
+  test('remembers on its Deployment what failed', () => {
+    const { deployment } = children(wantedService(), { replicas: 0, failedAttempt: 'abc' });
+    expect(deployment.metadata.annotations).toMatchObject({ [failedAttemptAnnotation]: 'abc' });
+    expect(deployment).toMatchObject({ spec: { replicas: 0 } });
+  });
+
+  test('is tried again for another spec, checkpoint or retry annotation, but not for another scale', () => {
+    const attempt = planAttempt(wantedService(), 'print');
+    expect(planAttempt(wantedService({ replicas: 2 }), 'print')).toBe(attempt);
+    expect(planAttempt(wantedService({ scaling: { maxReplicas: 3 } }), 'print')).toBe(attempt);
+    expect(planAttempt(wantedService({ budget: { deviceHoursPerMonth: 9 } }), 'print')).toBe(attempt);
+    expect(planAttempt(wantedService({ engine: { maxModelLen: 9 } }), 'print')).not.toBe(attempt);
+    expect(planAttempt(wantedService(), 'other')).not.toBe(attempt);
+    expect(planAttempt(wantedService({}, { 'llmservice.dev/retry': '1' }), 'print')).not.toBe(attempt);
+  });
+
+  test('is the same attempt for a field that says its default, as a newer CRD fills it in', () => {
+    const { spec } = wantedService();
+    expect(spec.engine).toMatchObject(specDefaults.engine);
+    const without = { ...spec, engine: {}, tls: undefined, accounting: undefined } as never;
+    expect(specHash({ spec: without })).toBe(specHash({ spec }));
+    expect(specHash({ spec: { ...spec, env: [] } })).not.toBe(specHash({ spec }));
+  });
+});
