@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 
-const repository = join(fileURLToPath(new URL('.', import.meta.url)), '..');
+export const repository = join(fileURLToPath(new URL('.', import.meta.url)), '..');
 
 /** Folders with the programs of the given tools, built first where they are not there yet. */
 export function toolFolders(...tools: string[]): string[] {

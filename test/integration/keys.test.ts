@@ -3,110 +3,15 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import { eventually } from '../processes.js';
-import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
-import { endless, longContext } from './streams.js';
+import { clientOf, complete, entry, Folders, ofKey, type Line } from './keyed-replica.js';
+import type { ReplicaProcess } from './replica-process.js';
+import { endless } from './streams.js';
 
 jest.setTimeout(180_000);
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-/** The key of id `a` is the text `sk-a`. */
-const entry = (id: string, limits: object = {}) => ({ id, sha256: sha256(`sk-${id}`), ...limits });
-
-interface Line {
-  readonly id: string;
-  readonly key: string;
-  readonly promptTokens: number;
-  readonly cachedTokens: number;
-  readonly completionTokens: number;
-  readonly finish: readonly string[];
-}
-
-/** A Secret's mount, and the folder of the accounting log. */
-class Folders {
-  readonly root = mkdtempSync(join(tmpdir(), 'llmservice-keys-'));
-  readonly keys = join(this.root, 'keys');
-  readonly accounting = join(this.root, 'accounting');
-  private revision = 0;
-
-  constructor(keys: readonly object[]) {
-    mkdirSync(this.keys);
-    this.mount(JSON.stringify({ keys }));
-    symlinkSync('..data/keys.yaml', join(this.keys, 'keys.yaml'));
-  }
-
-  /** As the kubelet changes a mounted Secret. */
-  mount(content: string): void {
-    this.revision += 1;
-    const data = join(this.keys, `..${String(this.revision)}`);
-    mkdirSync(data);
-    writeFileSync(join(data, 'keys.yaml'), content);
-    symlinkSync(`..${String(this.revision)}`, join(this.keys, '..data_tmp'));
-    renameSync(join(this.keys, '..data_tmp'), join(this.keys, '..data'));
-  }
-
-  /** Whole lines of the log; a reader skips what is none. */
-  get lines(): Line[] {
-    const names = readdirSync(this.accounting).filter((name) => name.endsWith('.jsonl'));
-    return names.flatMap((name) =>
-      readFileSync(join(this.accounting, name), 'utf8')
-        .split('\n')
-        .flatMap((line) => {
-          try {
-            return [JSON.parse(line) as Line];
-          } catch {
-            return [];
-          }
-        }),
-    );
-  }
-
-  start(env: NodeJS.ProcessEnv = {}): Promise<ReplicaProcess> {
-    const own = { KEYS_DIR: this.keys, ACCOUNTING_DIR: this.accounting };
-    return ReplicaProcess.start({ uri: demoCheckpoint, engine: longContext, env: { ...own, ...env } });
-  }
-
-  remove(): void {
-    rmSync(this.root, { recursive: true, force: true });
-  }
-}
-
-const clientOf = (replica: ReplicaProcess, key: string, maxRetries = 0): OpenAI =>
-  new OpenAI({ baseURL: `${replica.url}/v1`, apiKey: `sk-${key}`, maxRetries });
-
-function complete(
-  replica: ReplicaProcess,
-  key: string,
-  body: object,
-  signal?: AbortSignal,
-): Promise<Response> {
-  return fetch(`${replica.url}/v1/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer sk-${key}` },
-    body: JSON.stringify(body),
-    ...(signal === undefined ? {} : { signal }),
-  });
-}
-
-/** A counter of one key; 0 before it counts. */
-async function ofKey(replica: ReplicaProcess, name: string, key: string): Promise<number> {
-  const text = await (await fetch(`${replica.url}/metrics`)).text();
-  return Number(new RegExp(`^llmservice_key_${name}\\{.*key="${key}".*\\} (.*)$`, 'm').exec(text)?.[1] ?? 0);
-}
 
 describe('a replica with keys', () => {
   const always = [
@@ -275,60 +180,6 @@ describe('a replica with keys', () => {
         sum(own, (line) => line.completionTokens),
       );
     }
-  });
-});
-
-describe('the prefix cache', () => {
-  let folders: Folders;
-  let replica: ReplicaProcess;
-  beforeAll(async () => {
-    const group = { cacheGroup: 'search' };
-    folders = new Folders([entry('victim'), entry('spy'), entry('one', group), entry('two', group)]);
-    replica = await folders.start();
-    await replica.ready();
-  });
-  afterAll(async () => {
-    await replica.stop();
-    folders.remove();
-  });
-
-  /** What three requests with the same prompt get for cached tokens: the cache keeps the state of a prompt at its second. */
-  async function cached(key: string, prompt: string, fields: object = {}): Promise<number[]> {
-    const reported: number[] = [];
-    while (reported.length < 3) {
-      const response = await complete(replica, key, { prompt, max_tokens: 1, ...fields });
-      const { usage } = (await response.json()) as { usage: OpenAI.CompletionUsage };
-      reported.push(usage.prompt_tokens_details?.cached_tokens ?? 0);
-    }
-    return reported;
-  }
-
-  const secret = 'The code of the safe is one two three. '.repeat(40);
-
-  test('reveals no key another’s prompts, and each its own', async () => {
-    const own = await cached('victim', secret);
-    expect(own.at(-1)).toBeGreaterThan(100);
-    const [first] = await cached('spy', secret);
-    expect(first).toBe(0);
-    expect(await ofKey(replica, 'cached_tokens_total', 'victim')).toBeGreaterThan(0);
-    const [longer] = await cached('spy', `${secret}And more.`, { cache_salt: 'guess' });
-    expect(longer).toBe(0);
-    // A salt that spells the other's tenant is still one within the own.
-    const [forged] = await cached('spy', secret, { cache_salt: 'key victim' });
-    expect(forged).toBe(0);
-    const ofSpy = (): Line[] => folders.lines.filter(({ key }) => key === 'spy');
-    await eventually('the lines of all nine requests', () => ofSpy().length === 9);
-    const hits = ofSpy().map(({ cachedTokens }) => cachedTokens);
-    expect(hits.filter((_, i) => i % 3 === 0)).toEqual([0, 0, 0]);
-  });
-
-  test('is shared within a group, unless a request has a salt of its own', async () => {
-    const prompt = `A group asks. ${secret}`;
-    await cached('one', prompt);
-    const [shared] = await cached('two', prompt);
-    expect(shared).toBeGreaterThan(100);
-    const [salted] = await cached('two', prompt, { cache_salt: 'mine' });
-    expect(salted).toBe(0);
   });
 });
 

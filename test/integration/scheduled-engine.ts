@@ -21,6 +21,8 @@ export const models = [
 ];
 export type Model = (typeof models)[number];
 
+type Limits = Omit<SchedulerLimits, 'hybrid'>;
+
 const limits = {
   blockSize: 16,
   numBlocks: 256,
@@ -98,14 +100,14 @@ interface Begun {
  */
 export async function run(
   model: Model,
-  changes: Partial<SchedulerLimits>,
+  changes: Partial<Limits>,
   arrivals: readonly Arrival[],
   plansAhead = false,
 ): Promise<Outcome> {
-  const room: typeof changes & Omit<SchedulerLimits, 'prefixCaching' | 'hybrid'> = { ...limits, ...changes };
+  const { prefixCaching, ...room }: Limits = { prefixCaching: false, ...limits, ...changes };
   const engine = await loadEngine({ ...plainOptions, modelDir: model.modelDir, ...room }, () => undefined);
   expect(engine.info.hybrid).toBe(model.hybrid);
-  const scheduler = new Scheduler({ prefixCaching: false, ...room, hybrid: model.hybrid });
+  const scheduler = new Scheduler({ ...room, prefixCaching, hybrid: model.hybrid });
   const outputs = new Map<string, string[]>();
   const cachedTokens = new Map<string, number>();
   let steps = 0;

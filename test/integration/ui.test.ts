@@ -4,28 +4,31 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, request as ask, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import axe from 'axe-core';
-import { chromium, type Browser, type Page } from 'playwright-core';
-import { readFiles } from '../builders/files.js';
+import type { Browser } from 'playwright-core';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
-import { S3Gate } from './s3-gate.js';
-import { S3Server, s3Environment } from './s3-server.js';
 import { endless } from './streams.js';
+import {
+  askForLongAnswer,
+  chat,
+  launchBrowser,
+  open,
+  serving,
+  startGateway,
+  violations,
+  widths,
+} from './ui-page.js';
 
 jest.setTimeout(180_000);
 
-const widths = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-ui-'));
 let browser: Browser;
 let replica: ReplicaProcess;
 
 beforeAll(async () => {
-  // As root, as in containers, Chromium has no sandbox.
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  browser = await launchBrowser();
   replica = await ReplicaProcess.start({ uri: demoCheckpoint, engine: { maxModelLen: 4096 } });
   await replica.ready();
 });
@@ -34,54 +37,6 @@ afterAll(async () => {
   await replica.stop();
   rmSync(folder, { recursive: true });
 });
-
-interface Opened {
-  readonly page: Page;
-  /** What the browser complained of. */
-  readonly complaints: readonly string[];
-}
-
-async function open(url: string, viewport = widths.desk): Promise<Opened> {
-  const page = await browser.newPage({ viewport });
-  const complaints: string[] = [];
-  page.on('pageerror', ({ message }) => complaints.push(message));
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-  await page.goto(url);
-  return { page, complaints };
-}
-
-const serving = (page: Page): Promise<void> => page.locator('#state', { hasText: 'serving' }).waitFor();
-
-/** Sends a message whose answer continues until it is stopped. */
-async function askForLongAnswer(page: Page): Promise<void> {
-  await page.route('**/v1/chat/completions', (route) => {
-    const body = route.request().postDataJSON() as object;
-    return route.continue({ postData: JSON.stringify({ ...body, ignore_eos: true, max_tokens: 4000 }) });
-  });
-  await page.getByLabel('Message').fill('Tell me all');
-  await page.getByLabel('Message').press('Enter');
-}
-
-/** Sends a message and waits for the end of the answer. */
-async function chat(page: Page, text: string): Promise<string> {
-  await page.getByLabel('Message').fill(text);
-  await page.getByRole('button', { name: 'Send' }).click();
-  await page.locator('#conversation[aria-busy=false] .turn').last().waitFor();
-  return page.locator('.turn .text').last().innerText();
-}
-
-/** Rules that the page breaks. */
-async function violations(page: Page): Promise<string[]> {
-  await page.addScriptTag({ content: axe.source });
-  return page.evaluate(async () => {
-    const { axe: checker } = globalThis as unknown as {
-      readonly axe: {
-        run(): Promise<{ readonly violations: { readonly id: string; readonly help: string }[] }>;
-      };
-    };
-    return (await checker.run()).violations.map(({ id, help }) => `${id}: ${help}`);
-  });
-}
 
 describe.each(Object.entries(widths))('at the width of a %s', (_name, viewport) => {
   test('it shows what the server does, answers, and breaks no rule of accessibility', async () => {
@@ -104,7 +59,7 @@ describe.each(Object.entries(widths))('at the width of a %s', (_name, viewport) 
 });
 
 test('it counts what runs, and how fast', async () => {
-  const { page } = await open(`${replica.url}/ui`);
+  const { page } = await open(browser, `${replica.url}/ui`);
   await serving(page);
   const leaving = new AbortController();
   // Together they last longer than the page takes to look.
@@ -124,7 +79,7 @@ test('it counts what runs, and how fast', async () => {
 });
 
 test('an answer is stopped, and the engine stops too', async () => {
-  const { page, complaints } = await open(`${replica.url}/ui`);
+  const { page, complaints } = await open(browser, `${replica.url}/ui`);
   await serving(page);
   await askForLongAnswer(page);
   await page.getByRole('button', { name: 'Stop' }).click();
@@ -137,7 +92,7 @@ test('an answer is stopped, and the engine stops too', async () => {
 });
 
 test('a question that got no answer is not sent with the next one', async () => {
-  const { page } = await open(`${replica.url}/ui`);
+  const { page } = await open(browser, `${replica.url}/ui`);
   await serving(page);
   const asked: string[][] = [];
   await page.route('**/v1/chat/completions', (route) => {
@@ -157,44 +112,8 @@ test('a question that got no answer is not sent with the next one', async () => 
   await page.close();
 });
 
-test('while the weights arrive it shows how far they are, and then serves', async () => {
-  const s3 = await S3Server.start();
-  s3.put('models', 'demo', readFiles(demoCheckpoint));
-  const gate = await S3Gate.start(s3.endpoint);
-  const last = 'model-00002-of-00002.safetensors';
-  // Not its header, which is read before there is anything to show.
-  gate.holds = ({ file, begin, end }) => file === last && end - begin > 2 ** 20;
-  const loading = await ReplicaProcess.start({
-    uri: 's3://models/demo/',
-    endpoint: gate.endpoint,
-    env: s3Environment,
-  });
-  try {
-    await loading.eventually('the page', async () => (await fetch(`${loading.url}/ui`)).ok);
-    const { page, complaints } = await open(`${loading.url}/ui`);
-    await page.locator('#state', { hasText: 'pulling' }).waitFor();
-    await loading.eventually('the pull to wait for its last piece', () => Promise.resolve(gate.held > 0));
-    const progress = page.locator('#load-progress');
-    await loading.eventually('the first shard to be shown', async () => {
-      const [done, of] = await Promise.all(['value', 'max'].map((name) => progress.getAttribute(name)));
-      return Number(done) > 3e6 && Number(of) > 7e6 && Number(done) < Number(of);
-    });
-    expect(await page.getByLabel(/^pull: 0\.00 of 0\.01 GB/).isVisible()).toBe(true);
-    gate.release();
-    await serving(page);
-    expect(await progress.isVisible()).toBe(false);
-    expect(await chat(page, 'What is a partition?')).not.toBe('');
-    expect(complaints).toEqual([]);
-    await page.close();
-  } finally {
-    await loading.stop();
-    gate.stop();
-    await s3.stop();
-  }
-});
-
 test('thoughts are folded, errors are listed', async () => {
-  const { page } = await open(`${replica.url}/ui`);
+  const { page } = await open(browser, `${replica.url}/ui`);
   await serving(page);
   const events = [{ reasoning: 'so it is' }, { content: 'It is' }].map(
     (delta) => `data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`,
@@ -218,7 +137,7 @@ test('it works behind a prefix', async () => {
   const prefix = '/service/lw/inference';
   const gateway = await startGateway(prefix, replica.url);
   const { port } = gateway.address() as AddressInfo;
-  const { page, complaints } = await open(`http://127.0.0.1:${String(port)}${prefix}/ui/`);
+  const { page, complaints } = await open(browser, `http://127.0.0.1:${String(port)}${prefix}/ui/`);
   await serving(page);
   expect(new URL(page.url()).pathname).toBe(`${prefix}/ui`);
   expect(await chat(page, 'What is a partition?')).not.toBe('');
@@ -229,7 +148,7 @@ test('it works behind a prefix', async () => {
 });
 
 test('while nobody sees it, it asks for nothing', async () => {
-  const { page } = await open(`${replica.url}/ui`);
+  const { page } = await open(browser, `${replica.url}/ui`);
   await serving(page);
   const hide = (hidden: boolean): Promise<unknown> =>
     page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${String(hidden)}, configurable: true });
@@ -247,7 +166,7 @@ test('while nobody sees it, it asks for nothing', async () => {
 });
 
 test('a server that does not answer is out of reach, and what it reported before is not shown any more', async () => {
-  const { page } = await open(`${replica.url}/ui`);
+  const { page } = await open(browser, `${replica.url}/ui`);
   await page.locator('#kv', { hasText: '%' }).waitFor();
   await page.route('**/ui/status', () => undefined);
   await page.locator('#state', { hasText: 'out of reach' }).waitFor();
@@ -257,7 +176,7 @@ test('a server that does not answer is out of reach, and what it reported before
 });
 
 test('the shapes of a warm-up, days of errors, and a failure that is longer than a phone is wide', async () => {
-  const { page } = await open(`${replica.url}/ui`, widths.phone);
+  const { page } = await open(browser, `${replica.url}/ui`, widths.phone);
   await serving(page);
   const load = {
     phase: 'warmup',
@@ -287,7 +206,7 @@ test('the shapes of a warm-up, days of errors, and a failure that is longer than
 });
 
 test('an answer that continues does not take the reader away from what is further up', async () => {
-  const { page } = await open(`${replica.url}/ui`, widths.phone);
+  const { page } = await open(browser, `${replica.url}/ui`, widths.phone);
   await serving(page);
   await askForLongAnswer(page);
   const box = (member: string): Promise<number> =>
@@ -314,7 +233,7 @@ test('an answer comes where streams cannot be iterated, as in Safari', async () 
 });
 
 test('an answer that ends before its end says so', async () => {
-  const { page } = await open(`${replica.url}/ui`);
+  const { page } = await open(browser, `${replica.url}/ui`);
   await serving(page);
   const body = `data: ${JSON.stringify({ choices: [{ delta: { content: 'It' } }] })}\n\n`;
   await page.route('**/v1/chat/completions', (route) =>
@@ -330,7 +249,7 @@ test('where there are keys it asks for one', async () => {
   writeFileSync(join(folder, 'keys.yaml'), JSON.stringify({ keys: [{ id: 'a', sha256 }] }));
   const locked = await ReplicaProcess.start({ uri: demoCheckpoint, env: { KEYS_DIR: folder } });
   await locked.ready();
-  const { page } = await open(`${locked.url}/ui`);
+  const { page } = await open(browser, `${locked.url}/ui`);
   const input = page.getByLabel('This server asks for an API key');
   await input.waitFor();
   // And looks no more until it has one: each look would be refused, counted and logged.
@@ -351,22 +270,3 @@ test('where there are keys it asks for one', async () => {
   await page.close();
   await locked.stop();
 });
-
-/** Takes the prefix away, as a gateway's route does. */
-async function startGateway(prefix: string, url: string): Promise<Server> {
-  const server = createServer((incoming, response) => {
-    const path = incoming.url ?? '';
-    if (!path.startsWith(`${prefix}/`)) {
-      response.writeHead(404).end();
-      return;
-    }
-    const { method, headers } = incoming;
-    const outgoing = ask(url + path.slice(prefix.length), { method: method!, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    incoming.pipe(outgoing);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
-}

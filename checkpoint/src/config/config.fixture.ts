@@ -71,3 +71,14 @@ export const qwen3MoeConfig = {
   decoder_sparse_step: 1,
   mlp_only_layers: [],
 };
+
+/** Of a small Llama, with no more fields than one needs. */
+export const llamaConfig = {
+  model_type: 'llama',
+  num_hidden_layers: 2,
+  hidden_size: 64,
+  num_attention_heads: 4,
+  intermediate_size: 128,
+  vocab_size: 256,
+  max_position_embeddings: 512,
+};

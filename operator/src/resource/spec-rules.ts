@@ -15,8 +15,15 @@ export function ruleViolations(service: LlmService): Violation[] {
   return rules.flatMap((rule) =>
     placesOf(rule, self)
       .filter(([, value]) => !isTrue(() => rule.holds({ self: value })))
-      .map(([path]) => ({ path: `${path}${rule.fieldPath}`.replace(/^\./, ''), message: rule.message })),
+      .map(([path]) => violation(`${path}${rule.fieldPath}`.replace(/^\./, ''), rule.message)),
   );
+}
+
+/** The API server names no field, so that a message begins with its own; beside the path it would be there twice. */
+function violation(path: string, message: string): Violation {
+  const [field = ''] = message.split(' ', 1);
+  const names = path === field || path.endsWith(`.${field}`);
+  return { path, message: names ? message.slice(field.length + 1) : message };
 }
 
 /** Where the values are that a rule is about; none where a field on the way is absent. */

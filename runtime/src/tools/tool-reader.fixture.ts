@@ -78,6 +78,22 @@ export interface Read {
   readonly asksForCalls: boolean;
 }
 
+/** An answer that is easily misread, and what is read of it. */
+export interface AnswerCase {
+  readonly dialects: readonly DialectName[];
+  readonly answer: string;
+  /** Default: empty. */
+  readonly content?: string;
+  /** Name and text of the arguments of each. */
+  readonly calls: readonly (readonly [string, string])[];
+  readonly options?: { readonly cut?: boolean; readonly parallel?: boolean };
+  /** Default: with calls. */
+  readonly asksForCalls?: boolean;
+}
+
+/** Numbers for fifty calls. */
+export const fifty = Array.from({ length: 50 }, (_, i) => i);
+
 /** @param pieces of the answer, in which `begin` and `end` are marker tokens */
 export function readPieces(
   dialect: DialectName,

@@ -1,0 +1,69 @@
+// Answers with calls as Llama writes them, that are easily misread.
+
+import { begin, type AnswerCase } from './tool-reader.fixture.js';
+
+export const llamaAnswers: Readonly<Record<string, AnswerCase>> = {
+  'one call of Llama': {
+    dialects: ['llamaJson'],
+    answer: ' {"name": "f", "parameters": {"text": "x"}}',
+    content: '',
+    calls: [['f', '{"text": "x"}']],
+  },
+  'a call of Llama behind its marker': {
+    dialects: ['llamaJson'],
+    answer: `${begin}{"name": "f", "parameters": {"text": "x"}}`,
+    calls: [['f', '{"text": "x"}']],
+  },
+  'several calls of Llama': {
+    dialects: ['llamaJson'],
+    answer:
+      '{"name": "ping", "parameters": {}}; {"type": "function", "name": "f", "parameters": {"count": 1}}',
+    calls: [
+      ['ping', '{}'],
+      ['f', '{"count": 1}'],
+    ],
+  },
+  'an object of Llama that names no tool': {
+    dialects: ['llamaJson'],
+    answer: '{"name": "Bob", "parameters": {"age": 3}}\nis Bob',
+    content: '{"name": "Bob", "parameters": {"age": 3}}\nis Bob',
+    calls: [],
+  },
+  'an object of Llama behind prose': {
+    dialects: ['llamaJson'],
+    answer: 'So: {"name": "f", "parameters": {}}',
+    content: 'So: {"name": "f", "parameters": {}}',
+    calls: [],
+  },
+  'several calls of Llama behind one marker': {
+    dialects: ['llamaJson'],
+    answer: `${begin}{"name": "ping", "parameters": {}}; {"name": "f", "parameters": {"count": 1}}`,
+    calls: [
+      ['ping', '{}'],
+      ['f', '{"count": 1}'],
+    ],
+  },
+  'text behind a call of Llama that has its marker': {
+    dialects: ['llamaJson'],
+    answer: `${begin}{"name": "ping", "parameters": {}} and text`,
+    content: 'and text',
+    calls: [['ping', '{}']],
+  },
+  'the first call of Llama alone behind its marker, where several are not wanted': {
+    dialects: ['llamaJson'],
+    answer: `${begin}{"name": "ping", "parameters": {}}; {"name": "f", "parameters": {}}`,
+    calls: [['ping', '{}']],
+    options: { parallel: false },
+  },
+  'code of Llama behind its marker': {
+    dialects: ['llamaJson'],
+    answer: `${begin}print({"a": 1})`,
+    content: 'print({"a": 1})',
+    calls: [],
+  },
+  'a begin marker of Llama in a text of the arguments': {
+    dialects: ['llamaJson'],
+    answer: `{"name": "f", "parameters": {"text": "a ${begin} c"}}`,
+    calls: [['f', '{"text": "a <|python_tag|> c"}']],
+  },
+};
