@@ -74,6 +74,11 @@ export function denyTracing(): void {
   addon().denyTracing();
 }
 
+/** Processes that this one starts from now on inherit none of its descriptors, but the ones they are given. */
+export function keepDescriptors(): void {
+  addon().keepDescriptors();
+}
+
 /** Whether the open file now has an advisory lock; see `NativeAddon.tryLock`. */
 export function tryLock(descriptor: number, exclusive: boolean): boolean {
   return addon().tryLock(descriptor, exclusive);

@@ -7,6 +7,7 @@ export {
   dieWithParent,
   gpuDevices,
   grammarCompiler,
+  keepDescriptors,
   loadEngine,
   makeMemoryFile,
   makeSegment,

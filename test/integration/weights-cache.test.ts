@@ -3,9 +3,10 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, readlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually, settled } from '../processes.js';
+import { enginePids, grammarPid } from '../process-tree.js';
 import { CacheWorld } from './cache-world.js';
 import { answer, MiB } from './loading-world.js';
 import type { ReplicaProcess } from './replica-process.js';
@@ -54,6 +55,19 @@ test('the second pod starts without S3, and answers the same', async () => {
   await world.loading.s3.resume();
   expect([await hits(second), await misses(second)]).toEqual([1, 0]);
   expect(await answer(second)).toBe(await world.loading.expectedAnswer());
+});
+
+test('the process that compiles grammars holds no file of the cache, which would take room when evicted', async () => {
+  const replica = await world.replica();
+  await readyAndKept(replica);
+  const [engine = 0] = enginePids(replica.child.pid!);
+  const openIn = (pid: number): string[] => {
+    const folder = `/proc/${String(pid)}/fd`;
+    const links = readdirSync(folder).map((name) => readlinkSync(join(folder, name)));
+    return links.filter((link) => link.startsWith(world.folder));
+  };
+  expect(openIn(engine)).not.toEqual([]);
+  expect(openIn(grammarPid(engine))).toEqual([]);
 });
 
 test('a pod that does not know what to expect reads the listing, and reads nothing', async () => {

@@ -1,13 +1,13 @@
 // What the addon exports: load, runRank, grammarCompiler, makeMemoryFile, makeSegment, dieWithParent,
-// denyTracing, tryLock, cpuIsas and gpuDevices. Declared in ts/bridge/.
+// denyTracing, keepDescriptors, tryLock, cpuIsas and gpuDevices. Declared in ts/bridge/.
 #include <napi.h>
 
 #include "backends/gpu_loader.h"
 #include "napi/engine_object.h"
 #include "napi/file_lock.h"
 #include "napi/grammars.h"
+#include "napi/isolation.h"
 #include "napi/ranks.h"
-#include "napi/tracing.h"
 
 namespace llmservice {
 namespace {
@@ -52,6 +52,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("makeSegment", Napi::Function::New(env, make_shared_segment, "makeSegment"));
   exports.Set("dieWithParent", Napi::Function::New(env, die_with_parent, "dieWithParent"));
   exports.Set("denyTracing", Napi::Function::New(env, deny_tracing, "denyTracing"));
+  exports.Set("keepDescriptors", Napi::Function::New(env, keep_descriptors, "keepDescriptors"));
   exports.Set("tryLock", Napi::Function::New(env, try_lock, "tryLock"));
   exports.Set("cpuIsas", Napi::Function::New(env, list_isas, "cpuIsas"));
   exports.Set("gpuDevices", Napi::Function::New(env, list_gpus, "gpuDevices"));

@@ -66,6 +66,8 @@ export interface NativeAddon {
    * Those that it starts can be traced.
    */
   denyTracing(): void;
+  /** Processes that this one starts inherit no descriptor that it has now, but the ones they are given. */
+  keepDescriptors(): void;
   /**
    * Whether the open file now has an advisory lock (flock), shared or exclusive; never waits. The kernel takes it back
    * with the last descriptor of that opening, however the process ends. @throws where the file system has no locks

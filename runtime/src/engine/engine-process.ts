@@ -2,7 +2,14 @@
 // It ends with its parent, on 'shutdown', or after reporting a failure; it never outlives the channel.
 
 import { FailureError, type Failure } from '@llmservice/crds';
-import { gpuDevices, loadEngine, type ArrivalMap, type Engine, type EngineInfo } from '@llmservice/native';
+import {
+  gpuDevices,
+  keepDescriptors,
+  loadEngine,
+  type ArrivalMap,
+  type Engine,
+  type EngineInfo,
+} from '@llmservice/native';
 import { Scheduler } from '../schedule/scheduler.js';
 import { warmUp, type WarmupReport } from '../warmup/warm-up.js';
 import { warmupShapes, type WarmupLimits } from '../warmup/warmup-shapes.js';
@@ -30,6 +37,8 @@ async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Pro
     settings.tensor === 1
       ? null
       : new RankProcesses(options, settings.tensor, fail, arrivals, settings.openFiles);
+  // Weights that this process was given are not for those that compile.
+  keepDescriptors();
   const compileProcesses = startCompileProcesses();
   const [engine, files] = await Promise.all([
     loadEngine(
