@@ -1,7 +1,7 @@
 // The text of requests against the tokenizer, alongside an honest stream: each attack twice at once.
 
 import { expect, jest, test } from '@jest/globals';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomFrom } from '../../runtime/src/schedule/workload.fixture.js';
@@ -75,6 +75,31 @@ test('the process that starts text processes is replaced where it is lost', asyn
   const answer = await replica().post('/v1/completions', { ...longWork, prompt: 'hello '.repeat(10_000) });
   expect(answer.status).toBe(200);
   expect(launcherPid(server)).not.toBe(lost);
+});
+
+/** Whether a thread of it other than the first, as those that encode are, is on a core or waits for one. */
+function isComputing(pid: number): boolean {
+  const tasks = readdirSync(`/proc/${String(pid)}/task`).filter((task) => Number(task) !== pid);
+  return tasks.some((task) => /\) R /.test(readFileSync(`/proc/${String(pid)}/task/${task}/stat`, 'utf8')));
+}
+
+test('the process that starts text processes is replaced where it stalls', async () => {
+  const server = replica().child.pid!;
+  const stalled = launcherPid(server);
+  const leaving = new AbortController();
+  const asked = [1, 2].map(() =>
+    replica()
+      .post('/v1/completions', longWork, leaving.signal)
+      .catch(() => null),
+  );
+  await eventually('both to be at work', () => textPids(server).filter(isComputing).length === 2);
+  process.kill(stalled, 'SIGSTOP');
+  leaving.abort();
+  await Promise.all(asked);
+  await eventually('it to be ended', () => !isRunning(stalled), 60_000);
+  const answer = await replica().post('/v1/completions', { ...longWork, prompt: 'hello '.repeat(10_000) });
+  expect(answer.status).toBe(200);
+  expect(launcherPid(server)).not.toBe(stalled);
 });
 
 test('a checkpoint whose pattern takes exponential time is not loaded', async () => {

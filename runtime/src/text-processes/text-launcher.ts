@@ -30,6 +30,9 @@ const execArgv = ['--max-old-space-size=64', '--max-semi-space-size=2'];
 const dataKb = ({ tokenizerJson, roomMb }: TextModel): number =>
   (1200 + roomMb) * 1024 + Math.ceil((tokenizerJson.length * 30) / 1024);
 
+/** Within which it starts and ends a process, on a full machine too. One that stalls would leave tasks beyond their limit. */
+const answerMs = 30_000;
+
 export interface LaunchedListener {
   readonly message: (message: TextProcessMessage) => void;
   /** Once, the last of all. */
@@ -47,6 +50,8 @@ export interface Launched {
 interface Entry {
   readonly listener: LaunchedListener;
   pid: number | null;
+  /** Runs while the launcher owes an answer. */
+  due: NodeJS.Timeout | null;
 }
 
 export class TextLauncher {
@@ -63,13 +68,18 @@ export class TextLauncher {
   launch(tries: boolean, listener: LaunchedListener): Launched {
     this.#process ??= this.#fork();
     const id = ++this.#lastId;
-    const launched: Entry = { listener, pid: null };
+    const launched: Entry = { listener, pid: null, due: null };
     this.#launched.set(id, launched);
     this.#send({ kind: 'launch', id, dataKb: dataKb(this.#model), tries });
+    this.#await(launched);
     return {
       pid: () => launched.pid,
       send: (task) => sendInParts(task, (part, taken) => this.#send({ kind: 'task', id, part }, taken)),
-      kill: () => this.#send({ kind: 'kill', id }),
+      kill: () => {
+        if (!this.#launched.has(id)) return;
+        this.#send({ kind: 'kill', id });
+        this.#await(launched);
+      },
     };
   }
 
@@ -101,6 +111,17 @@ export class TextLauncher {
     return process;
   }
 
+  /** A launcher that does not answer is ended, and so everything that it started. */
+  #await(launched: Entry): void {
+    const process = this.#process;
+    launched.due ??= setTimeout(() => process?.kill('SIGKILL'), answerMs);
+  }
+
+  #answered(launched: Entry): void {
+    if (launched.due !== null) clearTimeout(launched.due);
+    launched.due = null;
+  }
+
   #send(request: LauncherRequest, taken: (error: Error | null) => void = () => undefined): void {
     // The channel may close under us; the exit says what happened.
     if (this.#process?.connected === true) this.#process.send(request, taken);
@@ -112,12 +133,14 @@ export class TextLauncher {
     switch (message.kind) {
       case 'launched':
         launched.pid = message.pid;
+        this.#answered(launched);
         return;
       case 'message':
         launched.listener.message(message.message);
         return;
       case 'ended':
         this.#launched.delete(message.id);
+        this.#answered(launched);
         launched.listener.ended(message.end);
     }
   }
@@ -127,7 +150,10 @@ export class TextLauncher {
     this.#process = null;
     const launched = [...this.#launched.values()];
     this.#launched.clear();
-    for (const { listener, pid } of launched) listener.ended({ ...end, isStarted: pid !== null });
+    for (const each of launched) {
+      this.#answered(each);
+      each.listener.ended({ ...end, isStarted: each.pid !== null });
+    }
   }
 }
 
