@@ -47,18 +47,20 @@ class JsReader {
   static void get(const Napi::Value& value, const Path& at, T& out) {
     require(value.IsObject(), value, at, "an object");
     const auto object = value.As<Napi::Object>();
-    std::vector<std::string> names;
+    uint32_t fields = 0;
     visit_fields(out, [&](const char* name, auto&& field) {
-      names.push_back(name);
+      ++fields;
       const Path here{.above = &at, .name = name};
       const Napi::Value given = object.Get(name);
       if (given.IsUndefined()) refuse(given, here, "is missing");
       get(given, here, field);
     });
     const Napi::Array given = object.GetPropertyNames();
-    for (uint32_t i = 0; given.Length() != names.size() && i < given.Length(); ++i) {
+    for (uint32_t i = 0; given.Length() != fields && i < given.Length(); ++i) {
       const std::string name = given.Get(i).As<Napi::String>();
-      if (std::ranges::count(names, name) == 0) refuse(value, at, "has no field " + name);
+      bool is_field = false;
+      visit_fields(out, [&](const char* field, auto&&) { is_field = is_field || name == field; });
+      if (!is_field) refuse(value, at, "has no field " + name);
     }
   }
 
