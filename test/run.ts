@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 interface Count {
   passed: number;
@@ -42,7 +43,8 @@ const jest = (group: Step['group'], workers: number): Step => ({
       testResults: {
         name: string;
         status: string;
-        assertionResults: { fullName: string; status: string }[];
+        message: string;
+        assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
       }[];
     }) => ({
       passed: r.numPassedTests,
@@ -50,15 +52,25 @@ const jest = (group: Step['group'], workers: number): Step => ({
       skipped: r.numPendingTests,
       failures: r.testResults
         .filter(({ status }) => status === 'failed')
-        .map(({ name, assertionResults }) =>
-          [
-            relative('.', name),
-            ...assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName),
-          ].join(': '),
-        ),
+        .flatMap(({ name, message, assertionResults }) => {
+          const failed = assertionResults.filter(({ status }) => status === 'failed');
+          const file = relative('.', name);
+          if (failed.length === 0) return [`${file}: ${firstLines(message)}`];
+          return failed.map(
+            ({ fullName, failureMessages }) =>
+              `${file}: ${fullName}: ${failureMessages.map(firstLines).join('; ')}`,
+          );
+        }),
     }),
   },
 });
+
+/** What a failure says before its stack, on one line. */
+const firstLines = (message: string): string =>
+  stripVTControlCharacters(message)
+    .split(/\n\s+at /, 1)[0]!
+    .replaceAll(/\s+/g, ' ')
+    .slice(0, 400);
 
 const cores = availableParallelism();
 

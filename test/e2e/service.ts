@@ -94,10 +94,16 @@ export async function podOf(name: string): Promise<PodState> {
   return eventually(`a pod of ${name}`, async () => (await podsOf(name))[0], 60_000);
 }
 
+/** Runs a JavaScript module in a pod and gives what it prints. */
+export function inPod(pod: PodState, script: string): Promise<string> {
+  const node = ['node', '--input-type=module', '-e', script];
+  return kubectl(['exec', '-n', namespace, pod.metadata.name, '--', ...node]);
+}
+
 /** GET on a pod's server from inside the pod: a body comes back whatever its status and the pod's readiness. */
 export async function fromPod(pod: PodState, path: string): Promise<string> {
   const script = `fetch('http://127.0.0.1:8080${path}').then((r) => r.text()).then(console.log)`;
-  return kubectl(['exec', '-n', namespace, pod.metadata.name, '--', 'node', '-e', script]);
+  return inPod(pod, script);
 }
 
 export async function remove(...names: readonly string[]): Promise<void> {

@@ -20,13 +20,16 @@ let weightsDir: string;
 let seen: number[];
 const sharedNames = readdirSync('/dev/shm');
 
+const enginesGone = (): Promise<unknown> =>
+  eventually('every engine to be gone', () => seen.filter(isRunning).length === 0);
+
 beforeAll(async () => {
   world = await LoadingWorld.start();
   weightsDir = mkdtempSync(join(tmpdir(), 'llmservice-faults-'));
 }, 300_000);
 afterEach(async () => {
   await world.reset();
-  await eventually('every engine to be gone', () => seen.filter(isRunning).length === 0);
+  await enginesGone();
   expect(readdirSync('/dev/shm')).toEqual(sharedNames);
   rmSync(weightsDir, { recursive: true, force: true });
 });
@@ -127,8 +130,10 @@ test('a disk that fills up ends the load with that reason; with room again, the 
     expect(replica.terminationMessage).toMatchObject({ reason: 'WeightsDiskFull' });
     rmSync(filler);
     expect(await resumedFrom()).toBeGreaterThan(150 * MiB);
-    await world.reset();
   } finally {
+    await world.reset();
+    // An engine has its weights mapped until it has ended, and it ends after the server does.
+    await enginesGone();
     execFileSync('umount', [weightsDir]);
   }
 });
