@@ -8,6 +8,7 @@ import { chatShape } from './protocols/chat-shape.js';
 import { chunkProtocol } from './protocols/chunk-protocol.js';
 import { requireClientCertificate } from './access/client-certificate.js';
 import { completionShape } from './protocols/completion-shape.js';
+import { countAnswers } from './access/count-answers.js';
 import { countTokensRoute } from './routes/count-tokens-route.js';
 import { crossOrigin } from './access/cross-origin.js';
 import { embeddingsRoute } from './routes/embeddings-route.js';
@@ -41,6 +42,7 @@ export function makeApp(parts: ServerParts, { clientCertificates = false } = {})
   app.disable('etag');
   // What has a body costs something: it is let in before the body is read.
   const read = [refuseEarly(parts.access, parts.admission), jsonBody(parts.bodies, parts.turns)];
+  app.use(countAnswers((answer) => parts.metrics.http.answered(answer), parts.now));
   app.use(recordRequests(parts));
   app.use(crossOrigin(parts.corsOrigins));
   app.use(requireSingleHeaders);
