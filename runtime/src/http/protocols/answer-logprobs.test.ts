@@ -6,6 +6,9 @@ import { byteIds, output } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 import { a, b, complete, completeStreamed, scored, x, y, z } from './scored-answer.fixture.js';
 
+/** The fixture's special token <|bos|>, which it puts before texts. */
+const bos = 265;
+
 let server: ScriptedServer;
 beforeEach(async () => {
   server = await ScriptedServer.start();
@@ -127,6 +130,20 @@ describe('text_offset', () => {
       const own = chunks.filter(({ choices: [choice] }) => choice?.index === index);
       expect(own.flatMap(offsetsOf)).toEqual(places);
     }
+  });
+
+  test.each([
+    ['a token that the text leaves out', { prompt: [bos, ...byteIds('ab')] }, [0, 0, 1], 'ab'],
+    [
+      'one that it has',
+      { prompt: [bos, ...byteIds('ab')], skip_special_tokens: false },
+      [0, 7, 8],
+      '<|bos|>ab',
+    ],
+    ['one that the client spelled', { prompt: 'a<|end|>b' }, [0, 0, 1, 8], 'a<|end|>b'],
+  ])('is a place in the text behind %s', async (_, prompt, offsets, text) => {
+    const answer = await ask({ ...prompt, echo: true, logprobs: 0, max_tokens: 0 });
+    expect([offsetsOf(answer), answer.choices[0]?.text]).toEqual([offsets, text]);
   });
 
   test('counts the names of tokens by id', async () => {
