@@ -4,7 +4,7 @@
 interface SourceJson {
   parse(
     text: string,
-    revive: (key: string, value: unknown, context: { source?: string }) => unknown,
+    revive: (this: object, key: string, value: unknown, context: { source?: string }) => unknown,
   ): unknown;
   /** Stands for a scalar's text when it is written. */
   rawJSON(text: string): RawNumber;
@@ -16,6 +16,9 @@ interface RawNumber {
 }
 
 const sourceJson = JSON as unknown as SourceJson;
+
+/** What may be a number that JavaScript would write otherwise. Linear: digits are counted from the first of them. */
+export const inexact = /\.\d*0(?!\d)|(?<!\d\.?)(?:\d\.?){16}|\.0{6}|\d[eE]|-0/;
 
 /**
  * A value for `JSON.stringify`: numbers that would be written otherwise are not numbers in it.
@@ -32,3 +35,27 @@ export function parseExactly(text: string): unknown {
 /** A number of `parseExactly` as it was written; null: the value is another. */
 export const textOfNumber = (value: object): string | null =>
   sourceJson.isRawJSON(value) ? value.rawJSON : null;
+
+/** Numbers of `parseNoting` that would be written otherwise, by what holds them and their key there. */
+const noted = new WeakMap<object, Map<string, string>>();
+
+/**
+ * As `JSON.parse`: numbers are numbers, and `writtenAs` knows how they were written.
+ * @throws SyntaxError
+ */
+export function parseNoting(text: string): unknown {
+  return sourceJson.parse(text, function (key, value, { source }) {
+    if (typeof value !== 'number' || source === undefined || String(value) === source) return value;
+    const texts = noted.get(this) ?? new Map<string, string>();
+    noted.set(this, texts.set(key, source));
+    return value;
+  });
+}
+
+/** A value of `parseNoting` as JSON, with its numbers as they were written. */
+export function writtenAs(value: object): string {
+  return JSON.stringify(value, function (this: object, key: string, each: unknown) {
+    const text = noted.get(this)?.get(key);
+    return text === undefined ? each : sourceJson.rawJSON(text);
+  });
+}
