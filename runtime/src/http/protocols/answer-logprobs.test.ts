@@ -68,6 +68,22 @@ describe('echo', () => {
   });
 });
 
+test('a prompt that fills the context is echoed, and none that is longer or wants an answer', async () => {
+  const full = byteIds('a'.repeat(64));
+  const answer = await ask({ prompt: full, echo: true, logprobs: 0, max_tokens: 0 });
+  expect(answer.choices[0]).toMatchObject({ text: 'a'.repeat(64), finish_reason: 'length' });
+  expect(answer.usage).toMatchObject({ prompt_tokens: 64, completion_tokens: 0 });
+  expect(server.engine.requests[0]).toMatchObject({ maxTokens: 0 });
+  for (const body of [
+    { prompt: [...full, a], max_tokens: 0 },
+    { prompt: full, max_tokens: 1 },
+    { prompt: full },
+  ]) {
+    const refused = await server.post('/v1/completions', { ...body, echo: true });
+    expect((await json(refused)).error).toMatchObject({ code: 'context_length_exceeded' });
+  }
+});
+
 test.each([
   ['alone where no alternatives are', 0, [{ a: -1 }, { b: -1 }]],
   [
