@@ -1,5 +1,7 @@
 // JSON that is to be written again as it was: JavaScript's numbers have neither all digits of a long one nor a written .0.
 
+import { namesOf } from './written-names.js';
+
 /** What TypeScript's library does not describe yet: ECMAScript's proposal "JSON.parse source text access". */
 interface SourceJson {
   parse(
@@ -52,10 +54,13 @@ export function parseNoting(text: string): unknown {
   });
 }
 
-/** A value of `parseNoting` as JSON, with its numbers as they were written. */
-export function writtenAs(value: object): string {
-  return JSON.stringify(value, function (this: object, key: string, each: unknown) {
-    const text = noted.get(this)?.get(key);
-    return text === undefined ? each : sourceJson.rawJSON(text);
-  });
+/** JSON data as JSON, with the numbers that `parseNoting` noted and the order of names that `noteNames` did. */
+export function writtenAs(data: unknown): string {
+  if (typeof data !== 'object' || data === null) return JSON.stringify(data);
+  const numbers = noted.get(data);
+  const written = (key: string, each: unknown): string => numbers?.get(key) ?? writtenAs(each);
+  if (Array.isArray(data)) return `[${data.map((each, index) => written(String(index), each)).join(',')}]`;
+  const members = new Map(Object.entries(data));
+  const texts = namesOf(data).map((name) => `${JSON.stringify(name)}:${written(name, members.get(name))}`);
+  return `{${texts.join(',')}}`;
 }

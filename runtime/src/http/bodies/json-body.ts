@@ -4,6 +4,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
 import { inexact, parseNoting } from '../../tools/exact-json.js';
+import { noteNames } from '../../tools/written-names.js';
 import { JsonBounds } from '../../request/body/json-bounds.js';
 import type { LoopTurns, Steps } from '../../loop-turns.js';
 import { recordOf } from '../access/request-record.js';
@@ -13,7 +14,7 @@ import { readBody } from './read-body.js';
 /** Larger ones wait for their turn: smaller ones take less than some milliseconds. */
 const largeBytes = 256 * 1024;
 
-/** In a body of more, numbers are as JavaScript has them: a microsecond for each would keep others waiting. */
+/** In a body of more, numbers and names are as JavaScript has them: a microsecond for each would keep others waiting. */
 const maxNotedValues = 65_536;
 
 export function jsonBody(budget: BodyBudget, turns: LoopTurns): RequestHandler {
@@ -111,9 +112,12 @@ function requireObject(value: unknown): object {
 
 function parseJson(text: string, { values }: JsonBounds): unknown {
   try {
+    if (values > maxNotedValues) return JSON.parse(text);
     // Anthropic's conversations have inputs of calls as JSON, which the model is to get as it wrote them.
-    const isNoted = values <= maxNotedValues && text.includes('"tool_use"') && inexact.test(text);
-    return isNoted ? parseNoting(text) : JSON.parse(text);
+    const hasInputs = text.includes('"tool_use"');
+    const value: unknown = hasInputs && inexact.test(text) ? parseNoting(text) : JSON.parse(text);
+    if (hasInputs || text.includes('"properties"')) noteNames(value, text);
+    return value;
   } catch (error) {
     throw ApiError.of('invalid_request', `the body is not JSON: ${(error as Error).message}`);
   }

@@ -2,6 +2,7 @@
 // tool calls are objects.
 
 import { inexact, parseExactly } from '../../tools/exact-json.js';
+import { noteNames } from '../../tools/written-names.js';
 import { never, nullableText, text } from '../body/field-schemas.js';
 import { rendered, type Fields, type FieldTable, type ValueOf } from '../body/field-table.js';
 import { JsonBounds } from '../body/json-bounds.js';
@@ -79,9 +80,11 @@ export function readMessages(messages: readonly RawMessage[]): Message[] {
   const parse = (text: string): unknown => {
     readChars -= text.length;
     if (readChars < 0 || bounds.excessOf(Buffer.from(text)) !== null) return text;
-    if (exactChars < text.length || !inexact.test(text)) return JSON.parse(text) as unknown;
-    exactChars -= text.length;
-    return parseExactly(text);
+    const isExact = text.length <= exactChars && inexact.test(text);
+    if (isExact) exactChars -= text.length;
+    const value = isExact ? parseExactly(text) : (JSON.parse(text) as unknown);
+    noteNames(value, text);
+    return value;
   };
   return messages.map(({ tool_calls, reasoning_content, ...message }) => {
     // Templates know the one name; clients send back either. Templates ask whether the keys are there at all.

@@ -232,12 +232,12 @@ export async function renderMessages(
       { param: 'messages' },
     );
   }
-  const stoodIn = withStandIns(marked(messages, ending));
+  const stoodIn = withStandIns(marked(messages, ending), tools);
   try {
     const rendered = await chatTemplate.render(
       {
         messages: stoodIn.messages,
-        tools,
+        tools: stoodIn.tools,
         kwargs: templateKwargs,
         addGenerationPrompt: ending === 'answer',
       },
