@@ -16,6 +16,7 @@ export const serverVariableNames = {
   maxBodyBytes: 'LLMSERVICE_MAX_BODY_BYTES',
   maxBodiesBytes: 'LLMSERVICE_MAX_BODIES_BYTES',
   maxConnections: 'LLMSERVICE_MAX_CONNECTIONS',
+  corsOrigins: 'LLMSERVICE_CORS_ORIGINS',
   maxWaiting: 'LLMSERVICE_MAX_WAITING',
   mostUrgentPriority: 'LLMSERVICE_MOST_URGENT_PRIORITY',
   accountingFileBytes: 'LLMSERVICE_ACCOUNTING_FILE_BYTES',

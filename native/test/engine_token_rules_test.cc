@@ -58,17 +58,23 @@ TEST(TokenRules, StopsWaitForEnoughTokens) {
 
 TEST(TokenRules, ReasoningEndsOnceItsBudgetIsSpent) {
   const Left end{{5, 0}};
-  const TokenRules prompted{.reasoning = ReasoningBudget{.tokens = 2, .begin = {}, .end = 5}};
+  const TokenRules prompted{.reasoning = ReasoningBudget{.tokens = 2, .blanks = {}, .begin = {}, .end = 5}};
   EXPECT_EQ(left_of(prompted, {0}).size(), 6U);
   EXPECT_EQ(left_of(prompted, {0, 1}), end);
   EXPECT_EQ(left_of(prompted, {0, 1, 2}), end) << "what began with it is over it";
   EXPECT_EQ(left_of(prompted, {0, 5, 2, 3}).size(), 6U) << "it has ended";
-  const TokenRules own{.reasoning = ReasoningBudget{.tokens = 2, .begin = 4, .end = 5}};
+  const TokenRules own{.reasoning = ReasoningBudget{.tokens = 2, .blanks = {}, .begin = 4, .end = 5}};
   EXPECT_EQ(left_of(own, {0, 1, 2}).size(), 6U) << "it has not begun";
   EXPECT_EQ(left_of(own, {4, 2}).size(), 6U);
   EXPECT_EQ(left_of(own, {4, 2, 1}), end);
   EXPECT_EQ(left_of(own, {0, 4, 2, 1}).size(), 6U) << "an answer that has begun quotes it";
-  EXPECT_EQ(left_of({.reasoning = ReasoningBudget{.tokens = 0, .begin = 4, .end = 5}}, {4}), end);
+  EXPECT_EQ(left_of({.reasoning = ReasoningBudget{.tokens = 0, .blanks = {}, .begin = 4, .end = 5}}, {4}),
+            end);
+  const TokenRules spaced{.reasoning = ReasoningBudget{.tokens = 2, .blanks = {0, 3}, .begin = 4, .end = 5}};
+  EXPECT_EQ(left_of(spaced, {0, 3, 0}).size(), 6U) << "nothing has begun";
+  EXPECT_EQ(left_of(spaced, {3, 0, 4, 2}).size(), 6U);
+  EXPECT_EQ(left_of(spaced, {3, 0, 4, 2, 1}), end) << "space before it is none of the answer";
+  EXPECT_EQ(left_of(spaced, {3, 1, 4, 2, 1}).size(), 6U);
 }
 
 TEST(TokenRules, TheBudgetOfReasoningComesBeforeAllOthers) {
@@ -77,7 +83,7 @@ TEST(TokenRules, TheBudgetOfReasoningComesBeforeAllOthers) {
                          .allowed = {1},
                          .banned = {5},
                          .banned_ends = {1},
-                         .reasoning = ReasoningBudget{.tokens = 1, .begin = {}, .end = 5}};
+                         .reasoning = ReasoningBudget{.tokens = 1, .blanks = {}, .begin = {}, .end = 5}};
   EXPECT_EQ(left_of(rules, {1}), (Left{{5, 0}}));
 }
 
@@ -225,8 +231,8 @@ TEST_P(Ruled, LetReasoningGoOnAsLongAsItMay) {
     std::vector<int32_t> before(free.begin(), free.begin() + 7);
     int32_t end = 0;
     while (std::ranges::find(before, end) != before.end()) ++end;
-    const Request bounded =
-        request(0, sampling, {.reasoning = ReasoningBudget{.tokens = 7, .begin = {}, .end = end}});
+    const Request bounded = request(
+        0, sampling, {.reasoning = ReasoningBudget{.tokens = 7, .blanks = {}, .begin = {}, .end = end}});
     before.push_back(end);
     const Said expected = run({bounded}, 0)[0];
     ASSERT_EQ(expected.tokens.size(), free.size());

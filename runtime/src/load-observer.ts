@@ -105,7 +105,7 @@ export class LoadObserver implements PullObserver, AvailabilityObserver {
   /** The engine reads the weights into memory. */
   loaded({ bytesDone, bytesTotal }: Bytes): void {
     if (bytesTotal === 0 || this.load?.read().bytesDone === bytesDone) return;
-    this.load ??= new ProgressMeter('load', bytesTotal, 0, this.now);
+    this.load ??= new ProgressMeter('load', bytesTotal, bytesDone, this.now);
     this.load.set(bytesDone, bytesTotal);
     this.stall.progress(`the engine loaded ${String(bytesDone)} of ${String(bytesTotal)} bytes`);
   }

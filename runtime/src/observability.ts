@@ -1,6 +1,7 @@
 // What watches the requests of one replica, made from its configuration: the access log, metrics of whole requests, the
 // request log, and traces where an endpoint for them is set. What is not asked for is not even loaded.
 
+import { readList } from '@llmservice/crds';
 import { hostname } from 'node:os';
 import type { ResolvedConfig } from './config/resolve-config.js';
 import type { Logger } from './log/logger.js';
@@ -18,12 +19,17 @@ import { makeS3Client } from './weights/s3-client.js';
 /** Names of OpenTelemetry's own variables that say where traces go. */
 const endpointNames = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
 
+/** OpenTelemetry's variable for names that change: a value of this form asks for both, as `http/dup` does of HTTP's. */
+const optIns = 'OTEL_SEMCONV_STABILITY_OPT_IN';
+const bothNames = 'gen_ai/dup';
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export class Observability {
   readonly observers: readonly RequestObserver[];
   readonly recentErrors = new RecentErrors();
   private readonly tracesAreWanted: boolean;
+  private readonly withOldNames: boolean;
   private traces: OtlpTraces | null = null;
 
   /** @param requestLog null: there is none */
@@ -34,6 +40,7 @@ export class Observability {
     private readonly requestLog: S3RequestLog | null,
   ) {
     this.tracesAreWanted = asksForTraces(env);
+    this.withOldNames = readList(env[optIns] ?? '').includes(bothNames);
     this.observers = [
       accessLog(logger),
       (request) => metrics.requestEnded(request),
@@ -47,7 +54,7 @@ export class Observability {
   async open(): Promise<void> {
     if (!this.tracesAreWanted) return;
     const { OtlpTraces } = await import('./observe/otlp-traces.js');
-    this.traces = new OtlpTraces(this.logger);
+    this.traces = new OtlpTraces(this.logger, this.withOldNames);
   }
 
   /** Sends what is left, for a short while. */

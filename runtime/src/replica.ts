@@ -83,6 +83,7 @@ export class Replica {
       turns: new LoopTurns(),
       bodies: new BodyBudget(server.maxBodiesBytes ?? bodyRoom(readIfThere), server.maxBodyBytes, now),
       maxConnections: server.maxConnections,
+      corsOrigins: server.corsOrigins,
       observers: this.observability.observers,
       recentErrors: this.observability.recentErrors,
       keepsTexts: server.requestLog !== null && server.requestLogText,

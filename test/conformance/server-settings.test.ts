@@ -12,6 +12,7 @@ const everything = {
     maxBodyBytes: 65_536,
     maxBodiesBytes: 2 ** 24,
     maxConnections: 2048,
+    cors: { origins: ['https://chat.example'] },
     maxWaiting: 0,
     mostUrgentPriority: -2,
     logLevel: 'debug',

@@ -21,7 +21,7 @@ interface Answer {
 const tokensOfStep =
   'rate(vllm:iteration_tokens_total_sum[1m]) / rate(vllm:iteration_tokens_total_count[1m])';
 const ofTheProcess = ['process_resident_memory_bytes', 'process_start_time_seconds', 'process_open_fds'];
-/** Those behind vLLM's own dashboard are of others. */
+/** Those behind vLLM's own dashboards are of others. */
 const queries = [...dashboardQueries('demo'), tokensOfStep, ...ofTheProcess];
 let answer: Answer;
 
@@ -58,7 +58,7 @@ test('what the dashboard shows is what was served', () => {
   expect(of('histogram_quantile(0.5, sum by(le) (rate(vllm:time_to_first')[0]!.value).toBeGreaterThan(0);
   expect(of(tokensOfStep)[0]!.value).toBeGreaterThan(1);
   const reasons = of('sum by(finished_reason)').map(({ labels }) => labels['finished_reason']);
-  expect(reasons.toSorted()).toEqual(['abort', 'error', 'length', 'stop']);
+  expect(reasons.toSorted()).toEqual(['abort', 'error', 'length', 'repetition', 'stop']);
 });
 
 test('promtool finds nothing to say of our own metrics', () => {

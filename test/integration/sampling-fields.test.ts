@@ -183,4 +183,21 @@ describe('log probabilities of the prompt', () => {
       expect(own.rank).toBeGreaterThan(better.length);
     });
   });
+
+  test('are of a prompt that fills the context, too', async () => {
+    const full = Array.from({ length: 1024 }, (_, i) => 40 + ((i * 11) % 90));
+    const scoresOf = async (prompt: readonly number[]): Promise<(number | null)[]> => {
+      const { choices, usage } = await ask({ prompt, echo: true, logprobs: 0, max_tokens: 0 });
+      expect(usage).toMatchObject({ prompt_tokens: prompt.length, completion_tokens: 0 });
+      expect(choices[0]!.finish_reason).toBe('length');
+      return choices[0]!.logprobs.token_logprobs;
+    };
+    const scores = await scoresOf(full);
+    expect(scores).toHaveLength(full.length);
+    const shorter = await scoresOf(full.slice(0, -1));
+    shorter.slice(1).forEach((score, i) => expect(scores[i + 1]).toBeCloseTo(score!, 1));
+    expect(scores.at(-1)).toBeLessThan(0);
+    const refused = await askOne(replicas.plain, { prompt: full, echo: true, max_tokens: 1 });
+    expect(refused.error).toMatchObject({ code: 'context_length_exceeded' });
+  });
 });

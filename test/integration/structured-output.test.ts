@@ -154,6 +154,16 @@ describe('a JSON schema', () => {
   });
 });
 
+test('properties come in the order of the schema, those that are named by whole numbers too', async () => {
+  const properties = '{"b":{"const":1},"10":{"const":2},"2":{"const":3}}';
+  const guided_json = `{"type":"object","properties":${properties},"required":["b","10","2"],"additionalProperties":false}`;
+  const body = { prompt: 'A pod', max_tokens: 800, seed: 1, guided_json };
+  const response = await replicas.plain.post('/v1/completions', body);
+  const [choice] = ((await response.json()) as OpenAI.Completion).choices;
+  expect(choice!.finish_reason).toBe('stop');
+  expect(choice!.text.replaceAll(/\s/g, '')).toBe('{"b":1,"10":2,"2":3}');
+});
+
 test.each<[object, RegExp]>([
   [{ guided_regex: '[0-9]{3}-[a-f]{2}' }, /^\d{3}-[a-f]{2}$/],
   [{ guided_choice: ['red', 'a "green"', 'größer'] }, /^(red|a "green"|größer)$/],

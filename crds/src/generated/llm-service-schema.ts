@@ -1309,6 +1309,26 @@ export const llmServiceSchema: object = {
               "minimum": 1024,
               "maximum": 65536
             },
+            "cors": {
+              "description": "Which web pages of other origins may use the service. Their preflights are answered without a key; credentials that a browser keeps, such as cookies, are not allowed, so a page sends its API key itself. Default: none.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "origins": {
+                  "description": "Origins as browsers send them, such as https://chat.example or http://127.0.0.1:3000, or * for all.",
+                  "type": "array",
+                  "maxItems": 32,
+                  "items": {
+                    "description": "An origin.",
+                    "type": "string",
+                    "maxLength": 256
+                  }
+                }
+              },
+              "required": [
+                "origins"
+              ]
+            },
             "maxWaiting": {
               "description": "Max answers that wait in a pod in addition to the engine.maxNumSeqs that run; a request with n counts n times. The pod refuses more with 503, or with 429 a key that holds its share of this queue; a scaling.metric of queue does not count those. Default: 1024.",
               "type": "integer",

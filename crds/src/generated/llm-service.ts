@@ -360,6 +360,19 @@ export interface LlmServiceSpec {
      */
     maxConnections?: number;
     /**
+     * Which web pages of other origins may use the service. Their preflights are answered without a key; credentials that a browser keeps, such as cookies, are not allowed, so a page sends its API key itself. Default: none.
+     */
+    cors?: {
+      /**
+       * Origins as browsers send them, such as https://chat.example or http://127.0.0.1:3000, or * for all.
+       *
+       * @maxItems 32
+       *
+       * Items: An origin.
+       */
+      origins: string[];
+    };
+    /**
      * Max answers that wait in a pod in addition to the engine.maxNumSeqs that run; a request with n counts n times. The pod refuses more with 503, or with 429 a key that holds its share of this queue; a scaling.metric of queue does not count those. Default: 1024.
      */
     maxWaiting?: number;

@@ -517,6 +517,18 @@ export const specRules: readonly SpecRule[] = [
   {
     "at": [
       "spec",
+      "server",
+      "cors",
+      "origins",
+      "[]"
+    ],
+    "rule": "self.matches('^([*]|[a-z][a-z0-9+.-]*://[^\\\\s/?#@,A-Z]+)$')",
+    "fieldPath": "",
+    "message": "each of server.cors.origins must be * or SCHEME://HOST[:PORT] in lower case, without a path"
+  },
+  {
+    "at": [
+      "spec",
       "requestLog",
       "uri"
     ],

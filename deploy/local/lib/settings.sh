@@ -24,7 +24,8 @@ s3_access_key=demo-access-key
 s3_secret_key=demo-secret-key
 
 export KUBECONFIG=$state/kubeconfig
-export PATH=$repository/.local/bin:$cache/bin:$PATH
+# Last: llmservice and kubectl-llm, which kubectl finds by its name; npm's links stand in for no other program.
+export PATH=$repository/.local/bin:$cache/bin:$PATH:$repository/node_modules/.bin
 
 # The node sees the state folder here: short (socket paths are limited to 107 bytes) and the same for every checkout.
 node_state=/run/llmservice

@@ -250,14 +250,17 @@ inline constexpr std::array<const char*, 3> kNames<Pooling>{"none", "last", "mea
 struct ReasoningBudget {
   // Between `begin` and `end`, which comes once they are spent.
   int32_t tokens = 0;
+  // Tokens of space alone, ascending, which may stand before `begin`.
+  std::vector<int32_t> blanks = {};
   // Null: the prompt begins it.
   std::optional<int32_t> begin = std::nullopt;
   int32_t end = 0;
 };
 
 void visit_fields(Is<ReasoningBudget> auto& value, auto&& visit) {
-  [[maybe_unused]] auto& [tokens, begin, end] = value;
+  [[maybe_unused]] auto& [tokens, blanks, begin, end] = value;
   visit("tokens", value.tokens);
+  visit("blanks", value.blanks);
   visit("begin", value.begin);
   visit("end", value.end);
 }

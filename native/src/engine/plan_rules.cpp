@@ -57,7 +57,8 @@ void check_rules(const TokenRules& r, int32_t vocab, const std::string& where) {
 void check_pooling(const Admission& a, const std::string& where) {
   const auto known = static_cast<int32_t>(a.tokens.size());
   if (a.pooling == Pooling::kNone) {
-    if (a.max_length <= known) broken(where, "has a maxLength that leaves no token to generate.");
+    // Behind a prompt that fills the context, a token is sampled that is none of the sequence.
+    if (a.max_length < known) broken(where, "has a maxLength below its tokens.");
     return;
   }
   if (a.prompt_length != known || a.max_length != known || a.sampling.top_logprobs)

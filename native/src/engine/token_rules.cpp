@@ -22,11 +22,13 @@ void forbid_all_but(std::span<const int32_t> allowed, std::span<float> logits) {
 
 bool RulesAt::reasoning_must_end() const {
   if (!rules.reasoning) return false;
-  const auto& [tokens, begin, end] = *rules.reasoning;
+  const auto& [tokens, blanks, begin, end] = *rules.reasoning;
   auto first = generated.begin();
   if (begin) {
-    // Anywhere else it is quoted.
-    if (generated.empty() || *first != *begin) return false;
+    // Behind anything but space it is quoted.
+    first = std::find_if(first, generated.end(),
+                         [&](int32_t id) { return !std::ranges::binary_search(blanks, id); });
+    if (first == generated.end() || *first != *begin) return false;
     ++first;
   }
   return generated.end() - first >= tokens && std::find(first, generated.end(), end) == generated.end();

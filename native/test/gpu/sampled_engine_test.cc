@@ -131,11 +131,12 @@ TEST_P(SampledEngine, FollowsRulesAndStops) {
   std::vector<int32_t> stops;
   for (int32_t id = 0; id < kVocab; id += 3) stops.push_back(id);
   const SamplingParams drawn{.temperature = 1.1F, .seed = 11, .top_logprobs = 2};
-  expect_same({asking(0, drawn, {.biased = {3, 9, 40}, .biases = {6, -100, 5}}),
-               asking(1, drawn, {.allowed = every_other, .min_tokens = 4}, stops),
-               asking(2, {.temperature = 1.1F, .seed = 12, .frequency_penalty = 1.5F},
-                      {.banned = {7, 9, 4, 40}, .banned_ends = {1, 4}, .min_tokens = 4}, stops),
-               asking(3, drawn, {.reasoning = ReasoningBudget{.tokens = 4, .begin = {}, .end = 17}})});
+  expect_same(
+      {asking(0, drawn, {.biased = {3, 9, 40}, .biases = {6, -100, 5}}),
+       asking(1, drawn, {.allowed = every_other, .min_tokens = 4}, stops),
+       asking(2, {.temperature = 1.1F, .seed = 12, .frequency_penalty = 1.5F},
+              {.banned = {7, 9, 4, 40}, .banned_ends = {1, 4}, .min_tokens = 4}, stops),
+       asking(3, drawn, {.reasoning = ReasoningBudget{.tokens = 4, .blanks = {}, .begin = {}, .end = 17}})});
 }
 
 TEST_P(SampledEngine, FollowsConstraintsWithAnOpeningAndWithout) {
@@ -164,7 +165,7 @@ TEST_P(SampledEngine, DrawsBehindDraftsAsIfTheyWereRight) {
   std::vector<Request> requests = four_kinds();
   requests[0].admission.rules = {.banned = {1, 2, 3}, .banned_ends = {1, 2, 3}, .min_tokens = 5};
   requests[0].admission.stop_tokens = {10, 20, 30, 40};
-  requests[1].admission.rules.reasoning = ReasoningBudget{.tokens = 5, .begin = {}, .end = 17};
+  requests[1].admission.rules.reasoning = ReasoningBudget{.tokens = 5, .blanks = {}, .begin = {}, .end = 17};
   const auto expected = said_by(false, requests, {});
   auto oracle =
       std::make_unique<OracleDrafter>(truths_of(requests, expected), std::vector<int32_t>{3, 0, 2, 3, 1});

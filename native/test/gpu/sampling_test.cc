@@ -100,7 +100,8 @@ Asked random_request(std::mt19937& random, int32_t rows, int32_t vocab) {
   }
   if (chance(15)) rules.min_tokens = 20;
   asked.stops = {token(), -1, vocab + 5, token()};
-  if (chance(5)) rules.reasoning = ReasoningBudget{.tokens = 10, .begin = std::nullopt, .end = token()};
+  if (chance(5))
+    rules.reasoning = ReasoningBudget{.tokens = 10, .blanks = {}, .begin = std::nullopt, .end = token()};
   return asked;
 }
 

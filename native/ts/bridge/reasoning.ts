@@ -11,4 +11,6 @@ export interface ReasoningIds {
 export interface ReasoningBudget extends ReasoningIds {
   /** Between `begin` and `end`, which comes once they are spent. */
   readonly tokens: number;
+  /** Tokens of space alone, ascending, which may stand before `begin`. */
+  readonly blanks: Int32Array;
 }

@@ -1,4 +1,4 @@
-// Load progress for a person: one line that is rewritten on a terminal, a line now and then elsewhere.
+// Load progress for a person: one line that is rewritten on a terminal, elsewhere a line for each tenth.
 
 import { formatGiB } from '@llmservice/crds';
 import type { HealthBody } from '../http/replica/lifecycle.js';
@@ -26,6 +26,16 @@ function percent({ bytesDone, bytesTotal }: Bytes): string {
   return `${String(bytesTotal === 0 ? 0 : Math.floor((100 * bytesDone) / bytesTotal))} %`;
 }
 
+/** What changes where a line is due that stays: the state, its phase and each tenth of this. */
+function tenthOf(body: HealthBody): string {
+  const { state, load, failure } = body;
+  if (failure !== null || load === null || load.bytesTotal === 0) return describeLoad(body);
+  const { phase, warmup } = load;
+  const [done, total] =
+    phase === 'warmup' && warmup !== null ? [warmup.done, warmup.total] : [load.bytesDone, load.bytesTotal];
+  return `${state} ${phase} ${String(Math.floor((10 * done) / total))}`;
+}
+
 /** Shows what `health` says until `stop` is called. */
 export class LoadDisplay {
   private readonly timer: NodeJS.Timeout;
@@ -33,7 +43,7 @@ export class LoadDisplay {
 
   constructor(
     private readonly health: () => HealthBody,
-    private readonly out: NodeJS.WriteStream,
+    private readonly out: Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'>,
     onServing: () => void,
   ) {
     this.timer = setInterval(
@@ -43,7 +53,7 @@ export class LoadDisplay {
           this.stop();
           onServing();
         } else {
-          this.show(describeLoad(body));
+          this.show(body);
         }
       },
       out.isTTY ? 100 : 1_000,
@@ -56,9 +66,11 @@ export class LoadDisplay {
     this.last = '';
   }
 
-  private show(line: string): void {
-    if (line === this.last) return;
-    this.last = line;
+  private show(body: HealthBody): void {
+    const line = describeLoad(body);
+    const shown = this.out.isTTY ? line : tenthOf(body);
+    if (shown === this.last) return;
+    this.last = shown;
     this.out.write(this.out.isTTY ? `\r\x1b[K${line.slice(0, (this.out.columns || 80) - 1)}` : `${line}\n`);
   }
 }

@@ -11,6 +11,7 @@ import { makeLogger } from '../log/logger.js';
 import { Replica } from '../replica.js';
 import { addSettingOptions, flagsOf, type CommandLineDefaults } from './options.js';
 import { LoadDisplay } from './load-display.js';
+import { stopWithNpx } from './stop-with-npx.js';
 
 const defaults: CommandLineDefaults = {
   '--weights-dir': join(homedir(), '.cache', 'llmservice', 'models'),
@@ -38,6 +39,11 @@ async function serve(options: Record<string, string | undefined>): Promise<numbe
     const config = readConfig(process.env, flagsOf(options, process.env, defaults));
     const replica = new Replica(config, makeLogger(config.server.logLevel));
     stopOnSignals(replica);
+    stopWithNpx(
+      process,
+      () => process.ppid,
+      () => replica.stop(),
+    );
     process.once('SIGINT', () => stderr.write('\nDraining; press Ctrl-C again to stop at once.\n'));
     const running = replica.run();
     display = new LoadDisplay(

@@ -29,6 +29,8 @@ export interface ServerSettings {
   /** Of all bodies together, unpacked; null: a part of the memory that the process may use. */
   readonly maxBodiesBytes: number | null;
   readonly maxConnections: number;
+  /** Of web pages that may read answers, as browsers write them; `*`: every one. */
+  readonly corsOrigins: readonly string[];
   /** Answers that may wait for the engine beyond those that run; more are refused with 503. */
   readonly maxWaiting: number;
   /** The lowest that a request may send as its priority where there are no API keys, which have bounds of their own. */
@@ -151,6 +153,14 @@ export const serverSettings = [
     atLeast(1),
   ),
   define(
+    'corsOrigins',
+    '--cors-origins',
+    'ORIGIN,ORIGIN',
+    'web pages of other origins that may use the server, such as https://chat.example; *: all',
+    [],
+    asOrigins,
+  ),
+  define(
     'maxWaiting',
     '--max-waiting',
     'N',
@@ -238,6 +248,14 @@ function asObjectFolder(text: string): ObjectFolder {
   const [, bucket = '', path = ''] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(text) ?? [];
   if (bucket === '') throw new Error('expected s3://bucket/prefix/');
   return { bucket, prefix: path === '' || path.endsWith('/') ? path : `${path}/` };
+}
+
+function asOrigins(text: string): string[] {
+  const origins = readList(text);
+  const wrong = origins.find((each) => each !== '*' && !/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@A-Z]+$/.test(each));
+  if (wrong !== undefined)
+    throw new Error(`expected * or origins such as https://chat.example, without a path: not ${wrong}`);
+  return origins;
 }
 
 /** @throws FailureError InvalidEngineConfig for what is none */

@@ -8,7 +8,9 @@ import { chatShape } from './protocols/chat-shape.js';
 import { chunkProtocol } from './protocols/chunk-protocol.js';
 import { requireClientCertificate } from './access/client-certificate.js';
 import { completionShape } from './protocols/completion-shape.js';
+import { countAnswers } from './access/count-answers.js';
 import { countTokensRoute } from './routes/count-tokens-route.js';
+import { crossOrigin } from './access/cross-origin.js';
 import { embeddingsRoute } from './routes/embeddings-route.js';
 import { errorHandler } from './routes/error-handler.js';
 import { generateRoute, warmupRoute } from './routes/generate-route.js';
@@ -40,7 +42,9 @@ export function makeApp(parts: ServerParts, { clientCertificates = false } = {})
   app.disable('etag');
   // What has a body costs something: it is let in before the body is read.
   const read = [refuseEarly(parts.access, parts.admission), jsonBody(parts.bodies, parts.turns)];
+  app.use(countAnswers((answer) => parts.metrics.http.answered(answer), parts.now));
   app.use(recordRequests(parts));
+  app.use(crossOrigin(parts.corsOrigins));
   app.use(requireSingleHeaders);
   if (clientCertificates) app.use(requireClientCertificate);
   app.use('/ui', ...uiFiles);

@@ -58,6 +58,7 @@ export class ScriptedServer {
     maxBodyBytes = 100_000,
     maxBodiesBytes = 100_000_000,
     maxConnections = 1_000,
+    corsOrigins = [],
     bodyPaces = defaultPaces,
     service = null,
   }: {
@@ -69,6 +70,7 @@ export class ScriptedServer {
     readonly maxBodyBytes?: number;
     readonly maxBodiesBytes?: number;
     readonly maxConnections?: number;
+    readonly corsOrigins?: readonly string[];
     readonly bodyPaces?: BodyPaces;
     readonly service?: string | null;
   } = {}): Promise<ScriptedServer> {
@@ -104,6 +106,7 @@ export class ScriptedServer {
       turns: new LoopTurns(),
       bodies: new BodyBudget(maxBodiesBytes, maxBodyBytes, () => performance.now(), bodyPaces),
       maxConnections,
+      corsOrigins,
       observers: [
         (request) => ended.push(request),
         (request) => metrics.requestEnded(request),

@@ -29,7 +29,7 @@ export class RequestTimes {
     );
     this.#betweenTokens = histogram(
       'vllm:inter_token_latency_seconds',
-      'Between two tokens of one generation.',
+      'Between two steps that gave a generation tokens.',
       interTokenBuckets,
     );
     this.#perToken = histogram(
@@ -51,9 +51,9 @@ export class RequestTimes {
     this.#firstToken.observe(this.#labels, secondsSinceArrival);
   }
 
-  /** Tokens of one step share the time since the step before. */
-  laterTokens(tokens: number, seconds: number): void {
-    for (let i = 0; i < tokens; i += 1) this.#betweenTokens.observe(this.#labels, seconds / tokens);
+  /** As vLLM counts: once for each step that gave tokens, however many. */
+  laterTokens(seconds: number): void {
+    this.#betweenTokens.observe(this.#labels, seconds);
   }
 
   finished(generation: FinishedGeneration): void {

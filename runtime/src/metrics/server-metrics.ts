@@ -9,6 +9,8 @@ import { stepTokensBuckets } from './buckets.js';
 import { observeCache, type CacheConfig } from './cache-metrics.js';
 import { observeDrafts } from './draft-metrics.js';
 import { observeEngine, type ObservedState } from './engine-metrics.js';
+import { observeEngineState } from './engine-state-metrics.js';
+import { HttpMetrics } from './http-metrics.js';
 import { KeyMetrics } from './key-metrics.js';
 import { RequestSizes } from './request-sizes.js';
 import { RequestTimes } from './request-times.js';
@@ -17,12 +19,16 @@ import { vllmHistogram } from './vllm-histogram.js';
 
 /** The last is there for dashboards: nothing is transferred here. */
 const promptSources = ['local_compute', 'local_cache_hit', 'external_kv_transfer'];
-const finishedReasons = ['stop', 'length', 'abort', 'error'];
+/** No generation is ended because it repeats itself. */
+const finishedReasons = ['stop', 'length', 'abort', 'error', 'repetition'];
+/** By vLLM's names of its limits; tokens that wait are not limited here. */
+const rejectionReasons = ['max_num_queued_reqs', 'max_num_queued_tokens'];
 
 export class ServerMetrics {
   readonly registry = new Registry();
   /** Of API keys and the accounting log. */
   readonly keys: KeyMetrics;
+  readonly http = new HttpMetrics(this.registry);
   private readonly labels: Labels;
   private readonly times: RequestTimes;
   private readonly sizes: RequestSizes;
@@ -44,9 +50,11 @@ export class ServerMetrics {
     for (const source of promptSources) this.promptTokensBySource.inc({ ...this.labels, source }, 0);
     for (const finished_reason of finishedReasons)
       this.requestSuccess.inc({ ...this.labels, finished_reason }, 0);
+    for (const reason of rejectionReasons) this.rejections.inc({ model_name: modelName, reason }, 0);
     for (const how of ['busy', 'dropped']) this.refusedConnections.inc({ model_name: modelName, how }, 0);
     this.keys = new KeyMetrics(this.registry, modelName);
     observeEngine(this.registry, this.labels, state);
+    observeEngineState(this.registry, this.labels, state);
     observeCache(this.registry, this.labels, () => this.cache, state);
     observeDrafts(this.registry, this.labels, () => state().engine?.stats?.drafts ?? null);
   }
@@ -75,9 +83,9 @@ export class ServerMetrics {
     this.stepTokens.observe(this.labels, tokens);
   }
 
-  /** Tokens of one step share the time since the step before. */
-  laterTokens(tokens: number, seconds: number): void {
-    this.times.laterTokens(tokens, seconds);
+  /** Tokens of one step, so long after those of the step before. */
+  laterTokens(seconds: number): void {
+    this.times.laterTokens(seconds);
   }
 
   finished(generation: FinishedGeneration): void {
@@ -93,9 +101,11 @@ export class ServerMetrics {
     this.refusedConnections.inc({ model_name: this.labels.model_name, how });
   }
 
-  /** All generations of a request have finished. */
+  /** All generations of a request have finished, or it was refused. */
   requestEnded(request: EndedRequest): void {
     this.sizes.ended(request);
+    if (request.errorCode === 'queue_full')
+      this.rejections.inc({ model_name: this.labels.model_name, reason: 'max_num_queued_reqs' });
   }
 
   /** A model is served from now on. */
@@ -120,6 +130,12 @@ export class ServerMetrics {
     name: podMetrics.requestSuccess,
     help: 'Generations that ended, by reason.',
     labelNames: [...labelNames, 'finished_reason'],
+    registers: [this.registry],
+  });
+  private readonly rejections = new Counter({
+    name: 'vllm:admission_rejections_total',
+    help: 'Requests refused because of a limit of the queue, by the limit.',
+    labelNames: ['model_name', 'reason'],
     registers: [this.registry],
   });
   private readonly faults = new Counter({

@@ -1,4 +1,4 @@
-// vLLM's metrics at a server with the real routes: names, types, labels and buckets as vLLM 0.30.0 has them
+// vLLM's metrics at a server with the real routes: names, types, labels and buckets as vLLM 0.32 has them
 // (vllm/v1/metrics/loggers.py; the page on observability says which of them are not there).
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -20,6 +20,13 @@ const vllm: readonly (readonly [string, 'gauge' | 'counter' | 'histogram', strin
   ['vllm:num_requests_waiting', 'gauge', '', ''],
   ['vllm:num_requests_waiting_by_reason', 'gauge', 'reason', ''],
   ['vllm:kv_cache_usage_perc', 'gauge', '', ''],
+  ['vllm:engine_sleep_state', 'gauge', 'sleep_state', ''],
+  ['vllm:corrupted_requests_total', 'counter', '', ''],
+  ['vllm:external_prefix_cache_queries_total', 'counter', '', ''],
+  ['vllm:external_prefix_cache_hits_total', 'counter', '', ''],
+  ['vllm:mm_cache_queries_total', 'counter', '', ''],
+  ['vllm:mm_cache_hits_total', 'counter', '', ''],
+  ['vllm:prompt_tokens_recomputed_total', 'counter', '', ''],
   ['vllm:prompt_tokens_total', 'counter', '', ''],
   ['vllm:prompt_tokens_cached_total', 'counter', '', ''],
   ['vllm:prompt_tokens_by_source_total', 'counter', 'source', ''],
@@ -118,7 +125,11 @@ test.each(vllm)('%s is there before the first request', (name) => {
 
 test('nothing else is under vLLM’s names but the facts of the cache, and drafts by position', () => {
   const exposed = [...page.matchAll(/^# TYPE (vllm:\S+)/gm)].map(([, name]) => name);
-  const others = ['vllm:cache_config_info', 'vllm:spec_decode_num_accepted_tokens_per_pos_total'];
+  const others = [
+    'vllm:cache_config_info',
+    'vllm:spec_decode_num_accepted_tokens_per_pos_total',
+    'vllm:admission_rejections_total',
+  ];
   expect(exposed.toSorted()).toEqual([...vllm.map(([name]) => name), ...others].toSorted());
 });
 
@@ -146,6 +157,12 @@ test('what was served is in them', () => {
   expect(value(`vllm:request_generation_tokens_sum{${labels}}`)).toBe(14);
   expect(value(`vllm:generation_tokens_total{${labels}}`)).toBe(14);
   expect(value(`vllm:iteration_tokens_total_sum{${labels}}`)).toBe(9);
+  // Once for each step after the first that gave a token, of two answers.
+  expect(value(`vllm:inter_token_latency_seconds_count{${labels}}`)).toBe(6);
+  expect(value(`vllm:time_to_first_token_seconds_count{${labels}}`)).toBe(2);
+  expect(value(`vllm:corrupted_requests_total{${labels}}`)).toBe(2);
+  const sleep = (state: string): number => value(`vllm:engine_sleep_state{${labels},sleep_state="${state}"}`);
+  expect([sleep('awake'), sleep('weights_offloaded'), sleep('discard_all')]).toEqual([1, 0, 0]);
   // Two prompts were answered, and one was embedded.
   expect(value(`vllm:request_params_n_count{${labels}}`)).toBe(3);
   expect(value(`vllm:request_params_n_sum{${labels}}`)).toBe(4);

@@ -120,6 +120,24 @@ describe('with an endpoint', () => {
     expect(Math.abs(root!.endMs - Date.now())).toBeLessThan(60_000);
   });
 
+  test.each([
+    ['gen_ai/dup', true],
+    ['http, gen_ai/dup', true],
+    ['gen_ai_latest_experimental', false],
+    ['', false],
+  ])('with the opt-in %j the provider is under its old name too: %s', async (optIn, isThere) => {
+    await observe({
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint,
+      OTEL_SEMCONV_STABILITY_OPT_IN: optIn,
+      ...soon,
+    });
+    await observeAll(await ended(() => server.post('/v1/completions', { prompt: 'x' })));
+    for (let i = 0; i < 2_500 && receiver.spans.length === 0; i++) await sleep(10);
+    const root = receiver.spans.find(({ kind }) => kind === serverKind);
+    expect(root?.attributes['gen_ai.provider.name']).toBe('llmservice');
+    expect(root?.attributes['gen_ai.system']).toBe(isThere ? 'llmservice' : undefined);
+  });
+
   test.each<[string, string, object, object]>([
     [
       'a refusal says why, and is no failure of the server',

@@ -33,7 +33,11 @@ const propagator = new W3CTraceContextPropagator();
 export class OtlpTraces {
   private readonly provider: BasicTracerProvider;
 
-  constructor(logger: Logger) {
+  /** @param withOldNames whether attributes that were renamed are under both names */
+  constructor(
+    logger: Logger,
+    private readonly withOldNames: boolean,
+  ) {
     const exporter = new LoggedExporter(new OTLPTraceExporter(), logger);
     this.provider = new BasicTracerProvider({
       resource: defaultResource()
@@ -55,7 +59,7 @@ export class OtlpTraces {
       {
         kind: SpanKind.SERVER,
         startTime: at(request.arrivedAt),
-        attributes: spanAttributes(request, operation),
+        attributes: spanAttributes(request, operation, this.withOldNames),
       },
       parentOf(request.traceContext),
     );

@@ -1,5 +1,5 @@
 // A request's attributes, by the names of OpenTelemetry's semantic conventions for HTTP and for generative AI
-// (https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/); what those have no name for is under llmservice.*.
+// (open-telemetry/semantic-conventions-genai, its inference spans); what those have no name for is under llmservice.*.
 
 import type { Attributes } from '@opentelemetry/api';
 import type { EndedRequest } from './ended-request.js';
@@ -23,7 +23,8 @@ const operations: readonly (readonly [RegExp, string])[] = [
 export const isFailure = ({ status, errorCode }: EndedRequest): boolean =>
   status === null || status >= 500 || (errorCode !== null && status < 400);
 
-export function spanAttributes(request: EndedRequest, operation: string): Attributes {
+/** @param withOldNames whether what had another name in 1.36 of the conventions is under that too */
+export function spanAttributes(request: EndedRequest, operation: string, withOldNames: boolean): Attributes {
   const { id, route, model, key, status, errorCode, generations } = request;
   const given: Record<string, Attributes[string] | null> = {
     'http.request.method': 'POST',
@@ -32,6 +33,7 @@ export function spanAttributes(request: EndedRequest, operation: string): Attrib
     'error.type': errorCode ?? (status === null ? 'request_aborted' : null),
     'gen_ai.operation.name': operation,
     'gen_ai.provider.name': 'llmservice',
+    'gen_ai.system': withOldNames ? 'llmservice' : null,
     'gen_ai.request.model': model,
     'gen_ai.response.model': model,
     'gen_ai.response.id': id,

@@ -33,6 +33,14 @@ describe.each([
     expect([...drainScores(world)]).toEqual([[asked.id, expected([...asked.prompt])]]);
   });
 
+  test('are of a prompt that fills the context, and of nothing behind it', () => {
+    const world = new World({ maxModelLen: 320 }, base);
+    const asked = asking(text('a', 320), { promptLogprobs: true, maxTokens: 0 });
+    world.scheduler.add(asked);
+    expect([...drainScores(world)]).toEqual([[asked.id, expected([...asked.prompt])]]);
+    expect(world.scheduler.stats).toMatchObject({ running: 0, waiting: 0, blocksUsed: 0 });
+  });
+
   test('are not answered from the prefix cache, which the prompt still fills', () => {
     const world = new World({ prefixCaching: true }, base);
     const prompt = text('a', 200);

@@ -29,9 +29,9 @@ export class Sequence {
     return this.request.promptLogprobs && this.scored < this.request.prompt.length - 1;
   }
 
-  /** Most tokens whose KV it can come to need: the last one that is generated is never computed. */
+  /** Most tokens whose KV it can come to need: all of the prompt, and never the last one that is generated. */
   get maxComputed(): number {
-    return this.request.pooling === 'none' ? this.maxLength - 1 : this.maxLength;
+    return Math.max(this.request.prompt.length, this.maxLength - 1);
   }
 
   /** Known tokens. */

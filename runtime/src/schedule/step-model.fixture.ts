@@ -90,8 +90,7 @@ export class StepModel {
     rule(slot >= 0 && slot < maxNumSeqs, 'slot within maxNumSeqs');
     rule(!this.#slots.has(slot), 'an admitted slot is free');
     const { pooling } = admission;
-    const most = pooling === 'none' ? admission.maxLength - 1 : admission.maxLength;
-    rule(tokens.length <= most, 'an admission has room to generate');
+    rule(tokens.length <= admission.maxLength, 'an admission has room for its tokens');
     rule(pooling !== 'mean' || cachedTokens === 0, 'a mean is over tokens that are computed');
     rule(!admission.promptLogprobs || cachedTokens === 0, 'scores are of positions that are computed');
     rule(cachedTokens >= 0 && cachedTokens < tokens.length, 'a token is left to compute');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { bytesOfToken, spellingOf } from './token-bytes.js';
+import { blankIds, bytesOfToken, spellingOf } from './token-bytes.js';
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
@@ -14,6 +14,13 @@ describe('token bytes', () => {
     ['byteFallback', '<0x0A>', '\n'],
   ] as const)('%s spells %j as %j', (spelling, token, expected) => {
     expect(text(bytesOfToken(token, spelling))).toBe(expected);
+  });
+
+  test.each([
+    ['byteLevel', { Ġ: 7, ĊĊ: 3, Ġa: 1, a: 0, čĊ: 9 }, [3, 7, 9]],
+    ['byteFallback', { '▁▁': 7, '<0x0A>': 3, '<0x41>': 1, '\n': 2, '▁a': 5 }, [2, 3, 7]],
+  ] as const)('%s: blank tokens of %j are %j', (spelling, vocabulary, ids) => {
+    expect([...blankIds(vocabulary, spelling)]).toEqual(ids);
   });
 
   test('the spelling comes from the decoder, nested or not', () => {

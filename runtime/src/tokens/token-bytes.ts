@@ -29,6 +29,18 @@ export function bytesOfToken(token: string, spelling: TokenSpelling): Uint8Array
   return spelling === 'byteLevel' ? byteLevelBytes(token) : byteFallbackBytes(token);
 }
 
+/** Spellings of nothing but space and line breaks. */
+const blank: Readonly<Record<TokenSpelling, RegExp>> = {
+  byteLevel: /^[ĠĊčĉ]+$/,
+  byteFallback: /^(?:[\u2581 \n\r\t]|<0x(?:20|0A|0D|09)>)+$/,
+};
+
+/** Ids, ascending, of the tokens that are nothing but space and line breaks. */
+export function blankIds(vocabulary: Readonly<Record<string, number>>, spelling: TokenSpelling): Int32Array {
+  const ids = Object.entries(vocabulary).flatMap(([token, id]) => (blank[spelling].test(token) ? [id] : []));
+  return Int32Array.from(ids).sort();
+}
+
 function byteLevelBytes(token: string): Uint8Array {
   const bytes = new Uint8Array(token.length);
   for (let i = 0; i < token.length; i++) {

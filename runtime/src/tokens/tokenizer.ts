@@ -11,11 +11,12 @@ import { isKnownTokenizer } from './known-tokenizer.js';
 import type { TextProcesses } from '../text-processes/text-processes.js';
 import { referenceTokenizer } from './reference-tokenizer.js';
 import { TokenBound } from './token-bound.js';
-import { bytesOfToken, spellingOf, type DecoderConfig, type TokenSpelling } from './token-bytes.js';
+import { blankIds, bytesOfToken, spellingOf, type DecoderConfig, type TokenSpelling } from './token-bytes.js';
 
 interface TokenizerFile {
   readonly decoder?: DecoderConfig | null;
   readonly added_tokens?: readonly AddedToken[];
+  readonly model?: { readonly vocab?: Readonly<Record<string, number>> };
 }
 
 interface AddedToken {
@@ -41,6 +42,8 @@ export interface EncodeOptions {
 
 /** Text to token ids and back. Immutable; safe to share between requests. */
 export class Tokenizer {
+  /** Ids, ascending, of the tokens that are nothing but space and line breaks. */
+  readonly blankIds: Int32Array;
   readonly #reference: ReferenceTokenizer;
   readonly #processes: TextProcesses | null;
   readonly #isKnown: boolean;
@@ -63,6 +66,7 @@ export class Tokenizer {
     this.#isKnown = isKnownTokenizer(file);
     this.#bound = TokenBound.of(file, spelling);
     this.#spelling = spelling;
+    this.blankIds = blankIds(file.model?.vocab ?? {}, spelling);
     this.#specialIds = new Set(added.filter(({ special }) => special).map(({ id }) => id));
     this.#addedIds = new Set(added.map(({ id }) => id));
   }

@@ -3,7 +3,9 @@
 
 import type { GrammarKind, ToolCallsText } from '@llmservice/native';
 import type { ToolDialect } from './dialect.js';
+import { writtenAs } from './exact-json.js';
 import type { Schema, Tool, ToolUse } from './tool.js';
+import { noteNames } from './written-names.js';
 
 export interface GrammarSource {
   readonly kind: GrammarKind;
@@ -40,12 +42,12 @@ export function toolGrammar(
   if (!dialect.bare && begin.id !== null && end !== null && end.id !== null) {
     const instead = { nothing: null, anything: true as const, grammar: otherFormat }[otherwise];
     const text: ToolCallsText = { begin: begin.id, end: end.id, body, otherwise: instead, many };
-    return { kind: 'toolCalls', text: JSON.stringify(text) };
+    return { kind: 'toolCalls', text: writtenAs(text) };
   }
   const format = dialect.bare
     ? bareFormat(body, otherwise, otherFormat)
     : spelledFormat(body, otherwise, otherFormat, { begin: begin.text, end: end?.text ?? '', many });
-  return { kind: 'format', text: JSON.stringify(format) };
+  return { kind: 'format', text: writtenAs(format) };
 }
 
 type Otherwise = 'nothing' | 'anything' | 'grammar';
@@ -106,8 +108,11 @@ function formatOf({ kind, text }: GrammarSource): Format {
   switch (kind) {
     case 'json':
       return schema({ type: 'object' });
-    case 'jsonSchema':
-      return schema(JSON.parse(text));
+    case 'jsonSchema': {
+      const json = JSON.parse(text) as unknown;
+      noteNames(json, text);
+      return schema(json);
+    }
     case 'regex':
       return { type: 'regex', pattern: text };
     case 'ebnf':

@@ -27,3 +27,13 @@ test('the rate follows the last seconds, not the whole past', () => {
   }
   expect(meter.read().bytesPerSecond).toBeLessThan(2_000);
 });
+
+test('a burst says no rate, nor does what was there before the meter', () => {
+  let now = 0;
+  const meter = new ProgressMeter('load', 2 ** 34, 2 ** 33, () => now);
+  now += 1;
+  meter.add(2 ** 30);
+  expect(meter.read()).toMatchObject({ bytesPerSecond: 0, etaSeconds: null });
+  now += 1_999;
+  expect(meter.read()).toMatchObject({ bytesPerSecond: 2 ** 29, etaSeconds: 14 });
+});

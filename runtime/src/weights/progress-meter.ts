@@ -14,11 +14,13 @@ export interface LoadProgress extends Bytes {
 
 const windowMs = 10_000;
 const sampleEveryMs = 250;
+/** A shorter time says no rate: bytes come in bursts. */
+const minRateMs = 1_000;
 
 export class ProgressMeter {
   private samples: { readonly at: number; readonly bytes: number }[];
 
-  /** @param bytesDone what was there before this phase began (a resumed pull): it does not count into the rate */
+  /** @param bytesDone what was there when the meter was made, such as of a resumed pull: it does not count into the rate */
   constructor(
     private readonly phase: LoadProgress['phase'],
     private bytesTotal: number,
@@ -46,7 +48,7 @@ export class ProgressMeter {
     const oldest = this.samples[0];
     const elapsedMs = oldest === undefined ? 0 : this.now() - oldest.at;
     const moved = oldest === undefined ? 0 : this.bytesDone - oldest.bytes;
-    const bytesPerSecond = elapsedMs > 0 && moved > 0 ? (moved * 1000) / elapsedMs : 0;
+    const bytesPerSecond = elapsedMs >= minRateMs && moved > 0 ? (moved * 1000) / elapsedMs : 0;
     const left = this.bytesTotal - this.bytesDone;
     return {
       phase: this.phase,

@@ -26,6 +26,7 @@ export function serverVariables({
     maxBodyBytes: server?.maxBodyBytes,
     maxBodiesBytes: server?.maxBodiesBytes,
     maxConnections: server?.maxConnections,
+    corsOrigins: server?.cors?.origins.join(','),
     maxWaiting: server?.maxWaiting,
     mostUrgentPriority: server?.mostUrgentPriority,
     logLevel: server?.logLevel,

@@ -3,6 +3,8 @@
 
 import type { Request, RequestHandler, Response } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
+import { inexact, parseNoting } from '../../tools/exact-json.js';
+import { noteNames } from '../../tools/written-names.js';
 import { JsonBounds } from '../../request/body/json-bounds.js';
 import type { LoopTurns, Steps } from '../../loop-turns.js';
 import { recordOf } from '../access/request-record.js';
@@ -11,6 +13,9 @@ import { readBody } from './read-body.js';
 
 /** Larger ones wait for their turn: smaller ones take less than some milliseconds. */
 const largeBytes = 256 * 1024;
+
+/** In a body of more, numbers and names are as JavaScript has them: a microsecond for each would keep others waiting. */
+const maxNotedValues = 65_536;
 
 export function jsonBody(budget: BodyBudget, turns: LoopTurns): RequestHandler {
   return async (request, response, next) => {
@@ -73,7 +78,8 @@ async function parseInTurn(turns: LoopTurns, response: Response, parts: readonly
 
 /** @throws ApiError invalid_request */
 function* parseSteps(parts: readonly Buffer[]): Steps<object> {
-  refuseExcess(yield* new JsonBounds().excessOfParts(parts));
+  const bounds = new JsonBounds();
+  refuseExcess(yield* bounds.excessOfParts(parts));
   const decoder = new TextDecoder();
   let text = '';
   for (const part of parts) {
@@ -81,15 +87,16 @@ function* parseSteps(parts: readonly Buffer[]): Steps<object> {
     yield;
   }
   // The one step that cannot be divided; the bounds keep it short.
-  return requireObject(parseJson(text + decoder.decode()));
+  return requireObject(parseJson(text + decoder.decode(), bounds));
 }
 
 /** @throws ApiError invalid_request */
 function parse(bytes: Buffer): object {
   // As a client that has nothing to say leaves it.
   if (bytes.length === 0) return {};
-  refuseExcess(new JsonBounds().excessOf(bytes));
-  return requireObject(parseJson(decoder.decode(bytes)));
+  const bounds = new JsonBounds();
+  refuseExcess(bounds.excessOf(bytes));
+  return requireObject(parseJson(decoder.decode(bytes), bounds));
 }
 
 /** @throws ApiError invalid_request */
@@ -103,9 +110,14 @@ function requireObject(value: unknown): object {
   throw ApiError.of('invalid_request', 'the body is not a JSON object');
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string, { values }: JsonBounds): unknown {
   try {
-    return JSON.parse(text);
+    if (values > maxNotedValues) return JSON.parse(text);
+    // Anthropic's conversations have inputs of calls as JSON, which the model is to get as it wrote them.
+    const hasInputs = text.includes('"tool_use"');
+    const value: unknown = hasInputs && inexact.test(text) ? parseNoting(text) : JSON.parse(text);
+    if (hasInputs || text.includes('"properties"')) noteNames(value, text);
+    return value;
   } catch (error) {
     throw ApiError.of('invalid_request', `the body is not JSON: ${(error as Error).message}`);
   }

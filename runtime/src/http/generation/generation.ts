@@ -204,7 +204,7 @@ export class Generation {
       account.spendGenerated(tokens);
       if (this.firstOutputAt === null)
         metrics.firstTokens(this.promptTokens, this.cachedTokens, (at - this.arrivedAt) / 1000);
-      else metrics.laterTokens(tokens, (at - (this.lastOutputAt ?? at)) / 1000);
+      else metrics.laterTokens((at - (this.lastOutputAt ?? at)) / 1000);
       this.firstOutputAt ??= at;
       this.lastOutputAt = at;
     }

@@ -5,7 +5,7 @@ import type { RequestAccount } from '../../keys/request-account.js';
 import { ApiError } from '../../request/body/api-error.js';
 import type { ApiRequest, PromptSource } from '../../request/parse/parse-request.js';
 import { prepareGeneration } from '../../request/prepare/prepare-generation.js';
-import type { PromptEcho } from '../../request/text/prompt-echo.js';
+import { echoOfIds, echoOfText, type PromptEcho } from '../../request/text/prompt-echo.js';
 import { TextStream, type TextStreamOptions } from '../../request/text/text-stream.js';
 import { ToolReader } from '../../tools/tool-reader.js';
 import type { ServedModel } from '../replica/served-model.js';
@@ -85,8 +85,9 @@ function echoOf(
   { keptPromptTokens, skipSpecialTokens }: ApiRequest,
   { tokenizer }: ServedModel,
 ): PromptEcho {
-  const isWhole = source.kind === 'text' && keptPromptTokens === null;
-  return { ids, text: isWhole ? source.text : tokenizer.decode(ids, { skipSpecialTokens }) };
+  return source.kind === 'text' && keptPromptTokens === null
+    ? echoOfText(source.text, ids, tokenizer)
+    : echoOfIds(ids, skipSpecialTokens, tokenizer);
 }
 
 function toolReaderOf(

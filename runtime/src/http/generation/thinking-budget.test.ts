@@ -11,6 +11,8 @@ beforeEach(async () => {
 afterEach(() => server.stop());
 
 const { thinkBegin, thinkEnd } = ScriptedServer.markers;
+/** Of the fixture's tokenizer: a tab, two line breaks and a space. */
+const blanks = Int32Array.of(9, 10, 13, 32);
 const opened = { messages: [{ role: 'user', content: 'x<think>' }] };
 
 test.each([
@@ -19,7 +21,7 @@ test.each([
   ['also none at all', { thinking_token_budget: 0 }, { tokens: 0, begin: thinkBegin }],
 ])('reasoning is bounded, counted %s', async (_, body, expected) => {
   await server.chat(body);
-  expect(server.engine.requests[0]!.rules!.reasoning).toEqual({ ...expected, end: thinkEnd });
+  expect(server.engine.requests[0]!.rules!.reasoning).toEqual({ ...expected, end: thinkEnd, blanks });
 });
 
 test('it goes with structured output', async () => {

@@ -6,6 +6,9 @@ import { byteIds, output } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 import { a, b, complete, completeStreamed, scored, x, y, z } from './scored-answer.fixture.js';
 
+/** The fixture's special token <|bos|>, which it puts before texts. */
+const bos = 265;
+
 let server: ScriptedServer;
 beforeEach(async () => {
   server = await ScriptedServer.start();
@@ -63,6 +66,22 @@ describe('echo', () => {
     const refused = await server.post('/v1/completions', { prompt: [x], max_tokens: 0 });
     expect((await json(refused)).error.message).toContain('0 needs echo: true');
   });
+});
+
+test('a prompt that fills the context is echoed, and none that is longer or wants an answer', async () => {
+  const full = byteIds('a'.repeat(64));
+  const answer = await ask({ prompt: full, echo: true, logprobs: 0, max_tokens: 0 });
+  expect(answer.choices[0]).toMatchObject({ text: 'a'.repeat(64), finish_reason: 'length' });
+  expect(answer.usage).toMatchObject({ prompt_tokens: 64, completion_tokens: 0 });
+  expect(server.engine.requests[0]).toMatchObject({ maxTokens: 0 });
+  for (const body of [
+    { prompt: [...full, a], max_tokens: 0 },
+    { prompt: full, max_tokens: 1 },
+    { prompt: full },
+  ]) {
+    const refused = await server.post('/v1/completions', { ...body, echo: true });
+    expect((await json(refused)).error).toMatchObject({ code: 'context_length_exceeded' });
+  }
 });
 
 test.each([
@@ -127,6 +146,20 @@ describe('text_offset', () => {
       const own = chunks.filter(({ choices: [choice] }) => choice?.index === index);
       expect(own.flatMap(offsetsOf)).toEqual(places);
     }
+  });
+
+  test.each([
+    ['a token that the text leaves out', { prompt: [bos, ...byteIds('ab')] }, [0, 0, 1], 'ab'],
+    [
+      'one that it has',
+      { prompt: [bos, ...byteIds('ab')], skip_special_tokens: false },
+      [0, 7, 8],
+      '<|bos|>ab',
+    ],
+    ['one that the client spelled', { prompt: 'a<|end|>b' }, [0, 0, 1, 8], 'a<|end|>b'],
+  ])('is a place in the text behind %s', async (_, prompt, offsets, text) => {
+    const answer = await ask({ ...prompt, echo: true, logprobs: 0, max_tokens: 0 });
+    expect([offsetsOf(answer), answer.choices[0]?.text]).toEqual([offsets, text]);
   });
 
   test('counts the names of tokens by id', async () => {

@@ -11,6 +11,8 @@ export interface TokenTexts {
   tokenBytes(id: number): Uint8Array;
   /** What places are counted in, where that is not the text. */
   spelledBytes?(id: number): Uint8Array;
+  /** Whether an answer's text has nothing of the token, which is named all the same. */
+  isLeftOut?(id: number): boolean;
 }
 
 // JSON has no -Infinity; OpenAI writes this for what is below every float.
@@ -61,6 +63,18 @@ export function textsById(texts: TokenTexts): TokenTexts {
   };
 }
 
+/** Tokens by their text, of an answer that has or leaves out special ones. */
+export function textsOf(
+  tokenizer: TokenTexts & { isSpecial(id: number): boolean },
+  { skipSpecialTokens }: { readonly skipSpecialTokens: boolean },
+): TokenTexts {
+  return {
+    tokenText: (id) => tokenizer.tokenText(id),
+    tokenBytes: (id) => tokenizer.tokenBytes(id),
+    isLeftOut: (id) => skipSpecialTokens && tokenizer.isSpecial(id),
+  };
+}
+
 /**
  * OpenAI's is one more than asked for where the token itself is none of the likeliest. It comes last, so that its own
  * number stands where another token is spelled the same.
@@ -93,6 +107,8 @@ export function completionLogprobs(
       logprobs === null ? null : byText([...logprobs.top, { token: id, logprob: logprobs.logprob }], texts),
     ),
     // Counted on from one to the next, and so once.
-    text_offset: tokens.map(({ id }) => places.next(id)),
+    text_offset: tokens.map(({ id, isLeftOut }) =>
+      places.next(id, texts.isLeftOut !== undefined && (isLeftOut ?? texts.isLeftOut(id))),
+    ),
   };
 }

@@ -21,6 +21,21 @@ const lastPrompt = (): string =>
   server.tokenizer.decode(server.engine.requests.at(-1)!.prompt, { skipSpecialTokens: false });
 
 describe('the model is given', () => {
+  test('numbers of earlier calls as it wrote them', async () => {
+    const input = '{"id":12345678901234567890,"of":[1.0,-0.0,1e5,{"n":1.50}],"text":"1.0","whole":7}';
+    const sent = JSON.stringify({
+      ...body,
+      tools,
+      messages: [
+        user('Weather? 2.0'),
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'weather', input: {} }] },
+        user([{ type: 'tool_result', tool_use_id: 'call_1', content: 'rain' }]),
+      ],
+    }).replace('"input":{}', () => `"input":${input}`);
+    expect((await server.post('/v1/messages', sent)).status).toBe(200);
+    expect(lastPrompt().replaceAll(' ', '')).toContain(`[weather${input}]`);
+  });
+
   test('system, thinking, uses of tools and their results as its template has them', async () => {
     await client.messages.create({
       ...body,

@@ -11,10 +11,10 @@ export class TextPlaces {
     this.#detokenizer = new Detokenizer(bytesOf);
   }
 
-  /** Of the next token: how many characters those before it have completed. */
-  next(id: number): number {
+  /** Of the next token: how many characters those before it have completed. One that is left out completes none. */
+  next(id: number, isLeftOut: boolean): number {
     const place = this.#completed;
-    this.#completed += Array.from(this.#detokenizer.push([id])).length;
+    if (!isLeftOut) this.#completed += Array.from(this.#detokenizer.push([id])).length;
     return place;
   }
 }

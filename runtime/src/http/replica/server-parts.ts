@@ -31,6 +31,8 @@ export interface ServerParts extends RecordParts {
   /** For long computations on the event loop. */
   readonly turns: LoopTurns;
   readonly maxConnections: number;
+  /** Of web pages that may read answers; `*`: every one. */
+  readonly corsOrigins: readonly string[];
 }
 
 /** A request that is generating, or waits for its turn. */

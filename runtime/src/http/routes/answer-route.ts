@@ -9,7 +9,7 @@ import type { AnswerProtocol, AnswerWriter } from '../protocols/answer-protocol.
 import { addUsage, type AnswerHead, type WholeChoice } from '../protocols/answer-shape.js';
 import { bestChoices } from '../protocols/best-choices.js';
 import { asApiError, Generation, type Usage } from '../generation/generation.js';
-import { textsById } from '../protocols/logprob-shapes.js';
+import { textsById, textsOf } from '../protocols/logprob-shapes.js';
 import { mergeAsync } from '../generation/merge-deltas.js';
 import { resolveName } from '../replica/served-model.js';
 import { sendJson } from '../replica/send-json.js';
@@ -47,7 +47,8 @@ async function answer(
   const accounted = { id: head.id, route: routeOf(request), model: head.model };
   await whileAdmitted(parts, response, accounted, count, async (signal, account) => {
     const generations = await startAll(parts, parsed, head, signal, account);
-    const texts = parsed.details.tokensAsIds ? textsById(model.tokenizer) : model.tokenizer;
+    const { tokenizer } = model;
+    const texts = parsed.details.tokensAsIds ? textsById(tokenizer) : textsOf(tokenizer, parsed);
     const answerWriter = writer(head, texts);
     if (parsed.stream) {
       await stream(new SseStream(response, protocol.keepAlive), generations, answerWriter);

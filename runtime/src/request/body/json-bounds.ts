@@ -33,6 +33,11 @@ export class JsonBounds {
   /** Whether the next byte stands behind a backslash. */
   #isEscaped = false;
 
+  /** Values so far. */
+  get values(): number {
+    return this.#values;
+  }
+
   /** What is too much of JSON in UTF-8, for a message that says whose it is; null: nothing, or it is no JSON. */
   excessOf(json: Uint8Array): string | null {
     this.#begin();

@@ -16,6 +16,8 @@ import {
 } from '../body/field-table.js';
 import { JsonBounds } from '../body/json-bounds.js';
 import { invalidRequest, violationAt, type Violation } from '../body/violation.js';
+import { writtenAs } from '../../tools/exact-json.js';
+import { noteNames } from '../../tools/written-names.js';
 
 /** A JSON schema, or its text, which may be spaced out. */
 const schemaText = { type: ['object', 'string'], minLength: 1, maxLength: 262144 } as const;
@@ -195,7 +197,10 @@ function jsonSchema(value: unknown, param: string): Named {
   if (excess !== null) return refuse(excess);
   let schema = value;
   try {
-    if (typeof value === 'string') schema = JSON.parse(value) as unknown;
+    if (typeof value === 'string') {
+      schema = JSON.parse(value) as unknown;
+      noteNames(schema, value);
+    }
   } catch (error) {
     return refuse(`is not JSON: ${(error as Error).message}`);
   }
@@ -205,5 +210,5 @@ function jsonSchema(value: unknown, param: string): Named {
   const patterns = new JsonPatterns({ escaped: true });
   const violations = unsupportedInSchema(schema, param, patterns);
   if (violations.length > 0) return refused(...violations);
-  return { kind: 'jsonSchema', text: JSON.stringify(schemaToCompile(schema, patterns)), param, violations };
+  return { kind: 'jsonSchema', text: writtenAs(schemaToCompile(schema, patterns)), param, violations };
 }

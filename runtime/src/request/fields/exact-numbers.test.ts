@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { noteNames } from '../../tools/written-names.js';
 import { withStandIns } from './exact-numbers.js';
 import { readMessages, type RawMessage } from './messages.js';
 
@@ -50,4 +51,14 @@ test('what only looks like a stand-in is left alone', () => {
 test('the numbers of very long calls are as JavaScript has them', () => {
   const long = `{"n":1.0,"text":"${'x'.repeat(262_144)}"}`;
   expect(written(long, '{"n":2.0}')).toMatch(/"n":1,.*"n":2\.0/);
+});
+
+test('names that are whole numbers keep their places, in calls and in tools', () => {
+  const text = '{"b":1,"10":{"z":2.0,"0":[{"x":1,"3":2}]},"2":4}';
+  expect(written(text)).toContain(text);
+  const tools = '[{"b":{"10":true,"a":null,"2":{}}},{"2":0,"1":1}]';
+  const given = JSON.parse(tools) as unknown[];
+  noteNames(given, tools);
+  const stoodIn = withStandIns([], given);
+  expect(stoodIn.restore(JSON.stringify(stoodIn.tools))).toBe(tools);
 });

@@ -1,7 +1,8 @@
 // Chat messages, and the one form of them that templates of text models understand: content is a string, the arguments of
 // tool calls are objects.
 
-import { parseExactly } from '../../tools/exact-json.js';
+import { inexact, parseExactly } from '../../tools/exact-json.js';
+import { noteNames } from '../../tools/written-names.js';
 import { never, nullableText, text } from '../body/field-schemas.js';
 import { rendered, type Fields, type FieldTable, type ValueOf } from '../body/field-table.js';
 import { JsonBounds } from '../body/json-bounds.js';
@@ -67,8 +68,6 @@ export type Message = Fields & { readonly role: string; readonly content: string
 const maxExactChars = 262_144;
 /** Characters of a conversation's calls that are read at all: more than a context of half a million tokens holds. */
 const maxReadChars = 2 ** 21;
-/** What may be a number that JavaScript would write otherwise. Linear: digits are counted from the first of them. */
-const inexact = /\.\d*0(?!\d)|(?<!\d\.?)(?:\d\.?){16}|\.0{6}|\d[eE]|-0/;
 
 /**
  * Text parts are joined as they are; `developer` is OpenAI's newer word for `system`. Numbers of calls are as `parseExactly`
@@ -81,9 +80,11 @@ export function readMessages(messages: readonly RawMessage[]): Message[] {
   const parse = (text: string): unknown => {
     readChars -= text.length;
     if (readChars < 0 || bounds.excessOf(Buffer.from(text)) !== null) return text;
-    if (exactChars < text.length || !inexact.test(text)) return JSON.parse(text) as unknown;
-    exactChars -= text.length;
-    return parseExactly(text);
+    const isExact = text.length <= exactChars && inexact.test(text);
+    if (isExact) exactChars -= text.length;
+    const value = isExact ? parseExactly(text) : (JSON.parse(text) as unknown);
+    noteNames(value, text);
+    return value;
   };
   return messages.map(({ tool_calls, reasoning_content, ...message }) => {
     // Templates know the one name; clients send back either. Templates ask whether the keys are there at all.

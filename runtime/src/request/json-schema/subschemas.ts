@@ -1,5 +1,7 @@
 // Where a JSON schema holds other schemas.
 
+import { mapMembers } from '../../tools/written-names.js';
+
 export type Schema = Readonly<Record<string, unknown>>;
 
 export const listsOfSchemas = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
@@ -25,8 +27,7 @@ export function subschemas(schema: Schema): [string, unknown][] {
 export function mapSubschemas(schema: Schema, map: (each: unknown) => unknown): Schema {
   const mapped = (keyword: string, value: unknown): unknown => {
     if (listsOfSchemas.has(keyword)) return (value as readonly unknown[]).map(map);
-    if (namedSchemas.has(keyword))
-      return Object.fromEntries(Object.entries(value as object).map(([name, each]) => [name, map(each)]));
+    if (namedSchemas.has(keyword)) return mapMembers(value as object, map);
     return singleSchemas.has(keyword) ? map(value) : value;
   };
   return Object.fromEntries(

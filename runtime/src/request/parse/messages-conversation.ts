@@ -1,6 +1,7 @@
 // A conversation of Anthropic's Messages as the messages of a chat: results of tools, blocks of the user's messages there,
 // are messages of their own, and the model's thinking and calls stand next to its text.
 
+import { writtenAs } from '../../tools/exact-json.js';
 import { openReasoning } from '../body/sealed-reasoning.js';
 import type { Violation } from '../body/violation.js';
 import type { RawMessage } from '../fields/messages.js';
@@ -57,7 +58,7 @@ function answer({ content }: RawTurn): RawMessage {
     tool_calls: calls.map(({ id, name, input }) => ({
       id,
       type: 'function',
-      function: { name, arguments: JSON.stringify(input) },
+      function: { name, arguments: writtenAs(input) },
     })),
   };
 }

@@ -54,24 +54,26 @@ export async function prepareGeneration(
   const param = fieldOf(request, source);
   const named = request.prompts.length > 1 ? param : 'the prompt';
   // What is cut may be of any length.
-  const maxPromptTokens = request.keptPromptTokens === null ? model.maxModelLen - 1 : null;
+  // A prompt that is only echoed may fill the context.
+  const needed = request.maxTokens === 0 ? 0 : 1;
+  const maxPromptTokens = request.keptPromptTokens === null ? model.maxModelLen - needed : null;
   const whole = await encodePrompt(source, request.tools, model, param, { maxPromptTokens, named, signal });
   const prompt = request.keptPromptTokens === null ? whole : whole.slice(-request.keptPromptTokens);
   if (prompt.length === 0) throw ApiError.of('invalid_request', `${named} has no tokens`, { param });
   const left = model.maxModelLen - prompt.length;
-  if (left < 1 || (request.maxTokens ?? 0) > left)
+  if (left < needed || (request.maxTokens ?? 0) > left)
     throw tooLong(`${named} has ${String(prompt.length)} tokens`, request, left, model, param);
   // Reasoning is separated where a chat template wrote the prompt.
   const reasoning =
     source.kind === 'messages' && model.think !== null
       ? reasoningAfter(prompt, model.think, model.eosIds, await continuedTokens(source, model, signal))
       : null;
-  // The engine's last row of a prompt gives a token, wanted or not.
-  const maxTokens = Math.max(1, request.maxTokens ?? left);
+  // The engine's last row of a prompt gives a token, wanted or not; behind a full context it is none of the sequence.
+  const maxTokens = Math.min(left, Math.max(1, request.maxTokens ?? left));
   // Anthropic's has no bound, and the engine counts in 32 bits: one of all that may come is none.
   const budget =
     reasoning !== null && request.thinkingBudget !== null && request.thinkingBudget < maxTokens
-      ? { ...reasoning, tokens: request.thinkingBudget }
+      ? { ...reasoning, tokens: request.thinkingBudget, blanks: model.tokenizer.blankIds }
       : null;
   const stopTokens = new Set([...(request.ignoreEos ? [] : model.eosIds), ...request.stopTokenIds]);
   const toRun: GenerateRequest = {
@@ -230,12 +232,12 @@ export async function renderMessages(
       { param: 'messages' },
     );
   }
-  const stoodIn = withStandIns(marked(messages, ending));
+  const stoodIn = withStandIns(marked(messages, ending), tools);
   try {
     const rendered = await chatTemplate.render(
       {
         messages: stoodIn.messages,
-        tools,
+        tools: stoodIn.tools,
         kwargs: templateKwargs,
         addGenerationPrompt: ending === 'answer',
       },

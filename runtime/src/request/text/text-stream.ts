@@ -39,6 +39,8 @@ export interface GeneratedToken {
   readonly id: number;
   /** Null of the first token of an echoed prompt. */
   readonly logprobs: TokenLogprobs | null;
+  /** Of a prompt's token: whether the echoed text has nothing of it. */
+  readonly isLeftOut?: boolean;
 }
 
 /** What one engine output adds. */
