@@ -71,6 +71,8 @@ test('answers are what the types of the clients say', async () => {
   seen.push({ type: 'Anthropic.ErrorResponse', value: await refused.json() });
   const counted = await server.post(routeTable.countTokens.path, { messages: messages.body.messages });
   seen.push({ type: 'Anthropic.MessageTokensCount', value: await counted.json() });
+  const models = await server.get(routeTable.listModels.path);
+  seen.push({ type: 'Anthropic.ModelInfo', value: ((await models.json()) as { data: unknown[] }).data[0] });
   server.script = () => [{ ...output([]), embedding: Float32Array.of(3, 4), finish: 'stop' }];
   const embedded = await server.post(routeTable.embeddings.path, { input: ['x', 'y'] });
   seen.push({ type: 'OpenAI.CreateEmbeddingResponse', value: await embedded.json() });

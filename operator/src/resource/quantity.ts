@@ -1,4 +1,4 @@
-// Kubernetes quantities ("48Gi", "1500m", "2") as numbers.
+// Kubernetes quantities ("48Gi", "1500m", "2") as numbers. The client library's quantityToScalar throws on "1.5Gi".
 
 const factors: Readonly<Record<string, number>> = {
   n: 1e-9,

@@ -17,9 +17,15 @@ import {
   healthRoute,
   inferenceLiveRoute,
   inferenceReadyRoute,
+  loadRoute,
   metricsRoute,
   versionRoute,
 } from './routes/health-routes.js';
+import {
+  inferenceModelReadyRoute,
+  inferenceModelRoute,
+  inferenceServerRoute,
+} from './routes/inference-routes.js';
 import { messagesProtocol } from './protocols/messages-protocol.js';
 import { getModelRoute, listModelsRoute } from './routes/models-route.js';
 import { predictRoute } from './routes/predict-route.js';
@@ -30,7 +36,12 @@ import type { ServerParts } from './replica/server-parts.js';
 import { jsonBody } from './bodies/json-body.js';
 import { requireSingleHeaders } from './server/single-headers.js';
 import { streamCheckRoute } from './routes/stream-check-route.js';
-import { applyTemplateRoute, detokenizeRoute, tokenizeRoute } from './routes/text-routes.js';
+import {
+  applyTemplateRoute,
+  detokenizeRoute,
+  tokenizeRoute,
+  tokenizerInfoRoute,
+} from './routes/text-routes.js';
 import { uiFiles, uiRoute, uiStatusRoute } from './routes/ui-routes.js';
 import { unknownRoute } from './api/unknown-route.js';
 
@@ -68,6 +79,10 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     startup: aliveRoute,
     inferenceReady: inferenceReadyRoute(parts),
     inferenceLive: inferenceLiveRoute,
+    inferenceServer: inferenceServerRoute,
+    inferenceModel: inferenceModelRoute(parts),
+    inferenceModelReady: inferenceModelReadyRoute(parts),
+    load: loadRoute(parts),
     metrics: metricsRoute(parts),
     ui: uiRoute,
     uiStatus: uiStatusRoute(parts),
@@ -83,6 +98,7 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     generate: generateRoute(parts),
     tokenize: tokenizeRoute(parts),
     detokenize: detokenizeRoute(parts),
+    tokenizerInfo: tokenizerInfoRoute(parts),
     applyTemplate: applyTemplateRoute(parts),
     streamCheck: streamCheckRoute(parts),
     warmup: warmupRoute(parts),

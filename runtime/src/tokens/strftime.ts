@@ -1,4 +1,5 @@
-// A time as Python's strftime() writes it in the C locale, in the process's time zone.
+// A time as Python's strftime() writes it in the C locale, in the process's time zone. The package of this name follows a
+// locale of its own: it writes %X with AM and has no %f.
 
 const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const months = [

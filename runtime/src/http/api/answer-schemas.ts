@@ -9,7 +9,7 @@ const whole = { type: 'integer', minimum: 0 };
 const boolean = { type: 'boolean' };
 const anyOrNull = (type: string): JsonSchema => ({ type: [type, 'null'] });
 const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
-const only = (value: string): JsonSchema => ({ const: value });
+const only = (value: string | boolean): JsonSchema => ({ const: value });
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
 /** Every member is required unless it is named as optional. */
@@ -38,6 +38,11 @@ const model = {
   root: text,
   parent: { type: 'null' },
   max_model_len: anyOrNull('integer'),
+  type: only('model'),
+  display_name: text,
+  created_at: text,
+  max_input_tokens: anyOrNull('integer'),
+  max_tokens: anyOrNull('integer'),
 };
 const prediction = object(
   { model_name: text, response: text, reasoning: text, prompt_tokens: whole, completion_tokens: whole },
@@ -91,6 +96,16 @@ const schemas = {
   Health: object(health, keyed),
   InferenceReady: object({ ready: boolean, ...health }, keyed),
   InferenceLive: object({ live: boolean }),
+  InferenceServer: object({ name: text, version: text, extensions: list(text) }),
+  InferenceModel: object({
+    name: text,
+    versions: list(text),
+    platform: text,
+    inputs: list({ type: 'object' }),
+    outputs: list({ type: 'object' }),
+  }),
+  InferenceModelReady: object({ name: text, ready: boolean }),
+  Load: object({ server_load: whole }),
   Alive: object({ alive: boolean }),
   Metrics: text,
   Page: text,
@@ -139,7 +154,14 @@ const schemas = {
     ),
     usage: object({ prompt_tokens: whole, total_tokens: whole }),
   }),
-  Models: object({ object: only('list'), data: list(object(model)), models: list(text) }),
+  Models: object({
+    object: only('list'),
+    data: list(object(model)),
+    models: list(text),
+    has_more: only(false),
+    first_id: text,
+    last_id: text,
+  }),
   Model: object({ ...model, name: text, ready: boolean }),
   Prediction: { anyOf: [prediction, object({ predictions: list(prediction) })] },
   Generated: object({
@@ -155,6 +177,13 @@ const schemas = {
     max_model_len: whole,
     tokens: list(whole),
     token_strs: { anyOf: [list(text), { type: 'null' }] },
+  }),
+  TokenizerInfo: object({
+    tokenizer_class: text,
+    bos_token: anyOrNull('string'),
+    eos_token: anyOrNull('string'),
+    pad_token: anyOrNull('string'),
+    chat_template: anyOrNull('string'),
   }),
   Prompt: object({ prompt: text }),
   WarmedUp: object({ model: text, seconds: { type: 'number' }, usage: ref('Usage') }),

@@ -52,6 +52,23 @@ export const routeTable = {
   startup: get(routes.startup, 'Startup probe: the process responds', 'Alive'),
   inferenceReady: get('/v2/health/ready', 'Readiness in the Open Inference Protocol', 'InferenceReady', true),
   inferenceLive: get('/v2/health/live', 'Liveness in the Open Inference Protocol', 'InferenceLive'),
+  inferenceServer: get(
+    '/v2',
+    'Name and version of the server in the Open Inference Protocol',
+    'InferenceServer',
+  ),
+  inferenceModel: get(
+    '/v2/models/{name}',
+    'One served model name in the Open Inference Protocol',
+    'InferenceModel',
+  ),
+  inferenceModelReady: get(
+    '/v2/models/{name}/ready',
+    'Readiness of a served model name in the Open Inference Protocol; 503 until it is ready',
+    'InferenceModelReady',
+    true,
+  ),
+  load: get('/load', 'Number of requests in progress', 'Load'),
   metrics: get(routes.metrics, 'Metrics for Prometheus', 'Metrics'),
   ui: get('/ui', 'Status page with a chat box', 'Page'),
   uiStatus: get('/ui/status', 'Data of the status page', 'UiStatus'),
@@ -105,6 +122,11 @@ export const routeTable = {
   ),
   tokenize: post('/tokenize', 'Token IDs of a text or of a conversation', 'tokenize', 'Tokens'),
   detokenize: post('/detokenize', 'Text of token IDs', 'detokenize', 'Prompt'),
+  tokenizerInfo: get(
+    '/tokenizer_info',
+    "The checkpoint's tokenizer_config.json, with special tokens as texts and the chat template",
+    'TokenizerInfo',
+  ),
   applyTemplate: post(
     '/apply-template',
     'Prompt that the chat template renders from a conversation',

@@ -11,7 +11,7 @@ import type { TokenTexts } from './logprob-shapes.js';
 
 export interface AnswerProtocol {
   readonly idPrefix: string;
-  /** Headers that carry the answer's id. */
+  /** Headers that carry the answer's id besides x-request-id. */
   readonly idHeaders: readonly string[];
   /** Sent after a while of silence on a stream. */
   readonly keepAlive: string;

@@ -14,7 +14,7 @@ import type { TextPlaces } from './text-places.js';
 export function chunkProtocol(kind: 'chat' | 'completions', shape: AnswerShape): AnswerProtocol {
   return {
     idPrefix: shape.idPrefix,
-    idHeaders: ['x-request-id'],
+    idHeaders: [],
     keepAlive: commentEvent,
     wordings: [],
     read(body, defaults, randomSeed) {

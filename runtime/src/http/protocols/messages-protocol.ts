@@ -15,7 +15,7 @@ import { typedEvent, type TypedData } from './sse-event.js';
 
 export const messagesProtocol: AnswerProtocol = {
   idPrefix: 'msg_',
-  idHeaders: ['x-request-id', 'request-id'],
+  idHeaders: ['request-id'],
   keepAlive: typedEvent({ type: 'ping' }),
   wordings: messagesWordings,
   read(body, defaults, randomSeed) {

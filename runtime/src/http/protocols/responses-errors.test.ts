@@ -18,7 +18,6 @@ test.each<[object, string, string]>([
   [{ surprise: 1 }, 'surprise', 'surprise is not a known field'],
   [{ previous_response_id: 'resp_1' }, 'previous_response_id', 'nothing is stored here'],
   [{ background: true }, 'background', 'nothing is stored here'],
-  [{ truncation: 'auto' }, 'truncation', 'truncation is not supported'],
   [
     { include: ['message.output_text.logprobs'] },
     'include.0',

@@ -18,7 +18,7 @@ import { commentEvent, typedEvent, type TypedData } from './sse-event.js';
 
 export const responsesProtocol: AnswerProtocol = {
   idPrefix: 'resp_',
-  idHeaders: ['x-request-id'],
+  idHeaders: [],
   keepAlive: commentEvent,
   wordings: responsesWordings,
   read(body, defaults, randomSeed) {

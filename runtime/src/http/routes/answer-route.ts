@@ -11,6 +11,7 @@ import { bestChoices } from '../protocols/best-choices.js';
 import { asApiError, Generation, type Usage } from '../generation/generation.js';
 import { textsById } from '../protocols/logprob-shapes.js';
 import { mergeAsync } from '../generation/merge-deltas.js';
+import { nameAnswer } from '../access/request-record.js';
 import { resolveName } from '../replica/served-model.js';
 import { sendJson } from '../replica/send-json.js';
 import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
@@ -35,6 +36,7 @@ async function answer(
   const { model } = parts.lifecycle.requireServing();
   const id = newId(protocol.idPrefix);
   // Of refusals too, which people report by it.
+  nameAnswer(response, id);
   for (const name of protocol.idHeaders) response.setHeader(name, id);
   const { parsed, writer } = protocol.read(request.body, model.defaults, randomSeed());
   const head: AnswerHead = {

@@ -6,6 +6,7 @@ import type { GenerationDefaults } from '../../request/fields/generation-default
 import { parseRequest, type ApiRequest } from '../../request/parse/parse-request.js';
 import { readWhole } from './answer-route.js';
 import { Generation } from '../generation/generation.js';
+import { nameAnswer } from '../access/request-record.js';
 import { resolveName } from '../replica/served-model.js';
 import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
 
@@ -18,7 +19,7 @@ export function predictRoute(parts: ServerParts): RequestHandler {
     const parsed = bodies.map((each) => parseInstance(each, serving.model.defaults));
     const { metrics, now } = parts;
     const id = newId('predict-');
-    response.setHeader('x-request-id', id);
+    nameAnswer(response, id);
     const accounted = { id, route: routeOf(request), model: modelName };
     await whileAdmitted(parts, response, accounted, parsed.length, async (signal, account) => {
       const context = {

@@ -11,6 +11,7 @@ import {
   text,
 } from '../body/field-schemas.js';
 import type { Conditional } from '../body/field-table.js';
+import { servedAnyway } from './served-anyway.js';
 
 /** A text, or blocks of it, which are joined as they are. */
 export type RawText = string | readonly { readonly text: string }[];
@@ -187,6 +188,7 @@ export const messagesFields = {
 } as const;
 
 export const refusedMessagesFields = {
+  ...servedAnyway,
   service_tier: { enum: ['auto', 'standard_only'] },
   speed: { enum: ['standard'] },
   container: never,

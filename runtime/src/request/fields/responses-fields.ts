@@ -5,6 +5,8 @@ import { functionName, needs, never, nullableBoolean, nullableText, text } from 
 import type { Conditional, Fields } from '../body/field-table.js';
 import { sealPrefix } from '../body/sealed-reasoning.js';
 import type { RawMessage } from './messages.js';
+import { verbosities } from './scheduling.js';
+import { servedAnyway } from './served-anyway.js';
 import { reasoningEfforts } from './thinking.js';
 
 export type RawText = string | readonly ({ readonly text: string } | { readonly refusal: string })[];
@@ -198,7 +200,7 @@ export const responsesFields = {
           },
         ],
       },
-      verbosity: { enum: ['medium', null] },
+      verbosity: { enum: [...verbosities, null] },
     },
   },
   reasoning: {
@@ -213,23 +215,19 @@ export const responsesFields = {
 } as const;
 
 export const refusedResponsesFields = {
-  // As vLLM without a store: OpenAI's default is true, and few who send it want to read the response again.
-  store: { type: 'boolean' },
   previous_response_id: { ...never, description: unstored },
   conversation: { ...never, description: unstored },
   background: { enum: [false], description: unstored },
   prompt: never,
   top_logprobs: { enum: [0] },
-  truncation: { enum: ['disabled'] },
   stream_options: {
     type: 'object',
     additionalProperties: false,
     properties: { include_obfuscation: { enum: [false, null] } },
   },
-  service_tier: { enum: ['auto', 'default'] },
   context_management: { type: 'array', maxItems: 0 },
   max_tool_calls: never,
   moderation: never,
   prompt_cache_options: never,
-  prompt_cache_retention: { enum: ['in_memory'] },
+  ...servedAnyway,
 } as const;

@@ -265,6 +265,9 @@ test('a field that is refused is not honoured on every route', () => {
     'return_tokens_as_token_ids',
     'add_generation_prompt',
     'continue_final_message',
+    'service_tier',
+    'store',
+    'verbosity',
   ]);
   expect(both.filter(([, { routes }]) => routes.includes('predict'))).toEqual([]);
 });
