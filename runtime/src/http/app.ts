@@ -8,7 +8,7 @@ import { chatShape } from './protocols/chat-shape.js';
 import { chunkProtocol } from './protocols/chunk-protocol.js';
 import { requireClientCertificate } from './access/client-certificate.js';
 import { completionShape } from './protocols/completion-shape.js';
-import { countTokensRoute } from './routes/count-tokens-route.js';
+import { countTokensRoute, messagesCount, responsesCount } from './routes/count-tokens-route.js';
 import { embeddingsRoute } from './routes/embeddings-route.js';
 import { errorHandler } from './routes/error-handler.js';
 import { generateRoute, warmupRoute } from './routes/generate-route.js';
@@ -90,7 +90,8 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     completions: answerRoute(parts, chunkProtocol('completions', completionShape)),
     responses: answerRoute(parts, responsesProtocol),
     messages: answerRoute(parts, messagesProtocol),
-    countTokens: countTokensRoute(parts),
+    countTokens: countTokensRoute(parts, messagesCount),
+    inputTokens: countTokensRoute(parts, responsesCount),
     embeddings: embeddingsRoute(parts),
     listModels: listModelsRoute(parts, startedAt),
     getModel: getModelRoute(parts, startedAt),

@@ -23,6 +23,7 @@ describe('texts that are not generated from', () => {
     ['/detokenize', { tokens: ids }],
     ['/apply-template', { messages }],
     ['/v1/messages/count_tokens', { model: 'tiny', messages }],
+    ['/v1/responses/input_tokens', { model: 'tiny', input: text }],
   ];
 
   test.each(costly)('of %s are accounted, and bill no tokens', async (path, request) => {

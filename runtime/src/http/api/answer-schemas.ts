@@ -142,6 +142,7 @@ const schemas = {
   Message: anthropicMessage,
   MessageEvent: object({ type: text }),
   TokenCount: object({ input_tokens: whole }),
+  InputTokenCount: object({ object: only('response.input_tokens'), input_tokens: whole }),
   Embeddings: object({
     object: only('list'),
     model: text,

@@ -30,6 +30,7 @@ const bodies: Partial<Record<RouteName, object>> = {
   chat: { messages },
   completions: { prompt: ['x', 'y'], logprobs: 1 },
   responses: { input: 'x' },
+  inputTokens: { input: 'x' },
   messages: { messages, max_tokens: 5 },
   countTokens: { messages },
   embeddings: { input: 'x' },

@@ -87,6 +87,12 @@ export const routeTable = {
     'Response',
     'ResponseEvent',
   ),
+  inputTokens: post(
+    '/v1/responses/input_tokens',
+    "Count the tokens of a prompt in OpenAI's Responses API",
+    'responses',
+    'InputTokenCount',
+  ),
   messages: post(
     '/v1/messages',
     "Create a message in Anthropic's Messages API",

@@ -95,9 +95,20 @@ test('continuous_usage_stats reports the usage so far on each chunk', async () =
     const stream_options = { continuous_usage_stats: true, include_usage };
     const chunks = await events(await server.chat({ stream: true, stream_options }));
     const counts = chunks.slice(0, 4).map(({ usage }) => usage?.completion_tokens);
-    // The chunk of the role leaves with that of the first token.
-    expect(counts).toEqual([1, 1, 2, 3]);
+    expect(counts).toEqual([0, 1, 2, 3]);
   }
+});
+
+test('continuous_usage_stats counts each choice for itself, with its prompt', async () => {
+  const stream_options = { continuous_usage_stats: true };
+  const asked = { prompt: [x, y, z], n: 2, stream: true, stream_options };
+  const chunks = await events(await server.post('/v1/completions', asked));
+  const last = chunks.filter(({ choices }) => choices[0]?.finish_reason === 'stop');
+  expect(last.map(({ usage }) => usage?.completion_tokens).toSorted()).toEqual([3, 6]);
+  const first = chunks.filter(({ choices }) => choices[0]?.text === 'a');
+  expect(first).toMatchObject(
+    [1, 1].map((completion_tokens) => ({ usage: { prompt_tokens: 3, completion_tokens } })),
+  );
 });
 
 test('truncate_prompt_tokens keeps the end of the prompt, and echo shows what was kept', async () => {
@@ -106,4 +117,13 @@ test('truncate_prompt_tokens keeps the end of the prompt, and echo shows what wa
   expect(body).toMatchObject({ choices: [{ text: 'yzab' }], usage: { prompt_tokens: 2 } });
   await ask({ prompt: 'x'.repeat(500), truncate_prompt_tokens: 9 });
   expect(server.engine.requests[1]!.prompt).toHaveLength(9);
+  for (const [side, kept] of [
+    ['left', [y, z]],
+    ['right', [x, y]],
+  ]) {
+    await ask({ truncate_prompt_tokens: 2, truncation_side: side });
+    expect([...server.engine.requests.at(-1)!.prompt]).toEqual(kept);
+  }
+  await ask({ truncation_side: 'right' });
+  expect([...server.engine.requests.at(-1)!.prompt]).toEqual([x, y, z]);
 });

@@ -3,7 +3,7 @@
 import type { ApiError } from '../../request/body/api-error.js';
 import { parseRequest, type ApiRequest } from '../../request/parse/parse-request.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
-import type { AnswerProtocol, AnswerWriter } from './answer-protocol.js';
+import type { AnswerProtocol, AnswerWriter, UsageSoFar } from './answer-protocol.js';
 import type { AnswerHead, AnswerShape, WholeChoice } from './answer-shape.js';
 import type { Usage } from '../generation/generation.js';
 import { placesOf, type TokenTexts } from './logprob-shapes.js';
@@ -38,17 +38,20 @@ class ChunkWriter implements AnswerWriter {
     this.unfinished = parsed.prompts.length * parsed.choices.generated;
   }
 
-  delta(index: number, delta: TextDelta, usage: () => Usage): string[] {
+  delta(index: number, delta: TextDelta, usage: UsageSoFar): string[] {
     const { shape, parsed, head, texts } = this;
     if (delta.finish !== null) this.unfinished -= 1;
     const isLast = shape.usageOnLastChunk && !parsed.includeUsage && this.unfinished === 0;
-    const used = isLast || parsed.continuousUsage ? usage() : null;
-    const opening = this.places[index] === undefined ? shape.opening(head, index, delta, used, texts) : null;
+    const eachChunk = parsed.continuousUsage ? usage.own() : null;
+    // As vLLM counts: none of the answer's tokens are in what goes before them.
+    const before = eachChunk === null ? null : { ...eachChunk, completionTokens: 0, reasoningTokens: 0 };
+    const opening =
+      this.places[index] === undefined ? shape.opening(head, index, delta, before, texts) : null;
     const places = (this.places[index] ??= placesOf(texts));
     const parts = onePerCall(opening === null ? delta : { ...delta, promptTokenIds: null });
     const last = parts.length - 1;
     const chunks = parts.map((part, i) =>
-      shape.chunk(head, index, part, places, i === last ? used : null, texts),
+      shape.chunk(head, index, part, places, isLast && i === last ? usage.all() : eachChunk, texts),
     );
     return [...(opening === null ? [] : [opening]), ...chunks].map(plainEvent);
   }

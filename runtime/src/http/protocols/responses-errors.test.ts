@@ -24,9 +24,9 @@ test.each<[object, string, string]>([
     'include.0 must be "reasoning.encrypted_content"',
   ],
   [
-    { tool_choice: { type: 'allowed_tools' } },
+    { tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [] } },
     'tool_choice',
-    'tool_choice must be "none", "auto", "required" or {"type": "function", "name"',
+    'tool_choice must be "none", "auto", "required", {"type": "function", "name"',
   ],
   [
     { tools: [{ type: 'web_search', external_web_access: false }] },

@@ -120,14 +120,15 @@ async function stream(
   generations: readonly Generation[],
   answerWriter: AnswerWriter,
 ): Promise<void> {
-  const usage = (): Usage => addUsage(generations.map((generation) => generation.usage));
+  const all = (): Usage => addUsage(generations.map((generation) => generation.usage));
   try {
     for await (const { index, value: delta } of mergeAsync(generations.map((each) => each.deltas()))) {
       // Bytes of half a character, or the beginning of a stop string: nothing to send yet.
       if (delta.finish === null && isEmpty(delta)) continue;
-      await sse.send(...answerWriter.delta(index, delta, usage));
+      const own = (): Usage => generations[index]?.ownUsage ?? all();
+      await sse.send(...answerWriter.delta(index, delta, { all, own }));
     }
-    sse.end(...answerWriter.end(usage()));
+    sse.end(...answerWriter.end(all()));
   } catch (error) {
     if (!sse.hasBegun) {
       sse.abandon();

@@ -8,6 +8,7 @@ export const detailFields = {
   prompt_logprobs: { routes: openAi, schema: { type: 'integer', minimum: 0, maximum: 20 } },
   return_token_ids: { routes: openAi, schema: boolean },
   return_tokens_as_token_ids: { routes: openAi, schema: boolean },
+  include_reasoning: { routes: ['chat'], schema: boolean },
 } as const satisfies FieldTable;
 
 export const alternativesFields = {
@@ -37,6 +38,8 @@ export interface AnswerDetails {
   readonly tokenIds: boolean;
   /** Log probabilities name tokens by id, `token_id:5`, and not by text. */
   readonly tokensAsIds: boolean;
+  /** The model reasons, and the client does not get it. */
+  readonly omitsReasoning: boolean;
 }
 
 export function readDetails(fields: DetailFields): AnswerDetails {
@@ -46,6 +49,7 @@ export function readDetails(fields: DetailFields): AnswerDetails {
     echo: fields.echo === true,
     tokenIds: fields.return_token_ids === true,
     tokensAsIds: fields.return_tokens_as_token_ids === true,
+    omitsReasoning: fields.include_reasoning === false,
   };
 }
 

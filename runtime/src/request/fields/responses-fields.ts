@@ -158,6 +158,13 @@ const input: Conditional<string | readonly RawItem[]> = {
 
 const tools: Conditional<readonly RawTool[]> = { type: 'array', maxItems: 128, items: tool };
 
+const namedFunction = {
+  type: 'object',
+  required: ['type', 'name'],
+  additionalProperties: false,
+  properties: { type: { const: 'function' }, name: text, namespace: nullableText },
+} as const;
+
 export const responsesFields = {
   input,
   instructions: text,
@@ -165,14 +172,19 @@ export const responsesFields = {
   tools,
   tool_choice: {
     description:
-      '"none", "auto", "required" or {"type": "function", "name": NAME}; where only some tools may be called, send no others',
+      '"none", "auto", "required", {"type": "function", "name": NAME} or {"type": "allowed_tools", "mode": "auto" or "required", "tools": [FUNCTIONS AS BEFORE]}',
     anyOf: [
       { enum: ['none', 'auto', 'required'] },
+      namedFunction,
       {
         type: 'object',
-        required: ['type', 'name'],
+        required: ['type', 'mode', 'tools'],
         additionalProperties: false,
-        properties: { type: { const: 'function' }, name: text },
+        properties: {
+          type: { const: 'allowed_tools' },
+          mode: { enum: ['auto', 'required'] },
+          tools: { type: 'array', minItems: 1, maxItems: 128, items: namedFunction },
+        },
       },
     ],
   },

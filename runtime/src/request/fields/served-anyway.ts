@@ -10,8 +10,6 @@ export const servedAnyway: Readonly<Record<string, JsonSchema>> = {
   stream_reasoning: is(true),
   // A chunk for each step.
   stream_interval: is(1),
-  // The last tokens of a prompt are kept.
-  truncation_side: is('left'),
   return_token_offsets: is(false),
   repetition_detection: never,
   kv_transfer_params: never,

@@ -133,7 +133,7 @@ describe('parseRequest', () => {
     ],
     [{ reasoning: 'yes' }, 'reasoning must be one of true, false, "true", "false"'],
     [{ tools: [{ type: 'custom' }] }, 'tools.0.type must be "function"'],
-    [{ tool_choice: { type: 'allowed_tools' } }, 'tool_choice must be "none", "auto", "required" or {"type"'],
+    [{ tool_choice: { type: 'allowed_tools' } }, 'tool_choice must be "none", "auto", "required", {"type"'],
     [{ reasoning: true, enable_thinking: false }, 'enable_thinking contradicts reasoning'],
     [
       { messages: [{ role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } }] },
@@ -263,6 +263,7 @@ test('a field that is refused is not honoured on every route', () => {
     'n',
     'return_token_ids',
     'return_tokens_as_token_ids',
+    'include_reasoning',
     'add_generation_prompt',
     'continue_final_message',
     'service_tier',

@@ -9,7 +9,7 @@ import { validateBody } from '../validate/validate-body.js';
 import { readRequest, type ApiRequest } from './parse-request.js';
 import { refuseMedia } from './refuse-media.js';
 import { readItems } from './response-items.js';
-import { flatTools, type FlatTools } from './tool-namespaces.js';
+import { flatName, flatTools, type FlatTools } from './tool-namespaces.js';
 
 type ResponsesFields = BodyOf<'responses'>;
 
@@ -61,7 +61,7 @@ function chatFields(fields: ResponsesFields, functions: readonly RawFunction[]):
     ],
     max_tokens: max_output_tokens,
     tools: functions.map(readTool),
-    tool_choice: typeof tool_choice === 'object' ? named(tool_choice) : tool_choice,
+    tool_choice: typeof tool_choice === 'object' ? readChoice(tool_choice) : tool_choice,
     response_format: responseFormat(text?.format ?? null),
     reasoning_effort: reasoning?.effort ?? undefined,
   };
@@ -86,10 +86,15 @@ function readTool({
   };
 }
 
-const named = ({ name }: { readonly name: string }): GenerationFields['tool_choice'] => ({
-  type: 'function',
-  function: { name },
-});
+type ObjectChoice = Extract<ResponsesFields['tool_choice'], object>;
+
+function readChoice(choice: ObjectChoice): GenerationFields['tool_choice'] {
+  if (choice.type === 'function') return named(choice);
+  return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: choice.tools.map(named) } };
+}
+
+const named = ({ name, namespace }: Extract<ObjectChoice, { type: 'function' }>) =>
+  ({ type: 'function', function: { name: flatName(name, namespace) } }) as const;
 
 type TextFormat = NonNullable<NonNullable<ResponsesFields['text']>['format']>;
 
