@@ -20,7 +20,8 @@ function object(members: Readonly<Record<string, JsonSchema>>, optional: readonl
 
 const finish = { enum: ['stop', 'length', 'tool_calls', 'abort', 'error', null] };
 const stopReason = { type: ['string', 'integer', 'null'] };
-const end = { logprobs: anyOrNull('object'), finish_reason: finish, stop_reason: stopReason };
+const chunkEnd = { logprobs: anyOrNull('object'), finish_reason: finish };
+const end = { ...chunkEnd, stop_reason: stopReason };
 const message = object({
   role: only('assistant'),
   content: anyOrNull('string'),
@@ -29,7 +30,6 @@ const message = object({
   tool_calls: list({ type: 'object' }),
 });
 const head = { id: text, created: whole, model: text, system_fingerprint: text };
-const usageOrNull = { anyOf: [ref('Usage'), { type: 'null' }] };
 const model = {
   id: text,
   object: only('model'),
@@ -128,14 +128,18 @@ const schemas = {
   ChatCompletionChunk: object({
     ...head,
     object: only('chat.completion.chunk'),
-    choices: list(object({ index: whole, delta: { type: 'object' }, ...end })),
-    usage: usageOrNull,
+    choices: list(object({ index: whole, delta: { type: 'object' }, ...chunkEnd })),
   }),
   Completion: object({
     ...head,
     object: only('text_completion'),
     choices: list(object({ index: whole, text, ...end })),
-    usage: usageOrNull,
+    usage: ref('Usage'),
+  }),
+  CompletionChunk: object({
+    ...head,
+    object: only('text_completion'),
+    choices: list(object({ index: whole, text, ...chunkEnd })),
   }),
   Response: response,
   ResponseEvent: object({ type: text, sequence_number: whole }),

@@ -79,7 +79,13 @@ export const routeTable = {
     'ChatCompletion',
     'ChatCompletionChunk',
   ),
-  completions: post('/v1/completions', 'Create text completions', 'completions', 'Completion', 'Completion'),
+  completions: post(
+    '/v1/completions',
+    'Create text completions',
+    'completions',
+    'Completion',
+    'CompletionChunk',
+  ),
   responses: post(
     '/v1/responses',
     "Create a response in OpenAI's Responses API",
