@@ -32,6 +32,7 @@ import { predictRoute } from './routes/predict-route.js';
 import { recordRequests } from './access/request-record.js';
 import { responsesProtocol } from './protocols/responses-protocol.js';
 import { mountedRoutes, type RouteName } from './api/route-table.js';
+import { renderRoute } from './routes/render-route.js';
 import type { ServerParts } from './replica/server-parts.js';
 import { jsonBody } from './bodies/json-body.js';
 import { requireSingleHeaders } from './server/single-headers.js';
@@ -88,6 +89,8 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     uiStatus: uiStatusRoute(parts),
     chat: answerRoute(parts, chunkProtocol('chat', chatShape)),
     completions: answerRoute(parts, chunkProtocol('completions', completionShape)),
+    renderChat: renderRoute(parts, 'chat'),
+    renderCompletions: renderRoute(parts, 'completions'),
     responses: answerRoute(parts, responsesProtocol),
     messages: answerRoute(parts, messagesProtocol),
     countTokens: countTokensRoute(parts, messagesCount),

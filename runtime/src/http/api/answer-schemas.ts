@@ -141,6 +141,13 @@ const schemas = {
     object: only('text_completion'),
     choices: list(object({ index: whole, text, ...chunkEnd })),
   }),
+  RenderedPrompt: object({
+    request_id: text,
+    model: text,
+    token_ids: list(whole),
+    features: { type: 'null' },
+  }),
+  RenderedPrompts: list(ref('RenderedPrompt')),
   Response: response,
   ResponseEvent: object({ type: text, sequence_number: whole }),
   Message: anthropicMessage,

@@ -29,6 +29,8 @@ const messages = [{ role: 'user', content: 'x' }];
 const bodies: Partial<Record<RouteName, object>> = {
   chat: { messages },
   completions: { prompt: ['x', 'y'], logprobs: 1 },
+  renderChat: { messages },
+  renderCompletions: { prompt: ['x', 'y'] },
   responses: { input: 'x' },
   inputTokens: { input: 'x' },
   messages: { messages, max_tokens: 5 },

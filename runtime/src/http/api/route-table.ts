@@ -86,6 +86,18 @@ export const routeTable = {
     'Completion',
     'CompletionChunk',
   ),
+  renderChat: post(
+    '/v1/chat/completions/render',
+    'Token IDs of the prompt that a chat makes',
+    'chat',
+    'RenderedPrompt',
+  ),
+  renderCompletions: post(
+    '/v1/completions/render',
+    'Token IDs of the prompts of text completions',
+    'completions',
+    'RenderedPrompts',
+  ),
   responses: post(
     '/v1/responses',
     "Create a response in OpenAI's Responses API",
