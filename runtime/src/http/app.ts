@@ -21,6 +21,7 @@ import {
   metricsRoute,
   versionRoute,
 } from './routes/health-routes.js';
+import { inferRoute } from './routes/infer-route.js';
 import {
   inferenceModelReadyRoute,
   inferenceModelRoute,
@@ -83,6 +84,7 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     inferenceServer: inferenceServerRoute,
     inferenceModel: inferenceModelRoute(parts),
     inferenceModelReady: inferenceModelReadyRoute(parts),
+    infer: inferRoute(parts),
     load: loadRoute(parts),
     metrics: metricsRoute(parts),
     ui: uiRoute,

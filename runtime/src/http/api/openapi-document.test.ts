@@ -37,6 +37,7 @@ const bodies: Partial<Record<RouteName, object>> = {
   countTokens: { messages },
   embeddings: { input: 'x' },
   predict: { prompt: 'x' },
+  infer: { inputs: [{ name: 'a', shape: [1], datatype: 'BYTES', data: ['x'] }] },
   generate: { prompt: 'x' },
   tokenize: { prompt: 'x', return_token_strs: true },
   detokenize: { tokens: [65] },

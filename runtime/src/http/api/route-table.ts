@@ -68,6 +68,12 @@ export const routeTable = {
     'InferenceModelReady',
     true,
   ),
+  infer: post(
+    '/v2/models/{name}/infer',
+    'Complete prompts in the Open Inference Protocol: one BYTES tensor of them, and the fields of :predict as parameters',
+    'infer',
+    'Inference',
+  ),
   load: get('/load', 'Number of requests in progress', 'Load'),
   metrics: get(routes.metrics, 'Metrics for Prometheus', 'Metrics'),
   ui: get('/ui', 'Status page with a chat box', 'Page'),

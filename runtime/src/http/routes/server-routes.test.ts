@@ -107,7 +107,12 @@ test('KServe’s clients read that it lives and is ready', async () => {
   expect(await bodyOf('/v2/health/ready')).toMatchObject({ ready: true, state: 'serving' });
   expect(await bodyOf('/')).toMatchObject({ status: 'alive' });
   expect(await bodyOf('/v2')).toEqual({ name: 'llmservice', version: expect.any(String), extensions: [] });
-  expect(await bodyOf('/v2/models/small')).toMatchObject({ name: 'small', platform: 'llmservice' });
+  expect(await bodyOf('/v2/models/small')).toMatchObject({
+    name: 'small',
+    platform: 'llmservice',
+    inputs: [{ name: 'text_input', datatype: 'BYTES', shape: [-1] }],
+    outputs: [{ name: 'text_output', datatype: 'BYTES', shape: [-1] }],
+  });
   expect(await bodyOf('/v2/models/tiny/ready')).toEqual({ name: 'tiny', ready: true });
   const unserved = await ScriptedServer.start({ serving: false });
   expect((await unserved.get('/v2/models/tiny/ready')).status).toBe(503);

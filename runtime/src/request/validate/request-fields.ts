@@ -14,6 +14,7 @@ import type {
 import { alternativesFields, detailFields, echoField, logprobsOf } from '../fields/answer-details.js';
 import { formatFields, schemaField } from '../fields/answer-format.js';
 import { bestOf, choiceFields, seedFields } from '../fields/choices.js';
+import { inferFields } from '../fields/infer-fields.js';
 import { maxTokensFields, maxTokensOrNone, truncationFields } from '../fields/max-tokens.js';
 import { conversationFields } from '../fields/messages.js';
 import { messagesFields, refusedMessagesFields } from '../fields/messages-fields.js';
@@ -66,6 +67,7 @@ export const fieldsOfRoute = {
   responses: responsesFields,
   ...messagesFields,
   predict: { prompt: text },
+  infer: inferFields,
   embeddings: {
     ...inputFields,
     encoding_format: { enum: ['float', 'base64'] },
@@ -92,6 +94,7 @@ export const requiredFields = {
   messages: ['messages', 'max_tokens'],
   countTokens: ['messages'],
   predict: [],
+  infer: ['inputs'],
   embeddings: ['input'],
   generate: ['prompt'],
   tokenize: [],
@@ -173,4 +176,5 @@ export const refusedFieldsOfRoute: Readonly<
   responses: refusedResponsesFields,
   messages: refusedMessagesFields,
   countTokens: refusedMessagesFields,
+  infer: {},
 };
