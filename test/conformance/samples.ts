@@ -76,6 +76,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   'messages.tools': { value: [anthropicTool] },
   'responses.tools': { value: [flatTool] },
   tools: { value: [tool] },
+  'responses.top_logprobs': { value: 2, beside: { include: ['message.output_text.logprobs'] } },
   top_logprobs: { value: 2, beside: { logprobs: true } },
   top_p: { value: 0.5 },
   truncation: { value: 'auto' },

@@ -50,7 +50,7 @@ export function responseBody(
     service_tier: 'default',
     // Whatever was asked for: nothing is stored here.
     store: false,
-    top_logprobs: 0,
+    top_logprobs: fields.top_logprobs ?? 0,
     truncation: 'disabled',
   };
 }

@@ -2,7 +2,9 @@
 
 import { sealReasoning } from '../../request/body/sealed-reasoning.js';
 import type { ResponsesRequest } from '../../request/parse/parse-responses.js';
+import type { GeneratedToken } from '../../request/text/text-stream.js';
 import type { AnswerPart, PartEvent } from './answer-parts.js';
+import { scoredTokens, type TokenTexts } from './logprob-shapes.js';
 import type { TypedData } from './sse-event.js';
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
@@ -16,6 +18,7 @@ export interface ItemsOf {
   readonly sealsReasoning: boolean;
   /** Functions in namespaces, by the names that the model calls them by. */
   readonly namespaced: ResponsesRequest['namespaced'];
+  readonly texts: TokenTexts;
 }
 
 const idOf = ({ kind, index }: AnswerPart, { id }: ItemsOf): string =>
@@ -24,7 +27,7 @@ const idOf = ({ kind, index }: AnswerPart, { id }: ItemsOf): string =>
 export function itemOf(part: AnswerPart, answer: ItemsOf, status: ItemStatus): object {
   const id = idOf(part, answer);
   // What has begun has no content part yet: an event of its own adds it.
-  const content = status === 'in_progress' ? [] : [contentOf(part)];
+  const content = status === 'in_progress' ? [] : [contentOf(part, answer)];
   switch (part.kind) {
     case 'reasoning': {
       const isSealed = answer.sealsReasoning && status !== 'in_progress';
@@ -45,10 +48,10 @@ function nameOf({ call }: AnswerPart, { namespaced }: ItemsOf): { name?: string;
   return call === null ? {} : (namespaced.get(call.name) ?? { name: call.name });
 }
 
-const contentOf = ({ kind, text }: AnswerPart): object =>
+const contentOf = ({ kind, text, tokens }: AnswerPart, { texts }: ItemsOf): object =>
   kind === 'reasoning'
     ? { type: 'reasoning_text', text }
-    : { type: 'output_text', text, annotations: [], logprobs: [] };
+    : { type: 'output_text', text, annotations: [], logprobs: scoredTokens(tokens, texts) };
 
 /** @param status of the item once it is closed */
 export function itemEvents(event: PartEvent, answer: ItemsOf, status: ItemStatus): TypedData[] {
@@ -59,21 +62,27 @@ export function itemEvents(event: PartEvent, answer: ItemsOf, status: ItemStatus
   const { grown, done } = words[part.kind];
   const isCall = part.kind === 'call';
   // Behind an event that is sent later the part has grown already.
-  const empty = { ...part, text: '' };
+  const empty = { ...part, text: '', tokens: [] };
+  const scored = ({ tokens }: { readonly tokens: readonly GeneratedToken[] }): object =>
+    part.kind === 'text' ? { logprobs: scoredTokens(tokens, answer.texts) } : {};
   switch (event.kind) {
     case 'opened':
       return [
         { type: 'response.output_item.added', ...output, item: itemOf(empty, answer, 'in_progress') },
-        ...(isCall ? [] : [{ type: 'response.content_part.added', ...inContent, part: contentOf(empty) }]),
+        ...(isCall
+          ? []
+          : [{ type: 'response.content_part.added', ...inContent, part: contentOf(empty, answer) }]),
       ];
     case 'grown':
-      return [{ type: grown, ...(isCall ? at : inContent), delta: event.by, ...noLogprobs(part) }];
+      return [{ type: grown, ...(isCall ? at : inContent), delta: event.by, ...scored(event) }];
     case 'closed':
       return [
         isCall
           ? { type: done, ...at, name: nameOf(part, answer).name, arguments: part.text }
-          : { type: done, ...inContent, text: part.text, ...noLogprobs(part) },
-        ...(isCall ? [] : [{ type: 'response.content_part.done', ...inContent, part: contentOf(part) }]),
+          : { type: done, ...inContent, text: part.text, ...scored(part) },
+        ...(isCall
+          ? []
+          : [{ type: 'response.content_part.done', ...inContent, part: contentOf(part, answer) }]),
         { type: 'response.output_item.done', ...output, item: itemOf(part, answer, status) },
       ];
   }
@@ -89,5 +98,3 @@ const words = {
   text: eventsOf('output_text'),
   call: eventsOf('function_call_arguments'),
 };
-
-const noLogprobs = ({ kind }: AnswerPart): object => (kind === 'text' ? { logprobs: [] } : {});

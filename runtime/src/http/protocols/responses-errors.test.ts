@@ -19,10 +19,11 @@ test.each<[object, string, string]>([
   [{ previous_response_id: 'resp_1' }, 'previous_response_id', 'nothing is stored here'],
   [{ background: true }, 'background', 'nothing is stored here'],
   [
-    { include: ['message.output_text.logprobs'] },
+    { include: ['file_search_call.results'] },
     'include.0',
-    'include.0 must be "reasoning.encrypted_content"',
+    'include.0 must be one of "reasoning.encrypted_content", "message.output_text.logprobs"',
   ],
+  [{ top_logprobs: 2 }, 'top_logprobs', 'top_logprobs needs include: ["message.output_text.logprobs"]'],
   [
     { tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [] } },
     'tool_choice',

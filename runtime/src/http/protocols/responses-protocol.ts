@@ -12,6 +12,7 @@ import { AnswerParts, type AnswerPart } from './answer-parts.js';
 import type { AnswerProtocol, AnswerWriter } from './answer-protocol.js';
 import { addUsage, type AnswerHead, type WholeChoice } from './answer-shape.js';
 import type { Usage } from '../generation/generation.js';
+import type { TokenTexts } from './logprob-shapes.js';
 import { responseBody, stateAtEnd, type ResponseState } from './response-body.js';
 import { itemEvents, itemOf, type ItemsOf, type ItemStatus } from './response-output.js';
 import { commentEvent, typedEvent, type TypedData } from './sse-event.js';
@@ -23,7 +24,7 @@ export const responsesProtocol: AnswerProtocol = {
   wordings: responsesWordings,
   read(body, defaults, randomSeed) {
     const request = parseResponses(body, defaults, randomSeed);
-    return { parsed: request.parsed, writer: (head) => new ResponseWriter(request, head) };
+    return { parsed: request.parsed, writer: (head, texts) => new ResponseWriter(request, head, texts) };
   },
 };
 
@@ -37,9 +38,10 @@ class ResponseWriter implements AnswerWriter {
   constructor(
     private readonly request: ResponsesRequest,
     private readonly head: AnswerHead,
+    texts: TokenTexts,
   ) {
     const { sealsReasoning, namespaced } = request;
-    this.itemsOf = { id: head.id, sealsReasoning, namespaced };
+    this.itemsOf = { id: head.id, sealsReasoning, namespaced, texts };
   }
 
   delta(_index: number, delta: TextDelta): string[] {

@@ -12,7 +12,7 @@ export const detailFields = {
 } as const satisfies FieldTable;
 
 export const alternativesFields = {
-  top_logprobs: { routes: ['chat'], schema: { type: 'integer', minimum: 0, maximum: 20 } },
+  top_logprobs: { routes: ['chat', 'responses'], schema: { type: 'integer', minimum: 0, maximum: 20 } },
 } as const satisfies FieldTable;
 
 /** chat: a switch with top_logprobs; completions: the number itself. */

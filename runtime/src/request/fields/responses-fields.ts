@@ -165,6 +165,10 @@ const namedFunction = {
   properties: { type: { const: 'function' }, name: text, namespace: nullableText },
 } as const;
 
+/** What `include` may ask for. */
+export const sealedReasoning = 'reasoning.encrypted_content';
+export const textLogprobs = 'message.output_text.logprobs';
+
 export const responsesFields = {
   input,
   instructions: text,
@@ -188,7 +192,7 @@ export const responsesFields = {
       },
     ],
   },
-  include: { type: 'array', items: { const: 'reasoning.encrypted_content' } },
+  include: { type: 'array', items: { enum: [sealedReasoning, textLogprobs] } },
   text: {
     type: 'object',
     additionalProperties: false,
@@ -231,7 +235,6 @@ export const refusedResponsesFields = {
   conversation: { ...never, description: unstored },
   background: { enum: [false], description: unstored },
   prompt: never,
-  top_logprobs: { enum: [0] },
   stream_options: {
     type: 'object',
     additionalProperties: false,

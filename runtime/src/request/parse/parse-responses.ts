@@ -3,7 +3,7 @@
 import { ApiError, type Wording } from '../body/api-error.js';
 import type { Fields } from '../body/field-table.js';
 import type { GenerationDefaults } from '../fields/generation-defaults.js';
-import type { RawFunction } from '../fields/responses-fields.js';
+import { sealedReasoning, textLogprobs, type RawFunction } from '../fields/responses-fields.js';
 import type { BodyOf, GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
 import { readRequest, type ApiRequest } from './parse-request.js';
@@ -29,6 +29,7 @@ export const responsesWordings: readonly Wording[] = [
   { ours: /\bresponse_format\.json_schema\b/g, theirs: 'text.format' },
   { ours: /\bresponse_format\b/g, theirs: 'text.format' },
   { ours: /\bmax_tokens\b/g, theirs: 'max_output_tokens' },
+  { ours: /needs logprobs: true/g, theirs: `needs include: ["${textLogprobs}"]` },
   { ours: /^messages\b/, theirs: 'input' },
 ];
 
@@ -44,7 +45,7 @@ export function parseResponses(
   const { functions, namespaced, places } = flatTools(tools);
   try {
     const parsed = readRequest('chat', chatFields(fields, functions), defaults, randomSeed);
-    return { fields, parsed, sealsReasoning: include.length > 0, namespaced };
+    return { fields, parsed, sealsReasoning: include.includes(sealedReasoning), namespaced };
   } catch (error) {
     throw error instanceof ApiError ? error.worded(places) : error;
   }
@@ -52,7 +53,7 @@ export function parseResponses(
 
 /** The same request in the fields of a chat. */
 function chatFields(fields: ResponsesFields, functions: readonly RawFunction[]): GenerationFields {
-  const { input, instructions, max_output_tokens, tool_choice, text, reasoning, ...same } = fields;
+  const { input, instructions, max_output_tokens, tool_choice, text, reasoning, include, ...same } = fields;
   return {
     ...same,
     messages: [
@@ -60,6 +61,7 @@ function chatFields(fields: ResponsesFields, functions: readonly RawFunction[]):
       ...readItems(input),
     ],
     max_tokens: max_output_tokens,
+    logprobs: include?.includes(textLogprobs),
     tools: functions.map(readTool),
     tool_choice: typeof tool_choice === 'object' ? readChoice(tool_choice) : tool_choice,
     response_format: responseFormat(text?.format ?? null),

@@ -39,6 +39,8 @@ export interface GeneratedToken {
   readonly id: number;
   /** Null of the first token of an echoed prompt. */
   readonly logprobs: TokenLogprobs | null;
+  /** Whether it writes the answer's text: it is neither reasoning, nor a token around it, nor of a call. */
+  readonly isText?: boolean;
 }
 
 /** What one engine output adds. */
@@ -136,7 +138,15 @@ export class TextStream {
   private score(id: number, scores: TokenLogprobs | null | undefined, { logprobs }: Gathered): void {
     const { logprobs: alternatives } = this.options;
     if (scores == null || alternatives === null) return;
-    logprobs.push({ id, logprobs: { ...scores, top: scores.top.slice(0, alternatives) } });
+    const top = scores.top.slice(0, alternatives);
+    logprobs.push({ id, logprobs: { ...scores, top }, isText: this.writesText(id) });
+  }
+
+  /** Of a token that is not pushed yet. */
+  private writesText(id: number): boolean {
+    const { tools } = this.options;
+    const isMarker = (tools?.markerOf(id) ?? null) !== null || this.begunBy(id) !== null;
+    return this.section.kind === 'content' && tools?.isOpen !== true && !isMarker;
   }
 
   private last(gathered: Gathered, finish: FinishReason, stopReason: string | number | null): TextDelta {
