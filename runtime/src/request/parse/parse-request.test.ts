@@ -114,6 +114,8 @@ describe('parseRequest', () => {
     [{ min_tokens: 5, max_tokens: 4 }, 'min_tokens must be at most max_tokens'],
     [{ bad_words: ['a'], guided_regex: 'a' }, 'bad_words and structured output exclude each other'],
     [{ allowed_token_ids: [] }, 'allowed_token_ids must NOT have fewer than 1 items'],
+    [{ prompt_logprobs: -1 }, 'prompt_logprobs is not supported with this value: 0 to 20 alternatives'],
+    [{ logprobs: true, top_logprobs: -1 }, 'top_logprobs is not supported with this value: 0 to 20'],
     [{ prompt_logprobs: 1, stream: true }, 'prompt_logprobs needs stream: false'],
     [{ truncate_prompt_tokens: 0 }, 'truncate_prompt_tokens must be >= 1'],
     [{ top_logprobs: 2 }, 'top_logprobs needs logprobs'],
