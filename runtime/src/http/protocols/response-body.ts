@@ -34,6 +34,7 @@ export function responseBody(
     usage: usage === null ? null : usageOf(usage),
     instructions: fields.instructions ?? null,
     max_output_tokens: fields.max_output_tokens ?? null,
+    max_tool_calls: fields.max_tool_calls ?? null,
     metadata: fields.metadata ?? {},
     parallel_tool_calls: fields.parallel_tool_calls ?? true,
     prompt_cache_key: fields.prompt_cache_key ?? null,

@@ -38,6 +38,8 @@ test.each<[routes: readonly string[], field: string, taken: unknown, refused: un
   [every, 'repetition_detection', null, {}],
   [['chat', 'completions', 'responses', 'predict', 'generate'], 'request_id', 'a-1', ''],
   [['chat', 'completions', 'responses', 'predict', 'generate'], 'rid', 'a-1', 5],
+  [['chat', 'completions', 'responses', 'predict', 'generate'], 'session_id', 's', 5],
+  [['responses'], 'max_tool_calls', 2, 0],
   [openAi, 'service_tier', 'flex', 'cheap'],
   [openAi, 'store', true, 'yes'],
   [openAi, 'prompt_cache_retention', '24h', '48h'],

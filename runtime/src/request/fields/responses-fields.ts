@@ -192,6 +192,8 @@ export const responsesFields = {
       },
     ],
   },
+  // Of the provider's own tools, of which there are none here.
+  max_tool_calls: { type: 'integer', minimum: 1 },
   include: { type: 'array', items: { enum: [sealedReasoning, textLogprobs] } },
   text: {
     type: 'object',
@@ -241,7 +243,6 @@ export const refusedResponsesFields = {
     properties: { include_obfuscation: { enum: [false, null] } },
   },
   context_management: { type: 'array', maxItems: 0 },
-  max_tool_calls: never,
   moderation: never,
   prompt_cache_options: never,
   ...servedAnyway,

@@ -43,6 +43,7 @@ export const callerFields = {
   client_metadata: { routes: ['responses'], schema: { type: 'object' } },
   safety_identifier: { routes: openAiAnswers, schema: text },
   prompt_cache_key: { routes: openAiAnswers, schema: text },
+  session_id: { routes: [...all, 'responses'], schema: text },
   // The client's own names of the request, which logs show: vLLM's and SGLang's.
   request_id: { routes: [...all, 'responses', 'embeddings'], schema: requestName },
   rid: { routes: [...all, 'responses', 'embeddings'], schema: requestName },
