@@ -57,7 +57,9 @@ const response = object({
   error: anyOrNull('object'),
   incomplete_details: anyOrNull('object'),
   model: text,
-  output: list(object({ id: text, type: { enum: ['reasoning', 'message', 'function_call'] } })),
+  output: list(
+    object({ id: text, type: { enum: ['reasoning', 'message', 'function_call', 'custom_tool_call'] } }),
+  ),
   usage: anyOrNull('object'),
 });
 const anthropicMessage = object({

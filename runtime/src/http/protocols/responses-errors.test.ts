@@ -27,7 +27,7 @@ test.each<[object, string, string]>([
   [
     { tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [] } },
     'tool_choice',
-    'tool_choice must be "none", "auto", "required", {"type": "function", "name"',
+    'tool_choice must be "none", "auto", "required", {"type": "function" or "custom", "name"',
   ],
   [
     { tools: [{ type: 'web_search', external_web_access: false }] },

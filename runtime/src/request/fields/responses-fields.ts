@@ -20,7 +20,17 @@ export type RawItem =
       readonly namespace?: string | null;
       readonly arguments: string;
     }
-  | { readonly type: 'function_call_output'; readonly call_id: string; readonly output: RawText }
+  | {
+      readonly type: 'custom_tool_call';
+      readonly call_id: string;
+      readonly name: string;
+      readonly input: string;
+    }
+  | {
+      readonly type: 'function_call_output' | 'custom_tool_call_output';
+      readonly call_id: string;
+      readonly output: RawText;
+    }
   | RawReasoning;
 
 export interface RawReasoning {
@@ -44,7 +54,14 @@ interface RawNamespace {
   readonly tools: readonly RawFunction[];
 }
 
-export type RawTool = RawFunction | RawNamespace;
+/** Its input is a text. */
+interface RawCustom {
+  readonly type: 'custom';
+  readonly name: string;
+  readonly description?: string | null;
+}
+
+export type RawTool = RawFunction | RawNamespace | RawCustom;
 
 const listOrNull = { type: ['array', 'null'] } as const;
 
@@ -76,13 +93,23 @@ const unstored = 'nothing is stored here: send the conversation itself as input'
 const item = {
   type: 'object',
   properties: {
-    type: { enum: ['message', 'function_call', 'function_call_output', 'reasoning'] },
+    type: {
+      enum: [
+        'message',
+        'function_call',
+        'function_call_output',
+        'custom_tool_call',
+        'custom_tool_call_output',
+        'reasoning',
+      ],
+    },
     role: { enum: ['user', 'assistant', 'system', 'developer'] },
     content: { ...parts, type: ['string', 'array', 'null'] },
     call_id: text,
     name: text,
     namespace: nullableText,
     arguments: text,
+    input: text,
     output: parts,
     summary: listOrNull,
     encrypted_content: { ...nullableText, pattern: `^${sealPrefix}`, description: inFull },
@@ -93,6 +120,8 @@ const item = {
     needs('message', 'role', 'content'),
     needs('function_call', 'call_id', 'name', 'arguments'),
     needs('function_call_output', 'call_id', 'output'),
+    needs('custom_tool_call', 'call_id', 'name', 'input'),
+    needs('custom_tool_call_output', 'call_id', 'output'),
     {
       if: { required: ['type'], properties: { type: { const: 'item_reference' } } },
       then: { properties: { type: { ...never, description: unstored } } },
@@ -140,13 +169,32 @@ const namespaceTool = {
   },
 } as const;
 
+const customTool = {
+  required: ['name'],
+  additionalProperties: false,
+  properties: {
+    type: {},
+    name: functionName,
+    description: nullableText,
+    format: {
+      type: ['object', 'null'],
+      required: ['type'],
+      additionalProperties: false,
+      properties: { type: { enum: ['text'] } },
+    },
+    defer_loading: { enum: [false, null] },
+  },
+} as const;
+
+const isOf = (type: string) => ({ required: ['type'], properties: { type: { const: type } } });
+
 const tool = {
   type: 'object',
   required: ['type'],
-  properties: { type: { enum: ['function', 'namespace'] } },
-  if: { required: ['type'], properties: { type: { const: 'namespace' } } },
+  properties: { type: { enum: ['function', 'namespace', 'custom'] } },
+  if: isOf('namespace'),
   then: namespaceTool,
-  else: functionTool,
+  else: { if: isOf('custom'), then: customTool, else: functionTool },
 } as const;
 
 const input: Conditional<string | readonly RawItem[]> = {
@@ -158,11 +206,11 @@ const input: Conditional<string | readonly RawItem[]> = {
 
 const tools: Conditional<readonly RawTool[]> = { type: 'array', maxItems: 128, items: tool };
 
-const namedFunction = {
+const namedTool = {
   type: 'object',
   required: ['type', 'name'],
   additionalProperties: false,
-  properties: { type: { const: 'function' }, name: text, namespace: nullableText },
+  properties: { type: { enum: ['function', 'custom'] }, name: text, namespace: nullableText },
 } as const;
 
 /** What `include` may ask for. */
@@ -176,10 +224,10 @@ export const responsesFields = {
   tools,
   tool_choice: {
     description:
-      '"none", "auto", "required", {"type": "function", "name": NAME} or {"type": "allowed_tools", "mode": "auto" or "required", "tools": [FUNCTIONS AS BEFORE]}',
+      '"none", "auto", "required", {"type": "function" or "custom", "name": NAME} or {"type": "allowed_tools", "mode": "auto" or "required", "tools": [TOOLS AS BEFORE]}',
     anyOf: [
       { enum: ['none', 'auto', 'required'] },
-      namedFunction,
+      namedTool,
       {
         type: 'object',
         required: ['type', 'mode', 'tools'],
@@ -187,7 +235,7 @@ export const responsesFields = {
         properties: {
           type: { const: 'allowed_tools' },
           mode: { enum: ['auto', 'required'] },
-          tools: { type: 'array', minItems: 1, maxItems: 128, items: namedFunction },
+          tools: { type: 'array', minItems: 1, maxItems: 128, items: namedTool },
         },
       },
     ],

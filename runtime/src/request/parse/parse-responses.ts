@@ -21,6 +21,7 @@ export interface ResponsesRequest {
   readonly sealsReasoning: boolean;
   /** Functions in namespaces, by the names that the model calls them by. */
   readonly namespaced: FlatTools['namespaced'];
+  readonly custom: FlatTools['custom'];
 }
 
 /** Errors of what the route has in common with others name the fields as it does. */
@@ -42,10 +43,10 @@ export function parseResponses(
   refuseMedia((body as Fields | null)?.['input'], 'input');
   const fields = validateBody('responses', body);
   const { include = [], tools = [] } = fields;
-  const { functions, namespaced, places } = flatTools(tools);
+  const { functions, namespaced, custom, places } = flatTools(tools);
   try {
     const parsed = readRequest('chat', chatFields(fields, functions), defaults, randomSeed);
-    return { fields, parsed, sealsReasoning: include.includes(sealedReasoning), namespaced };
+    return { fields, parsed, sealsReasoning: include.includes(sealedReasoning), namespaced, custom };
   } catch (error) {
     throw error instanceof ApiError ? error.worded(places) : error;
   }
@@ -91,11 +92,11 @@ function readTool({
 type ObjectChoice = Extract<ResponsesFields['tool_choice'], object>;
 
 function readChoice(choice: ObjectChoice): GenerationFields['tool_choice'] {
-  if (choice.type === 'function') return named(choice);
+  if (choice.type !== 'allowed_tools') return named(choice);
   return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: choice.tools.map(named) } };
 }
 
-const named = ({ name, namespace }: Extract<ObjectChoice, { type: 'function' }>) =>
+const named = ({ name, namespace }: Exclude<ObjectChoice, { type: 'allowed_tools' }>) =>
   ({ type: 'function', function: { name: flatName(name, namespace) } }) as const;
 
 type TextFormat = NonNullable<NonNullable<ResponsesFields['text']>['format']>;
