@@ -38,8 +38,9 @@ ${table(
 )}
 ## Bodies
 
-Required fields are marked with \\*. \`null\` in a field of the table counts as absent. The server refuses a field that is not
-in the table of its route with 400 and the field's name. It refuses a value that asks for an unsupported feature the same way.
+Required fields are marked with \\*. \`null\` in any field counts as absent. The server refuses any other value of a field that
+is not in the table of its route with 400 and the field's name. It refuses a value that asks for an unsupported feature the
+same way.
 
 ${bodyKinds.filter(hasFields).map(fieldsOf).join('\n')}
 ## Request limits

@@ -4,8 +4,10 @@ import type { EngineInfo } from '@llmservice/native';
 import { openLocalModel } from '@llmservice/checkpoint/local';
 import { readGenerationDefaults } from './checkpoint/read-generation-defaults.js';
 import { readChatTemplate, readTokenizerText } from './checkpoint/read-text-files.js';
+import { readTokenizerInfo } from './checkpoint/read-tokenizer-info.js';
 import { readIfThere } from './engine/read-if-there.js';
 import type { ServedModel } from './http/replica/served-model.js';
+import type { Fields } from './request/body/field-table.js';
 import type { GenerationDefaults } from './request/fields/generation-defaults.js';
 import type { Logger } from './log/logger.js';
 import type { ThinkIds } from './request/text/reasoning.js';
@@ -22,6 +24,7 @@ export interface ModelFiles {
   /** Where long texts are encoded and rendered. To be closed. */
   readonly processes: TextProcesses;
   readonly defaults: GenerationDefaults;
+  readonly tokenizerInfo: Fields;
 }
 
 /**
@@ -42,7 +45,8 @@ export async function readModelFiles(model: string, logger: Logger): Promise<Mod
   try {
     const tokenizer = Tokenizer.fromJson(text.text, text.name, processes);
     const defaults = await readGenerationDefaults(dir, gguf, tokenizer);
-    return { tokenizer, chatTemplate, processes, defaults };
+    const tokenizerInfo = await readTokenizerInfo(dir, gguf, chatTemplate);
+    return { tokenizer, chatTemplate, processes, defaults, tokenizerInfo };
   } catch (error) {
     await processes.close();
     throw error;
@@ -51,7 +55,7 @@ export async function readModelFiles(model: string, logger: Logger): Promise<Mod
 
 /** What requests need, now that the engine has reported its limits. */
 export function servedModel(
-  { tokenizer, chatTemplate, processes, defaults }: ModelFiles,
+  { tokenizer, chatTemplate, processes, defaults, tokenizerInfo }: ModelFiles,
   info: EngineInfo,
   maxModelLen: number,
 ): ServedModel {
@@ -64,6 +68,7 @@ export function servedModel(
     maxModelLen,
     think: thinkIds(tokenizer, info.vocabSize),
     toolDialect: findDialect(chatTemplate?.text ?? null, tokenizer),
+    tokenizerInfo,
   };
 }
 

@@ -1,8 +1,9 @@
-// Answers other than chats and completions against the types of OpenAI's and Anthropic's own clients: whole, and event by event.
+// Answers against the types of OpenAI's and Anthropic's own clients: whole, and event by event. Chunks of completions are not
+// among them: OpenAI's own have a finish_reason of null, which its types do not know.
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { routeTable } from '../../runtime/src/http/api/route-table.js';
-import { thinksAndCalls } from '../../runtime/src/http/call-script.fixture.js';
+import { scriptOf, speaksAndCalls, thinksAndCalls } from '../../runtime/src/http/call-script.fixture.js';
 import { byteIds, output, type Script } from '../../runtime/src/http/scripted-engine.fixture.js';
 import { ScriptedServer } from '../../runtime/src/http/scripted-server.fixture.js';
 import { typeErrors, type Typed } from './client-types.js';
@@ -48,11 +49,21 @@ const messages = {
   },
 };
 
+const chat = {
+  path: routeTable.chat.path,
+  whole: 'OpenAI.ChatCompletion',
+  event: 'OpenAI.ChatCompletionChunk',
+  body: {
+    messages: messages.body.messages,
+    tools: ['weather', 'time'].map((name) => ({ type: 'function', function: { name, parameters: schema } })),
+  },
+};
+
 /** Of one stream. */
 const eventsOf = (text: string): unknown[] =>
   text
     .split('\n')
-    .filter((line) => line.startsWith('data: '))
+    .filter((line) => line.startsWith('data: {'))
     .map((line) => JSON.parse(line.slice('data: '.length)) as unknown);
 
 test('answers are what the types of the clients say', async () => {
@@ -67,10 +78,22 @@ test('answers are what the types of the clients say', async () => {
       seen.push({ type: whole, value: await answer.json() });
     }
   }
+  for (const script of [scriptOf(...speaksAndCalls), isCut]) {
+    server.script = script;
+    for (const include_usage of [true, false]) {
+      const asked = { ...chat.body, stream: true, stream_options: { include_usage } };
+      const stream = await server.post(chat.path, asked);
+      seen.push(...eventsOf(await stream.text()).map((value) => ({ type: chat.event, value })));
+    }
+    const answer = await server.post(chat.path, chat.body);
+    seen.push({ type: chat.whole, value: await answer.json() });
+  }
   const refused = await server.post(messages.path, { ...messages.body, max_tokens: 0 });
   seen.push({ type: 'Anthropic.ErrorResponse', value: await refused.json() });
   const counted = await server.post(routeTable.countTokens.path, { messages: messages.body.messages });
   seen.push({ type: 'Anthropic.MessageTokensCount', value: await counted.json() });
+  const models = await server.get(routeTable.listModels.path);
+  seen.push({ type: 'Anthropic.ModelInfo', value: ((await models.json()) as { data: unknown[] }).data[0] });
   server.script = () => [{ ...output([]), embedding: Float32Array.of(3, 4), finish: 'stop' }];
   const embedded = await server.post(routeTable.embeddings.path, { input: ['x', 'y'] });
   seen.push({ type: 'OpenAI.CreateEmbeddingResponse', value: await embedded.json() });

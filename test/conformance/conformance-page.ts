@@ -42,7 +42,8 @@ honours, and which it refuses. Each row is a test of [conformance.test.ts](confo
 npm test -- --selectProjects unit --testPathPatterns test/conformance
 \`\`\`
 
-- An **honoured** field changes what is generated or what is answered. An invalid value gets 400 with the field's name.
+- An **honoured** field changes what is generated or what is answered, or describes the caller or the bill and is taken. An
+  invalid value gets 400 with the field's name.
 - A **refused** field gets 400 with its name, unless its value asks for nothing.
 
 What a field does is tested next to the code that does it.

@@ -53,6 +53,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   presence_penalty: { value: 0.5 },
   prompt: { value: 'other' },
   prompt_cache_key: { value: 'a' },
+  prompt_cache_retention: { value: '24h' },
   reasoning: { value: { effort: 'none' } },
   reasoning_effort: { value: 'none' },
   response_format: { value: { type: 'json_object' } },
@@ -75,8 +76,10 @@ export const samples: Readonly<Record<string, Sample>> = {
   'messages.tools': { value: [anthropicTool] },
   'responses.tools': { value: [flatTool] },
   tools: { value: [tool] },
+  'responses.top_logprobs': { value: 2, beside: { include: ['message.output_text.logprobs'] } },
   top_logprobs: { value: 2, beside: { logprobs: true } },
   top_p: { value: 0.5 },
+  truncation: { value: 'auto' },
   user: { value: 'a' },
   verbosity: { value: 'low' },
   web_search_options: { value: {} },
@@ -84,6 +87,15 @@ export const samples: Readonly<Record<string, Sample>> = {
 
 export const sampleOf = (kind: ClientKind, field: string): Sample | undefined =>
   samples[`${kind}.${field}`] ?? samples[field];
+
+/** They ask for what happens in any case, and no answer repeats them. */
+const servedAnyway: readonly string[] = [
+  'prompt_cache_retention',
+  'service_tier',
+  'store',
+  'truncation',
+  'verbosity',
+];
 
 /** They describe the caller and ask for nothing. */
 export const labels: readonly string[] = [
@@ -95,7 +107,8 @@ export const labels: readonly string[] = [
 
 /** Whether it changes nothing: a response repeats what it was asked, and the metadata of messages says whose they are. */
 export const asksForNothing = (kind: ClientKind, field: string): boolean =>
-  labels.includes(field) && kind !== 'responses' && samples[`${kind}.${field}`] === undefined;
+  servedAnyway.includes(field) ||
+  (labels.includes(field) && kind !== 'responses' && samples[`${kind}.${field}`] === undefined);
 
 /** Bodies with what is required alone. */
 export const minimal: Readonly<Record<ClientKind, object>> = {

@@ -35,7 +35,7 @@ console.log(
     response: (await client.responses.create(asked)).output_text,
     streamedResponse: [responseEvents[0], responseEvents.at(-1), streamedResponse.output_text],
     helper: await client.chat.completions.stream(chat).finalContent(),
-    raw: [response.status, response.headers.get('x-request-id')?.split('-')[0]],
+    raw: [response.status, response.headers.has('x-request-id')],
     embeddings: embeddings.map(({ index }) => index),
     completion: (await client.completions.create({ model: 'demo', prompt: 'The capital of', max_tokens: 4 }))
       .choices[0]?.text,

@@ -40,7 +40,7 @@ print(
             "response": client.responses.create(**asked).output_text,
             "streamedResponse": [response_events[0], response_events[-1], streamed_response],
             "helper": helper,
-            "raw": [raw.status_code, raw.headers["x-request-id"].split("-")[0]],
+            "raw": [raw.status_code, "x-request-id" in raw.headers],
             "embeddings": [embedding.index for embedding in embeddings],
             "chat": client.chat.completions.create(**chat).choices[0].message.content,
             "streamed": streamed,

@@ -3,7 +3,7 @@
 export interface AccountingRecord {
   /** When it ended, in ISO 8601, UTC. */
   readonly time: string;
-  /** The answer's id, in the header x-request-id too. */
+  /** The answer's id. */
   readonly id: string;
   /** Id of its API key; null: none was asked for. */
   readonly key: string | null;

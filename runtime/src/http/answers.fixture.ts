@@ -5,13 +5,14 @@ export interface Answer {
     readonly index: number;
     readonly text: string;
     readonly delta: {
-      readonly role: string | null;
-      readonly content: string | null;
-      readonly tool_calls: readonly object[];
+      readonly role?: string;
+      readonly content?: string;
+      readonly tool_calls?: readonly object[];
     };
     readonly finish_reason: string | null;
   }[];
-  readonly usage: { readonly completion_tokens: number } | null;
+  /** Of a chunk only where it was asked for. */
+  readonly usage?: { readonly completion_tokens: number } | null;
   readonly error: { readonly message: string };
   readonly predictions: readonly { readonly response: string; readonly model_name: string }[];
 }

@@ -9,8 +9,8 @@ import { chunkProtocol } from './protocols/chunk-protocol.js';
 import { requireClientCertificate } from './access/client-certificate.js';
 import { completionShape } from './protocols/completion-shape.js';
 import { countAnswers } from './access/count-answers.js';
-import { countTokensRoute } from './routes/count-tokens-route.js';
 import { crossOrigin } from './access/cross-origin.js';
+import { countTokensRoute, messagesCount, responsesCount } from './routes/count-tokens-route.js';
 import { embeddingsRoute } from './routes/embeddings-route.js';
 import { errorHandler } from './routes/error-handler.js';
 import { generateRoute, warmupRoute } from './routes/generate-route.js';
@@ -19,20 +19,33 @@ import {
   healthRoute,
   inferenceLiveRoute,
   inferenceReadyRoute,
+  loadRoute,
   metricsRoute,
   versionRoute,
 } from './routes/health-routes.js';
+import { inferRoute } from './routes/infer-route.js';
+import {
+  inferenceModelReadyRoute,
+  inferenceModelRoute,
+  inferenceServerRoute,
+} from './routes/inference-routes.js';
 import { messagesProtocol } from './protocols/messages-protocol.js';
 import { getModelRoute, listModelsRoute } from './routes/models-route.js';
 import { predictRoute } from './routes/predict-route.js';
 import { recordRequests } from './access/request-record.js';
 import { responsesProtocol } from './protocols/responses-protocol.js';
 import { mountedRoutes, type RouteName } from './api/route-table.js';
+import { renderRoute } from './routes/render-route.js';
 import type { ServerParts } from './replica/server-parts.js';
 import { jsonBody } from './bodies/json-body.js';
 import { requireSingleHeaders } from './server/single-headers.js';
 import { streamCheckRoute } from './routes/stream-check-route.js';
-import { applyTemplateRoute, detokenizeRoute, tokenizeRoute } from './routes/text-routes.js';
+import {
+  applyTemplateRoute,
+  detokenizeRoute,
+  tokenizeRoute,
+  tokenizerInfoRoute,
+} from './routes/text-routes.js';
 import { uiFiles, uiRoute, uiStatusRoute } from './routes/ui-routes.js';
 import { unknownRoute } from './api/unknown-route.js';
 
@@ -72,14 +85,22 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     startup: aliveRoute,
     inferenceReady: inferenceReadyRoute(parts),
     inferenceLive: inferenceLiveRoute,
+    inferenceServer: inferenceServerRoute,
+    inferenceModel: inferenceModelRoute(parts),
+    inferenceModelReady: inferenceModelReadyRoute(parts),
+    infer: inferRoute(parts),
+    load: loadRoute(parts),
     metrics: metricsRoute(parts),
     ui: uiRoute,
     uiStatus: uiStatusRoute(parts),
     chat: answerRoute(parts, chunkProtocol('chat', chatShape)),
     completions: answerRoute(parts, chunkProtocol('completions', completionShape)),
+    renderChat: renderRoute(parts, 'chat'),
+    renderCompletions: renderRoute(parts, 'completions'),
     responses: answerRoute(parts, responsesProtocol),
     messages: answerRoute(parts, messagesProtocol),
-    countTokens: countTokensRoute(parts),
+    countTokens: countTokensRoute(parts, messagesCount),
+    inputTokens: countTokensRoute(parts, responsesCount),
     embeddings: embeddingsRoute(parts),
     listModels: listModelsRoute(parts, startedAt),
     getModel: getModelRoute(parts, startedAt),
@@ -87,6 +108,7 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     generate: generateRoute(parts),
     tokenize: tokenizeRoute(parts),
     detokenize: detokenizeRoute(parts),
+    tokenizerInfo: tokenizerInfoRoute(parts),
     applyTemplate: applyTemplateRoute(parts),
     streamCheck: streamCheckRoute(parts),
     warmup: warmupRoute(parts),

@@ -168,5 +168,12 @@ function tinyModel(tokenizer: Tokenizer, text = chatTemplate): ServedModel {
     defaults: { sampling: {}, eosIds: [2] },
     think: null,
     toolDialect: null,
+    tokenizerInfo: {
+      tokenizer_class: 'PreTrainedTokenizerFast',
+      bos_token: '<|bos|>',
+      eos_token: '<|end|>',
+      pad_token: null,
+      chat_template: text,
+    },
   };
 }

@@ -28,7 +28,8 @@ export function accessLine(request: EndedRequest): object {
   };
 }
 
-function refusalLine({ id, route, model, key, status, errorCode, arrivedAt, endedAt }: EndedRequest): object {
+function refusalLine({ arrivedAt, endedAt, ...request }: EndedRequest): object {
+  const { id, clientRequestId, route, model, key, status, errorCode } = request;
   const totalMs = lengthOf({ from: arrivedAt, to: endedAt });
-  return { id, route, model, key, status, errorCode, totalMs };
+  return { id, clientRequestId, route, model, key, status, errorCode, totalMs };
 }

@@ -44,8 +44,10 @@ export interface AnswerText {
 }
 
 export interface EndedRequest {
-  /** The answer's id, in the header x-request-id too; null: it was refused before it got one. */
+  /** The answer's id; null: it was refused before it got one. */
   readonly id: string | null;
+  /** What the client calls it, by the header x-request-id or in its body; null: it did not say. */
+  readonly clientRequestId: string | null;
   /** As the table of routes writes it; null: there is no such route. */
   readonly route: string | null;
   readonly model: string | null;

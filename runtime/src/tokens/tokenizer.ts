@@ -192,6 +192,11 @@ export class Tokenizer {
     return bytes;
   }
 
+  /** One token as the vocabulary spells it; empty for an id outside of it. */
+  tokenName(id: number): string {
+    return this.#reference.idToToken(id) ?? '';
+  }
+
   /** One token as text, for logprobs; bytes that are no character by themselves show as U+FFFD. */
   tokenText(id: number): string {
     return decoder.decode(this.tokenBytes(id));

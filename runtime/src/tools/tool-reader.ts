@@ -50,6 +50,11 @@ export class ToolReader implements CallSink {
     this.begins = [...(begin.id === null ? [begin.text] : []), ...(mayLeaveOut ? [beginFunction] : [])];
   }
 
+  /** Whether a block of calls has begun, and not ended. */
+  get isOpen(): boolean {
+    return this.block !== null;
+  }
+
   /** Whether the answer may have no more calls, and so ends. */
   get isFull(): boolean {
     return !this.options.use.parallel && this.calls > 0 && this.block === null;

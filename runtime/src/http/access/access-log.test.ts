@@ -53,6 +53,7 @@ test('a generation: who asked for what, how long its parts took, and how it ende
   expect(line).toEqual({
     message: 'request finished',
     id: response.headers.get('x-request-id'),
+    clientRequestId: null,
     route: '/openai/v1/completions',
     model: 'tiny',
     key: 'team',
@@ -173,7 +174,8 @@ test.each<[string, string, string | object, object]>([
   await start();
   await server.post(path, body);
   const totalMs = expect.any(Number);
-  const refused = { message: 'request refused', id: null, route: path, model: null, key: null, totalMs };
+  const none = { id: null, clientRequestId: null, model: null, key: null };
+  const refused = { message: 'request refused', ...none, route: path, totalMs };
   expect(await lines()).toEqual([{ ...refused, ...logged }]);
 });
 

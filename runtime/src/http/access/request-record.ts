@@ -3,6 +3,8 @@
 
 import type { Request, RequestHandler, Response } from 'express';
 import type { ApiError } from '../../request/body/api-error.js';
+import type { Fields } from '../../request/body/field-table.js';
+import { maxRequestName } from '../../request/fields/scheduling.js';
 import type { AccountedRequest } from '../../keys/request-account.js';
 import type { EndedRequest, FinishedGeneration, RequestObserver } from '../../observe/ended-request.js';
 import type { Logger } from '../../log/logger.js';
@@ -19,6 +21,9 @@ export interface RecordParts {
   readonly logger: Logger;
 }
 
+/** Of answers: the client's own name of its request where it sent one, and ours where it did not. */
+const requestIdHeader = 'x-request-id';
+
 /** Of a body, for each token that its text may have had. */
 const bytesPerToken = 4;
 
@@ -29,6 +34,8 @@ interface Locals {
 export function recordRequests(parts: RecordParts): RequestHandler {
   return (request, response, next) => {
     (response.locals as Locals).record = new RequestRecord(parts, request, response);
+    const asked = request.get(requestIdHeader);
+    if (isRequestName(asked)) response.setHeader(requestIdHeader, asked);
     next();
   };
 }
@@ -39,6 +46,19 @@ export function recordOf(response: Response): RequestRecord {
   if (record === undefined) throw new Error('the response has no record: recordRequests must come first');
   return record;
 }
+
+/** The answer's id, as a header. */
+export function nameAnswer(response: Response, id: string): void {
+  if (!response.hasHeader(requestIdHeader)) response.setHeader(requestIdHeader, id);
+}
+
+function clientRequestId(request: Request): string | null {
+  const { request_id, rid } = (request.body ?? {}) as Fields;
+  return [request.get(requestIdHeader), request_id, rid].find(isRequestName) ?? null;
+}
+
+const isRequestName = (name: unknown): name is string =>
+  typeof name === 'string' && name !== '' && name.length <= maxRequestName;
 
 export class RequestRecord {
   readonly #parts: RecordParts;
@@ -130,6 +150,7 @@ export class RequestRecord {
     const failed = this.#generations.find(({ errorCode }) => errorCode !== null);
     return {
       id: this.#accounted?.id ?? null,
+      clientRequestId: clientRequestId(request),
       route: routeAt(request.method, request.path),
       model: this.#accounted?.model ?? null,
       key: this.#key,

@@ -22,7 +22,10 @@ describe('texts that are not generated from', () => {
     ['/tokenize', { prompt: text }],
     ['/detokenize', { tokens: ids }],
     ['/apply-template', { messages }],
+    ['/v1/chat/completions/render', { messages, truncate_prompt_tokens: 9 }],
+    ['/v1/completions/render', { prompt: text, truncate_prompt_tokens: 9 }],
     ['/v1/messages/count_tokens', { model: 'tiny', messages }],
+    ['/v1/responses/input_tokens', { model: 'tiny', input: text }],
   ];
 
   test.each(costly)('of %s are accounted, and bill no tokens', async (path, request) => {

@@ -9,7 +9,7 @@ const whole = { type: 'integer', minimum: 0 };
 const boolean = { type: 'boolean' };
 const anyOrNull = (type: string): JsonSchema => ({ type: [type, 'null'] });
 const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
-const only = (value: string): JsonSchema => ({ const: value });
+const only = (value: string | boolean): JsonSchema => ({ const: value });
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
 /** Every member is required unless it is named as optional. */
@@ -20,7 +20,8 @@ function object(members: Readonly<Record<string, JsonSchema>>, optional: readonl
 
 const finish = { enum: ['stop', 'length', 'tool_calls', 'abort', 'error', null] };
 const stopReason = { type: ['string', 'integer', 'null'] };
-const end = { logprobs: anyOrNull('object'), finish_reason: finish, stop_reason: stopReason };
+const chunkEnd = { logprobs: anyOrNull('object'), finish_reason: finish };
+const end = { ...chunkEnd, stop_reason: stopReason };
 const message = object({
   role: only('assistant'),
   content: anyOrNull('string'),
@@ -29,7 +30,6 @@ const message = object({
   tool_calls: list({ type: 'object' }),
 });
 const head = { id: text, created: whole, model: text, system_fingerprint: text };
-const usageOrNull = { anyOf: [ref('Usage'), { type: 'null' }] };
 const model = {
   id: text,
   object: only('model'),
@@ -38,6 +38,11 @@ const model = {
   root: text,
   parent: { type: 'null' },
   max_model_len: anyOrNull('integer'),
+  type: only('model'),
+  display_name: text,
+  created_at: text,
+  max_input_tokens: anyOrNull('integer'),
+  max_tokens: anyOrNull('integer'),
 };
 const prediction = object(
   { model_name: text, response: text, reasoning: text, prompt_tokens: whole, completion_tokens: whole },
@@ -52,7 +57,9 @@ const response = object({
   error: anyOrNull('object'),
   incomplete_details: anyOrNull('object'),
   model: text,
-  output: list(object({ id: text, type: { enum: ['reasoning', 'message', 'function_call'] } })),
+  output: list(
+    object({ id: text, type: { enum: ['reasoning', 'message', 'function_call', 'custom_tool_call'] } }),
+  ),
   usage: anyOrNull('object'),
 });
 const anthropicMessage = object({
@@ -91,6 +98,22 @@ const schemas = {
   Health: object(health, keyed),
   InferenceReady: object({ ready: boolean, ...health }, keyed),
   InferenceLive: object({ live: boolean }),
+  InferenceServer: object({ name: text, version: text, extensions: list(text) }),
+  InferenceModel: object({
+    name: text,
+    versions: list(text),
+    platform: text,
+    inputs: list(object({ name: text, datatype: only('BYTES'), shape: list({ type: 'integer' }) })),
+    outputs: list(object({ name: text, datatype: only('BYTES'), shape: list({ type: 'integer' }) })),
+  }),
+  Inference: object({
+    model_name: text,
+    id: text,
+    parameters: object({ prompt_tokens: whole, completion_tokens: whole }),
+    outputs: list(object({ name: text, datatype: only('BYTES'), shape: list(whole), data: list(text) })),
+  }),
+  InferenceModelReady: object({ name: text, ready: boolean }),
+  Load: object({ server_load: whole }),
   Alive: object({ alive: boolean }),
   Metrics: text,
   Page: text,
@@ -113,20 +136,32 @@ const schemas = {
   ChatCompletionChunk: object({
     ...head,
     object: only('chat.completion.chunk'),
-    choices: list(object({ index: whole, delta: { type: 'object' }, ...end })),
-    usage: usageOrNull,
+    choices: list(object({ index: whole, delta: { type: 'object' }, ...chunkEnd })),
   }),
   Completion: object({
     ...head,
     object: only('text_completion'),
     choices: list(object({ index: whole, text, ...end })),
-    usage: usageOrNull,
+    usage: ref('Usage'),
   }),
+  CompletionChunk: object({
+    ...head,
+    object: only('text_completion'),
+    choices: list(object({ index: whole, text, ...chunkEnd })),
+  }),
+  RenderedPrompt: object({
+    request_id: text,
+    model: text,
+    token_ids: list(whole),
+    features: { type: 'null' },
+  }),
+  RenderedPrompts: list(ref('RenderedPrompt')),
   Response: response,
   ResponseEvent: object({ type: text, sequence_number: whole }),
   Message: anthropicMessage,
   MessageEvent: object({ type: text }),
   TokenCount: object({ input_tokens: whole }),
+  InputTokenCount: object({ object: only('response.input_tokens'), input_tokens: whole }),
   Embeddings: object({
     object: only('list'),
     model: text,
@@ -139,7 +174,14 @@ const schemas = {
     ),
     usage: object({ prompt_tokens: whole, total_tokens: whole }),
   }),
-  Models: object({ object: only('list'), data: list(object(model)), models: list(text) }),
+  Models: object({
+    object: only('list'),
+    data: list(object(model)),
+    models: list(text),
+    has_more: only(false),
+    first_id: text,
+    last_id: text,
+  }),
   Model: object({ ...model, name: text, ready: boolean }),
   Prediction: { anyOf: [prediction, object({ predictions: list(prediction) })] },
   Generated: object({
@@ -155,6 +197,13 @@ const schemas = {
     max_model_len: whole,
     tokens: list(whole),
     token_strs: { anyOf: [list(text), { type: 'null' }] },
+  }),
+  TokenizerInfo: object({
+    tokenizer_class: text,
+    bos_token: anyOrNull('string'),
+    eos_token: anyOrNull('string'),
+    pad_token: anyOrNull('string'),
+    chat_template: anyOrNull('string'),
   }),
   Prompt: object({ prompt: text }),
   WarmedUp: object({ model: text, seconds: { type: 'number' }, usage: ref('Usage') }),

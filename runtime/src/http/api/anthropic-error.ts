@@ -2,6 +2,7 @@
 
 import { anthropicErrorType } from '@llmservice/crds';
 import type { ApiError } from '../../request/body/api-error.js';
+import type { Fields } from '../../request/body/field-table.js';
 
 interface AnthropicErrorBody {
   readonly type: 'error';
@@ -10,15 +11,17 @@ interface AnthropicErrorBody {
     readonly message: string;
     readonly param: string | null;
     readonly code: string;
+    readonly details?: Fields;
   };
   readonly request_id: string | null;
 }
 
 /** @param requestId of the request; null: it was refused before it got one */
 export function anthropicError(
-  { status, message, param, code }: ApiError,
+  { status, message, param, code, details }: ApiError,
   requestId: string | null,
 ): AnthropicErrorBody {
   const type = anthropicErrorType(status);
-  return { type: 'error', error: { type, message, param, code }, request_id: requestId };
+  const error = { type, message, param, code, ...(details === null ? {} : { details }) };
+  return { type: 'error', error, request_id: requestId };
 }

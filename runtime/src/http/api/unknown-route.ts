@@ -7,6 +7,18 @@ import { mountedRoutes, type MountedRoute } from './route-table.js';
 /** Routes that a 404 names. */
 const named = 3;
 
+/** Of other servers: why they are not here, by their paths. */
+const unserved: readonly { readonly paths: RegExp; readonly why: string }[] = [
+  {
+    paths: /^(\/v[12])?\/(score|rerank)\/?$/,
+    why: 'pairs of texts are scored by cross-encoders, and the models served here are none: compare embeddings of POST /v1/embeddings',
+  },
+  {
+    paths: /^\/(classify|pooling)\/?$/,
+    why: 'the models served here have no head that classifies: POST /v1/embeddings has what they make of a text',
+  },
+];
+
 export const unknownRoute: RequestHandler = ({ method, path }, response) => {
   const methods = methodsOf(path);
   if (methods.length > 0) {
@@ -18,6 +30,9 @@ export const unknownRoute: RequestHandler = ({ method, path }, response) => {
     const message = `${path} does not take ${method}: send ${methods.join(' or ')}`;
     throw ApiError.of('method_not_allowed', message);
   }
+  const known = unserved.find(({ paths }) => paths.test(path));
+  if (known !== undefined)
+    throw ApiError.of('route_not_found', `there is no ${method} ${path} here: ${known.why}`);
   const near = nearest(path).map((route) => `${route.method.toUpperCase()} ${route.path}`);
   const message = `there is no ${method} ${path} here; nearest are ${near.join(', ')}; GET / lists all`;
   throw ApiError.of('route_not_found', message);

@@ -103,9 +103,19 @@ export class Generation {
 
   get usage(): Usage {
     const isFirst = this.choice === 0;
+    const { ownUsage } = this;
     return {
-      promptTokens: isFirst && this.queueMs !== null ? this.promptTokens : 0,
-      cachedTokens: isFirst ? this.cachedTokens : 0,
+      ...ownUsage,
+      promptTokens: isFirst && this.queueMs !== null ? ownUsage.promptTokens : 0,
+      cachedTokens: isFirst ? ownUsage.cachedTokens : 0,
+    };
+  }
+
+  /** As if it were the only answer to its prompt. */
+  get ownUsage(): Usage {
+    return {
+      promptTokens: this.promptTokens,
+      cachedTokens: this.cachedTokens,
       completionTokens: this.text.completionTokens,
       reasoningTokens: this.text.reasoningTokens,
       acceptedDraftTokens: this.acceptedDraftTokens,
@@ -156,7 +166,7 @@ export class Generation {
         // What ended the tokens, whatever the answer asks for.
         if (delta.finish !== null) outcome = delta.finish === 'tool_calls' ? 'stop' : delta.finish;
         this.answer?.add(delta);
-        yield delta;
+        yield this.request.details.omitsReasoning ? { ...delta, reasoning: '' } : delta;
         if (delta.finish !== null) return;
       }
       throw abortReason(this.context.signal) ?? new Error('the engine ended a generation without a reason');

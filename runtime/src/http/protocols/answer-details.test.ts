@@ -15,6 +15,8 @@ afterEach(() => server.stop());
 
 const ask = (body: object): Promise<Answer> => complete(server, body);
 const askStreamed = (body: object): Promise<Answer[]> => completeStreamed(server, body);
+const promptIdsIn = (all: readonly object[]): unknown[] =>
+  all.flatMap((each) => ('prompt_token_ids' in each ? [each.prompt_token_ids] : []));
 
 describe('return_token_ids', () => {
   test('reports the ids of a completion, its end token with them', async () => {
@@ -24,11 +26,9 @@ describe('return_token_ids', () => {
 
   test('streams them, the prompt’s once', async () => {
     const chunks = await askStreamed({ return_token_ids: true });
-    expect(chunks.flatMap(({ choices }) => choices)).toMatchObject([
-      { prompt_token_ids: [x, y, z], token_ids: [a] },
-      { prompt_token_ids: null, token_ids: [b] },
-      { prompt_token_ids: null, token_ids: [2] },
-    ]);
+    const choices = chunks.flatMap((chunk) => chunk.choices);
+    expect(choices).toMatchObject([{ token_ids: [a] }, { token_ids: [b] }, { token_ids: [2] }]);
+    expect(promptIdsIn(choices)).toEqual([[x, y, z]]);
   });
 
   test('reports log probabilities of as many tokens as ids, on completions and chat, streamed and not', async () => {
@@ -84,9 +84,10 @@ describe('return_token_ids', () => {
       choices: [{ delta: { role: 'assistant' }, token_ids: [] }],
     });
     expect(chunks.slice(1, 3)).toMatchObject([
-      { prompt_token_ids: null, choices: [{ token_ids: [a] }] },
-      { prompt_token_ids: null, choices: [{ token_ids: [b] }] },
+      { choices: [{ token_ids: [a] }] },
+      { choices: [{ token_ids: [b] }] },
     ]);
+    expect(promptIdsIn(chunks)).toHaveLength(1);
   });
 });
 
@@ -95,9 +96,20 @@ test('continuous_usage_stats reports the usage so far on each chunk', async () =
     const stream_options = { continuous_usage_stats: true, include_usage };
     const chunks = await events(await server.chat({ stream: true, stream_options }));
     const counts = chunks.slice(0, 4).map(({ usage }) => usage?.completion_tokens);
-    // The chunk of the role leaves with that of the first token.
-    expect(counts).toEqual([1, 1, 2, 3]);
+    expect(counts).toEqual([0, 1, 2, 3]);
   }
+});
+
+test('continuous_usage_stats counts each choice for itself, with its prompt', async () => {
+  const stream_options = { continuous_usage_stats: true };
+  const asked = { prompt: [x, y, z], n: 2, stream: true, stream_options };
+  const chunks = await events(await server.post('/v1/completions', asked));
+  const last = chunks.filter(({ choices }) => choices[0]?.finish_reason === 'stop');
+  expect(last.map(({ usage }) => usage?.completion_tokens).toSorted()).toEqual([3, 6]);
+  const first = chunks.filter(({ choices }) => choices[0]?.text === 'a');
+  expect(first).toMatchObject(
+    [1, 1].map((completion_tokens) => ({ usage: { prompt_tokens: 3, completion_tokens } })),
+  );
 });
 
 test('truncate_prompt_tokens keeps the end of the prompt, and echo shows what was kept', async () => {
@@ -106,4 +118,13 @@ test('truncate_prompt_tokens keeps the end of the prompt, and echo shows what wa
   expect(body).toMatchObject({ choices: [{ text: 'yzab' }], usage: { prompt_tokens: 2 } });
   await ask({ prompt: 'x'.repeat(500), truncate_prompt_tokens: 9 });
   expect(server.engine.requests[1]!.prompt).toHaveLength(9);
+  for (const [side, kept] of [
+    ['left', [y, z]],
+    ['right', [x, y]],
+  ]) {
+    await ask({ truncate_prompt_tokens: 2, truncation_side: side });
+    expect([...server.engine.requests.at(-1)!.prompt]).toEqual(kept);
+  }
+  await ask({ truncation_side: 'right' });
+  expect([...server.engine.requests.at(-1)!.prompt]).toEqual([x, y, z]);
 });

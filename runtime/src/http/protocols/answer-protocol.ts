@@ -11,7 +11,7 @@ import type { TokenTexts } from './logprob-shapes.js';
 
 export interface AnswerProtocol {
   readonly idPrefix: string;
-  /** Headers that carry the answer's id. */
+  /** Headers that carry the answer's id besides x-request-id. */
   readonly idHeaders: readonly string[];
   /** Sent after a while of silence on a stream. */
   readonly keepAlive: string;
@@ -27,14 +27,21 @@ export interface ReadRequest {
   readonly writer: (head: AnswerHead, texts: TokenTexts) => AnswerWriter;
 }
 
+export interface UsageSoFar {
+  /** Of all choices. */
+  all(): Usage;
+  /** Of the choice, as if it were the only one. */
+  own(): Usage;
+}
+
 /** Writes the answer to one request, and remembers how far it is: its events as sse-event.ts spells them, or the whole. */
 export interface AnswerWriter {
   /**
    * What a delta adds.
    * @param index of its choice
-   * @param usage of all choices so far
+   * @param usage so far
    */
-  delta(index: number, delta: TextDelta, usage: () => Usage): readonly string[];
+  delta(index: number, delta: TextDelta, usage: UsageSoFar): readonly string[];
   /** Behind the last delta. */
   end(usage: Usage): readonly string[];
   /** In place of what would follow. */

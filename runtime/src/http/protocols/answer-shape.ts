@@ -30,25 +30,21 @@ export interface AnswerShape {
   /** Whether the last chunk carries the usage even if nobody asked (completions, as the reference deployment). */
   readonly usageOnLastChunk: boolean;
   /** The chunk that goes before a choice's first delta, with what is reported of the prompt; null: none does. */
-  opening(
-    head: AnswerHead,
-    index: number,
-    first: TextDelta,
-    usage: Usage | null,
-    texts: TokenTexts,
-  ): object | null;
+  opening(head: AnswerHead, index: number, first: TextDelta, texts: TokenTexts): object | null;
   /** @param places that were reported of the choice so far */
-  chunk(
-    head: AnswerHead,
-    index: number,
-    delta: TextDelta,
-    places: TextPlaces,
-    usage: Usage | null,
-    texts: TokenTexts,
-  ): object;
-  /** The extra chunk of `stream_options.include_usage`. */
-  usageChunk(head: AnswerHead, usage: Usage): object;
+  chunk(head: AnswerHead, index: number, delta: TextDelta, places: TextPlaces, texts: TokenTexts): object;
+  /** Without choices, for `stream_options.include_usage`. */
+  emptyChunk(head: AnswerHead): object;
   whole(head: AnswerHead, choices: readonly WholeChoice[], texts: TokenTexts): object;
+}
+
+/** Of a chunk: what ended its choice only with the end, and ids only where they were asked for. */
+export function chunkEnd({ finish, stopReason, tokenIds }: TextDelta): object {
+  return {
+    finish_reason: finish,
+    ...(finish === null ? {} : { stop_reason: stopReason }),
+    ...(tokenIds === null ? {} : { token_ids: tokenIds }),
+  };
 }
 
 export function usageBody({ promptTokens, cachedTokens, completionTokens, reasoningTokens }: Usage): object {

@@ -1,12 +1,12 @@
-// Chat completions as the reference deployment writes them: every key there, null where there is nothing.
+// Chat completions as the reference deployment writes them: in a whole answer every key is there, null where there is
+// nothing; a chunk has what clients read, and what was asked for.
 
 import { silentDelta, type TextDelta } from '../../request/text/text-stream.js';
 import type { ToolCallDelta } from '../../tools/tool.js';
 import { wholeCalls } from '../../tools/whole-calls.js';
-import { addUsage, usageBody, type AnswerHead, type AnswerShape } from './answer-shape.js';
+import { addUsage, chunkEnd, usageBody, type AnswerHead, type AnswerShape } from './answer-shape.js';
 import { chatLogprobs, promptLogprobs, type TokenTexts } from './logprob-shapes.js';
 import { systemFingerprint } from '../api/version.js';
-import type { Usage } from '../generation/generation.js';
 
 /** Both names of the reasoning text are in use among clients. */
 function messageOf(delta: TextDelta, content: string | null, toolCalls: readonly object[]): object {
@@ -24,33 +24,8 @@ function callsOf({ toolCalls }: TextDelta): object[] {
   return wholeCalls(toolCalls).map(({ id, ...called }) => ({ id, type: 'function', function: called }));
 }
 
-function choiceEnd(delta: TextDelta, texts: TokenTexts): object {
-  return {
-    logprobs: chatLogprobs(delta.logprobs, texts),
-    finish_reason: delta.finish,
-    stop_reason: delta.stopReason,
-    token_ids: delta.tokenIds,
-  };
-}
-
-function answer(
-  object: string,
-  head: AnswerHead,
-  choices: readonly object[],
-  usage: object | null,
-  promptTokenIds: readonly number[] | null = null,
-): object {
-  const { id, created, model } = head;
-  return {
-    id,
-    object,
-    created,
-    model,
-    choices,
-    usage,
-    prompt_token_ids: promptTokenIds,
-    system_fingerprint: systemFingerprint,
-  };
+function answer(object: string, { id, created, model }: AnswerHead, choices: readonly object[]): object {
+  return { id, object, created, model, choices, system_fingerprint: systemFingerprint };
 }
 
 function chunkOf(
@@ -58,12 +33,24 @@ function chunkOf(
   index: number,
   message: object,
   delta: TextDelta,
-  usage: Usage | null,
   texts: TokenTexts,
 ): object {
-  const choice = { index, delta: message, ...choiceEnd(delta, texts) };
-  const usageField = usage === null ? null : usageBody(usage);
-  return answer('chat.completion.chunk', head, [choice], usageField, delta.promptTokenIds);
+  const logprobs = chatLogprobs(delta.logprobs, texts);
+  const chunk = answer('chat.completion.chunk', head, [
+    { index, delta: message, logprobs, ...chunkEnd(delta) },
+  ]);
+  const { promptTokenIds } = delta;
+  return promptTokenIds === null ? chunk : { ...chunk, prompt_token_ids: promptTokenIds };
+}
+
+/** Clients join the strings of a choice's chunks, so each is said once. The last chunk has a content that is empty. */
+function pieceOf({ content, reasoning, toolCalls }: TextDelta): object {
+  const isOther = reasoning !== '' || toolCalls.length > 0;
+  return {
+    ...(content === '' && isOther ? {} : { content }),
+    ...(reasoning === '' ? {} : { reasoning, reasoning_content: reasoning }),
+    ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls.map(callChunk) }),
+  };
 }
 
 export const chatShape: AnswerShape = {
@@ -72,23 +59,16 @@ export const chatShape: AnswerShape = {
 
   // OpenAI's and vLLM's streams begin so, and OpenAI's own client counts on it: of the log probabilities in a choice's
   // first chunk it makes two of each.
-  opening(head, index, { tokenIds, promptTokenIds }, usage, texts) {
+  opening(head, index, { tokenIds, promptTokenIds }, texts) {
     const first = { ...silentDelta, tokenIds: tokenIds === null ? null : [], promptTokenIds };
-    return chunkOf(head, index, messageOf(first, '', []), first, usage, texts);
+    return chunkOf(head, index, { role: 'assistant', content: '' }, first, texts);
   },
 
-  chunk(head, index, delta, _places, usage, texts) {
-    // While the model reasons or calls there is no content; otherwise it is a string, empty at the least.
-    const isOther = delta.reasoning !== '' || delta.toolCalls.length > 0;
-    const content = delta.content === '' && isOther ? null : delta.content;
-    const message = messageOf(delta, content, delta.toolCalls.map(callChunk));
-    // Clients join the strings of a choice's chunks, the role too: the opening has it.
-    return chunkOf(head, index, { ...message, role: null }, delta, usage, texts);
+  chunk(head, index, delta, _places, texts) {
+    return chunkOf(head, index, pieceOf(delta), delta, texts);
   },
 
-  usageChunk(head, usage) {
-    return answer('chat.completion.chunk', head, [], usageBody(usage));
-  },
+  emptyChunk: (head) => answer('chat.completion.chunk', head, []),
 
   whole(head, choices, texts) {
     const list = choices.map((choice, index) => ({
@@ -101,11 +81,17 @@ export const chatShape: AnswerShape = {
         ),
         refusal: null,
       },
-      ...choiceEnd(choice, texts),
+      logprobs: chatLogprobs(choice.logprobs, texts),
+      finish_reason: choice.finish,
+      stop_reason: choice.stopReason,
+      token_ids: choice.tokenIds,
     }));
-    const usage = usageBody(addUsage(choices.map(({ usage }) => usage)));
     const first = choices[0];
-    const whole = answer('chat.completion', head, list, usage, first?.promptTokenIds ?? null);
+    const whole = {
+      ...answer('chat.completion', head, list),
+      usage: usageBody(addUsage(choices.map(({ usage }) => usage))),
+      prompt_token_ids: first?.promptTokenIds ?? null,
+    };
     const asked = first?.promptScores ?? null;
     if (asked === null) return whole;
     return { ...whole, prompt_logprobs: promptLogprobs(asked.scores, asked.alternatives, texts) };

@@ -3,8 +3,8 @@
 import type { ApiError } from '../../request/body/api-error.js';
 import { parseRequest, type ApiRequest } from '../../request/parse/parse-request.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
-import type { AnswerProtocol, AnswerWriter } from './answer-protocol.js';
-import type { AnswerHead, AnswerShape, WholeChoice } from './answer-shape.js';
+import type { AnswerProtocol, AnswerWriter, UsageSoFar } from './answer-protocol.js';
+import { usageBody, type AnswerHead, type AnswerShape, type WholeChoice } from './answer-shape.js';
 import type { Usage } from '../generation/generation.js';
 import { placesOf, type TokenTexts } from './logprob-shapes.js';
 import { onePerCall } from './one-per-call.js';
@@ -14,7 +14,7 @@ import type { TextPlaces } from './text-places.js';
 export function chunkProtocol(kind: 'chat' | 'completions', shape: AnswerShape): AnswerProtocol {
   return {
     idPrefix: shape.idPrefix,
-    idHeaders: ['x-request-id'],
+    idHeaders: [],
     keepAlive: commentEvent,
     wordings: [],
     read(body, defaults, randomSeed) {
@@ -38,24 +38,35 @@ class ChunkWriter implements AnswerWriter {
     this.unfinished = parsed.prompts.length * parsed.choices.generated;
   }
 
-  delta(index: number, delta: TextDelta, usage: () => Usage): string[] {
+  delta(index: number, delta: TextDelta, usage: UsageSoFar): string[] {
     const { shape, parsed, head, texts } = this;
     if (delta.finish !== null) this.unfinished -= 1;
     const isLast = shape.usageOnLastChunk && !parsed.includeUsage && this.unfinished === 0;
-    const used = isLast || parsed.continuousUsage ? usage() : null;
-    const opening = this.places[index] === undefined ? shape.opening(head, index, delta, used, texts) : null;
+    const eachChunk = parsed.continuousUsage ? usage.own() : null;
+    // As vLLM counts: none of the answer's tokens are in what goes before them.
+    const before = eachChunk === null ? null : { ...eachChunk, completionTokens: 0, reasoningTokens: 0 };
+    const opening = this.places[index] === undefined ? shape.opening(head, index, delta, texts) : null;
     const places = (this.places[index] ??= placesOf(texts));
     const parts = onePerCall(opening === null ? delta : { ...delta, promptTokenIds: null });
     const last = parts.length - 1;
     const chunks = parts.map((part, i) =>
-      shape.chunk(head, index, part, places, i === last ? used : null, texts),
+      this.event(
+        shape.chunk(head, index, part, places, texts),
+        isLast && i === last ? usage.all() : eachChunk,
+      ),
     );
-    return [...(opening === null ? [] : [opening]), ...chunks].map(plainEvent);
+    return [...(opening === null ? [] : [this.event(opening, before)]), ...chunks];
   }
 
   end(usage: Usage): string[] {
     const { shape, parsed, head } = this;
-    return [...(parsed.includeUsage ? [plainEvent(shape.usageChunk(head, usage))] : []), doneEvent];
+    return [...(parsed.includeUsage ? [this.event(shape.emptyChunk(head), usage)] : []), doneEvent];
+  }
+
+  /** Where the usage is asked for, chunks without it have a null, as OpenAI sends it. */
+  private event(chunk: object, usage: Usage | null): string {
+    if (usage === null && !this.parsed.includeUsage) return plainEvent(chunk);
+    return plainEvent({ ...chunk, usage: usage === null ? null : usageBody(usage) });
   }
 
   /** OpenAI's error body, and no [DONE]. */

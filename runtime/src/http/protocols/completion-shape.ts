@@ -1,7 +1,8 @@
-// Text completions as the reference deployment writes them: every key there, null where there is nothing.
+// Text completions as the reference deployment writes them: in a whole answer every key is there, null where there is
+// nothing; a chunk has what clients read, and what was asked for.
 
 import type { TextDelta } from '../../request/text/text-stream.js';
-import { addUsage, usageBody, type AnswerHead, type AnswerShape } from './answer-shape.js';
+import { addUsage, chunkEnd, usageBody, type AnswerHead, type AnswerShape } from './answer-shape.js';
 import { completionLogprobs, placesOf, promptLogprobs, type TokenTexts } from './logprob-shapes.js';
 import type { TextPlaces } from './text-places.js';
 import { systemFingerprint } from '../api/version.js';
@@ -18,17 +19,19 @@ function choiceOf(index: number, delta: TextDelta, places: TextPlaces, texts: To
   };
 }
 
-function answer(head: AnswerHead, choices: readonly object[], usage: object | null): object {
-  const { id, created, model } = head;
+function chunkChoice(index: number, delta: TextDelta, places: TextPlaces, texts: TokenTexts): object {
+  const { content, promptTokenIds } = delta;
   return {
-    id,
-    object: 'text_completion',
-    created,
-    model,
-    choices,
-    usage,
-    system_fingerprint: systemFingerprint,
+    index,
+    text: content,
+    logprobs: completionLogprobs(delta.logprobs, places, texts),
+    ...chunkEnd(delta),
+    ...(promptTokenIds === null ? {} : { prompt_token_ids: promptTokenIds }),
   };
+}
+
+function answer({ id, created, model }: AnswerHead, choices: readonly object[]): object {
+  return { id, object: 'text_completion', created, model, choices, system_fingerprint: systemFingerprint };
 }
 
 export const completionShape: AnswerShape = {
@@ -37,13 +40,11 @@ export const completionShape: AnswerShape = {
 
   opening: () => null,
 
-  chunk(head, index, delta, places, usage, texts) {
-    return answer(head, [choiceOf(index, delta, places, texts)], usage === null ? null : usageBody(usage));
+  chunk(head, index, delta, places, texts) {
+    return answer(head, [chunkChoice(index, delta, places, texts)]);
   },
 
-  usageChunk(head, usage) {
-    return answer(head, [], usageBody(usage));
-  },
+  emptyChunk: (head) => answer(head, []),
 
   whole(head, choices, texts) {
     const list = choices.map((choice, index) => {
@@ -52,6 +53,6 @@ export const completionShape: AnswerShape = {
       if (asked === null) return shaped;
       return { ...shaped, prompt_logprobs: promptLogprobs(asked.scores, asked.alternatives, texts) };
     });
-    return answer(head, list, usageBody(addUsage(choices.map(({ usage }) => usage))));
+    return { ...answer(head, list), usage: usageBody(addUsage(choices.map(({ usage }) => usage))) };
   },
 };

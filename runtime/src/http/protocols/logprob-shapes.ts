@@ -20,20 +20,23 @@ const lowestLogprob = -9999;
 const finite = (logprob: number): number => (Number.isFinite(logprob) ? logprob : lowestLogprob);
 
 export function chatLogprobs(tokens: readonly GeneratedToken[], texts: TokenTexts): object | null {
-  if (tokens.length === 0) return null;
+  return tokens.length === 0 ? null : { content: scoredTokens(tokens, texts) };
+}
+
+/** OpenAI's entry of each token that has a log probability. */
+export function scoredTokens(tokens: readonly GeneratedToken[], texts: TokenTexts): LongList {
   const entry = (id: number, logprob: number): object => ({
     token: texts.tokenText(id),
     logprob: finite(logprob),
     bytes: [...texts.tokenBytes(id)],
   });
   const scored = tokens.flatMap(({ id, logprobs }) => (logprobs === null ? [] : [{ id, ...logprobs }]));
-  const content = new LongList(scored.length, (index) => {
+  return new LongList(scored.length, (index) => {
     const token = scored[index];
     if (token === undefined) return null;
     const { id, logprob, top } = token;
     return { ...entry(id, logprob), top_logprobs: top.map((each) => entry(each.token, each.logprob)) };
   });
-  return { content };
 }
 
 /** vLLM's prompt_logprobs: null for the first token, then of each token itself and of the likeliest `count`, by id. */

@@ -8,14 +8,14 @@ import type { TextDelta } from '../../request/text/text-stream.js';
 import { parseExactly } from '../../tools/exact-json.js';
 import { anthropicError } from '../api/anthropic-error.js';
 import { AnswerParts, type AnswerPart, type PartEvent } from './answer-parts.js';
-import type { AnswerProtocol, AnswerWriter } from './answer-protocol.js';
+import type { AnswerProtocol, AnswerWriter, UsageSoFar } from './answer-protocol.js';
 import { addUsage, type AnswerHead, type WholeChoice } from './answer-shape.js';
 import type { Usage } from '../generation/generation.js';
 import { typedEvent, type TypedData } from './sse-event.js';
 
 export const messagesProtocol: AnswerProtocol = {
   idPrefix: 'msg_',
-  idHeaders: ['x-request-id', 'request-id'],
+  idHeaders: ['request-id'],
   keepAlive: typedEvent({ type: 'ping' }),
   wordings: messagesWordings,
   read(body, defaults, randomSeed) {
@@ -34,8 +34,8 @@ class MessageWriter implements AnswerWriter {
     private readonly omitsThinking: boolean,
   ) {}
 
-  delta(_index: number, delta: TextDelta, usage: () => Usage): string[] {
-    const start = this.begun ? [] : [this.start(usage())];
+  delta(_index: number, delta: TextDelta, usage: UsageSoFar): string[] {
+    const start = this.begun ? [] : [this.start(usage.all())];
     this.begun = true;
     const events = this.parts.take(delta).flatMap((event) => blockEvents(event, this.omitsThinking));
     if (delta.finish !== null) this.ending = endOf(delta);

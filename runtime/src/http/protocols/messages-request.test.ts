@@ -36,6 +36,28 @@ describe('the model is given', () => {
     expect(lastPrompt().replaceAll(' ', '')).toContain(`[weather${input}]`);
   });
 
+  test('what tools of Anthropic’s servers did as it came, and no redacted thinking', async () => {
+    const found = [{ type: 'web_search_result', title: 'Bern', url: 'a', encrypted_content: 'x' }];
+    const content = [
+      { type: 'redacted_thinking', data: 'opaque' },
+      { type: 'text', text: 'I search.' },
+      { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'Bern' } },
+      { type: 'web_search_tool_result', tool_use_id: 's1', content: found, cache_control: null },
+      { type: 'text', text: 'Found.' },
+    ];
+    const messages = [user('a'), { role: 'assistant', content }, user('b')];
+    const answer = await server.post('/v1/messages', { ...body, messages });
+    expect(answer.status).toBe(200);
+    expect(lastPrompt()).toBe(
+      'user:aassistant:I search.\n' +
+        '{"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"Bern"}}\n\n' +
+        '{"type":"web_search_tool_result","tool_use_id":"s1","content":[{"type":"web_search_result","title":"Bern","url":"a"}]}\n' +
+        'Found.user:b!',
+    );
+    const ofUser = await server.post('/v1/messages', { ...body, messages: [{ role: 'user', content }] });
+    expect(await ofUser.json()).toMatchObject({ error: { param: 'messages.0.content.0' } });
+  });
+
   test('system, thinking, uses of tools and their results as its template has them', async () => {
     await client.messages.create({
       ...body,

@@ -34,6 +34,7 @@ export function responseBody(
     usage: usage === null ? null : usageOf(usage),
     instructions: fields.instructions ?? null,
     max_output_tokens: fields.max_output_tokens ?? null,
+    max_tool_calls: fields.max_tool_calls ?? null,
     metadata: fields.metadata ?? {},
     parallel_tool_calls: fields.parallel_tool_calls ?? true,
     prompt_cache_key: fields.prompt_cache_key ?? null,
@@ -50,7 +51,7 @@ export function responseBody(
     service_tier: 'default',
     // Whatever was asked for: nothing is stored here.
     store: false,
-    top_logprobs: 0,
+    top_logprobs: fields.top_logprobs ?? 0,
     truncation: 'disabled',
   };
 }

@@ -18,16 +18,16 @@ test.each<[object, string, string]>([
   [{ surprise: 1 }, 'surprise', 'surprise is not a known field'],
   [{ previous_response_id: 'resp_1' }, 'previous_response_id', 'nothing is stored here'],
   [{ background: true }, 'background', 'nothing is stored here'],
-  [{ truncation: 'auto' }, 'truncation', 'truncation is not supported'],
   [
-    { include: ['message.output_text.logprobs'] },
+    { include: ['file_search_call.results'] },
     'include.0',
-    'include.0 must be "reasoning.encrypted_content"',
+    'include.0 must be one of "reasoning.encrypted_content", "message.output_text.logprobs"',
   ],
+  [{ top_logprobs: 2 }, 'top_logprobs', 'top_logprobs needs include: ["message.output_text.logprobs"]'],
   [
-    { tool_choice: { type: 'allowed_tools' } },
+    { tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [] } },
     'tool_choice',
-    'tool_choice must be "none", "auto", "required" or {"type": "function", "name"',
+    'tool_choice must be "none", "auto", "required", {"type": "function" or "custom", "name"',
   ],
   [
     { tools: [{ type: 'web_search', external_web_access: false }] },

@@ -12,18 +12,20 @@ import { AnswerParts, type AnswerPart } from './answer-parts.js';
 import type { AnswerProtocol, AnswerWriter } from './answer-protocol.js';
 import { addUsage, type AnswerHead, type WholeChoice } from './answer-shape.js';
 import type { Usage } from '../generation/generation.js';
+import { CustomInputs } from './custom-inputs.js';
+import type { TokenTexts } from './logprob-shapes.js';
 import { responseBody, stateAtEnd, type ResponseState } from './response-body.js';
 import { itemEvents, itemOf, type ItemsOf, type ItemStatus } from './response-output.js';
 import { commentEvent, typedEvent, type TypedData } from './sse-event.js';
 
 export const responsesProtocol: AnswerProtocol = {
   idPrefix: 'resp_',
-  idHeaders: ['x-request-id'],
+  idHeaders: [],
   keepAlive: commentEvent,
   wordings: responsesWordings,
   read(body, defaults, randomSeed) {
     const request = parseResponses(body, defaults, randomSeed);
-    return { parsed: request.parsed, writer: (head) => new ResponseWriter(request, head) };
+    return { parsed: request.parsed, writer: (head, texts) => new ResponseWriter(request, head, texts) };
   },
 };
 
@@ -33,18 +35,21 @@ class ResponseWriter implements AnswerWriter {
   /** Events so far. */
   private sent = 0;
   private readonly itemsOf: ItemsOf;
+  private readonly inputs: CustomInputs;
 
   constructor(
     private readonly request: ResponsesRequest,
     private readonly head: AnswerHead,
+    texts: TokenTexts,
   ) {
-    const { sealsReasoning, namespaced } = request;
-    this.itemsOf = { id: head.id, sealsReasoning, namespaced };
+    const { sealsReasoning, namespaced, custom } = request;
+    this.inputs = new CustomInputs(custom);
+    this.itemsOf = { id: head.id, sealsReasoning, namespaced, custom, texts };
   }
 
   delta(_index: number, delta: TextDelta): string[] {
     const start = this.start();
-    const events = this.parts.take(delta);
+    const events = this.parts.take(this.withInputs(delta));
     if (delta.finish !== null) this.state = stateAtEnd(delta);
     return [
       ...start,
@@ -67,7 +72,14 @@ class ResponseWriter implements AnswerWriter {
   whole([choice, ...others]: readonly WholeChoice[]): object {
     if (choice === undefined) throw new Error('a response has one choice');
     this.state = stateAtEnd(choice);
-    return this.body(AnswerParts.of(choice.deltas), addUsage([choice, ...others].map(({ usage }) => usage)));
+    return this.body(
+      AnswerParts.of(choice.deltas.map((delta) => this.withInputs(delta))),
+      addUsage([choice, ...others].map(({ usage }) => usage)),
+    );
+  }
+
+  private withInputs(delta: TextDelta): TextDelta {
+    return { ...delta, toolCalls: this.inputs.read(delta.toolCalls) };
   }
 
   /** What comes before all else: clients take no other event first. */

@@ -19,6 +19,13 @@ const lastPrompt = (): string =>
   server.tokenizer.decode(server.engine.requests.at(-1)!.prompt, { skipSpecialTokens: false });
 
 describe('the model is given', () => {
+  test('the variables of its chat template', async () => {
+    for (const enable_thinking of [true, false]) {
+      await server.post('/v1/responses', { ...body, chat_template_kwargs: { enable_thinking } });
+      expect(lastPrompt()).toBe(enable_thinking ? 'user:x' : 'user:x!');
+    }
+  });
+
   test('the items of earlier answers as its template has them', async () => {
     server.script = thinksAndCalls;
     const { output: answered } = await client.responses.create({ ...body, tools });
@@ -157,4 +164,16 @@ test('sampling, structured output and the user reach the engine', async () => {
     grammar: { kind: 'jsonSchema' },
     fairnessKey: 'me',
   });
+});
+
+test('a prompt is counted without an answer, by OpenAI’s own client', async () => {
+  const asked = { model: 'tiny', input: 'hello', instructions: 'Be brief.', tools };
+  expect(await client.responses.inputTokens.count(asked)).toEqual({
+    object: 'response.input_tokens',
+    input_tokens: expect.any(Number),
+  });
+  expect(server.engine.requests).toEqual([]);
+  const { input_tokens: counted } = await client.responses.inputTokens.count(asked);
+  const { usage } = await client.responses.create(asked);
+  expect(counted).toBe(usage!.input_tokens);
 });

@@ -3,6 +3,7 @@
 import { headers } from '@llmservice/crds';
 import type { Request } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
+import type { Fields } from '../../request/body/field-table.js';
 import type { GenerationDefaults } from '../../request/fields/generation-defaults.js';
 import type { ModelTexts } from '../../request/prepare/prepare-generation.js';
 import type { ThinkIds } from '../../request/text/reasoning.js';
@@ -15,6 +16,8 @@ export interface ModelNames {
 export interface ServedModel extends ModelTexts {
   readonly defaults: GenerationDefaults;
   readonly think: ThinkIds | null;
+  /** What /tokenizer_info answers. */
+  readonly tokenizerInfo: Fields;
 }
 
 /**

@@ -11,6 +11,7 @@ import { bestChoices } from '../protocols/best-choices.js';
 import { asApiError, Generation, type Usage } from '../generation/generation.js';
 import { textsById, textsOf } from '../protocols/logprob-shapes.js';
 import { mergeAsync } from '../generation/merge-deltas.js';
+import { nameAnswer } from '../access/request-record.js';
 import { resolveName } from '../replica/served-model.js';
 import { sendJson } from '../replica/send-json.js';
 import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
@@ -35,6 +36,7 @@ async function answer(
   const { model } = parts.lifecycle.requireServing();
   const id = newId(protocol.idPrefix);
   // Of refusals too, which people report by it.
+  nameAnswer(response, id);
   for (const name of protocol.idHeaders) response.setHeader(name, id);
   const { parsed, writer } = protocol.read(request.body, model.defaults, randomSeed());
   const head: AnswerHead = {
@@ -119,14 +121,15 @@ async function stream(
   generations: readonly Generation[],
   answerWriter: AnswerWriter,
 ): Promise<void> {
-  const usage = (): Usage => addUsage(generations.map((generation) => generation.usage));
+  const all = (): Usage => addUsage(generations.map((generation) => generation.usage));
   try {
     for await (const { index, value: delta } of mergeAsync(generations.map((each) => each.deltas()))) {
       // Bytes of half a character, or the beginning of a stop string: nothing to send yet.
       if (delta.finish === null && isEmpty(delta)) continue;
-      await sse.send(...answerWriter.delta(index, delta, usage));
+      const own = (): Usage => generations[index]?.ownUsage ?? all();
+      await sse.send(...answerWriter.delta(index, delta, { all, own }));
     }
-    sse.end(...answerWriter.end(usage()));
+    sse.end(...answerWriter.end(all()));
   } catch (error) {
     if (!sse.hasBegun) {
       sse.abandon();

@@ -1,18 +1,42 @@
-// POST messages/count_tokens: how long the prompt is that a message's fields make. The engine has no part in it.
+// POST messages/count_tokens and responses/input_tokens: how long the prompt is that the fields make. The engine has no part
+// in it.
 
 import type { RequestHandler } from 'express';
-import { ApiError } from '../../request/body/api-error.js';
+import { ApiError, type Wording } from '../../request/body/api-error.js';
+import type { GenerationDefaults } from '../../request/fields/generation-defaults.js';
 import { messagesWordings, parseCountTokens } from '../../request/parse/parse-messages.js';
+import type { ApiRequest } from '../../request/parse/parse-request.js';
+import { parseResponses, responsesWordings } from '../../request/parse/parse-responses.js';
 import { encodePrompt } from '../../request/prepare/prepare-generation.js';
 import { resolveName } from '../replica/served-model.js';
 import type { ServerParts } from '../replica/server-parts.js';
 import { answerText } from './text-work.js';
 
-export function countTokensRoute(parts: ServerParts): RequestHandler {
+interface CountProtocol {
+  readonly wordings: readonly Wording[];
+  /** Members of the answer besides the count. */
+  readonly answer: object;
+  /** @throws ApiError invalid_request, with every violation */
+  read(body: unknown, defaults: GenerationDefaults): ApiRequest;
+}
+
+export const messagesCount: CountProtocol = {
+  wordings: messagesWordings,
+  answer: {},
+  read: parseCountTokens,
+};
+
+export const responsesCount: CountProtocol = {
+  wordings: responsesWordings,
+  answer: { object: 'response.input_tokens' },
+  read: (body, defaults) => parseResponses(body, defaults, 0n).parsed,
+};
+
+export function countTokensRoute(parts: ServerParts, protocol: CountProtocol): RequestHandler {
   return async (request, response) => {
     try {
       await answerText(parts, request, response, async ({ model, signal, spend }) => {
-        const { model: asked, prompts, tools } = parseCountTokens(request.body, model.defaults);
+        const { model: asked, prompts, tools } = protocol.read(request.body, model.defaults);
         resolveName(parts.names, asked, request);
         const how = { maxPromptTokens: null, named: 'the prompt', signal };
         const counts = await Promise.all(
@@ -20,10 +44,10 @@ export function countTokensRoute(parts: ServerParts): RequestHandler {
         );
         const tokens = counts.reduce((sum, { length }) => sum + length, 0);
         spend(tokens);
-        return { input_tokens: tokens };
+        return { ...protocol.answer, input_tokens: tokens };
       });
     } catch (error) {
-      throw error instanceof ApiError ? error.worded(messagesWordings) : error;
+      throw error instanceof ApiError ? error.worded(protocol.wordings) : error;
     }
   };
 }

@@ -8,6 +8,7 @@ import {
 } from '../../request/prepare/parse-embeddings.js';
 import { runEmbedding } from '../generation/embedding.js';
 import { LongList } from '../../request/text/long-json.js';
+import { nameAnswer } from '../access/request-record.js';
 import { resolveName } from '../replica/served-model.js';
 import { sendJson } from '../replica/send-json.js';
 import { newId, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
@@ -21,7 +22,7 @@ export function embeddingsRoute(parts: ServerParts): RequestHandler {
     const parsed = parseEmbeddings(request.body);
     const modelName = resolveName(parts.names, parsed.model, request);
     const id = newId('embd-');
-    response.setHeader('x-request-id', id);
+    nameAnswer(response, id);
     const { metrics, now } = parts;
     const accounted = { id, route: routeOf(request), model: modelName };
     const atOnce = Math.min(parsed.inputs.length, maxAtOnce, parts.admission.limit);

@@ -7,6 +7,7 @@ import { validateBody } from '../../request/validate/validate-body.js';
 import { readWhole } from './answer-route.js';
 import { usageBody, type WholeChoice } from '../protocols/answer-shape.js';
 import { Generation } from '../generation/generation.js';
+import { nameAnswer } from '../access/request-record.js';
 import { resolveName } from '../replica/served-model.js';
 import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
 
@@ -16,7 +17,7 @@ export function generateRoute(parts: ServerParts): RequestHandler {
     const parsed = parseRequest('generate', request.body, model.defaults, randomSeed());
     const head = { id: newId('gen-'), model: resolveName(parts.names, parsed.model, request) };
     const accounted = { ...head, route: routeOf(request) };
-    response.setHeader('x-request-id', head.id);
+    nameAnswer(response, head.id);
     await whileAdmitted(parts, response, accounted, 1, async (signal, account) => {
       const choice = await generate(parts, parsed, { ...accounted, signal, account });
       const { content, finish, stopReason, usage } = choice;

@@ -1,4 +1,4 @@
-// Probes, /health, /metrics and /version. Liveness says only that the event loop turns; readiness that requests are served.
+// Probes, /health, /load, /metrics and /version. Liveness says only that the event loop turns; readiness that requests are served.
 
 import type { Request, RequestHandler } from 'express';
 import { isTrusted } from '../access/access.js';
@@ -40,6 +40,13 @@ export function inferenceReadyRoute(parts: ServerParts): RequestHandler {
 export const inferenceLiveRoute: RequestHandler = (_request, response) => {
   response.json({ live: true });
 };
+
+/** As vLLM has it: those that wait are among them. */
+export function loadRoute({ running }: ServerParts): RequestHandler {
+  return (_request, response) => {
+    response.json({ server_load: running.size });
+  };
+}
 
 export function metricsRoute({ metrics }: ServerParts): RequestHandler {
   return async (_request, response) => {

@@ -1,4 +1,4 @@
-// GET models, in OpenAI's and KServe's form at once.
+// GET models, in OpenAI's, Anthropic's and KServe's form at once.
 
 import type { RequestHandler } from 'express';
 import { resolveName } from '../replica/served-model.js';
@@ -12,6 +12,9 @@ export function listModelsRoute({ names, lifecycle }: ServerParts, startedAt: nu
       object: 'list',
       data: all.map((name) => describe(name, names.name, maxModelLen, startedAt)),
       models: all,
+      has_more: false,
+      first_id: all[0],
+      last_id: all.at(-1),
     });
   };
 }
@@ -37,5 +40,22 @@ function describe(id: string, root: string, maxModelLen: number | null, created:
     root,
     parent: null,
     max_model_len: maxModelLen,
+    ...anthropicModel(id, maxModelLen, created),
+  };
+}
+
+/** Prompt and answer share one context. */
+function anthropicModel(id: string, maxModelLen: number | null, created: number): object {
+  return {
+    type: 'model',
+    display_name: id,
+    created_at: new Date(created * 1000).toISOString(),
+    max_input_tokens: maxModelLen,
+    max_tokens: maxModelLen,
+    capabilities: null,
+    lifecycle: 'active',
+    line: null,
+    deprecated_at: null,
+    retires_at: null,
   };
 }

@@ -1,11 +1,14 @@
 // POST /v1/models/NAME:predict, KServe's protocol: one body, or a list of them as `instances`.
 
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
+import type { AccountedRequest } from '../../keys/request-account.js';
 import { ApiError } from '../../request/body/api-error.js';
 import type { GenerationDefaults } from '../../request/fields/generation-defaults.js';
 import { parseRequest, type ApiRequest } from '../../request/parse/parse-request.js';
 import { readWhole } from './answer-route.js';
+import type { WholeChoice } from '../protocols/answer-shape.js';
 import { Generation } from '../generation/generation.js';
+import { nameAnswer } from '../access/request-record.js';
 import { resolveName } from '../replica/served-model.js';
 import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
 
@@ -16,32 +19,47 @@ export function predictRoute(parts: ServerParts): RequestHandler {
     const instances = readInstances(request.body);
     const bodies = instances ?? [{ body: request.body as unknown, place: null }];
     const parsed = bodies.map((each) => parseInstance(each, serving.model.defaults));
-    const { metrics, now } = parts;
-    const id = newId('predict-');
-    response.setHeader('x-request-id', id);
-    const accounted = { id, route: routeOf(request), model: modelName };
-    await whileAdmitted(parts, response, accounted, parsed.length, async (signal, account) => {
-      const context = {
-        ...serving,
-        metrics,
-        now,
-        modelName,
-        signal,
-        account,
-      };
-      const asked = parsed.flatMap((each, index) =>
-        each.prompts.map((source) => ({
-          id: instances === null ? id : `${id}-${String(index)}`,
-          request: each,
-          source,
-          place: bodies[index]?.place ?? null,
-        })),
-      );
-      const started = await Generation.start(asked, context);
-      const predictions = await Promise.all(started.map((generation) => predict(generation, modelName)));
-      response.json(instances === null ? predictions[0] : { predictions });
+    const texts = parsed.map((each, index) => ({ parsed: each, place: bodies[index]?.place ?? null }));
+    const head = { id: newId('predict-'), model: modelName };
+    await answerTexts(parts, { request, response }, head, texts, (choices) => {
+      const predictions = choices.map((choice) => prediction(choice, modelName));
+      return instances === null ? (predictions[0] ?? {}) : { predictions };
     });
   };
+}
+
+/** A request of one prompt. */
+interface Text {
+  readonly parsed: ApiRequest;
+  /** In the body; null: it is the body. */
+  readonly place: string | null;
+}
+
+/** One answer to several texts: all are generated from, or all refused. */
+export async function answerTexts(
+  parts: ServerParts,
+  { request, response }: { readonly request: Request; readonly response: Response },
+  head: Omit<AccountedRequest, 'route'>,
+  texts: readonly Text[],
+  bodyOf: (choices: readonly WholeChoice[]) => object,
+): Promise<void> {
+  const { metrics, now } = parts;
+  const { id, model } = head;
+  nameAnswer(response, id);
+  const accounted = { ...head, route: routeOf(request) };
+  await whileAdmitted(parts, response, accounted, texts.length, async (signal, account) => {
+    const context = { ...parts.lifecycle.requireServing(), metrics, now, modelName: model, signal, account };
+    const asked = texts.flatMap(({ parsed, place }, index) =>
+      parsed.prompts.map((source) => ({
+        id: place === null ? id : `${id}-${String(index)}`,
+        request: parsed,
+        source,
+        place,
+      })),
+    );
+    const started = await Generation.start(asked, context);
+    response.json(bodyOf(await Promise.all(started.map(readWhole))));
+  });
 }
 
 interface Instance {
@@ -83,8 +101,7 @@ function readInstances(body: unknown): readonly Instance[] | null {
   });
 }
 
-async function predict(generation: Generation, modelName: string): Promise<object> {
-  const { content, reasoning, usage } = await readWhole(generation);
+function prediction({ content, reasoning, usage }: WholeChoice, modelName: string): object {
   return {
     model_name: modelName,
     response: content,

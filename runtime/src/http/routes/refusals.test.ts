@@ -185,6 +185,12 @@ test.each([
     null,
     'no POST /v1/chat/completion here; nearest are POST /v1/chat/completions, POST /v1/completions',
   ],
+  ...['/rerank', '/v1/rerank', '/v2/rerank', '/score', '/v1/score'].map(
+    (path) => [path, path, {}, 404, 'route_not_found', null, 'scored by cross-encoders'] as const,
+  ),
+  ...['/classify', '/pooling'].map(
+    (path) => [path, path, {}, 404, 'route_not_found', null, 'no head that classifies'] as const,
+  ),
   ['a path that is no text', '/v1/models/%ff:predict', {}, 400, 'invalid_request', null, 'cannot be read'],
 ])('%s', async (_, path, body, status, code, param, message) => {
   const response = await server.post(path, body);

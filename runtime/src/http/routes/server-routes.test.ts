@@ -1,5 +1,6 @@
 // What a server reports of itself: models, health, metrics and version.
 
+import Anthropic from '@anthropic-ai/sdk';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { RequestObserver } from '../../observe/ended-request.js';
 import { ApiError } from '../../request/body/api-error.js';
@@ -105,6 +106,48 @@ test('KServe’s clients read that it lives and is ready', async () => {
   expect(await bodyOf('/v2/health/live')).toEqual({ live: true });
   expect(await bodyOf('/v2/health/ready')).toMatchObject({ ready: true, state: 'serving' });
   expect(await bodyOf('/')).toMatchObject({ status: 'alive' });
+  expect(await bodyOf('/v2')).toEqual({ name: 'llmservice', version: expect.any(String), extensions: [] });
+  expect(await bodyOf('/v2/models/small')).toMatchObject({
+    name: 'small',
+    platform: 'llmservice',
+    inputs: [{ name: 'text_input', datatype: 'BYTES', shape: [-1] }],
+    outputs: [{ name: 'text_output', datatype: 'BYTES', shape: [-1] }],
+  });
+  expect(await bodyOf('/v2/models/tiny/ready')).toEqual({ name: 'tiny', ready: true });
+  const unserved = await ScriptedServer.start({ serving: false });
+  expect((await unserved.get('/v2/models/tiny/ready')).status).toBe(503);
+  expect((await unserved.get('/v2/models/tiny')).status).toBe(200);
+  await unserved.stop();
+  for (const path of ['/v2/models/other', '/v2/models/other/ready'])
+    expect((await server.get(path)).status).toBe(404);
+});
+
+test('models are listed as Anthropic’s client reads them', async () => {
+  const client = new Anthropic({ baseURL: server.url, apiKey: 'none', maxRetries: 0 });
+  const seen: string[] = [];
+  for await (const model of client.models.list()) {
+    seen.push(model.display_name);
+    expect(model).toMatchObject({ type: 'model', max_input_tokens: 64, max_tokens: 64 });
+    expect(new Date(model.created_at).toISOString()).toBe(model.created_at);
+  }
+  expect(seen).toEqual(['tiny', 'small']);
+  expect((await client.models.retrieve('small')).display_name).toBe('small');
+});
+
+test('the load is how many requests are in progress', async () => {
+  const load = async (): Promise<unknown> => (await server.get('/load')).json();
+  expect(await load()).toEqual({ server_load: 0 });
+  server.script = endless;
+  const leave = new AbortController();
+  const asked = fetch(`${server.url}/v1/completions`, {
+    method: 'POST',
+    body: JSON.stringify({ prompt: 'x', max_tokens: 40 }),
+    signal: leave.signal,
+  });
+  while (server.parts.running.size === 0) await new Promise(setImmediate);
+  expect(await load()).toEqual({ server_load: 1 });
+  leave.abort();
+  await expect(asked).rejects.toThrow();
 });
 
 test.each(['/v1/models/tiny:predict', '/generate'])(

@@ -36,9 +36,9 @@ describe('tokenize', () => {
     expect(answer).toEqual({ count: tokens.length, max_model_len: 64, tokens, token_strs: null });
   });
 
-  test('gives the text of each token, whole characters or not', async () => {
+  test('gives each token as the vocabulary spells it', async () => {
     const { answer } = await ask('/tokenize', { prompt: 'hello é', return_token_strs: true });
-    expect(answer).toMatchObject({ token_strs: ['<|bos|>', 'hello', ' ', '\uFFFD', '\uFFFD'] });
+    expect(answer).toMatchObject({ token_strs: ['<|bos|>', 'hello', 'Ġ', 'Ã', '©'] });
   });
 
   test('gives the tokens of a prompt that is longer than the context', async () => {
@@ -115,6 +115,17 @@ describe('of a model that calls tools', () => {
   });
 });
 
+// As lm-eval's RemoteTokenizer does: it refuses a server without eos_token, and encodes that to learn its id.
+test('a client that counts tokens itself finds special tokens and the chat template', async () => {
+  const info = (await (await server.get('/tokenizer_info')).json()) as { eos_token: string };
+  expect(info).toMatchObject({ eos_token: '<|end|>', chat_template: expect.stringContaining('{% for') });
+  const body = { prompt: info.eos_token, add_special_tokens: false };
+  expect((await ask('/tokenize', body)).answer).toMatchObject({ tokens: [266] });
+  const unserved = await ScriptedServer.start({ serving: false });
+  expect((await unserved.get('/tokenizer_info')).status).toBe(503);
+  await unserved.stop();
+});
+
 test.each<[string, object, string, string]>([
   ['/tokenize', {}, 'prompt', 'prompt or messages is required, and not both'],
   ['/tokenize', { prompt: 'x', messages }, 'prompt', 'and not both'],
@@ -133,7 +144,6 @@ test.each<[string, object, string, string]>([
   ],
   ['/generate', { prompt: ['x'] }, 'prompt', 'must be string'],
   ['/warmup', { prompt: 'x' }, 'prompt', 'is not a known field'],
-  ['/warmup', { prompt: null }, 'prompt', 'is not a known field'],
 ])('%s refuses %j', async (path, body, param, message) => {
   const { status, answer } = await ask(path, body);
   expect(status).toBe(400);

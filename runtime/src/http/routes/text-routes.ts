@@ -42,7 +42,7 @@ export function tokenizeRoute(parts: ServerParts): RequestHandler {
         max_model_len: model.maxModelLen,
         tokens,
         token_strs: parsed.withTexts
-          ? new LongList(tokens.length, (index) => model.tokenizer.tokenText(tokens[index] ?? 0))
+          ? new LongList(tokens.length, (index) => model.tokenizer.tokenName(tokens[index] ?? 0))
           : null,
       };
     });
@@ -57,6 +57,12 @@ export function detokenizeRoute(parts: ServerParts): RequestHandler {
       spend(ids.length);
       return { prompt: await model.tokenizer.decodeLong(ids, { skipSpecialTokens: false, signal }) };
     });
+}
+
+export function tokenizerInfoRoute({ lifecycle }: ServerParts): RequestHandler {
+  return (_request, response) => {
+    response.json(lifecycle.requireServing().model.tokenizerInfo);
+  };
 }
 
 export function applyTemplateRoute(parts: ServerParts): RequestHandler {

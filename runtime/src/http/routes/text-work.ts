@@ -3,6 +3,7 @@
 
 import type { Request, Response } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
+import { nameAnswer } from '../access/request-record.js';
 import { sendJson } from '../replica/send-json.js';
 import { newId, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
 import type { ServedModel } from '../replica/served-model.js';
@@ -30,7 +31,7 @@ export function answerText(
 ): Promise<void> {
   return parts.lifecycle.withModel(async (model) => {
     const accounted = { id: newId('text-'), route: routeOf(request), model: parts.names.name };
-    response.setHeader('x-request-id', accounted.id);
+    nameAnswer(response, accounted.id);
     await whileAdmitted(parts, response, accounted, 1, async (signal, account) => {
       const spend = (tokens: number): void => account.spendText(tokens);
       const body = await withDeadline(signal, (bounded) => run({ model, signal: bounded, spend }));

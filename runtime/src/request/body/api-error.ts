@@ -1,6 +1,7 @@
 // An answer that is an error, by the contract's table of codes or by the reason of a failure of the service.
 
 import { failureKinds, replicaErrors, type Failure, type ReplicaErrorCode } from '@llmservice/crds';
+import type { Fields } from './field-table.js';
 
 /** OpenAI's error body. */
 export interface ErrorBody {
@@ -29,6 +30,8 @@ export class ApiError extends Error {
     readonly param: string | null,
     /** Seconds for the Retry-After header; null: trying again does not help, or nobody knows when. */
     readonly retryAfterSeconds: number | null,
+    /** What a client of Anthropic's can act on; null: the message says all. */
+    readonly details: Fields | null = null,
   ) {
     super(message);
   }
@@ -39,10 +42,11 @@ export class ApiError extends Error {
     {
       param = null,
       retryAfterSeconds = null,
-    }: { param?: string | null; retryAfterSeconds?: number | null } = {},
+      details = null,
+    }: { param?: string | null; retryAfterSeconds?: number | null; details?: Fields | null } = {},
   ): ApiError {
     const { status, type } = replicaErrors[code];
-    return new ApiError(status, type, code, message, param, retryAfterSeconds);
+    return new ApiError(status, type, code, message, param, retryAfterSeconds, details);
   }
 
   /** A failure reported with its remedy: of the service, or of the request where that is known only in the engine. */
@@ -59,16 +63,18 @@ export class ApiError extends Error {
   worded(wordings: readonly Wording[]): ApiError {
     const word = (text: string): string =>
       wordings.reduce((worded, { ours, theirs }) => worded.replace(ours, theirs), text);
-    const param = this.param === null ? null : word(this.param);
-    const { status, type, code, retryAfterSeconds } = this;
-    return new ApiError(status, type, code, word(this.message), param, retryAfterSeconds);
+    return this.#saying(word(this.message), this.param === null ? null : word(this.param));
   }
 
   /** The same of a body that stands inside of another, at `place`. */
   within(place: string): ApiError {
     const param = this.param === null ? place : `${place}.${this.param}`;
-    const { status, type, code, retryAfterSeconds } = this;
-    return new ApiError(status, type, code, `${place}: ${this.message}`, param, retryAfterSeconds);
+    return this.#saying(`${place}: ${this.message}`, param);
+  }
+
+  #saying(message: string, param: string | null): ApiError {
+    const { status, type, code, retryAfterSeconds, details } = this;
+    return new ApiError(status, type, code, message, param, retryAfterSeconds, details);
   }
 
   get body(): ErrorBody {

@@ -1,12 +1,14 @@
 // JSON schemas, and parts of them, that the tables of several families share.
 
 import type { JSONSchema } from 'json-schema-to-ts';
+import type { JsonSchema } from './field-table.js';
 
 export const boolean = { type: 'boolean' } as const;
 export const text = { type: 'string' } as const;
 export const nullableText = { type: ['string', 'null'] } as const;
 export const nullableBoolean = { type: ['boolean', 'null'] } as const;
 export const never = { type: 'null' } as const;
+export const is = (...values: readonly unknown[]): JsonSchema => ({ enum: values });
 
 /** The engine's numbers have 32 bits: what is nearer to 0 may be 0 there. */
 export const aboveZero = 1e-6;

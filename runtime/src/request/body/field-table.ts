@@ -10,6 +10,7 @@ export type RouteKind =
   | 'responses'
   | 'messages'
   | 'countTokens'
+  | 'infer'
   | 'embeddings'
   | 'tokenize'
   | 'detokenize'

@@ -4,20 +4,29 @@ import { boolean } from '../body/field-schemas.js';
 import { openAi, type FieldTable, type TableValues, type ValuesOf } from '../body/field-table.js';
 import { violationAt, type Violation } from '../body/violation.js';
 
+/** vLLM's -1 asks for the whole vocabulary, of each token. */
+const alternatives = {
+  type: 'integer',
+  minimum: 0,
+  maximum: 20,
+  description: '0 to 20 alternatives are reported, and never the whole vocabulary (-1)',
+} as const;
+
 export const detailFields = {
-  prompt_logprobs: { routes: openAi, schema: { type: 'integer', minimum: 0, maximum: 20 } },
+  prompt_logprobs: { routes: openAi, schema: alternatives },
   return_token_ids: { routes: openAi, schema: boolean },
   return_tokens_as_token_ids: { routes: openAi, schema: boolean },
+  include_reasoning: { routes: ['chat'], schema: boolean },
 } as const satisfies FieldTable;
 
 export const alternativesFields = {
-  top_logprobs: { routes: ['chat'], schema: { type: 'integer', minimum: 0, maximum: 20 } },
+  top_logprobs: { routes: ['chat', 'responses'], schema: alternatives },
 } as const satisfies FieldTable;
 
 /** chat: a switch with top_logprobs; completions: the number itself. */
 export const logprobsOf = {
   chat: { logprobs: boolean },
-  completions: { logprobs: { type: 'integer', minimum: 0, maximum: 20 } },
+  completions: { logprobs: alternatives },
 } as const;
 
 /** Of completions. */
@@ -37,6 +46,8 @@ export interface AnswerDetails {
   readonly tokenIds: boolean;
   /** Log probabilities name tokens by id, `token_id:5`, and not by text. */
   readonly tokensAsIds: boolean;
+  /** The model reasons, and the client does not get it. */
+  readonly omitsReasoning: boolean;
 }
 
 export function readDetails(fields: DetailFields): AnswerDetails {
@@ -46,6 +57,7 @@ export function readDetails(fields: DetailFields): AnswerDetails {
     echo: fields.echo === true,
     tokenIds: fields.return_token_ids === true,
     tokensAsIds: fields.return_tokens_as_token_ids === true,
+    omitsReasoning: fields.include_reasoning === false,
   };
 }
 

@@ -32,6 +32,8 @@ describe('readAnswerFormat', () => {
     [{ structured_outputs: { json: schema } }, { kind: 'jsonSchema', text: JSON.stringify(schema) }],
     [{ guided_regex: '[ab]+' }, { kind: 'regex', text: '^(([a-b])+)$' }],
     [{ guided_grammar: 'root ::= "a"' }, { kind: 'ebnf', text: 'root ::= "a"' }],
+    [{ regex: '[ab]+' }, { kind: 'regex', text: '^(([a-b])+)$' }],
+    [{ ebnf: 'root ::= "a"' }, { kind: 'ebnf', text: 'root ::= "a"' }],
     [{ guided_choice: ['yes', 'a "no"'] }, { kind: 'ebnf', text: 'root ::= "yes" | "a \\"no\\""\n' }],
   ])('of %j is %j', (fields, expected) => {
     expect(readAnswerFormat(fields)).toEqual(expected);

@@ -90,6 +90,9 @@ export const formatFields = {
   guided_regex: { routes: all, schema: grammarText },
   guided_choice: { routes: all, schema: choices },
   guided_grammar: { routes: all, schema: grammarText },
+  // SGLang's.
+  regex: { routes: openAi, schema: grammarText },
+  ebnf: { routes: openAi, schema: grammarText },
 } as const satisfies FieldTable;
 
 /** Of generate. */
@@ -136,10 +139,12 @@ function named(fields: FormatFields): Named[] {
     ...of(jsonSchema, json, 'structured_outputs.json'),
     ...of(regular, fields.guided_regex, 'guided_regex'),
     ...of(regular, regex, 'structured_outputs.regex'),
+    ...of(regular, fields.regex, 'regex'),
     ...of(oneOf, fields.guided_choice, 'guided_choice'),
     ...of(oneOf, choice, 'structured_outputs.choice'),
     ...of(ebnf, fields.guided_grammar, 'guided_grammar'),
     ...of(ebnf, grammar, 'structured_outputs.grammar'),
+    ...of(ebnf, fields.ebnf, 'ebnf'),
     ...(json_object === true ? [anyObject('structured_outputs.json_object')] : []),
   ];
 }

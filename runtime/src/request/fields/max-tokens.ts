@@ -15,8 +15,9 @@ export const maxTokensFields = {
 } as const satisfies FieldTable;
 
 export const truncationFields = {
-  // The last tokens of the prompt that are kept.
   truncate_prompt_tokens: { routes: all, schema: { type: 'integer', minimum: 1 } },
+  // Where tokens are left out.
+  truncation_side: { routes: all, schema: { enum: ['left', 'right'] } },
 } as const satisfies FieldTable;
 
 /** Of completions. 0: the prompt alone, echoed. */

@@ -11,6 +11,7 @@ import {
   text,
 } from '../body/field-schemas.js';
 import type { Conditional } from '../body/field-table.js';
+import { servedAnyway } from './served-anyway.js';
 
 /** A text, or blocks of it, which are joined as they are. */
 export type RawText = string | readonly { readonly text: string }[];
@@ -18,6 +19,8 @@ export type RawText = string | readonly { readonly text: string }[];
 export type RawBlock =
   | { readonly type: 'text'; readonly text: string }
   | RawThinking
+  | { readonly type: 'redacted_thinking'; readonly data: string }
+  | RawServerBlock
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: object }
   | RawToolResult;
 
@@ -32,6 +35,12 @@ export type RawResult =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tool_reference'; readonly tool_name: string };
 
+/** What a tool of Anthropic's own servers was asked, or gave. */
+export interface RawServerBlock {
+  readonly type: (typeof serverBlocks)[number];
+  readonly [member: string]: unknown;
+}
+
 export interface RawThinking {
   readonly type: 'thinking';
   readonly thinking: string;
@@ -42,6 +51,18 @@ export interface RawTurn {
   readonly role: 'user' | 'assistant' | 'system';
   readonly content: string | readonly RawBlock[];
 }
+
+export const serverBlocks = [
+  'server_tool_use',
+  'mcp_tool_use',
+  'mcp_tool_result',
+  'web_search_tool_result',
+  'web_fetch_tool_result',
+  'code_execution_tool_result',
+  'bash_code_execution_tool_result',
+  'text_editor_code_execution_tool_result',
+  'tool_search_tool_result',
+] as const;
 
 /** Prefixes are cached unasked. */
 const cacheControl = { type: ['object', 'null'] } as const;
@@ -76,15 +97,15 @@ const block = {
   type: 'object',
   required: ['type'],
   properties: {
-    type: { enum: ['text', 'thinking', 'tool_use', 'tool_result'] },
+    type: { enum: ['text', 'thinking', 'redacted_thinking', 'tool_use', 'tool_result', ...serverBlocks] },
     text,
     thinking: text,
     signature: nullableText,
+    data: text,
     id: text,
     name: text,
     input: { type: 'object' },
     tool_use_id: text,
-    content: resultBlocks,
     is_error: nullableBoolean,
     cache_control: cacheControl,
   },
@@ -92,7 +113,11 @@ const block = {
     needs('text', 'text'),
     needs('thinking', 'thinking'),
     needs('tool_use', 'id', 'name', 'input'),
-    needs('tool_result', 'tool_use_id'),
+    needs('redacted_thinking', 'data'),
+    {
+      ...needs('tool_result'),
+      then: { required: ['tool_use_id'], properties: { content: resultBlocks } },
+    },
   ],
 } as const;
 
@@ -187,6 +212,7 @@ export const messagesFields = {
 } as const;
 
 export const refusedMessagesFields = {
+  ...servedAnyway,
   service_tier: { enum: ['auto', 'standard_only'] },
   speed: { enum: ['standard'] },
   container: never,

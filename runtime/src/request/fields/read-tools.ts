@@ -15,17 +15,35 @@ import {
 } from '../body/field-table.js';
 import { invalidRequest, violationAt, type Violation } from '../body/violation.js';
 
+const namedFunction = {
+  type: 'object',
+  required: ['type', 'function'],
+  properties: {
+    type: { const: 'function' },
+    function: { type: 'object', required: ['name'], properties: { name: text } },
+  },
+} as const;
+
 const toolChoice = {
   description:
-    '"none", "auto", "required" or {"type": "function", "function": {"name": NAME}}; where only some tools may be called, send no others',
+    '"none", "auto", "required", {"type": "function", "function": {"name": NAME}} or {"type": "allowed_tools", "allowed_tools": {"mode": "auto" or "required", "tools": [FUNCTIONS AS BEFORE]}}',
   anyOf: [
     { enum: ['none', 'auto', 'required'] },
+    namedFunction,
     {
       type: 'object',
-      required: ['type', 'function'],
+      required: ['type', 'allowed_tools'],
       properties: {
-        type: { const: 'function' },
-        function: { type: 'object', required: ['name'], properties: { name: text } },
+        type: { const: 'allowed_tools' },
+        allowed_tools: {
+          type: 'object',
+          required: ['mode', 'tools'],
+          additionalProperties: false,
+          properties: {
+            mode: { enum: ['auto', 'required'] },
+            tools: { type: 'array', minItems: 1, maxItems: 128, items: namedFunction },
+          },
+        },
       },
     },
   ],
@@ -64,7 +82,7 @@ type ToolFields = TableValues<typeof toolFields>;
 type RawChoice = ValueOf<typeof toolChoice>;
 
 export interface RequestTools extends ToolUse {
-  /** As the client gave them: what the chat template gets. */
+  /** Those that may be called, as the client gave them: what the chat template gets. */
   readonly given: readonly Fields[];
 }
 
@@ -92,12 +110,25 @@ export function readTools(
     violations.push(violationAt('ignore_eos', 'and tools exclude each other'));
   if (violations.length > 0) throw invalidRequest(violations);
   if (tools.length === 0 || choice === 'none') return null;
+  const allowed = allowedNames(choice);
+  const mayCall = ({ name }: { readonly name: string }): boolean => allowed?.includes(name) ?? true;
   return {
-    given,
-    tools,
-    choice: typeof choice === 'object' ? { name: choice.function.name } : choice,
+    given: given.filter((each) => mayCall(each.function)),
+    tools: tools.filter(mayCall),
+    choice: modeOf(choice),
     parallel: fields.parallel_tool_calls !== false,
   };
+}
+
+/** Null: every tool. */
+function allowedNames(choice: RawChoice): readonly string[] | null {
+  if (typeof choice === 'string' || choice.type !== 'allowed_tools') return null;
+  return choice.allowed_tools.tools.map((each) => each.function.name);
+}
+
+function modeOf(choice: Exclude<RawChoice, 'none'>): ToolUse['choice'] {
+  if (typeof choice === 'string') return choice;
+  return choice.type === 'function' ? { name: choice.function.name } : choice.allowed_tools.mode;
 }
 
 /** Whether the answer's calls follow a grammar. */
@@ -107,14 +138,18 @@ export function holdsCalls(use: ToolUse | null): boolean {
 
 function choiceViolations(tools: readonly Tool[], choice: RawChoice): Violation[] {
   const violation = (rule: string): Violation[] => [violationAt('tool_choice', rule)];
-  if (typeof choice === 'object') {
-    const { name } = choice.function;
-    if (tools.length === 0) return violation(`names ${name}, and needs tools`);
-    const names = tools.map((tool) => tool.name).join(', ');
-    const known = tools.some((tool) => tool.name === name);
-    return known ? [] : violation(`names ${name}, which is none of the tools: ${names}`);
-  }
-  return choice === 'required' && tools.length === 0 ? violation('required needs tools') : [];
+  if (typeof choice === 'string')
+    return choice === 'required' && tools.length === 0 ? violation('required needs tools') : [];
+  const asked = allowedNames(choice) ?? (choice.type === 'function' ? [choice.function.name] : []);
+  const names = tools.map((tool) => tool.name);
+  const unknown = asked.filter((name) => !names.includes(name));
+  return unknown.flatMap((name) =>
+    violation(
+      tools.length === 0
+        ? `names ${name}, and needs tools`
+        : `names ${name}, which is none of the tools: ${names.join(', ')}`,
+    ),
+  );
 }
 
 function toolViolations(

@@ -5,6 +5,8 @@ import { functionName, needs, never, nullableBoolean, nullableText, text } from 
 import type { Conditional, Fields } from '../body/field-table.js';
 import { sealPrefix } from '../body/sealed-reasoning.js';
 import type { RawMessage } from './messages.js';
+import { verbosities } from './scheduling.js';
+import { servedAnyway } from './served-anyway.js';
 import { reasoningEfforts } from './thinking.js';
 
 export type RawText = string | readonly ({ readonly text: string } | { readonly refusal: string })[];
@@ -18,7 +20,17 @@ export type RawItem =
       readonly namespace?: string | null;
       readonly arguments: string;
     }
-  | { readonly type: 'function_call_output'; readonly call_id: string; readonly output: RawText }
+  | {
+      readonly type: 'custom_tool_call';
+      readonly call_id: string;
+      readonly name: string;
+      readonly input: string;
+    }
+  | {
+      readonly type: 'function_call_output' | 'custom_tool_call_output';
+      readonly call_id: string;
+      readonly output: RawText;
+    }
   | RawReasoning;
 
 export interface RawReasoning {
@@ -42,7 +54,14 @@ interface RawNamespace {
   readonly tools: readonly RawFunction[];
 }
 
-export type RawTool = RawFunction | RawNamespace;
+/** Its input is a text. */
+interface RawCustom {
+  readonly type: 'custom';
+  readonly name: string;
+  readonly description?: string | null;
+}
+
+export type RawTool = RawFunction | RawNamespace | RawCustom;
 
 const listOrNull = { type: ['array', 'null'] } as const;
 
@@ -74,13 +93,23 @@ const unstored = 'nothing is stored here: send the conversation itself as input'
 const item = {
   type: 'object',
   properties: {
-    type: { enum: ['message', 'function_call', 'function_call_output', 'reasoning'] },
+    type: {
+      enum: [
+        'message',
+        'function_call',
+        'function_call_output',
+        'custom_tool_call',
+        'custom_tool_call_output',
+        'reasoning',
+      ],
+    },
     role: { enum: ['user', 'assistant', 'system', 'developer'] },
     content: { ...parts, type: ['string', 'array', 'null'] },
     call_id: text,
     name: text,
     namespace: nullableText,
     arguments: text,
+    input: text,
     output: parts,
     summary: listOrNull,
     encrypted_content: { ...nullableText, pattern: `^${sealPrefix}`, description: inFull },
@@ -91,6 +120,8 @@ const item = {
     needs('message', 'role', 'content'),
     needs('function_call', 'call_id', 'name', 'arguments'),
     needs('function_call_output', 'call_id', 'output'),
+    needs('custom_tool_call', 'call_id', 'name', 'input'),
+    needs('custom_tool_call_output', 'call_id', 'output'),
     {
       if: { required: ['type'], properties: { type: { const: 'item_reference' } } },
       then: { properties: { type: { ...never, description: unstored } } },
@@ -138,13 +169,32 @@ const namespaceTool = {
   },
 } as const;
 
+const customTool = {
+  required: ['name'],
+  additionalProperties: false,
+  properties: {
+    type: {},
+    name: functionName,
+    description: nullableText,
+    format: {
+      type: ['object', 'null'],
+      required: ['type'],
+      additionalProperties: false,
+      properties: { type: { enum: ['text'] } },
+    },
+    defer_loading: { enum: [false, null] },
+  },
+} as const;
+
+const isOf = (type: string) => ({ required: ['type'], properties: { type: { const: type } } });
+
 const tool = {
   type: 'object',
   required: ['type'],
-  properties: { type: { enum: ['function', 'namespace'] } },
-  if: { required: ['type'], properties: { type: { const: 'namespace' } } },
+  properties: { type: { enum: ['function', 'namespace', 'custom'] } },
+  if: isOf('namespace'),
   then: namespaceTool,
-  else: functionTool,
+  else: { if: isOf('custom'), then: customTool, else: functionTool },
 } as const;
 
 const input: Conditional<string | readonly RawItem[]> = {
@@ -156,6 +206,17 @@ const input: Conditional<string | readonly RawItem[]> = {
 
 const tools: Conditional<readonly RawTool[]> = { type: 'array', maxItems: 128, items: tool };
 
+const namedTool = {
+  type: 'object',
+  required: ['type', 'name'],
+  additionalProperties: false,
+  properties: { type: { enum: ['function', 'custom'] }, name: text, namespace: nullableText },
+} as const;
+
+/** What `include` may ask for. */
+export const sealedReasoning = 'reasoning.encrypted_content';
+export const textLogprobs = 'message.output_text.logprobs';
+
 export const responsesFields = {
   input,
   instructions: text,
@@ -163,18 +224,25 @@ export const responsesFields = {
   tools,
   tool_choice: {
     description:
-      '"none", "auto", "required" or {"type": "function", "name": NAME}; where only some tools may be called, send no others',
+      '"none", "auto", "required", {"type": "function" or "custom", "name": NAME} or {"type": "allowed_tools", "mode": "auto" or "required", "tools": [TOOLS AS BEFORE]}',
     anyOf: [
       { enum: ['none', 'auto', 'required'] },
+      namedTool,
       {
         type: 'object',
-        required: ['type', 'name'],
+        required: ['type', 'mode', 'tools'],
         additionalProperties: false,
-        properties: { type: { const: 'function' }, name: text },
+        properties: {
+          type: { const: 'allowed_tools' },
+          mode: { enum: ['auto', 'required'] },
+          tools: { type: 'array', minItems: 1, maxItems: 128, items: namedTool },
+        },
       },
     ],
   },
-  include: { type: 'array', items: { const: 'reasoning.encrypted_content' } },
+  // Of the provider's own tools, of which there are none here.
+  max_tool_calls: { type: 'integer', minimum: 1 },
+  include: { type: 'array', items: { enum: [sealedReasoning, textLogprobs] } },
   text: {
     type: 'object',
     additionalProperties: false,
@@ -198,7 +266,7 @@ export const responsesFields = {
           },
         ],
       },
-      verbosity: { enum: ['medium', null] },
+      verbosity: { enum: [...verbosities, null] },
     },
   },
   reasoning: {
@@ -213,23 +281,17 @@ export const responsesFields = {
 } as const;
 
 export const refusedResponsesFields = {
-  // As vLLM without a store: OpenAI's default is true, and few who send it want to read the response again.
-  store: { type: 'boolean' },
   previous_response_id: { ...never, description: unstored },
   conversation: { ...never, description: unstored },
   background: { enum: [false], description: unstored },
   prompt: never,
-  top_logprobs: { enum: [0] },
-  truncation: { enum: ['disabled'] },
   stream_options: {
     type: 'object',
     additionalProperties: false,
     properties: { include_obfuscation: { enum: [false, null] } },
   },
-  service_tier: { enum: ['auto', 'default'] },
   context_management: { type: 'array', maxItems: 0 },
-  max_tool_calls: never,
   moderation: never,
   prompt_cache_options: never,
-  prompt_cache_retention: { enum: ['in_memory'] },
+  ...servedAnyway,
 } as const;

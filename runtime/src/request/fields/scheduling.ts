@@ -1,7 +1,15 @@
 // Which model is asked, who asks, and when the engine takes the request.
 
 import { everyOpenAi, all, openAi, typed, type FieldTable, type TableValues } from '../body/field-table.js';
-import { text } from '../body/field-schemas.js';
+import { boolean, text } from '../body/field-schemas.js';
+
+/** Characters of a name that the client gives its request. */
+export const maxRequestName = 128;
+/** How long an answer is to be. It has no effect: the model does not get it. */
+export const verbosities = ['low', 'medium', 'high'] as const;
+
+const openAiAnswers = [...openAi, 'responses'] as const;
+const requestName = { type: 'string', minLength: 1, maxLength: maxRequestName } as const;
 
 export const modelFields = {
   model: {
@@ -30,11 +38,25 @@ export const callerFields = {
   // Whose share of the engine the request takes while others wait.
   user: { routes: [...everyOpenAi, 'responses'], schema: text },
   // Labels of the caller: they ask for nothing.
-  metadata: { routes: [...openAi, 'responses'], schema: { type: 'object' } },
+  metadata: { routes: openAiAnswers, schema: { type: 'object' } },
   // Codex's, of itself.
   client_metadata: { routes: ['responses'], schema: { type: 'object' } },
-  safety_identifier: { routes: [...openAi, 'responses'], schema: text },
-  prompt_cache_key: { routes: [...openAi, 'responses'], schema: text },
+  safety_identifier: { routes: openAiAnswers, schema: text },
+  prompt_cache_key: { routes: openAiAnswers, schema: text },
+  session_id: { routes: [...all, 'responses'], schema: text },
+  // The client's own names of the request, which logs show: vLLM's and SGLang's.
+  request_id: { routes: [...all, 'responses', 'embeddings'], schema: requestName },
+  rid: { routes: [...all, 'responses', 'embeddings'], schema: requestName },
+  // One model is served in one way, nothing is stored, and every prefix is cached: these change neither.
+  service_tier: {
+    routes: openAiAnswers,
+    schema: { enum: ['auto', 'default', 'flex', 'scale', 'priority'] },
+  },
+  store: { routes: openAiAnswers, schema: boolean },
+  prompt_cache_retention: { routes: openAiAnswers, schema: { enum: ['in_memory', '24h'] } },
+  verbosity: { routes: openAi, schema: { enum: verbosities } },
+  // A prompt that is too long is refused in any case: nothing of it is dropped.
+  truncation: { routes: ['responses'], schema: { enum: ['auto', 'disabled'] } },
 } as const satisfies FieldTable;
 
 export interface Scheduling {

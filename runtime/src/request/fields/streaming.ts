@@ -15,6 +15,8 @@ export const streamFields = {
         include_usage: nullableBoolean,
         // vLLM's: usage so far on every chunk.
         continuous_usage_stats: nullableBoolean,
+        // OpenAI's: chunks are not padded.
+        include_obfuscation: { enum: [false, null] },
       },
     },
   },

@@ -23,7 +23,7 @@ const beside = (name: string) =>
 
 export const thinkingFields = {
   chat_template_kwargs: {
-    routes: rendered,
+    routes: [...rendered, 'responses'],
     schema: {
       type: 'object',
       properties: {

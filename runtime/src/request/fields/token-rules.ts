@@ -2,10 +2,9 @@
 // bad_words and min_tokens.
 
 import type { ReasoningBudget, TokenRules } from '@llmservice/native';
-import { ApiError } from '../body/api-error.js';
 import { tokenIds } from '../body/field-schemas.js';
 import { all, type FieldTable, type TableValues } from '../body/field-table.js';
-import { invalidRequest, violationAt, type Violation } from '../body/violation.js';
+import { firstOf, invalidRequest, violationAt, type Violation } from '../body/violation.js';
 import { encodeString, type TextModel } from './encode-string.js';
 import { maxTokensField, type MaxTokensFields } from './max-tokens.js';
 
@@ -42,10 +41,11 @@ const noRules: AskedRules = { logitBias: new Map(), allowedIds: [], badWords: []
 /** Null: the request says nothing. @throws ApiError invalid_request */
 export function readRules(fields: RuleFields): AskedRules | null {
   const bias = Object.entries(fields.logit_bias ?? {});
-  const odd = bias.find(([id]) => !/^(0|[1-9]\d{0,9})$/.test(id));
-  if (odd !== undefined) {
-    const rule = `has the key ${JSON.stringify(odd[0])}; its keys are token ids, such as "50256"`;
-    throw invalidRequest([violationAt('logit_bias', rule)]);
+  const odd = bias.filter(([id]) => !/^(0|[1-9]\d{0,9})$/.test(id));
+  if (odd.length > 0) {
+    const rule = (key: string): string =>
+      `has the key ${JSON.stringify(key)}; its keys are token ids, such as "50256"`;
+    throw invalidRequest(odd.map(([key]) => violationAt('logit_bias', rule(key))));
   }
   const rules: AskedRules = {
     logitBias: new Map(bias.map(([id, value]) => [Number(id), value])),
@@ -105,11 +105,15 @@ export async function tokenRules(
   };
 }
 
-function checkIds(param: string, ids: readonly number[] | Int32Array, vocabSize: number): void {
-  const unknown = ids.find((id) => id >= vocabSize);
-  if (unknown === undefined) return;
-  const message = `${param} has the token id ${String(unknown)}, but the model's vocabulary ends at ${String(vocabSize - 1)}`;
-  throw ApiError.of('invalid_request', message, { param });
+function checkIds(param: string, ids: readonly number[], vocabSize: number): void {
+  const violations = firstOf(unknownIds(param, ids, vocabSize));
+  if (violations.length > 0) throw invalidRequest(violations);
+}
+
+function* unknownIds(param: string, ids: readonly number[], vocabSize: number): Generator<Violation> {
+  const end = `but the model's vocabulary ends at ${String(vocabSize - 1)}`;
+  for (const id of ids)
+    if (id >= vocabSize) yield violationAt(param, `has the token id ${String(id)}, ${end}`);
 }
 
 /** The tokens of each word, as it stands at the beginning of a text and after a space: most vocabularies distinguish them. */

@@ -5,27 +5,27 @@ import { writtenAs } from '../../tools/exact-json.js';
 import { openReasoning } from '../body/sealed-reasoning.js';
 import type { Violation } from '../body/violation.js';
 import type { RawMessage } from '../fields/messages.js';
-import type {
-  RawBlock,
-  RawResult,
-  RawText,
-  RawThinking,
-  RawToolResult,
-  RawTurn,
+import {
+  serverBlocks,
+  type RawBlock,
+  type RawResult,
+  type RawServerBlock,
+  type RawText,
+  type RawThinking,
+  type RawToolResult,
+  type RawTurn,
 } from '../fields/messages-fields.js';
 
-const speakers: Readonly<Record<RawBlock['type'], readonly RawTurn['role'][]>> = {
-  text: ['user', 'assistant', 'system'],
-  thinking: ['assistant'],
-  tool_use: ['assistant'],
-  tool_result: ['user'],
+const speakersOf = (type: RawBlock['type']): readonly RawTurn['role'][] => {
+  if (type === 'text') return ['user', 'assistant', 'system'];
+  return type === 'tool_result' ? ['user'] : ['assistant'];
 };
 
 /** Blocks in messages of those who cannot have them, and calls that nothing answers. */
 export function* messageViolations(turns: readonly RawTurn[]): Generator<Violation> {
   for (const [turn, { role, content }] of turns.entries())
     for (const [index, { type }] of blocksOf(content).entries()) {
-      if (speakers[type].includes(role)) continue;
+      if (speakersOf(type).includes(role)) continue;
       const param = `messages.${String(turn)}.content.${String(index)}`;
       yield { param, message: `${param}: a message of the ${role} has no ${type} block` };
     }
@@ -53,7 +53,7 @@ function answer({ content }: RawTurn): RawMessage {
   const calls = blocks.flatMap((block) => (block.type === 'tool_use' ? [block] : []));
   return {
     role: 'assistant',
-    content: blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(''),
+    content: blocks.map(spoken).join(''),
     reasoning_content: thinking === '' ? null : thinking,
     tool_calls: calls.map(({ id, name, input }) => ({
       id,
@@ -62,6 +62,19 @@ function answer({ content }: RawTurn): RawMessage {
     })),
   };
 }
+
+/** What other servers' tools did is shown as it came: templates have no place for it. Redacted thinking is nobody's to read. */
+function spoken(block: RawBlock): string {
+  if (block.type === 'text') return block.text;
+  return isOfServer(block) ? `\n${JSON.stringify(block, readable)}\n` : '';
+}
+
+const isOfServer = (block: RawBlock): block is RawServerBlock =>
+  serverBlocks.some((type) => type === block.type);
+
+/** Without what only Anthropic's servers read. */
+const readable = (key: string, value: unknown): unknown =>
+  /^(encrypted_|cache_control$|caller$)/.test(key) ? undefined : value;
 
 /** Thinking that the client did not get is in its signature. */
 const thinkingOf = ({ thinking, signature }: RawThinking): string =>

@@ -1,6 +1,6 @@
 // Bodies of Anthropic's Messages, and of its token count, as the requests that other routes make. Pure.
 
-import type { Wording } from '../body/api-error.js';
+import { ApiError, type Wording } from '../body/api-error.js';
 import type { Fields } from '../body/field-table.js';
 import { firstOf, invalidRequest } from '../body/violation.js';
 import type { GenerationDefaults } from '../fields/generation-defaults.js';
@@ -40,16 +40,32 @@ export function parseMessages(
   defaults: GenerationDefaults,
   randomSeed: bigint,
 ): MessagesRequest {
-  refuseMedia((body as Fields | null)?.['messages'], 'messages');
-  const fields = validateBody('messages', body);
+  const fields = validate('messages', body);
   const parsed = parse(fields, defaults, randomSeed);
   return { parsed, omitsThinking: fields.thinking?.display === 'omitted' };
 }
 
 /** @throws ApiError invalid_request, with every violation */
 export function parseCountTokens(body: unknown, defaults: GenerationDefaults): ApiRequest {
-  refuseMedia((body as Fields | null)?.['messages'], 'messages');
-  return parse(validateBody('countTokens', body), defaults, 0n);
+  return parse(validate('countTokens', body), defaults, 0n);
+}
+
+function validate<Kind extends 'messages' | 'countTokens'>(kind: Kind, body: unknown): BodyOf<Kind> {
+  const { thread, messages } = (body ?? {}) as Fields;
+  if ((thread ?? null) !== null) throw threadRefusal();
+  refuseMedia(messages, 'messages');
+  return validateBody(kind, body);
+}
+
+/**
+ * Anthropic's newest clients leave what they have said to the server's keeping. By these details they know that it keeps
+ * nothing, and send the whole conversation; anything else that is wrong with it is reported then.
+ */
+function threadRefusal(): ApiError {
+  const message =
+    'thread is not supported: no conversation is kept here; send all of it as messages, without thread';
+  const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
+  return ApiError.of('invalid_request', message, { param: 'thread', details });
 }
 
 /** A count asks for less than an answer. */

@@ -114,6 +114,8 @@ describe('parseRequest', () => {
     [{ min_tokens: 5, max_tokens: 4 }, 'min_tokens must be at most max_tokens'],
     [{ bad_words: ['a'], guided_regex: 'a' }, 'bad_words and structured output exclude each other'],
     [{ allowed_token_ids: [] }, 'allowed_token_ids must NOT have fewer than 1 items'],
+    [{ prompt_logprobs: -1 }, 'prompt_logprobs is not supported with this value: 0 to 20 alternatives'],
+    [{ logprobs: true, top_logprobs: -1 }, 'top_logprobs is not supported with this value: 0 to 20'],
     [{ prompt_logprobs: 1, stream: true }, 'prompt_logprobs needs stream: false'],
     [{ truncate_prompt_tokens: 0 }, 'truncate_prompt_tokens must be >= 1'],
     [{ top_logprobs: 2 }, 'top_logprobs needs logprobs'],
@@ -133,7 +135,7 @@ describe('parseRequest', () => {
     ],
     [{ reasoning: 'yes' }, 'reasoning must be one of true, false, "true", "false"'],
     [{ tools: [{ type: 'custom' }] }, 'tools.0.type must be "function"'],
-    [{ tool_choice: { type: 'allowed_tools' } }, 'tool_choice must be "none", "auto", "required" or {"type"'],
+    [{ tool_choice: { type: 'allowed_tools' } }, 'tool_choice must be "none", "auto", "required", {"type"'],
     [{ reasoning: true, enable_thinking: false }, 'enable_thinking contradicts reasoning'],
     [
       { messages: [{ role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } }] },
@@ -263,8 +265,12 @@ test('a field that is refused is not honoured on every route', () => {
     'n',
     'return_token_ids',
     'return_tokens_as_token_ids',
+    'include_reasoning',
     'add_generation_prompt',
     'continue_final_message',
+    'service_tier',
+    'store',
+    'verbosity',
   ]);
   expect(both.filter(([, { routes }]) => routes.includes('predict'))).toEqual([]);
 });

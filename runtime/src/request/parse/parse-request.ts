@@ -62,8 +62,10 @@ export interface ApiRequest extends Stopping, Scheduling, Streaming {
   /** Tokens that the model may reason for; null: as many as it likes. */
   readonly thinkingBudget: number | null;
   readonly details: AnswerDetails;
-  /** Tokens at the prompt's end that are kept; null: all. */
+  /** Of the prompt, those that are kept; null: all. */
   readonly keptPromptTokens: number | null;
+  /** Whether they are its first, and not its last. */
+  readonly keepsBeginning: boolean;
   /** Null: any text. */
   readonly format: AnswerFormat | null;
   /** Null: none may be called. */
@@ -111,6 +113,7 @@ export function readRequest(
     thinkingBudget: readThinkingBudget(fields),
     details,
     keptPromptTokens: fields.truncate_prompt_tokens ?? null,
+    keepsBeginning: fields.truncation_side === 'right',
     format,
     tools: readTools(fields),
     ...readStopping(fields),

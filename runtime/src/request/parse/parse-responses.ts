@@ -3,13 +3,13 @@
 import { ApiError, type Wording } from '../body/api-error.js';
 import type { Fields } from '../body/field-table.js';
 import type { GenerationDefaults } from '../fields/generation-defaults.js';
-import type { RawFunction } from '../fields/responses-fields.js';
+import { sealedReasoning, textLogprobs, type RawFunction } from '../fields/responses-fields.js';
 import type { BodyOf, GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
 import { readRequest, type ApiRequest } from './parse-request.js';
 import { refuseMedia } from './refuse-media.js';
 import { readItems } from './response-items.js';
-import { flatTools, type FlatTools } from './tool-namespaces.js';
+import { flatName, flatTools, type FlatTools } from './tool-namespaces.js';
 
 type ResponsesFields = BodyOf<'responses'>;
 
@@ -21,6 +21,7 @@ export interface ResponsesRequest {
   readonly sealsReasoning: boolean;
   /** Functions in namespaces, by the names that the model calls them by. */
   readonly namespaced: FlatTools['namespaced'];
+  readonly custom: FlatTools['custom'];
 }
 
 /** Errors of what the route has in common with others name the fields as it does. */
@@ -29,6 +30,7 @@ export const responsesWordings: readonly Wording[] = [
   { ours: /\bresponse_format\.json_schema\b/g, theirs: 'text.format' },
   { ours: /\bresponse_format\b/g, theirs: 'text.format' },
   { ours: /\bmax_tokens\b/g, theirs: 'max_output_tokens' },
+  { ours: /needs logprobs: true/g, theirs: `needs include: ["${textLogprobs}"]` },
   { ours: /^messages\b/, theirs: 'input' },
 ];
 
@@ -41,10 +43,10 @@ export function parseResponses(
   refuseMedia((body as Fields | null)?.['input'], 'input');
   const fields = validateBody('responses', body);
   const { include = [], tools = [] } = fields;
-  const { functions, namespaced, places } = flatTools(tools);
+  const { functions, namespaced, custom, places } = flatTools(tools);
   try {
     const parsed = readRequest('chat', chatFields(fields, functions), defaults, randomSeed);
-    return { fields, parsed, sealsReasoning: include.length > 0, namespaced };
+    return { fields, parsed, sealsReasoning: include.includes(sealedReasoning), namespaced, custom };
   } catch (error) {
     throw error instanceof ApiError ? error.worded(places) : error;
   }
@@ -52,7 +54,7 @@ export function parseResponses(
 
 /** The same request in the fields of a chat. */
 function chatFields(fields: ResponsesFields, functions: readonly RawFunction[]): GenerationFields {
-  const { input, instructions, max_output_tokens, tool_choice, text, reasoning, ...same } = fields;
+  const { input, instructions, max_output_tokens, tool_choice, text, reasoning, include, ...same } = fields;
   return {
     ...same,
     messages: [
@@ -60,8 +62,9 @@ function chatFields(fields: ResponsesFields, functions: readonly RawFunction[]):
       ...readItems(input),
     ],
     max_tokens: max_output_tokens,
+    logprobs: include?.includes(textLogprobs),
     tools: functions.map(readTool),
-    tool_choice: typeof tool_choice === 'object' ? named(tool_choice) : tool_choice,
+    tool_choice: typeof tool_choice === 'object' ? readChoice(tool_choice) : tool_choice,
     response_format: responseFormat(text?.format ?? null),
     reasoning_effort: reasoning?.effort ?? undefined,
   };
@@ -86,10 +89,15 @@ function readTool({
   };
 }
 
-const named = ({ name }: { readonly name: string }): GenerationFields['tool_choice'] => ({
-  type: 'function',
-  function: { name },
-});
+type ObjectChoice = Extract<ResponsesFields['tool_choice'], object>;
+
+function readChoice(choice: ObjectChoice): GenerationFields['tool_choice'] {
+  if (choice.type !== 'allowed_tools') return named(choice);
+  return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: choice.tools.map(named) } };
+}
+
+const named = ({ name, namespace }: Exclude<ObjectChoice, { type: 'allowed_tools' }>) =>
+  ({ type: 'function', function: { name: flatName(name, namespace) } }) as const;
 
 type TextFormat = NonNullable<NonNullable<ResponsesFields['text']>['format']>;
 

@@ -36,7 +36,11 @@ export function readItems(input: string | readonly RawItem[]): RawMessage[] {
       const { call_id: id, arguments: text } = item;
       const name = flatName(item.name, item.namespace);
       turn(() => true).tool_calls.push({ id, type: 'function', function: { name, arguments: text } });
-    } else if (item.type === 'function_call_output') {
+    } else if (item.type === 'custom_tool_call') {
+      const { call_id: id, name, input: text } = item;
+      const called = { name, arguments: JSON.stringify({ input: text }) };
+      turn(() => true).tool_calls.push({ id, type: 'function', function: called });
+    } else if (isOutput(item)) {
       open = null;
       messages.push({ role: 'tool', tool_call_id: item.call_id, content: textOf(item.output) });
     } else if (item.role === 'assistant') {
@@ -48,6 +52,9 @@ export function readItems(input: string | readonly RawItem[]): RawMessage[] {
   }
   return messages;
 }
+
+const isOutput = (item: RawItem): item is Extract<RawItem, { readonly output: RawText }> =>
+  item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
 
 /** Clients send back its text, or what stands for it, or both. */
 function reasoningOf({ content, encrypted_content: sealed }: RawReasoning): string {

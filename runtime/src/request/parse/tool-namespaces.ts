@@ -1,5 +1,5 @@
-// The tools of OpenAI's Responses, which groups some in namespaces: agents have one for each MCP server. The model knows a
-// function by one name, and the client by two.
+// The tools of OpenAI's Responses as functions. It groups some in namespaces: agents have one for each MCP server. The model
+// knows such a function by one name, and the client by two. A custom tool is a function with one text as argument.
 
 import type { Wording } from '../body/api-error.js';
 import { invalidRequest, violationAt } from '../body/violation.js';
@@ -16,9 +16,19 @@ export interface FlatTools {
   readonly functions: readonly RawFunction[];
   /** Of those in namespaces. */
   readonly namespaced: ReadonlyMap<string, NamespacedName>;
+  /** Names of the custom tools. */
+  readonly custom: ReadonlySet<string>;
   /** Where each function stands in the body. */
   readonly places: readonly Wording[];
 }
+
+/** Of a custom tool. */
+const parameters = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+  additionalProperties: false,
+};
 
 /** OpenAI's bound on a list of tools, of all of them. */
 const maxFunctions = 128;
@@ -30,6 +40,7 @@ export const flatName = (name: string, namespace: string | null | undefined): st
 export function flatTools(tools: readonly RawTool[]): FlatTools {
   const functions: RawFunction[] = [];
   const namespaced = new Map<string, NamespacedName>();
+  const custom = new Set<string>();
   const places: Wording[] = [];
   const add = (tool: RawFunction, place: string): void => {
     const ours = new RegExp(`\\btools\\.${String(functions.length)}\\.function\\b`, 'g');
@@ -39,7 +50,11 @@ export function flatTools(tools: readonly RawTool[]): FlatTools {
   for (const [index, tool] of tools.entries()) {
     const place = `tools.${String(index)}`;
     if (tool.type === 'function') add(tool, place);
-    else
+    else if (tool.type === 'custom') {
+      const { name, description = null } = tool;
+      custom.add(name);
+      add({ type: 'function', name, description, parameters }, place);
+    } else
       for (const [at, { name, description, ...inside }] of tool.tools.entries()) {
         const flat = flatName(name, tool.name);
         namespaced.set(flat, { namespace: tool.name, name });
@@ -51,5 +66,5 @@ export function flatTools(tools: readonly RawTool[]): FlatTools {
     const rule = `has ${String(functions.length)} functions; the most are ${String(maxFunctions)}`;
     throw invalidRequest([violationAt('tools', rule)]);
   }
-  return { functions, namespaced, places };
+  return { functions, namespaced, custom, places };
 }

@@ -58,7 +58,7 @@ export async function prepareGeneration(
   const needed = request.maxTokens === 0 ? 0 : 1;
   const maxPromptTokens = request.keptPromptTokens === null ? model.maxModelLen - needed : null;
   const whole = await encodePrompt(source, request.tools, model, param, { maxPromptTokens, named, signal });
-  const prompt = request.keptPromptTokens === null ? whole : whole.slice(-request.keptPromptTokens);
+  const prompt = keptOf(whole, request);
   if (prompt.length === 0) throw ApiError.of('invalid_request', `${named} has no tokens`, { param });
   const left = model.maxModelLen - prompt.length;
   if (left < needed || (request.maxTokens ?? 0) > left)
@@ -110,6 +110,11 @@ async function continuedTokens(
 function fieldOf({ prompts }: ApiRequest, source: PromptSource): string {
   if (source.kind !== 'messages') return placeIn('prompt', prompts, source);
   return source.plainText === null ? 'messages' : 'prompt';
+}
+
+function keptOf(prompt: Int32Array, { keptPromptTokens: count, keepsBeginning }: ApiRequest): Int32Array {
+  if (count === null) return prompt;
+  return keepsBeginning ? prompt.slice(0, count) : prompt.slice(-count);
 }
 
 /** What the answer must be, calls of tools included. */

@@ -182,7 +182,7 @@ describe('TextStream', () => {
     const top = [1, 2, 3].map((token) => ({ token, logprob: -token }));
     const output = step([1], { logprobs: [{ logprob: -1, top }] });
     expect(stream({ logprobs: 2 }).push(output).logprobs).toEqual([
-      { id: 1, logprobs: { logprob: -1, top: top.slice(0, 2) } },
+      { id: 1, logprobs: { logprob: -1, top: top.slice(0, 2) }, isText: true },
     ]);
     expect(stream({ logprobs: null }).push(output).logprobs).toEqual([]);
   });

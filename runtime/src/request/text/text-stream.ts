@@ -41,6 +41,8 @@ export interface GeneratedToken {
   readonly logprobs: TokenLogprobs | null;
   /** Of a prompt's token: whether the echoed text has nothing of it. */
   readonly isLeftOut?: boolean;
+  /** Whether it writes the answer's text: it is neither reasoning, nor a token around it, nor of a call. */
+  readonly isText?: boolean;
 }
 
 /** What one engine output adds. */
@@ -138,7 +140,15 @@ export class TextStream {
   private score(id: number, scores: TokenLogprobs | null | undefined, { logprobs }: Gathered): void {
     const { logprobs: alternatives } = this.options;
     if (scores == null || alternatives === null) return;
-    logprobs.push({ id, logprobs: { ...scores, top: scores.top.slice(0, alternatives) } });
+    const top = scores.top.slice(0, alternatives);
+    logprobs.push({ id, logprobs: { ...scores, top }, isText: this.writesText(id) });
+  }
+
+  /** Of a token that is not pushed yet. */
+  private writesText(id: number): boolean {
+    const { tools } = this.options;
+    const isMarker = (tools?.markerOf(id) ?? null) !== null || this.begunBy(id) !== null;
+    return this.section.kind === 'content' && tools?.isOpen !== true && !isMarker;
   }
 
   private last(gathered: Gathered, finish: FinishReason, stopReason: string | number | null): TextDelta {

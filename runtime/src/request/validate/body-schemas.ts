@@ -3,6 +3,7 @@
 // is the source, and not the document: one row there says on which routes a field is honoured, and no two routes can
 // differ by accident.
 
+import { never } from '../body/field-schemas.js';
 import type { HonouredField, JsonSchema, RouteKind } from '../body/field-table.js';
 import {
   fieldsOfRoute,
@@ -60,7 +61,7 @@ function bodySchema(kind: RouteKind): JsonSchema {
   return {
     type: 'object',
     required,
-    additionalProperties: false,
+    additionalProperties: never,
     properties: Object.fromEntries([...honoured, ...refused]) as JsonSchema,
   };
 }

@@ -2,7 +2,7 @@
 // route, and those that this build knows and does not honour, with the values that ask for nothing.
 // A field in no list, or a refused one that asks for something, is a 400: nothing is ever silently ignored.
 
-import { boolean, never, text, tokenIds } from '../body/field-schemas.js';
+import { boolean, is, never, text, tokenIds } from '../body/field-schemas.js';
 import type {
   FieldTable,
   GenerationKind,
@@ -14,6 +14,7 @@ import type {
 import { alternativesFields, detailFields, echoField, logprobsOf } from '../fields/answer-details.js';
 import { formatFields, schemaField } from '../fields/answer-format.js';
 import { bestOf, choiceFields, seedFields } from '../fields/choices.js';
+import { inferFields } from '../fields/infer-fields.js';
 import { maxTokensFields, maxTokensOrNone, truncationFields } from '../fields/max-tokens.js';
 import { conversationFields } from '../fields/messages.js';
 import { messagesFields, refusedMessagesFields } from '../fields/messages-fields.js';
@@ -23,6 +24,7 @@ import { toolFields } from '../fields/read-tools.js';
 import { refusedResponsesFields, responsesFields } from '../fields/responses-fields.js';
 import { penaltyFields, samplingFields } from '../fields/sampling.js';
 import { callerFields, modelFields, schedulingFields } from '../fields/scheduling.js';
+import { servedAnyway } from '../fields/served-anyway.js';
 import { endFields, stopFields } from '../fields/stopping.js';
 import { streamFields } from '../fields/streaming.js';
 import { thinkingBudgetFields, thinkingFields } from '../fields/thinking.js';
@@ -65,6 +67,7 @@ export const fieldsOfRoute = {
   responses: responsesFields,
   ...messagesFields,
   predict: { prompt: text },
+  infer: inferFields,
   embeddings: {
     ...inputFields,
     encoding_format: { enum: ['float', 'base64'] },
@@ -91,6 +94,7 @@ export const requiredFields = {
   messages: ['messages', 'max_tokens'],
   countTokens: ['messages'],
   predict: [],
+  infer: ['inputs'],
   embeddings: ['input'],
   generate: ['prompt'],
   tokenize: [],
@@ -127,7 +131,6 @@ export type GenerationFields = {
 export const isRequired = (kind: RouteKind, name: string): boolean =>
   (requiredFields[kind] as readonly string[]).includes(name);
 
-const is = (...values: readonly unknown[]): JsonSchema => ({ enum: values });
 const isEmpty: JsonSchema = {
   type: ['string', 'array', 'object'],
   maxLength: 0,
@@ -163,6 +166,7 @@ export const refusedFields: Readonly<Record<string, JsonSchema>> = {
   return_token_ids: is(false),
   return_tokens_as_token_ids: is(false),
   dimensions: never,
+  ...servedAnyway,
 };
 
 /** In place of those, where a protocol has most of its fields for itself; a description says why. */
@@ -172,4 +176,5 @@ export const refusedFieldsOfRoute: Readonly<
   responses: refusedResponsesFields,
   messages: refusedMessagesFields,
   countTokens: refusedMessagesFields,
+  infer: {},
 };

@@ -56,8 +56,8 @@ export function validateBody<Kind extends RouteKind>(kind: Kind, body: unknown):
     const message = `the body has ${String(count)} fields, and no route knows as many as ${String(maxFields)}`;
     throw ApiError.of('invalid_request', message);
   }
-  // null is absent on the fields that the route knows; of others the document knows nothing, null or not.
-  const set = Object.entries(body).filter(([name, value]) => value !== null || !isKnown(kind, name));
+  // null is absent, on fields that the route does not know too: it asks for nothing.
+  const set = Object.entries(body).filter(([, value]) => value !== null);
   const fields = Object.fromEntries(set);
   const errors = errorsIn(kind, fields);
   if (errors.length > 0) throw invalidRequest(errors.map((error) => violation(kind, error)));
@@ -96,8 +96,11 @@ function violation(
   kind: RouteKind,
   { instancePath, keyword, params, parentSchema, data, message = 'is not valid' }: ErrorObject,
 ): Violation {
-  const path = instancePath.slice(1).replaceAll('/', '.');
-  const [field = ''] = path.split('.');
+  const names = instancePath.split('/').slice(1).map(unescaped);
+  const path = names.join('.');
+  const [field = ''] = names;
+  if (names.length > 0 && !isKnown(kind, field))
+    return violationAt(path, 'is not a known field of this route');
   const refusal = refusalOf(kind, field);
   if (refusal !== null) return violationAt(field, notSupported(refusal));
   if (keyword === 'anyOf') return violationAt(path, none(parentSchema as Alternatives, data));
@@ -119,6 +122,9 @@ function violation(
       return violationAt(path, message);
   }
 }
+
+/** Of a name in a JSON pointer (RFC 6901). */
+const unescaped = (name: string): string => name.replaceAll('~1', '/').replaceAll('~0', '~');
 
 interface Alternatives {
   /** Lists among them have one bound. */

@@ -1,0 +1,88 @@
+// POST /v2/models/NAME/infer: texts in a BYTES tensor, as KServe's and MLServer's clients send them.
+
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { scriptOf, thinksAndCalls } from '../call-script.fixture.js';
+import { ScriptedServer } from '../scripted-server.fixture.js';
+
+let server: ScriptedServer;
+beforeEach(async () => {
+  server = await ScriptedServer.start({ tools: true });
+  server.script = scriptOf('Hi!');
+});
+afterEach(() => server.stop());
+
+const path = '/v2/models/tiny/infer';
+const textsOf = (...data: unknown[]): object => ({
+  name: 'text_input',
+  shape: [data.length],
+  datatype: 'BYTES',
+  data,
+});
+
+async function ask(body: object, model = 'tiny'): Promise<{ status: number; answer: unknown }> {
+  const response = await server.post(`/v2/models/${model}/infer`, body);
+  return { status: response.status, answer: await response.json() };
+}
+
+test('answers each text as :predict answers it', async () => {
+  const parameters = { max_tokens: 7, temperature: 0, seed: 5 };
+  const { status, answer } = await ask({ id: '42', inputs: [textsOf('x', 'hello')], parameters });
+  const predicted = await server.post('/v1/models/tiny:predict', {
+    instances: ['x', 'hello'].map((prompt) => ({ ...parameters, prompt })),
+  });
+  const { predictions } = (await predicted.json()) as { predictions: { prompt_tokens: number }[] };
+  expect([status, answer]).toEqual([
+    200,
+    {
+      model_name: 'tiny',
+      id: '42',
+      parameters: {
+        prompt_tokens: predictions.reduce((sum, each) => sum + each.prompt_tokens, 0),
+        completion_tokens: 8,
+      },
+      outputs: [{ name: 'text_output', datatype: 'BYTES', shape: [2], data: ['Hi!', 'Hi!'] }],
+    },
+  ]);
+  const [first, second, ...others] = server.engine.requests.map((each) => ({ ...each, id: '' }));
+  expect(others).toEqual([first, second]);
+});
+
+test('answers in the shape of the question, with reasoning as an output of its own', async () => {
+  server.script = thinksAndCalls;
+  const inputs = [{ ...textsOf('x', 'y'), shape: [2, 1], parameters: { content_type: 'str' } }];
+  const { answer } = await ask({ inputs, parameters: { enable_thinking: true } }, 'small');
+  expect(answer).toMatchObject({
+    model_name: 'small',
+    id: expect.stringMatching(/^infer-/),
+    outputs: [
+      { name: 'text_output', shape: [2, 1] },
+      { name: 'reasoning', shape: [2, 1], data: ['Which city?', 'Which city?'] },
+    ],
+  });
+});
+
+test.each<[body: object, param: string, message: string]>([
+  [{}, 'inputs', 'inputs is required'],
+  [{ inputs: [] }, 'inputs', 'inputs must NOT have fewer than 1 items'],
+  [{ inputs: [{ ...textsOf('x'), datatype: 'FP32' }] }, 'inputs.0.datatype', 'must be "BYTES"'],
+  [{ inputs: [textsOf(5)] }, 'inputs.0.data.0', 'must be string'],
+  [{ inputs: [{ ...textsOf('x'), shape: [2] }] }, 'inputs.0.shape', 'is [2], and data has 1 texts'],
+  [{ inputs: [textsOf('x')], parameters: { top_p: 2 } }, 'parameters.top_p', 'must be <= 1'],
+  [{ inputs: [textsOf('x')], parameters: { prompt: 'y' } }, 'parameters.prompt', 'the texts are the prompts'],
+  [{ inputs: [textsOf('x')], surprise: 1 }, 'surprise', 'is not a known field'],
+  [{ inputs: [textsOf('x', 'y'.repeat(5000))] }, 'inputs.0.data.1.prompt', 'tokens'],
+])('refuses %j', async (body, param, message) => {
+  const { status, answer } = await ask(body);
+  expect([status, answer]).toMatchObject([
+    400,
+    { error: { param, message: expect.stringContaining(message) } },
+  ]);
+  expect(server.engine.requests).toEqual([]);
+});
+
+test('a model that is not served is not found, and one that is not loaded not ready', async () => {
+  expect((await ask({ inputs: [textsOf('x')] }, 'other')).status).toBe(404);
+  const unserved = await ScriptedServer.start({ serving: false });
+  expect((await unserved.post(path, { inputs: [textsOf('x')] })).status).toBe(503);
+  await unserved.stop();
+});

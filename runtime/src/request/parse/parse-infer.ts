@@ -1,0 +1,48 @@
+// Bodies of the Open Inference Protocol's inference as the requests that :predict makes, one for each text. Pure.
+
+import { ApiError } from '../body/api-error.js';
+import { invalidRequest, violationAt } from '../body/violation.js';
+import type { GenerationDefaults } from '../fields/generation-defaults.js';
+import { validateBody } from '../validate/validate-body.js';
+import { parseRequest, type ApiRequest } from './parse-request.js';
+
+export interface InferRequest {
+  /** What the client calls it; null: nothing. */
+  readonly id: string | null;
+  /** Of the tensor of texts, and so of that of the answers. */
+  readonly shape: readonly number[];
+  readonly texts: readonly { readonly parsed: ApiRequest; readonly place: string }[];
+}
+
+/**
+ * @param newSeed for texts whose parameters have none
+ * @throws ApiError invalid_request, with every violation
+ */
+export function parseInfer(body: unknown, defaults: GenerationDefaults, newSeed: () => bigint): InferRequest {
+  const { id = null, inputs, parameters = {} } = validateBody('infer', body);
+  const [input] = inputs;
+  if (input === undefined) throw new Error('the schema has one input');
+  const { shape, data } = input;
+  if (shape.reduce((product, side) => product * side, 1) !== data.length) {
+    const rule = `is [${shape.join(', ')}], and data has ${String(data.length)} texts`;
+    throw invalidRequest([violationAt('inputs.0.shape', rule)]);
+  }
+  const lost = ['prompt', 'messages'].filter((name) => Object.hasOwn(parameters, name));
+  if (lost.length > 0)
+    throw invalidRequest(
+      lost.map((name) => violationAt(`parameters.${name}`, 'is not supported: the texts are the prompts')),
+    );
+  const texts = data.map((prompt, index) => ({
+    parsed: parseText({ ...parameters, prompt }, defaults, newSeed()),
+    place: `inputs.0.data.${String(index)}`,
+  }));
+  return { id, shape, texts };
+}
+
+function parseText(body: object, defaults: GenerationDefaults, seed: bigint): ApiRequest {
+  try {
+    return parseRequest('predict', body, defaults, seed);
+  } catch (error) {
+    throw error instanceof ApiError ? error.within('parameters') : error;
+  }
+}
