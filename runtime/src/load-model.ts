@@ -14,7 +14,8 @@ import { TextProcesses } from './text-processes/text-processes.js';
 import { textRoomMb } from './text-processes/text-room.js';
 import { TemplateRenderer } from './tokens/template-renderer.js';
 import { Tokenizer } from './tokens/tokenizer.js';
-import { findDialect } from './tools/dialect.js';
+import type { ToolDialect } from './tools/dialect.js';
+import { probeDialect } from './tools/probe-dialect.js';
 
 export interface ModelFiles {
   readonly tokenizer: Tokenizer;
@@ -22,6 +23,8 @@ export interface ModelFiles {
   /** Where long texts are encoded and rendered. To be closed. */
   readonly processes: TextProcesses;
   readonly defaults: GenerationDefaults;
+  /** Null: the template shows no tools, or writes calls in a form that has no reader. */
+  readonly toolDialect: ToolDialect | null;
 }
 
 /**
@@ -42,16 +45,32 @@ export async function readModelFiles(model: string, logger: Logger): Promise<Mod
   try {
     const tokenizer = Tokenizer.fromJson(text.text, text.name, processes);
     const defaults = await readGenerationDefaults(dir, gguf, tokenizer);
-    return { tokenizer, chatTemplate, processes, defaults };
+    const toolDialect = await findDialect(chatTemplate, tokenizer, processes, logger);
+    return { tokenizer, chatTemplate, processes, defaults, toolDialect };
   } catch (error) {
     await processes.close();
     throw error;
   }
 }
 
+async function findDialect(
+  chatTemplate: ChatTemplate | null,
+  tokenizer: Tokenizer,
+  processes: TextProcesses,
+  logger: Logger,
+): Promise<ToolDialect | null> {
+  if (chatTemplate === null) return null;
+  const { dialect, written } = await probeDialect(new TemplateRenderer(chatTemplate, processes), tokenizer);
+  if (dialect === null && written !== null)
+    logger.info('requests with tools are refused: calls as the chat template writes them have no reader', {
+      written: written.slice(0, 200),
+    });
+  return dialect;
+}
+
 /** What requests need, now that the engine has reported its limits. */
 export function servedModel(
-  { tokenizer, chatTemplate, processes, defaults }: ModelFiles,
+  { tokenizer, chatTemplate, processes, defaults, toolDialect }: ModelFiles,
   info: EngineInfo,
   maxModelLen: number,
 ): ServedModel {
@@ -63,7 +82,7 @@ export function servedModel(
     vocabSize: info.vocabSize,
     maxModelLen,
     think: thinkIds(tokenizer, info.vocabSize),
-    toolDialect: findDialect(chatTemplate?.text ?? null, tokenizer),
+    toolDialect,
   };
 }
 

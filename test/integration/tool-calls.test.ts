@@ -13,7 +13,10 @@ jest.setTimeout(180_000);
 const plainTemplate =
   "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{% endfor %}" +
   "{{ '<|im_start|>assistant\\n' }}";
-const words = { json: '{# tools, <tool_call> #}', xml: '{# tools, <tool_call>, <function= #}' };
+const words = {
+  json: '{% if tools %}{{ tools | tojson }} <tool_call>{"name": …{% endif %}',
+  xml: '{% if tools %}{{ tools | tojson }} <tool_call><function=…{% endif %}',
+};
 
 /** The demo model with a template that knows tools, and with marker tokens in the place of those around reasoning. */
 function checkpoint(dir: string, words: string, hasTokens: boolean): string {
