@@ -2,19 +2,20 @@
 
 import type { EngineInfo } from '@llmservice/native';
 import { openLocalModel } from '@llmservice/checkpoint/local';
+import type { EngineConfig } from '@llmservice/crds';
 import { readGenerationDefaults } from './checkpoint/read-generation-defaults.js';
 import { readChatTemplate, readTokenizerText } from './checkpoint/read-text-files.js';
 import { readIfThere } from './engine/read-if-there.js';
 import type { ServedModel } from './http/replica/served-model.js';
 import type { GenerationDefaults } from './request/fields/generation-defaults.js';
 import type { Logger } from './log/logger.js';
-import type { ThinkIds } from './request/text/reasoning.js';
+import { thinkIds } from './request/text/think-ids.js';
 import type { ChatTemplate } from './tokens/chat-template.js';
 import { TextProcesses } from './text-processes/text-processes.js';
 import { textRoomMb } from './text-processes/text-room.js';
 import { TemplateRenderer } from './tokens/template-renderer.js';
 import { Tokenizer } from './tokens/tokenizer.js';
-import type { ToolDialect } from './tools/dialect.js';
+import { dialectOf, toolCallParsers, type ToolDialect } from './tools/dialect.js';
 import { probeDialect } from './tools/probe-dialect.js';
 
 export interface ModelFiles {
@@ -68,12 +69,20 @@ async function findDialect(
   return dialect;
 }
 
-/** What requests need, now that the engine has reported its limits. */
+/** Parsers that the configuration names; absent: as the checkpoint shows. */
+type Parsers = Pick<EngineConfig['engine'], 'toolCallParser' | 'reasoningParser'>;
+
+/**
+ * What requests need, now that the engine has reported its limits.
+ * @throws FailureError InvalidEngineConfig: the vocabulary lacks the tokens of the reasoning parser
+ */
 export function servedModel(
   { tokenizer, chatTemplate, processes, defaults, toolDialect }: ModelFiles,
   info: EngineInfo,
   maxModelLen: number,
+  { toolCallParser, reasoningParser }: Parsers,
 ): ServedModel {
+  const kind = toolCallParsers.get(toolCallParser ?? '');
   return {
     tokenizer,
     chatTemplate: chatTemplate === null ? null : new TemplateRenderer(chatTemplate, processes),
@@ -81,14 +90,7 @@ export function servedModel(
     eosIds: defaults.eosIds,
     vocabSize: info.vocabSize,
     maxModelLen,
-    think: thinkIds(tokenizer, info.vocabSize),
-    toolDialect,
+    think: thinkIds(tokenizer, info.vocabSize, reasoningParser),
+    toolDialect: kind === undefined ? toolDialect : dialectOf(kind, tokenizer),
   };
-}
-
-/** Null also where the model has no rows for them. */
-function thinkIds(tokenizer: Tokenizer, vocabSize: number): ThinkIds | null {
-  const begin = tokenizer.tokenId('<think>');
-  const end = tokenizer.tokenId('</think>');
-  return begin === null || end === null || Math.max(begin, end) >= vocabSize ? null : { begin, end };
 }

@@ -21,6 +21,14 @@ export interface ToolDialect {
   readonly bare: boolean;
 }
 
+/** Which parsers of vLLM read the same; https://docs.vllm.ai/en/latest/features/tool_calling/ has their names. */
+export const toolCallParsers: ReadonlyMap<string, ToolDialect['kind']> = new Map([
+  ['hermes', 'qwenJson'],
+  ['qwen3_coder', 'qwenXml'],
+  ['qwen3_xml', 'qwenXml'],
+  ['llama3_json', 'llamaJson'],
+]);
+
 export const llamaBegin = '<|python_tag|>';
 
 export function dialectOf(kind: ToolDialect['kind'], tokenizer: Tokenizer): ToolDialect {
