@@ -126,7 +126,7 @@ export default {
     {
       name: 'core-imports-no-edge',
       severity: 'error',
-      from: { path: core, pathNot: '\\.test\\.ts$' },
+      from: { path: core, pathNot: testFiles },
       to: {
         path: '^(operator/src/(apply|watch|preflight|cli|doctor|kubectl|main)|runtime/src/(http|engine|text-processes|weights|metrics|log|cli|main))',
         dependencyTypesNot: ['type-only'],

@@ -49,6 +49,8 @@ export const engineVariables = {
   WARMUP: same('engine.warmup.preset', readText),
   WARMUP_SHAPES: same('engine.warmup.shapes', readList),
   WARMUP_TIME_LIMIT_SECONDS: same('engine.warmup.timeLimitSeconds', readInteger),
+  TOOL_CALL_PARSER: same('engine.toolCallParser', readText),
+  REASONING_PARSER: same('engine.reasoningParser', readText),
   KEYS_DIR: { config: 'auth.keysDir', spec: null, read: readText },
   MAX_REPLICAS: same('auth.maxReplicas', readInteger),
   PROTECT_METRICS: same('auth.protectMetrics', readBoolean),

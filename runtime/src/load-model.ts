@@ -2,6 +2,7 @@
 
 import type { EngineInfo } from '@llmservice/native';
 import { openLocalModel } from '@llmservice/checkpoint/local';
+import type { EngineConfig } from '@llmservice/crds';
 import { readGenerationDefaults } from './checkpoint/read-generation-defaults.js';
 import { readChatTemplate, readTokenizerText } from './checkpoint/read-text-files.js';
 import { readTokenizerInfo } from './checkpoint/read-tokenizer-info.js';
@@ -10,13 +11,14 @@ import type { ServedModel } from './http/replica/served-model.js';
 import type { Fields } from './request/body/field-table.js';
 import type { GenerationDefaults } from './request/fields/generation-defaults.js';
 import type { Logger } from './log/logger.js';
-import type { ThinkIds } from './request/text/reasoning.js';
+import { thinkIds } from './request/text/think-ids.js';
 import type { ChatTemplate } from './tokens/chat-template.js';
 import { TextProcesses } from './text-processes/text-processes.js';
 import { textRoomMb } from './text-processes/text-room.js';
 import { TemplateRenderer } from './tokens/template-renderer.js';
 import { Tokenizer } from './tokens/tokenizer.js';
-import { findDialect } from './tools/dialect.js';
+import { dialectOf, toolCallParsers, type ToolDialect } from './tools/dialect.js';
+import { probeDialect } from './tools/probe-dialect.js';
 
 export interface ModelFiles {
   readonly tokenizer: Tokenizer;
@@ -25,6 +27,8 @@ export interface ModelFiles {
   readonly processes: TextProcesses;
   readonly defaults: GenerationDefaults;
   readonly tokenizerInfo: Fields;
+  /** Null: the template shows no tools, or writes calls in a form that has no reader. */
+  readonly toolDialect: ToolDialect | null;
 }
 
 /**
@@ -46,19 +50,43 @@ export async function readModelFiles(model: string, logger: Logger): Promise<Mod
     const tokenizer = Tokenizer.fromJson(text.text, text.name, processes);
     const defaults = await readGenerationDefaults(dir, gguf, tokenizer);
     const tokenizerInfo = await readTokenizerInfo(dir, gguf, chatTemplate);
-    return { tokenizer, chatTemplate, processes, defaults, tokenizerInfo };
+    const toolDialect = await findDialect(chatTemplate, tokenizer, processes, logger);
+    return { tokenizer, chatTemplate, processes, defaults, tokenizerInfo, toolDialect };
   } catch (error) {
     await processes.close();
     throw error;
   }
 }
 
-/** What requests need, now that the engine has reported its limits. */
+async function findDialect(
+  chatTemplate: ChatTemplate | null,
+  tokenizer: Tokenizer,
+  processes: TextProcesses,
+  logger: Logger,
+): Promise<ToolDialect | null> {
+  if (chatTemplate === null) return null;
+  const { dialect, written } = await probeDialect(new TemplateRenderer(chatTemplate, processes), tokenizer);
+  if (dialect === null && written !== null)
+    logger.info('requests with tools are refused: calls as the chat template writes them have no reader', {
+      written: written.slice(0, 200),
+    });
+  return dialect;
+}
+
+/** Parsers that the configuration names; absent: as the checkpoint shows. */
+type Parsers = Pick<EngineConfig['engine'], 'toolCallParser' | 'reasoningParser'>;
+
+/**
+ * What requests need, now that the engine has reported its limits.
+ * @throws FailureError InvalidEngineConfig: the vocabulary lacks the tokens of the reasoning parser
+ */
 export function servedModel(
-  { tokenizer, chatTemplate, processes, defaults, tokenizerInfo }: ModelFiles,
+  { tokenizer, chatTemplate, processes, defaults, tokenizerInfo, toolDialect }: ModelFiles,
   info: EngineInfo,
   maxModelLen: number,
+  { toolCallParser, reasoningParser }: Parsers,
 ): ServedModel {
+  const kind = toolCallParsers.get(toolCallParser ?? '');
   return {
     tokenizer,
     chatTemplate: chatTemplate === null ? null : new TemplateRenderer(chatTemplate, processes),
@@ -66,15 +94,8 @@ export function servedModel(
     eosIds: defaults.eosIds,
     vocabSize: info.vocabSize,
     maxModelLen,
-    think: thinkIds(tokenizer, info.vocabSize),
-    toolDialect: findDialect(chatTemplate?.text ?? null, tokenizer),
+    think: thinkIds(tokenizer, info.vocabSize, reasoningParser),
+    toolDialect: kind === undefined ? toolDialect : dialectOf(kind, tokenizer),
     tokenizerInfo,
   };
-}
-
-/** Null also where the model has no rows for them. */
-function thinkIds(tokenizer: Tokenizer, vocabSize: number): ThinkIds | null {
-  const begin = tokenizer.tokenId('<think>');
-  const end = tokenizer.tokenId('</think>');
-  return begin === null || end === null || Math.max(begin, end) >= vocabSize ? null : { begin, end };
 }

@@ -131,7 +131,8 @@ export class ModelRun {
     const { state } = client.health();
     if (state.kind === 'ready') {
       const { info, maxModelLen } = state;
-      return { engine: client, info, model: servedModel(files, info, maxModelLen) };
+      const { engine } = this.config.engineConfig;
+      return { engine: client, info, model: servedModel(files, info, maxModelLen, engine) };
     }
     this.stopping.signal.throwIfAborted();
     const failure = state.kind === 'failed' ? state.failure : stoppedLoading;

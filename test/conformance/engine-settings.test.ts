@@ -3,10 +3,13 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import { specRules } from '@llmservice/crds';
 import { planEngineConfig } from '../../operator/src/plan/pods/engine-config.js';
 import { wantedService } from '../../operator/src/resource/wanted-service.fixture.js';
 import { resolveConfig } from '../../runtime/src/config/resolve-config.js';
 import { settings } from '../../runtime/src/config/settings.js';
+import { reasoningParsers } from '../../runtime/src/request/text/think-ids.js';
+import { toolCallParsers } from '../../runtime/src/tools/dialect.js';
 
 /** A value other than the default, of each variable that stands for a field of the manifest. */
 const values: Readonly<Record<string, string>> = {
@@ -34,6 +37,8 @@ const values: Readonly<Record<string, string>> = {
   WARMUP: 'short',
   WARMUP_SHAPES: '100:200',
   WARMUP_TIME_LIMIT_SECONDS: '60',
+  TOOL_CALL_PARSER: 'qwen3_xml',
+  REASONING_PARSER: 'mistral',
   MAX_REPLICAS: '3',
   PROTECT_METRICS: 'true',
   DRAIN_TIMEOUT_SECONDS: '60',
@@ -78,4 +83,13 @@ test.each(Object.entries(values))('%s=%s is what the operator plans with', (name
 test.each(Object.keys(values))('%s is in the table of deploy/docs/from-kserve.md', (name) => {
   const page = readFileSync(new URL('../../deploy/docs/from-kserve.md', import.meta.url), 'utf8');
   expect(page).toMatch(new RegExp(`^\\|.*\`${name}\`.*\\|`, 'm'));
+});
+
+test.each([
+  ['.toolCallParser', toolCallParsers],
+  ['.reasoningParser', reasoningParsers],
+])('the manifest takes for %s what the engine does', (field, parsers) => {
+  const rule = specRules.find(({ fieldPath }) => fieldPath === field)?.rule ?? '';
+  const names = [...rule.slice(rule.indexOf('[')).matchAll(/'(\w+)'/g)].map(([, name]) => name);
+  expect(names).toEqual([...parsers.keys()].sort());
 });

@@ -46,8 +46,16 @@ describe('the API server refuses', () => {
     ['a certificate', { engine: vllm, tls: { secretRef: { name: 't' } } }, 'spec.tls.secretRef'],
     ['a GGUF file', { engine: vllm, model: { uri: 's3://b/m.gguf' } }, 'spec.model.uri'],
     ['arguments for our engine', { engine: { args: ['--x'] } }, 'spec.engine.args'],
-    ['a parser for our engine', { engine: { reasoningParser: 'qwen3' } }, 'spec.engine.reasoningParser'],
-    ['a parser of calls for our engine', { engine: { toolCallParser: 'x' } }, 'spec.engine.toolCallParser'],
+    [
+      'a parser that our engine has not',
+      { engine: { reasoningParser: 'glm45' } },
+      'spec.engine.reasoningParser',
+    ],
+    [
+      'a parser of calls that our engine has not',
+      { engine: { toolCallParser: 'x' } },
+      'spec.engine.toolCallParser',
+    ],
   ])('%s', async (_, spec, path) => {
     const refused = world.createService('refused', { model: { uri: 's3://b/m/' }, ...spec });
     await expect(refused).rejects.toThrow(path);

@@ -13,7 +13,10 @@ jest.setTimeout(180_000);
 const plainTemplate =
   "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{% endfor %}" +
   "{{ '<|im_start|>assistant\\n' }}";
-const words = { json: '{# tools, <tool_call> #}', xml: '{# tools, <tool_call>, <function= #}' };
+const words = {
+  json: '{% if tools %}{{ tools | tojson }} <tool_call>{"name": …{% endif %}',
+  xml: '{% if tools %}{{ tools | tojson }} <tool_call><function=…{% endif %}',
+};
 
 /** The demo model with a template that knows tools, and with marker tokens in the place of those around reasoning. */
 function checkpoint(dir: string, words: string, hasTokens: boolean): string {
@@ -76,15 +79,22 @@ function expectCall(call: OpenAI.ChatCompletionMessageToolCall): void {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-tools-'));
-const kinds = ['json', 'xml', 'spelled'] as const;
+/** `named`: by the configuration, of a template that has no tools. */
+const kinds = ['json', 'xml', 'spelled', 'named'] as const;
 const replicas = {} as Record<(typeof kinds)[number], ReplicaProcess>;
 
 beforeAll(async () => {
-  const start = async (name: string, words: string, hasTokens: boolean): Promise<ReplicaProcess> =>
-    ReplicaProcess.start({ uri: checkpoint(join(folder, name), words, hasTokens) });
+  const start = async (
+    name: string,
+    words: string,
+    hasTokens: boolean,
+    env: NodeJS.ProcessEnv = {},
+  ): Promise<ReplicaProcess> =>
+    ReplicaProcess.start({ uri: checkpoint(join(folder, name), words, hasTokens), env });
   replicas.json = await start('json', words.json, true);
   replicas.xml = await start('xml', words.xml, true);
   replicas.spelled = await start('spelled', words.json, false);
+  replicas.named = await start('named', '', true, { TOOL_CALL_PARSER: 'qwen3_xml' });
   await Promise.all(Object.values(replicas).map((each) => each.ready()));
 });
 afterAll(async () => {

@@ -315,6 +315,16 @@ export const engineConfigSchema: object = {
               "description": "Seconds after which no further shape starts."
             }
           }
+        },
+        "toolCallParser": {
+          "type": "string",
+          "maxLength": 64,
+          "description": "How the model writes calls of tools, by vLLM's name; absent: as the chat template writes them."
+        },
+        "reasoningParser": {
+          "type": "string",
+          "maxLength": 64,
+          "description": "What stands around the model's reasoning, by vLLM's name; absent: <think> where the vocabulary has it."
         }
       }
     },

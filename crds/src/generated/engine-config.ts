@@ -131,6 +131,14 @@ export interface EngineConfig {
        */
       timeLimitSeconds: number;
     };
+    /**
+     * How the model writes calls of tools, by vLLM's name; absent: as the chat template writes them.
+     */
+    toolCallParser?: string;
+    /**
+     * What stands around the model's reasoning, by vLLM's name; absent: <think> where the vocabulary has it.
+     */
+    reasoningParser?: string;
   };
   auth: {
     /**

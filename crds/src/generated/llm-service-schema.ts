@@ -306,14 +306,14 @@ export const llmServiceSchema: object = {
               }
             },
             "reasoningParser": {
-              "description": "Reasoning parser of vLLM, such as qwen3 or deepseek_r1. Default: reasoning is not separated from answers.",
+              "description": "What stands around reasoning, by vLLM's names of parsers, such as qwen3. Default of the native runtime: <think> where the tokenizer has it; of vLLM: reasoning is not separated from answers.",
               "type": "string",
               "minLength": 1,
               "maxLength": 64,
               "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]*$"
             },
             "toolCallParser": {
-              "description": "Tool-call parser of vLLM, such as hermes or qwen3_xml; it also enables automatic tool choice. Default: no tools.",
+              "description": "How the model writes tool calls, by vLLM's names of parsers, such as hermes or qwen3_xml. Default of the native runtime: as the chat template writes them; of vLLM: no tools.",
               "type": "string",
               "minLength": 1,
               "maxLength": 64,

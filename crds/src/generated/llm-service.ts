@@ -566,11 +566,11 @@ export interface EngineSpec {
    */
   args?: string[];
   /**
-   * Reasoning parser of vLLM, such as qwen3 or deepseek_r1. Default: reasoning is not separated from answers.
+   * What stands around reasoning, by vLLM's names of parsers, such as qwen3. Default of the native runtime: <think> where the tokenizer has it; of vLLM: reasoning is not separated from answers.
    */
   reasoningParser?: string;
   /**
-   * Tool-call parser of vLLM, such as hermes or qwen3_xml; it also enables automatic tool choice. Default: no tools.
+   * How the model writes tool calls, by vLLM's names of parsers, such as hermes or qwen3_xml. Default of the native runtime: as the chat template writes them; of vLLM: no tools.
    */
   toolCallParser?: string;
   /**

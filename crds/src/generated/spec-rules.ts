@@ -283,18 +283,18 @@ export const specRules: readonly SpecRule[] = [
       "spec",
       "engine"
     ],
-    "rule": "!has(self.reasoningParser) || (has(self.runtime) && self.runtime == 'vllm')",
+    "rule": "!has(self.reasoningParser) || (has(self.runtime) && self.runtime == 'vllm') || self.reasoningParser in ['deepseek_r1', 'mistral', 'qwen3']",
     "fieldPath": ".reasoningParser",
-    "message": "engine.reasoningParser is for engine.runtime vllm; remove it: the native runtime finds the reasoning markers in the tokenizer"
+    "message": "engine.reasoningParser of the native runtime is one of deepseek_r1, mistral and qwen3; remove it to use the reasoning markers of the tokenizer, or set engine.runtime to vllm"
   },
   {
     "at": [
       "spec",
       "engine"
     ],
-    "rule": "!has(self.toolCallParser) || (has(self.runtime) && self.runtime == 'vllm')",
+    "rule": "!has(self.toolCallParser) || (has(self.runtime) && self.runtime == 'vllm') || self.toolCallParser in ['hermes', 'llama3_json', 'qwen3_coder', 'qwen3_xml']",
     "fieldPath": ".toolCallParser",
-    "message": "engine.toolCallParser is for engine.runtime vllm; remove it: the native runtime finds the tool-call format in the chat template"
+    "message": "engine.toolCallParser of the native runtime is one of hermes, llama3_json, qwen3_coder and qwen3_xml; remove it to use the format of the chat template, or set engine.runtime to vllm"
   },
   {
     "at": [

@@ -22,12 +22,12 @@ const paths = (spec: object): string[] => violations(spec).map((each) => each.sp
 test.each<[object, string]>([
   [{ engine: { args: ['--x'] } }, 'spec.engine.args are for engine.runtime vllm; remove them'],
   [
-    { engine: { reasoningParser: 'qwen3' } },
-    'spec.engine.reasoningParser is for engine.runtime vllm; remove it',
+    { engine: { reasoningParser: 'glm45' } },
+    'spec.engine.reasoningParser of the native runtime is one of deepseek_r1, mistral and qwen3',
   ],
   [
-    { engine: { toolCallParser: 'hermes' } },
-    'spec.engine.toolCallParser is for engine.runtime vllm; remove it',
+    { engine: { toolCallParser: 'glm45' } },
+    'spec.engine.toolCallParser of the native runtime is one of hermes, llama3_json, qwen3_coder and qwen3_xml',
   ],
 ])('the native engine is refused %j', (spec, reported) => {
   expect(violations(spec)).toEqual([expect.stringContaining(reported)]);

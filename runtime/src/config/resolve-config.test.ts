@@ -162,6 +162,14 @@ describe('resolveConfig', () => {
       'engine.collectives (--collectives, COLLECTIVES) is library, which is for GPUs; ' +
         'accelerator.kind (--accelerator, ACCELERATOR) is cpu',
     ],
+    [
+      { toolCallParser: 'glm45' },
+      'engine.toolCallParser (--tool-call-parser, TOOL_CALL_PARSER) is glm45, but must be one of hermes, qwen3_coder, ',
+    ],
+    [
+      { reasoningParser: 'none' },
+      'engine.reasoningParser (--reasoning-parser, REASONING_PARSER) is none, but must be one of deepseek_r1, mistral, ',
+    ],
     [{ surprise: 1 }, 'engine.surprise is not a known field'],
   ])('refuses %j', (engine, message) => expect(refusal({ file: file(engine) }).message).toContain(message));
 

@@ -12,6 +12,8 @@ import {
   type EngineConfig,
   type JsonObject,
 } from '@llmservice/crds';
+import { reasoningParsers } from '../request/text/think-ids.js';
+import { toolCallParsers } from '../tools/dialect.js';
 import type { S3Credentials } from '../weights/s3-client.js';
 import { serverSettings, type ServerSettings } from './server-settings.js';
 import { settings, type Setting } from './settings.js';
@@ -174,6 +176,8 @@ function checkRules({ accelerator, engine }: EngineConfig, violations: string[])
         `${nameField('engine.warmup.shapes')} has ${shape}, whose prompt leaves no token to generate`,
       );
   }
+  checkParser('engine.toolCallParser', engine.toolCallParser, toolCallParsers, violations);
+  checkParser('engine.reasoningParser', engine.reasoningParser, reasoningParsers, violations);
   const misplaced = misplacedHead(engine.speculative);
   if (misplaced !== null) violations.push(`${nameField('engine.speculative.uri')} ${misplaced}`);
   if (accelerator.kind === 'cpu' && engine.collectives === 'library') {
@@ -186,6 +190,16 @@ function checkRules({ accelerator, engine }: EngineConfig, violations: string[])
       `${nameField('engine.dtype')} is float32, which is for CPUs; ${nameField('accelerator.kind')} is ${accelerator.kind}`,
     );
   }
+}
+
+function checkParser(
+  field: string,
+  name: string | undefined,
+  parsers: ReadonlyMap<string, unknown>,
+  violations: string[],
+): void {
+  if (name === undefined || parsers.has(name)) return;
+  violations.push(`${nameField(field)} is ${name}, but must be one of ${[...parsers.keys()].join(', ')}`);
 }
 
 /** A field with the other names that it goes by, so that a message fits whatever the reader wrote. */

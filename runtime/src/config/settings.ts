@@ -3,6 +3,8 @@
 
 import { engineVariables, readText, type EngineVariable, type EngineVariableName } from '@llmservice/crds';
 import { resolve } from 'node:path';
+import { reasoningParsers } from '../request/text/think-ids.js';
+import { toolCallParsers } from '../tools/dialect.js';
 
 export interface Setting {
   /** Path in the engine config. */
@@ -60,6 +62,16 @@ const flags: Readonly<Record<EngineVariableName, Flag>> = {
     '--warmup-time-limit',
     'SECONDS',
     'no further step of the warm-up begins after so long',
+  ],
+  TOOL_CALL_PARSER: [
+    '--tool-call-parser',
+    'PARSER',
+    `how the model writes calls: ${[...toolCallParsers.keys()].join(', ')}; without it, as the chat template does`,
+  ],
+  REASONING_PARSER: [
+    '--reasoning-parser',
+    'PARSER',
+    `what stands around reasoning: ${[...reasoningParsers.keys()].join(', ')}; without it, <think> where the vocabulary has it`,
   ],
   KEYS_DIR: [
     '--keys-dir',

@@ -3,7 +3,7 @@
 import { ChatTemplate } from '../tokens/chat-template.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
-import { findDialect } from '../tools/dialect.js';
+import { dialectOf } from '../tools/dialect.js';
 import { makeLogger } from '../log/logger.js';
 import { KeyBudgets } from '../keys/key-budgets.js';
 import { momentOf } from '../keys/moment.fixture.js';
@@ -25,11 +25,11 @@ import type { ServerParts } from './replica/server-parts.js';
 const chatTemplate =
   '{% for m in messages %}{{ m.role }}:{{ m.content }}{% endfor %}{{ "!" if enable_thinking is false }}';
 
-/** Shows calls and names tools, in Qwen's words: <tool_call>. */
+/** Shows calls, and how many tools there are. */
 const toolTemplate =
   '{% for m in messages %}{{ m.role }}{% if m.tool_call_id %}({{ m.tool_call_id }}){% endif %}:{{ m.content }}' +
   '{% if m.tool_calls %}{% for c in m.tool_calls %}[{{ c.function.name }} {{ c.function.arguments | tojson }}]' +
-  '{% endfor %}{% endif %}{% endfor %}{% if tools %}{{ tools | length }} tools{# <tool_call> #}{% endif %}' +
+  '{% endfor %}{% endif %}{% endfor %}{% if tools %}{{ tools | length }} tools{% endif %}' +
   '{{ "!" if enable_thinking is false }}';
 
 const markerTexts = ['<think>', '</think>', '<tool_call>', '</tool_call>'];
@@ -150,7 +150,7 @@ function callingModel(tokenizer: Tokenizer): ServedModel {
     ...tinyModel(tokenizer, toolTemplate),
     maxModelLen: 4096,
     think: { begin, end },
-    toolDialect: findDialect(toolTemplate, tokenizer),
+    toolDialect: dialectOf('qwenJson', tokenizer),
   };
 }
 

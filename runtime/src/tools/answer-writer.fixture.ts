@@ -37,25 +37,31 @@ const letters = [
   ': ',
 ];
 
-const randomText = (random: Random): string =>
-  Array.from({ length: random(8) }, () => pick(random, letters)).join('');
+/** Markers as texts quote them. */
+export const quotedMarkers = [`a${begin}b`, `a${end}b`, `${begin}a${end}`, `"${end}"`, `\n${end}.\n`];
+
+const randomText = (random: Random, others: readonly string[]): string =>
+  Array.from({ length: random(8) }, () => pick(random, [...letters, ...others])).join('');
 
 export interface WrittenCall {
   readonly name: string;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** Of the tools of the fixture. */
-export function randomCall(random: Random): WrittenCall {
+/**
+ * Of the tools of the fixture.
+ * @param others what texts may have beside letters
+ */
+export function randomCall(random: Random, others: readonly string[] = []): WrittenCall {
   if (random(4) === 0) return { name: 'ping', values: {} };
   const values: Record<string, unknown> = {};
-  if (random(2) === 0) values['text'] = randomText(random);
+  if (random(2) === 0) values['text'] = randomText(random, others);
   if (random(2) === 0) values['count'] = random(100) - 50;
   if (random(2) === 0) values['ratio'] = random(1000) / 8;
   if (random(2) === 0) values['flag'] = random(2) === 0;
   if (random(2) === 0) values['list'] = Array.from({ length: random(3) }, () => random(9));
   if (random(2) === 0)
-    values['place'] = { x: random(9), [randomText(random)]: { deep: [randomText(random)] } };
+    values['place'] = { x: random(9), [randomText(random, others)]: { deep: [randomText(random, others)] } };
   return { name: 'f', values };
 }
 

@@ -1,4 +1,4 @@
-// How a checkpoint writes calls of tools: learnt from its chat template, which shows the model its own calls again.
+// The forms of tool calls that this server reads: what stands around them, and what vLLM calls their parsers.
 
 import type { Tokenizer } from '../tokens/tokenizer.js';
 
@@ -21,22 +21,22 @@ export interface ToolDialect {
   readonly bare: boolean;
 }
 
-const llamaBegin = '<|python_tag|>';
+/** Which parsers of vLLM read the same; https://docs.vllm.ai/en/latest/features/tool_calling/ has their names. */
+export const toolCallParsers: ReadonlyMap<string, ToolDialect['kind']> = new Map([
+  ['hermes', 'qwenJson'],
+  ['qwen3_coder', 'qwenXml'],
+  ['qwen3_xml', 'qwenXml'],
+  ['llama3_json', 'llamaJson'],
+]);
 
-/**
- * @param template text of the chat templates; null: the checkpoint has none
- * @returns null when the template does not show the model the tools, or calls them in a way that is not known
- */
-export function findDialect(template: string | null, tokenizer: Tokenizer): ToolDialect | null {
-  if (template === null || !/\btools\b/.test(template)) return null;
+export const llamaBegin = '<|python_tag|>';
+
+export function dialectOf(kind: ToolDialect['kind'], tokenizer: Tokenizer): ToolDialect {
   const marker = (text: string): Marker => {
     const id = tokenizer.tokenId(text);
     return { text, id, isSpecial: id !== null && tokenizer.isSpecial(id) };
   };
-  if (template.includes('<tool_call>')) {
-    const kind = template.includes('<function=') ? 'qwenXml' : 'qwenJson';
-    return { kind, begin: marker('<tool_call>'), end: marker('</tool_call>'), bare: false };
-  }
-  const isLlama = template.includes('"parameters"') && tokenizer.tokenId(llamaBegin) !== null;
-  return isLlama ? { kind: 'llamaJson', begin: marker(llamaBegin), end: null, bare: true } : null;
+  return kind === 'llamaJson'
+    ? { kind, begin: marker(llamaBegin), end: null, bare: true }
+    : { kind, begin: marker('<tool_call>'), end: marker('</tool_call>'), bare: false };
 }

@@ -44,6 +44,34 @@ export const jsonAnswers: Readonly<Record<string, AnswerCase>> = {
       ['f', '{}'],
     ],
   },
+  'several objects in a list in one block': {
+    dialects: qwen,
+    answer: `${begin}\n[{"name": "ping"},\n {"name": "f", "arguments": {"count": 1}}]\n${end}\n${json('ping', '{}')} So.`,
+    content: 'So.',
+    calls: [
+      ['ping', '{}'],
+      ['f', '{"count": 1}'],
+      ['ping', '{}'],
+    ],
+  },
+  'the first object of a list alone, where several are not wanted': {
+    dialects: qwen,
+    answer: `${begin}[{"name": "ping"}, {"name": "f"}]${end} and text`,
+    calls: [['ping', '{}']],
+    options: { parallel: false },
+  },
+  'a list that is no calls': {
+    dialects: qwen,
+    answer: `${begin}[1, 2]${end}`,
+    content: '<tool_call>[1, 2]</tool_call>',
+    calls: [],
+  },
+  'a call that is whole but for its marker, which a limit cut': {
+    dialects: qwen,
+    answer: `${begin}{"name": "ping"}\n`,
+    calls: [['ping', '{}']],
+    options: { cut: true },
+  },
   'the first object alone, where several are not wanted': {
     dialects: qwen,
     answer: `${begin}{"name": "ping"}\n{"name": "f"}${end} and text`,

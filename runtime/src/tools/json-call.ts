@@ -1,6 +1,7 @@
 // Calls as JSON objects, each with its name and its arguments, read character by character:
-// {"name": NAME, "arguments" or "parameters": {…}}, in either order, among other keys. Arguments pass on as the model
-// wrote them, with one repair: control characters in strings, which JSON does not have, are escaped.
+// {"name": NAME, "arguments" or "parameters": {…}}, in either order, among other keys; several may stand in a list.
+// Arguments pass on as the model wrote them, with one repair: control characters in strings, which JSON does not have,
+// are escaped.
 
 import type { CallBody, CallSink } from './tool.js';
 
@@ -26,21 +27,33 @@ export class JsonCall implements CallBody {
   private depth = 0;
   private inString = false;
   private escaped = false;
+  /** Whether the objects stand in a list. */
+  private inList = false;
   /** Whether the object ended with a character that is none of it. */
   private broken = false;
 
   /**
    * @param accepts whether a name is one of a tool; any other makes the object text
    * @param many whether the block may have several objects: what stands between them is ignored
+   * @param inBlock whether a marker ends the objects, which may then stand in a list
    */
   constructor(
     private readonly sink: CallSink,
     private readonly accepts: (name: string) => boolean,
     private readonly many: boolean,
+    private readonly inBlock: boolean,
   ) {}
 
   get quotes(): boolean {
     return this.inString;
+  }
+
+  get isWhole(): boolean {
+    return this.state === 'call' && !this.broken && (this.at === 'done' || this.at === 'between');
+  }
+
+  copy(): JsonCall {
+    return Object.assign(new JsonCall(this.sink, this.accepts, this.many, this.inBlock), this);
   }
 
   push(text: string): string | null {
@@ -71,6 +84,7 @@ export class JsonCall implements CallBody {
     switch (this.at) {
       case 'start':
         if (char === '{') this.at = 'key';
+        else if (char === '[' && this.inBlock && !this.inList) this.inList = true;
         else this.fail();
         return;
       case 'key':

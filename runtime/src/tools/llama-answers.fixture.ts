@@ -55,6 +55,12 @@ export const llamaAnswers: Readonly<Record<string, AnswerCase>> = {
     calls: [['ping', '{}']],
     options: { parallel: false },
   },
+  'the name of a call of Llama that is required and that a limit cut': {
+    dialects: ['llamaJson'],
+    answer: '{"name": "f',
+    calls: [],
+    options: { cut: true, choice: 'required' },
+  },
   'code of Llama behind its marker': {
     dialects: ['llamaJson'],
     answer: `${begin}print({"a": 1})`,

@@ -18,7 +18,7 @@ test('reads each schema once, however many branches refer to it', () => {
   const startedAt = performance.now();
   const { isText } = parameterType({ properties: { x: { $ref: '#/$defs/N' } }, $defs: { N } }, 'x');
   expect(performance.now() - startedAt).toBeLessThan(1000);
-  expect(isText).toBe(true);
+  expect(isText).toBe(false);
 });
 
 test.each<[object, string, string]>([
@@ -66,4 +66,34 @@ test.each<[string, object]>([
   ['any text or one of some numbers', { anyOf: [{ type: 'string' }, { type: 'integer', enum: [1, 2] }] }],
 ])('keeps the space around %s', (_, x) => {
   expect(parameterType({ properties: { x } }, 'x').toJson(' a ')).toBe('" a "');
+});
+
+test.each([
+  ['{}', {}],
+  ['true', true],
+  ['a description alone', { description: 'whatever' }],
+  ['a reference to one that says nothing', { $ref: '#/$defs/Any' }],
+])('of a property whose schema is %s reads JSON where it is JSON', (_, x) => {
+  const type = parameterType({ properties: { x }, $defs: { Any: {} } }, 'x');
+  const texts = ['[1]', '{"a": 1.0}', ' 5 ', 'true', 'null', '"x"', '[1', 'a b', '0012'];
+  expect(type.isText).toBe(false);
+  expect(texts.map((text) => type.toJson(text))).toEqual([
+    '[1]',
+    '{"a": 1.0}',
+    '5',
+    'true',
+    'null',
+    '"\\"x\\""',
+    '"[1"',
+    '"a b"',
+    '"0012"',
+  ]);
+});
+
+test.each([
+  ['the tool does not have', undefined],
+  ['is a string by its bounds', { minLength: 1 }],
+  ['refers to nothing', { $ref: '#/$defs/None' }],
+])('takes a parameter that %s for a string', (_, x) => {
+  expect(parameterType({ properties: x === undefined ? {} : { x } }, 'x').toJson('[1]')).toBe('"[1]"');
 });

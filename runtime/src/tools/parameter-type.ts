@@ -5,6 +5,8 @@ import type { Schema } from './tool.js';
 
 type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array' | 'null';
 
+const jsonTypes: readonly JsonType[] = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
+
 /** How schemas that were made of Python's functions name them. */
 const pythonTypes: ReadonlyMap<unknown, JsonType> = new Map([
   ['str', 'string'],
@@ -29,8 +31,10 @@ const exact = ['enum', 'const', 'pattern', 'format'];
 const narrowing = [...exact, 'minLength', 'maxLength'];
 
 export function parameterType(parameters: Schema | null, name: string): ParameterType {
-  const schemas = branchesThrough(propertyOf(parameters, name), parameters);
-  const types = typesOf(schemas);
+  const property = propertyOf(parameters, name);
+  const schemas = branchesThrough(property, parameters);
+  // A property that does not say its type may be anything; what the tool does not have is a string.
+  const types = property === null ? new Set<JsonType>(['string']) : typesOf(schemas);
   const isNarrow = schemas.some(narrowsText);
   const onlyText = types.size === 1 && types.has('string');
   return {
@@ -54,10 +58,11 @@ function fits(type: JsonType | null, types: ReadonlySet<JsonType>): boolean {
   return types.has(type) || (type === 'integer' && types.has('number'));
 }
 
-/** What the schema of a tool's arguments says of one of them; null: nothing. */
+/** What the schema of a tool's arguments says of one of them; null: it does not have it. */
 export function propertyOf(parameters: Schema | null, name: string): Schema | null {
   const properties = asSchema(parameters?.['properties']);
-  return properties !== null && Object.hasOwn(properties, name) ? asSchema(properties[name]) : null;
+  if (properties === null || !Object.hasOwn(properties, name)) return null;
+  return properties[name] === true ? {} : asSchema(properties[name]);
 }
 
 function asSchema(value: unknown): Schema | null {
@@ -90,10 +95,11 @@ function branchesThrough(schema: Schema | null, root: Schema | null): readonly S
   return [...schemas].filter((each) => each !== null);
 }
 
-/** A string where the schemas do not say. */
+/** Where the schemas do not say: a string if they bound one, else any. */
 function typesOf(schemas: readonly Schema[]): ReadonlySet<JsonType> {
   const types = new Set(schemas.flatMap((each) => ownTypes(each) ?? []));
-  return types.size === 0 ? new Set(['string']) : types;
+  if (types.size > 0) return types;
+  return new Set(schemas.length === 0 || schemas.some(narrowsText) ? ['string'] : jsonTypes);
 }
 
 /** Whether not every text fits: the keywords of other types say nothing of texts. */

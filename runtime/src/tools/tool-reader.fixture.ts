@@ -78,6 +78,12 @@ export interface Read {
   readonly asksForCalls: boolean;
 }
 
+interface ReadOptions {
+  readonly cut?: boolean;
+  readonly parallel?: boolean;
+  readonly choice?: ToolUse['choice'];
+}
+
 /** An answer that is easily misread, and what is read of it. */
 export interface AnswerCase {
   readonly dialects: readonly DialectName[];
@@ -86,7 +92,7 @@ export interface AnswerCase {
   readonly content?: string;
   /** Name and text of the arguments of each. */
   readonly calls: readonly (readonly [string, string])[];
-  readonly options?: { readonly cut?: boolean; readonly parallel?: boolean };
+  readonly options?: ReadOptions;
   /** Default: with calls. */
   readonly asksForCalls?: boolean;
 }
@@ -98,12 +104,12 @@ export const fifty = Array.from({ length: 50 }, (_, i) => i);
 export function readPieces(
   dialect: DialectName,
   pieces: readonly string[],
-  { cut = false, parallel = true }: { readonly cut?: boolean; readonly parallel?: boolean } = {},
+  { cut = false, parallel = true, choice = 'auto' }: ReadOptions = {},
 ): Read {
   let ids = 0;
   const reader = new ToolReader({
     dialect: dialects[dialect],
-    use: { ...use, parallel },
+    use: { ...use, parallel, choice },
     newCallId: () => `call_${String(ids++)}`,
     skipSpecialTokens: true,
   });

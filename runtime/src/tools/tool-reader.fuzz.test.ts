@@ -7,7 +7,14 @@ import { emptyOutput } from '../engine/output-queue.js';
 import type { EngineOutput } from '../engine/protocol.js';
 import { TextStream, type TextDelta } from '../request/text/text-stream.js';
 import { Detokenizer } from '../tokens/detokenizer.js';
-import { pick, randomCall, randomFrom, writers, type Random } from './answer-writer.fixture.js';
+import {
+  pick,
+  quotedMarkers,
+  randomCall,
+  randomFrom,
+  writers,
+  type Random,
+} from './answer-writer.fixture.js';
 import {
   begin,
   beginId,
@@ -78,6 +85,7 @@ function newStream(
     stopStrings: stops,
     includeStopString: false,
     stopTokenIds: [],
+    eosIds: [],
     minTokens: 0,
     logprobs: null,
     reportsIds: false,
@@ -147,13 +155,22 @@ describe('an answer of random tokens', () => {
 });
 
 describe('calls that are written as the templates write them', () => {
-  test.each(['qwenJson', 'qwenXml', 'llamaJson'] as const)(
-    'are read back from any pieces (%s)',
-    (dialect) => {
+  const spelled = (text: string): string =>
+    text.replaceAll(begin, '<tool_call>').replaceAll(end, '</tool_call>');
+
+  test.each([
+    ['qwenJson', []],
+    ['qwenXml', []],
+    ['llamaJson', []],
+    ['qwenJson', quotedMarkers],
+    ['qwenXml', quotedMarkers],
+  ] as const)(
+    'are read back from any pieces (%s, with %j in texts)',
+    (dialect, markers) => {
       const random = randomFrom(20260104);
       let read = 0;
       for (let i = 0; i < Math.ceil(cases / 3); i++) {
-        const calls = Array.from({ length: 1 + random(3) }, () => randomCall(random));
+        const calls = Array.from({ length: 1 + random(3) }, () => randomCall(random, markers));
         const answer = calls.map(writers[dialect]).join(dialect === 'llamaJson' ? '; ' : '\n');
         const pieces: string[] = [''];
         for (const character of answer) {
@@ -165,7 +182,7 @@ describe('calls that are written as the templates write them', () => {
           name,
           values: JSON.parse(text) as unknown,
         }));
-        if (content !== '' || JSON.stringify(values) !== JSON.stringify(calls))
+        if (content !== '' || JSON.stringify(values) !== spelled(JSON.stringify(calls)))
           expect({ answer, content, values }).toEqual({ answer, content: '', values: calls });
         read += calls.length;
       }

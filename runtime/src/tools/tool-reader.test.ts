@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from '@jest/globals';
 import { json, jsonAnswers, qwen } from './json-answers.fixture.js';
+import { quotedAnswers } from './quoted-answers.fixture.js';
 import { llamaAnswers } from './llama-answers.fixture.js';
 import {
   begin,
@@ -51,10 +52,34 @@ const anyAnswers: Readonly<Record<string, AnswerCase>> = {
     calls: [],
     options: { cut: true },
   },
+  'the name of a call that is required and that a limit cut': {
+    dialects: qwen,
+    answer: `${begin}\n{"na`,
+    calls: [],
+    options: { cut: true, choice: 'required' },
+  },
+  'the name of a call in XML that is required and that a limit cut': {
+    dialects: coder,
+    answer: `${begin}\n<function=pi`,
+    calls: [],
+    options: { cut: true, choice: 'required' },
+  },
+  'the marker of a call that is named and that a limit cut': {
+    dialects: ['spelled', 'spelledXml'],
+    answer: '<tool_c',
+    calls: [],
+    options: { cut: true, choice: { name: 'f' } },
+  },
 };
 
-const cases = Object.entries({ ...anyAnswers, ...jsonAnswers, ...xmlAnswers, ...llamaAnswers }).flatMap(
-  ([name, each]) => each.dialects.map((dialect): [string, DialectName, AnswerCase] => [name, dialect, each]),
+const cases = Object.entries({
+  ...anyAnswers,
+  ...jsonAnswers,
+  ...xmlAnswers,
+  ...quotedAnswers,
+  ...llamaAnswers,
+}).flatMap(([name, each]) =>
+  each.dialects.map((dialect): [string, DialectName, AnswerCase] => [name, dialect, each]),
 );
 
 describe('ToolReader', () => {

@@ -3,9 +3,13 @@
 // What turns out to be no call is text, marker and all: nothing that was generated is lost.
 
 import type { Marker, ToolDialect } from './dialect.js';
+import { AnswerText } from './answer-text.js';
+import { CallDeltas } from './call-deltas.js';
+import { DoubtedEnd, HeldCalls } from './doubted-end.js';
 import { JsonCall } from './json-call.js';
 import { partialMarker } from './partial-marker.js';
-import type { CallBody, CallSink, Tool, ToolCallDelta, ToolUse } from './tool.js';
+import { feed, type Piece } from './piece.js';
+import type { CallBody, Tool, ToolCallDelta, ToolUse } from './tool.js';
 import { beginFunction, XmlCall } from './xml-call.js';
 
 export interface ToolReaderOptions {
@@ -17,37 +21,43 @@ export interface ToolReaderOptions {
 }
 
 interface Block {
-  readonly body: CallBody;
+  body: CallBody;
   /** What began it, as text. */
   readonly begin: string;
   /** What came in it, as long as that may be text. */
   raw: string;
   /** Whether no marker began it, but what it begins with itself. */
   readonly bare: boolean;
+  /** Null: no marker came that may be the block's end or quoted in it. */
+  doubt: DoubtedEnd | null;
 }
 
-export class ToolReader implements CallSink {
+export class ToolReader {
   private readonly options: ToolReaderOptions;
   /** Texts that begin a block. */
   private readonly begins: readonly string[];
-  private content = '';
-  private deltas: ToolCallDelta[] = [];
-  private calls = 0;
+  /** How calls begin behind a block that has ended, without space. */
+  private readonly behindEnd: readonly string[];
   /** Null: outside of calls. */
   private block: Block | null = null;
   /** The end of the text that may be the beginning of a marker. */
   private partial = '';
-  /** Space that counts only if text follows: what stands around calls is no part of the answer. */
-  private space = '';
-  private said = false;
   private cut = false;
+  private readonly answer = new AnswerText();
+  private readonly calls: CallDeltas;
+  private readonly sink: HeldCalls;
 
   constructor(options: ToolReaderOptions) {
     this.options = options;
+    this.calls = new CallDeltas(options.newCallId);
+    this.sink = new HeldCalls(this.calls);
     const { kind, begin } = options.dialect;
     // Qwen3-Coder leaves its marker out at times. Under a grammar it does not.
     const mayLeaveOut = kind === 'qwenXml' && !options.use.tools.some(({ strict }) => strict);
-    this.begins = [...(begin.id === null ? [begin.text] : []), ...(mayLeaveOut ? [beginFunction] : [])];
+    const bare = mayLeaveOut ? [beginFunction] : [];
+    this.begins = [...(begin.id === null ? [begin.text] : []), ...bare];
+    const bodies = kind === 'qwenXml' ? [beginFunction] : ['{', '['];
+    this.behindEnd = [...bodies.map((body) => begin.text + body), ...bare];
   }
 
   /** Whether a block of calls has begun, and not ended. */
@@ -57,12 +67,22 @@ export class ToolReader implements CallSink {
 
   /** Whether the answer may have no more calls, and so ends. */
   get isFull(): boolean {
-    return !this.options.use.parallel && this.calls > 0 && this.block === null;
+    return !this.options.use.parallel && this.calls.count > 0 && this.block === null;
+  }
+
+  /** Whether a block of calls has begun, and not ended. */
+  get isOpen(): boolean {
+    return this.block !== null;
+  }
+
+  /** Whether the block that has begun needs nothing more than its end. */
+  get isWhole(): boolean {
+    return this.block?.doubt === null && this.block.body.isWhole;
   }
 
   /** Whether the answer asks for calls, the last of them whole as far as the model wrote it. */
   get asksForCalls(): boolean {
-    return this.calls > 0 && !this.cut;
+    return this.calls.count > 0 && !this.cut;
   }
 
   /** One that reads as many calls as there are, which it drops. */
@@ -80,14 +100,8 @@ export class ToolReader implements CallSink {
     if (this.isFull) return;
     this.flushPartial();
     const { begin, end } = this.options.dialect;
-    if (kind === 'begin' && this.block?.body.quotes === true) this.text(begin.text);
-    else if (kind === 'begin') {
-      while (this.block !== null) this.text(this.closeBlock(false));
-      this.openBlock(this.spelled(begin), false);
-    } else {
-      const marker = end === null ? '' : this.spelled(end);
-      this.text(this.block === null ? marker : this.closeBlock(false, marker));
-    }
+    if (kind === 'begin') this.beginMarker(begin);
+    else if (end !== null) this.text(this.endMarker(end, { marker: 'end' }));
   }
 
   text(text: string): void {
@@ -98,40 +112,32 @@ export class ToolReader implements CallSink {
 
   /** The answer ends. `cut`: by a limit or a stop string, not by the model. */
   end(cut: boolean): void {
+    // Of a call that is required no text is content: the limit came before the function's name.
+    if (cut && this.options.use.choice !== 'auto' && this.block?.body.state !== 'call') {
+      this.partial = '';
+      this.block = null;
+    }
     do {
       this.flushPartial();
-      this.cut ||= cut && this.block?.body.state === 'call';
+      if (this.block !== null && this.block.doubt !== null) {
+        this.settle(this.block, this.block.doubt, cut);
+        continue;
+      }
+      this.cut ||= cut && this.block?.body.state === 'call' && !this.isWhole;
       this.text(this.closeBlock(cut));
     } while (this.block !== null || this.partial !== '');
-    if (this.calls === 0) this.content += this.space;
+    if (this.calls.count === 0) this.answer.endWithSpace();
   }
 
   /** What came since the last time. */
   take(): { readonly content: string; readonly toolCalls: readonly ToolCallDelta[] } {
-    const taken = { content: this.content, toolCalls: this.deltas };
-    this.content = '';
-    this.deltas = [];
-    return taken;
-  }
-
-  begin(name: string): void {
-    const id = this.options.newCallId();
-    this.deltas.push({ index: this.calls, start: { id, name }, arguments: '' });
-    this.calls += 1;
-  }
-
-  arguments(fragment: string): void {
-    const index = this.calls - 1;
-    const last = this.deltas.at(-1);
-    if (last?.index === index && last.start === null)
-      this.deltas[this.deltas.length - 1] = { ...last, arguments: last.arguments + fragment };
-    else this.deltas.push({ index, start: null, arguments: fragment });
+    return { content: this.answer.take(), toolCalls: this.calls.take() };
   }
 
   // What reads text gives back what is to be read next: after a marker, or again because it was no call.
 
   private readOutside(text: string): string {
-    if (this.options.dialect.bare && !this.said) return this.readBare(text);
+    if (this.options.dialect.bare && !this.answer.isSaid) return this.readBare(text);
     const whole = this.partial + text;
     const [first] = this.begins
       .map((begin) => ({ begin, at: whole.indexOf(begin) }))
@@ -148,24 +154,19 @@ export class ToolReader implements CallSink {
     this.partial = '';
     const before = text.slice(0, at);
     const bare = begin === beginFunction;
-    const isQuoted = bare && !this.isLine(before);
-    this.say(isQuoted ? before + begin : before);
-    if (!isQuoted) this.openBlock(begin, bare);
+    const isLine = this.answer.isLine(before);
+    this.say(before);
+    const isQuoted = bare && (!isLine || this.answer.isCode);
+    if (isQuoted) this.say(begin);
+    else this.openBlock(begin, bare);
     return text.slice(bare && !isQuoted ? at : at + begin.length);
-  }
-
-  /** Whether what comes behind a text begins a line. */
-  private isLine(text: string): boolean {
-    const before = this.space + text;
-    const lineBreak = before.lastIndexOf('\n');
-    return before.slice(lineBreak + 1).trim() === '' && (lineBreak !== -1 || !this.said);
   }
 
   /** Before any prose, an object may be a call by itself; several stand behind each other, or have a `;` between. */
   private readBare(text: string): string {
-    const at = text.search(this.calls > 0 ? /[^\s;]/ : /\S/);
+    const at = text.search(this.calls.count > 0 ? /[^\s;]/ : /\S/);
     if (at !== -1 && text[at] !== '{') this.say(text);
-    else if (this.calls === 0) this.say(at === -1 ? text : text.slice(0, at));
+    else if (this.calls.count === 0) this.say(at === -1 ? text : text.slice(0, at));
     if (at === -1 || text[at] !== '{') return '';
     this.openBlock('{', true);
     return text.slice(at);
@@ -178,11 +179,58 @@ export class ToolReader implements CallSink {
     const at = whole.indexOf(marker.text);
     const end = at === -1 ? whole.length - partialMarker(whole, marker.text) : at;
     this.partial = '';
+    const { block } = this;
     const again = end === 0 ? '' : this.feed(whole.slice(0, end));
-    if (this.block === null) return again + whole.slice(end);
-    if (at !== -1) return this.closeBlock(false, marker.text) + whole.slice(at + marker.text.length);
+    if (again !== '' || this.block !== block) return again + whole.slice(end);
+    if (at !== -1)
+      return this.endMarker(marker, { text: marker.text }) + whole.slice(at + marker.text.length);
     this.partial = whole.slice(end);
     return '';
+  }
+
+  private beginMarker(marker: Marker): void {
+    const isQuoted = this.block?.body.quotes === true;
+    const doubt = this.block?.doubt ?? null;
+    if (this.block !== null && doubt !== null) {
+      if (isQuoted) doubt.marker({ marker: 'begin' }, marker.text, false);
+      else this.settle(this.block, doubt, true);
+    } else if (isQuoted) this.text(marker.text);
+    if (isQuoted) return;
+    while (this.block !== null) this.text(this.closeBlock(false));
+    this.openBlock(this.spelled(marker), false);
+  }
+
+  /** Gives back what is to be read again. */
+  private endMarker(marker: Marker, piece: Piece): string {
+    const { block } = this;
+    const spelled = this.spelled(marker);
+    if (block === null) {
+      this.say(spelled);
+      return '';
+    }
+    if (block.body.quotes) {
+      this.sink.hold();
+      block.doubt ??= new DoubtedEnd(block.body, this.behindEnd);
+      block.doubt.marker(piece, marker.text, true);
+      return '';
+    }
+    if (block.doubt !== null) this.settle(block, block.doubt, true);
+    return this.closeBlock(false, spelled);
+  }
+
+  /** @param isQuoted whether the marker is text of the arguments, and not the block's end */
+  private settle(block: Block, doubt: DoubtedEnd, isQuoted: boolean): void {
+    block.doubt = null;
+    this.sink.release(isQuoted);
+    if (isQuoted) {
+      block.raw += doubt.written;
+      return;
+    }
+    block.body = doubt.ended;
+    const [end, ...pieces] = doubt.pieces;
+    const marker = this.options.dialect.end;
+    this.text(this.closeBlock(false, end === undefined || marker === null ? '' : this.spelled(marker)));
+    for (const piece of pieces) feed(this, piece);
   }
 
   private flushPartial(): void {
@@ -199,20 +247,33 @@ export class ToolReader implements CallSink {
     const accepts = (name: string): boolean => !bare || tool(name) !== undefined;
     const body =
       dialect.kind === 'qwenXml'
-        ? new XmlCall(this, accepts, (name) => tool(name)?.parameters ?? null, use.parallel)
-        : new JsonCall(this, accepts, dialect.end !== null && use.parallel);
-    this.block = { body, begin, raw: '', bare };
+        ? new XmlCall(this.sink, accepts, (name) => tool(name)?.parameters ?? null, use.parallel)
+        : new JsonCall(this.sink, accepts, dialect.end !== null && use.parallel, dialect.end !== null);
+    this.block = { body, begin, raw: '', bare, doubt: null };
   }
 
   private feed(text: string): string {
     const { block } = this;
     if (block === null) return text;
+    if (block.doubt !== null) return this.weigh(block, block.doubt, text);
     if (block.body.state === 'undecided') block.raw += text;
     const rest = block.body.push(text);
     if (block.body.state === 'text') return this.closeBlock(true);
     if (rest === null || (this.options.dialect.end !== null && !block.bare)) return '';
     this.block = null;
     return rest;
+  }
+
+  private weigh(block: Block, doubt: DoubtedEnd, text: string): string {
+    let taken = 0;
+    for (const char of text) {
+      taken += char.length;
+      const found = doubt.take(char);
+      if (found === 'open') continue;
+      this.settle(block, doubt, found === 'quoted');
+      return text.slice(taken);
+    }
+    return '';
   }
 
   /** @param marker what ended it, as text */
@@ -227,14 +288,7 @@ export class ToolReader implements CallSink {
   }
 
   private say(text: string): void {
-    const visible = text.trimEnd();
-    if (visible !== '') {
-      const whole = this.space + visible;
-      this.content += this.said || this.calls === 0 ? whole : whole.trimStart();
-      this.said = true;
-      this.space = '';
-    }
-    this.space += text.slice(visible.length);
+    this.answer.say(text, this.calls.count > 0);
   }
 
   private spelled({ text, isSpecial }: Marker): string {

@@ -42,8 +42,12 @@ export interface CallBody {
   readonly state: 'undecided' | 'call' | 'text';
   /** Whether what comes is inside of a text, which may quote a marker. */
   readonly quotes: boolean;
+  /** Whether what came is whole calls, and nothing is missing but the marker that ends them. */
+  readonly isWhole: boolean;
   /** Gives back what follows the end of the calls; null: they have not ended. */
   push(text: string): string | null;
   /** The block ends. `cut`: by a limit, not by the model. */
   end(cut: boolean): void;
+  /** Another of the same state, which reports to the same sink. */
+  copy(): CallBody;
 }

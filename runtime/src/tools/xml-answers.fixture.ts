@@ -5,7 +5,7 @@ import { begin, end, fifty, type AnswerCase } from './tool-reader.fixture.js';
 /** The dialects that write so, of vocabularies with the markers and without. */
 export const coder = ['qwenXml', 'spelledXml'] as const;
 
-const xml = (name: string, parameters: Readonly<Record<string, string>>): string => {
+export const xml = (name: string, parameters: Readonly<Record<string, string>>): string => {
   const all = Object.entries(parameters).map(
     ([key, value]) => `<parameter=${key}>\n${value}\n</parameter>\n`,
   );
@@ -49,6 +49,28 @@ export const xmlAnswers: Readonly<Record<string, AnswerCase>> = {
     answer: 'Write <function=ping></function>, or\n<function=other>\n</function>\n <function=',
     content: 'Write <function=ping></function>, or\n<function=other>\n</function>\n <function=',
     calls: [],
+  },
+  'a call in XML that a fenced block of code shows': {
+    dialects: coder,
+    answer: 'So:\n```xml\n<function=ping>\n</function>\n```\nYou call it.',
+    content: 'So:\n```xml\n<function=ping>\n</function>\n```\nYou call it.',
+    calls: [],
+  },
+  'a call in XML that a block of code with tildes shows, with backticks in it': {
+    dialects: coder,
+    answer: '~~~\n```\n<function=ping>\n</function>\n~~~',
+    content: '~~~\n```\n<function=ping>\n</function>\n~~~',
+    calls: [],
+  },
+  'calls in XML without markers, behind code': {
+    dialects: coder,
+    answer:
+      '```\na\n```\n```b``` and\n<function=ping>\n</function>\n```\nc\n```\n\n<function=ping>\n</function>',
+    content: '```\na\n```\n```b``` and\n```\nc\n```',
+    calls: [
+      ['ping', '{}'],
+      ['ping', '{}'],
+    ],
   },
   'fifty calls in XML': {
     dialects: coder,

@@ -16,6 +16,7 @@ const longestName = 256;
 const nextParameter = new RegExp(`\\n${beginParameter}([^>\\n]{1,${String(longestName)}})>`, 'g');
 /** What is none of a value if nothing, or the rest of such a line, comes behind it. */
 const openEnd = new RegExp(`\\n(?:${endFunction}\\n?|${beginParameter}[^>\\n]{0,${String(longestName)}})$`);
+const endsFunction = new RegExp(`\\n${endFunction}\\n?$`);
 /** What ends a value, or may. */
 const valueEnds = [endParameter, ...[endParameter, endFunction, beginParameter].map((end) => `\n${end}`)];
 
@@ -27,7 +28,7 @@ export class XmlCall implements CallBody {
   private parameters: Schema | null = null;
   private type: ParameterType = parameterType(null, '');
   /** Names of the call's parameters so far. */
-  private given = new Set<string>();
+  private given: ReadonlySet<string> = new Set();
   /** Of a value that is needed whole. */
   private value = '';
   private valueBegun = false;
@@ -44,8 +45,17 @@ export class XmlCall implements CallBody {
     private readonly many: boolean,
   ) {}
 
+  /** What stands behind the end of a function is none of a value, though the value's own end was left out. */
   get quotes(): boolean {
-    return this.at === 'value';
+    return this.at === 'value' && !endsFunction.test(this.rest);
+  }
+
+  get isWhole(): boolean {
+    return this.state === 'call' && (this.at === 'function' || this.at === 'done');
+  }
+
+  copy(): XmlCall {
+    return Object.assign(new XmlCall(this.sink, this.accepts, this.parametersOf, this.many), this);
   }
 
   push(text: string): string | null {
@@ -91,7 +101,7 @@ export class XmlCall implements CallBody {
           this.type = parameterType(this.parameters, name);
           const mark = `${this.given.size === 0 ? '{' : ','}${JSON.stringify(name)}:`;
           this.sink.arguments(this.type.isText ? `${mark}"` : mark);
-          this.given.add(name);
+          this.given = new Set([...this.given, name]);
           this.value = '';
           this.valueBegun = false;
           this.at = 'value';

@@ -42,6 +42,7 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
       speculative: spec.engine.speculative,
       collectives: spec.engine.collectives,
       warmup: { ...spec.engine.warmup, shapes: spec.engine.warmup.shapes ?? [] },
+      ...planParsers(spec.engine),
     },
     auth: {
       keysDir: spec.auth.keysSecretRef === undefined ? null : paths.keys,
@@ -55,6 +56,19 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
     },
     drainTimeoutSeconds: spec.rollout.drainTimeoutSeconds,
     noProgressTimeoutSeconds: spec.rollout.noProgressTimeoutSeconds,
+  };
+}
+
+/** Names of parsers for another engine are no business of the runtime that pulls for it. */
+function planParsers({
+  runtime,
+  toolCallParser,
+  reasoningParser,
+}: WantedService['spec']['engine']): Pick<EngineConfig['engine'], 'toolCallParser' | 'reasoningParser'> {
+  if (runtime === 'vllm') return {};
+  return {
+    ...(toolCallParser === undefined ? {} : { toolCallParser }),
+    ...(reasoningParser === undefined ? {} : { reasoningParser }),
   };
 }
 

@@ -61,6 +61,7 @@ async function prepare(
     stopStrings: request.stopStrings,
     includeStopString: request.includeStopString,
     stopTokenIds: request.stopTokenIds,
+    eosIds: model.eosIds,
     minTokens: rules?.minTokens ?? 0,
     logprobs: details.logprobs,
     reportsIds: details.tokenIds,

@@ -38,7 +38,7 @@ class MessageWriter implements AnswerWriter {
     const start = this.begun ? [] : [this.start(usage.all())];
     this.begun = true;
     const events = this.parts.take(delta).flatMap((event) => blockEvents(event, this.omitsThinking));
-    if (delta.finish !== null) this.ending = endOf(delta);
+    if (delta.finish !== null) this.ending = endOf(delta, this.parts.all);
     return [...start, ...events].map(typedEvent);
   }
 
@@ -53,8 +53,13 @@ class MessageWriter implements AnswerWriter {
 
   whole([choice, ...others]: readonly WholeChoice[]): object {
     if (choice === undefined) throw new Error('a message has one choice');
-    const content = AnswerParts.of(choice.deltas).map((part) => blockOf(part, this.omitsThinking));
-    return this.message(content, endOf(choice), addUsage([choice, ...others].map(({ usage }) => usage)));
+    const parts = AnswerParts.of(choice.deltas);
+    const content = parts.map((part) => {
+      const isCut = choice.finish !== 'tool_calls' && part === parts.at(-1);
+      return part.kind === 'call' ? callBlock(part, isCut) : blockOf(part, this.omitsThinking);
+    });
+    const usage = addUsage([choice, ...others].map((each) => each.usage));
+    return this.message(content, endOf(choice, parts), usage);
   }
 
   private start(usage: Usage): TypedData {
@@ -127,24 +132,45 @@ function blockOf({ kind, text, call }: AnswerPart, omitsThinking: boolean): obje
     case 'text':
       return { type: 'text', text, citations: null };
     case 'call':
-      return { type: 'tool_use', ...call, input: inputOf(text), caller: { type: 'direct' } };
+      return toolUse(call, {});
   }
 }
 
-/** Arguments that are no object, cut short by max_tokens for one, are none: `stop_reason` says why. */
-function inputOf(text: string): unknown {
+const toolUse = (call: AnswerPart['call'], input: object): object => ({
+  type: 'tool_use',
+  ...call,
+  input,
+  caller: { type: 'direct' },
+});
+
+/**
+ * A whole call. No tool may run without its arguments. Those that a limit cut are wrapped as Anthropic's documentation
+ * advises for invalid JSON, and `stop_reason` asks for no result; what the model itself wrote wrong is text.
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
+ */
+function callBlock({ text, call }: AnswerPart, isCut: boolean): object {
+  const input = inputOf(text);
+  if (input !== null || isCut) return toolUse(call, input ?? { INVALID_JSON: text });
+  const problem = `The model called ${call?.name ?? ''} with arguments that are no JSON object: ${text}`;
+  return { type: 'text', text: problem, citations: null };
+}
+
+/** Null: the arguments cannot be read. */
+function inputOf(text: string): object | null {
   try {
     const value = parseExactly(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
   } catch {
-    return {};
+    return null;
   }
 }
 
-function endOf({ finish, stopReason }: TextDelta): object {
+function endOf({ finish, stopReason }: TextDelta, parts: readonly AnswerPart[]): object {
   const sequence = typeof stopReason === 'string' ? stopReason : null;
   const natural = sequence === null ? 'end_turn' : 'stop_sequence';
-  const reasons = { length: 'max_tokens', tool_calls: 'tool_use', stop: natural };
+  const canRun = parts.some(({ kind, text }) => kind === 'call' && inputOf(text) !== null);
+  const called = canRun ? 'tool_use' : 'end_turn';
+  const reasons = { length: 'max_tokens', tool_calls: called, stop: natural };
   return stopped(finish === null ? null : reasons[finish], sequence);
 }
 

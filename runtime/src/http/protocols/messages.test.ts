@@ -81,17 +81,42 @@ describe('an answer', () => {
     expect(await client.messages.stream(asked).finalMessage()).toMatchObject({ stop_reason, stop_sequence });
   });
 
-  test('has a use without input where the arguments are cut', async () => {
+  test('says what came of arguments that are cut', async () => {
     const { begin } = ScriptedServer.markers;
     server.script = function* () {
       yield output([begin]);
       yield output(byteIds('{"name": "time", "arguments": {"city": "Be'), 'length');
     };
     expect(await client.messages.create({ ...body, tools })).toMatchObject({
-      content: [{ type: 'tool_use', name: 'time', input: {} }],
+      content: [{ type: 'tool_use', name: 'time', input: { INVALID_JSON: '{"city": "Be' } }],
       stop_reason: 'max_tokens',
     });
   });
+
+  test.each(['{"city": ]', '[1]', '{"city": "a" "b"}'])(
+    'asks for no call whose arguments are no JSON object: %s',
+    async (given) => {
+      const { begin, end } = ScriptedServer.markers;
+      const bad = [begin, `{"name": "time", "arguments": ${given}}`, end];
+      server.script = scriptOf(...bad);
+      const problem = { type: 'text', text: expect.stringContaining('called time with arguments') };
+      const whole = await client.messages.create({ ...body, tools });
+      expect(whole).toMatchObject({ content: [problem], stop_reason: 'end_turn' });
+      const events = [];
+      for await (const event of await client.messages.create({ ...body, tools, stream: true }))
+        events.push(event);
+      expect(events.find(({ type }) => type === 'message_delta')).toMatchObject({
+        delta: { stop_reason: 'end_turn' },
+      });
+
+      const good = [begin, '{"name": "weather", "arguments": {"city": "Bern"}}', end];
+      server.script = scriptOf(...bad, ...good);
+      expect(await client.messages.create({ ...body, tools })).toMatchObject({
+        content: [problem, { type: 'tool_use', name: 'weather', input: { city: 'Bern' } }],
+        stop_reason: 'tool_use',
+      });
+    },
+  );
 
   test('has the numbers of a use as they were written, streamed or whole', async () => {
     const { begin, end } = ScriptedServer.markers;

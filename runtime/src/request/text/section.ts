@@ -11,6 +11,8 @@ export interface SectionText {
 export class Section {
   /** Whether there is more in it than space. */
   hasText = false;
+  /** Its last character; empty: it has none. */
+  last = '';
 
   constructor(
     readonly kind: 'content' | 'reasoning',
@@ -35,6 +37,7 @@ export class Section {
   private add(added: string, mayStop: boolean): SectionText {
     const text = this.trimmed(added);
     this.hasText ||= text.trim() !== '';
+    this.last = text.at(-1) ?? this.last;
     return this.matcher.push(text, mayStop);
   }
 

@@ -1,40 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { emptyOutput } from '../../engine/output-queue.js';
-import type { EngineOutput } from '../../engine/protocol.js';
 import { Detokenizer } from '../../tokens/detokenizer.js';
-import { beginId, dialects, endId, use } from '../../tools/tool-reader.fixture.js';
-import { ToolReader } from '../../tools/tool-reader.js';
-import { wholeCalls } from '../../tools/whole-calls.js';
-import { TextStream, type TextDelta, type TextStreamOptions } from './text-stream.js';
-
-/** Ids below 256 are bytes; these two stand around reasoning. */
-const think = { begin: 1000, end: 1001 };
-const spellings = new Map([
-  [beginId, Buffer.from('<tool_call>')],
-  [endId, Buffer.from('</tool_call>')],
-]);
-const ids = (text: string): number[] => [...Buffer.from(text)];
-const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
-  new TextStream({
-    newDetokenizer: () => new Detokenizer((id) => (id < 256 ? Uint8Array.of(id) : Buffer.from('<think>'))),
-    textOf: (id) => (id === think.begin ? '<think>' : '</think>'),
-    stopStrings: [],
-    includeStopString: false,
-    stopTokenIds: [],
-    minTokens: 0,
-    logprobs: 1,
-    reportsIds: false,
-    think,
-    inReasoning: false,
-    tools: null,
-    callsInReasoning: true,
-    ...change,
-  });
-const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): EngineOutput => ({
-  ...emptyOutput,
-  tokens,
-  ...change,
-});
+import { ids, step, stream, think } from './text-stream.fixture.js';
+import type { TextStreamOptions } from './text-stream.js';
 
 describe('TextStream', () => {
   test('separates reasoning by token id, without the tokens and the line breaks around it', () => {
@@ -94,6 +61,32 @@ describe('TextStream', () => {
     }
   });
 
+  test.each<[string, Partial<TextStreamOptions>, readonly (string | number)[], string]>([
+    ['right behind the first', {}, [think.begin, 'hm', think.end, '\n', think.end, '\n\nb'], 'b'],
+    [
+      'behind what a budget cut off the thought',
+      { inReasoning: true },
+      ['hm', think.end, ' so 3.\n', think.end, '\n\n3'],
+      ' so 3.\n\n\n3',
+    ],
+    ['of a thought that was to be none', {}, ['hm.', think.end, 'b'], 'hm.b'],
+    ['first of all', {}, [think.end, 'b'], 'b'],
+    ['behind a quoted pair', {}, ['a ', think.begin, think.end, 'b', think.end], 'a <think></think>b'],
+    [
+      'quoted by itself',
+      {},
+      ['The tag `', think.end, '`, or ', think.end],
+      'The tag `</think>`, or </think>',
+    ],
+  ])('leaves out a token that ends no reasoning, unless it is quoted: %s', (_, change, parts, content) => {
+    const tokens = parts.flatMap((part) => (typeof part === 'string' ? ids(part) : [part]));
+    for (const steps of [[tokens], tokens.map((id) => [id])]) {
+      const text = stream(change);
+      const deltas = [...steps.map((each) => text.push(step(each))), text.push(step([], { finish: 'stop' }))];
+      expect(deltas.map((delta) => delta.content).join('')).toBe(content);
+    }
+  });
+
   test('finds a stop string that a quoted token is part of', () => {
     const text = stream({ stopStrings: ['a<think>b'] });
     expect(text.push(step([...ids('xa'), think.begin, ...ids('bc')]))).toMatchObject({
@@ -104,59 +97,6 @@ describe('TextStream', () => {
 
   test('leaves the tokens in the text where reasoning is not separated', () => {
     expect(stream({ think: null }).push(step([think.begin, ...ids('x')])).content).toBe('<think>x');
-  });
-
-  describe('with a call in the reasoning', () => {
-    const call = [beginId, ...ids('\n<function=ping>\n</function>\n'), endId];
-    const written = '<tool_call>\n<function=ping>\n</function>\n</tool_call>';
-    const read = (tokens: readonly number[], change: Partial<TextStreamOptions> = {}): object => {
-      const options = { dialect: dialects.qwenXml, use, newCallId: () => 'id', skipSpecialTokens: true };
-      const text = stream({
-        newDetokenizer: () => new Detokenizer((id) => spellings.get(id) ?? Uint8Array.of(id)),
-        inReasoning: true,
-        tools: new ToolReader(options),
-        ...change,
-      });
-      const deltas = [...tokens.map((id) => text.push(step([id]))), text.push(step([], { finish: 'stop' }))];
-      const whole = stream({ ...text['options'], tools: new ToolReader(options) });
-      const summary = (of: readonly TextDelta[]): object => ({
-        reasoning: of.map(({ reasoning }) => reasoning).join(''),
-        content: of.map(({ content }) => content).join(''),
-        calls: wholeCalls(of.flatMap(({ toolCalls }) => toolCalls)).map(({ name }) => name),
-        finish: of.at(-1)!.finish,
-      });
-      expect(summary([whole.push(step(tokens, { finish: 'stop' }))])).toEqual(summary(deltas));
-      return summary(deltas);
-    };
-
-    // vLLM-project/vllm, issue 39056: models call without having ended their thought.
-    test.each([
-      ['ends the answer', [], 'hm' + written],
-      ['ends the reasoning and the answer', [...ids('\n'), think.end, ...ids('\n')], `hm${written}\n`],
-      ['is one of two that do', [...ids('\n'), ...call], `hm${written}\n${written}`],
-    ])('reports the call that %s', (_, rest, reasoning) => {
-      const calls = rest.includes(beginId) ? ['ping', 'ping'] : ['ping'];
-      const expected = { reasoning, content: '', calls, finish: 'tool_calls' };
-      expect(read([...ids('hm'), ...call, ...rest])).toEqual(expected);
-    });
-
-    test.each([
-      ['is followed by an answer', [...call, think.end, ...ids('b')], written, 'b'],
-      ['is followed by more of the thought', [...call, ...ids(' or not')], `${written} or not`, ''],
-      ['has not come', [beginId, ...ids('\n<func')], '<tool_call>\n<func', ''],
-    ])('reports no call that %s', (_, tokens, reasoning, content) => {
-      expect(read(tokens)).toEqual({ reasoning, content, calls: [], finish: 'stop' });
-    });
-
-    test('reports the call of the answer alone', () => {
-      const expected = { reasoning: written, content: '', calls: ['ping'], finish: 'tool_calls' };
-      expect(read([...call, think.end, ...call])).toEqual(expected);
-    });
-
-    test('reports none where a grammar holds calls to what comes behind the reasoning', () => {
-      const expected = { reasoning: written, content: '', calls: [], finish: 'stop' };
-      expect(read(call, { callsInReasoning: false })).toEqual(expected);
-    });
   });
 
   test('takes no stop string that ends in the first tokens where there must be more', () => {

@@ -5,10 +5,14 @@ import type { EngineOutput, FinishReason, TokenLogprobs } from '../../engine/pro
 import type { Detokenizer } from '../../tokens/detokenizer.js';
 import { StopMatcher } from '../../tokens/stop-matcher.js';
 import type { ToolCallDelta } from '../../tools/tool.js';
+import { feed } from '../../tools/piece.js';
 import type { ToolReader } from '../../tools/tool-reader.js';
 import type { ThinkIds } from './reasoning.js';
 import { Section, type SectionText } from './section.js';
-import { ThoughtCalls } from './thought-calls.js';
+import { ThoughtCalls, type Behind } from './thought-calls.js';
+
+/** What a token around reasoning stands behind where prose quotes it. */
+const beforeQuote = /[ \t`'"“‘«([{<]/;
 
 export interface TextStreamOptions {
   readonly newDetokenizer: () => Detokenizer;
@@ -19,6 +23,8 @@ export interface TextStreamOptions {
   readonly includeStopString: boolean;
   /** Ids that the client itself asked to stop at: only these are reported as the reason. */
   readonly stopTokenIds: readonly number[];
+  /** Ids with which the model ends an answer by itself. */
+  readonly eosIds: readonly number[];
   /** Tokens of which none ends a stop string that counts; the engine sees to stop ids. */
   readonly minTokens: number;
   /** Alternatives to report per token; null: no log probabilities. */
@@ -82,6 +88,8 @@ export class TextStream {
   private mayReason = true;
   /** Whether there is more than reasoning, and space. */
   private answered = false;
+  /** Tokens that begin reasoning, quoted in the content, behind which none that ends it has come. */
+  private quotedBegins = 0;
   private tokens = 0;
   private reasoning = 0;
 
@@ -152,9 +160,11 @@ export class TextStream {
   }
 
   private last(gathered: Gathered, finish: FinishReason, stopReason: string | number | null): TextDelta {
-    const { tools } = this.options;
-    const cut = finish === 'length' || typeof stopReason === 'string';
-    if (!cut && !this.answered) this.thought?.end();
+    const { tools, eosIds } = this.options;
+    const ownStop = typeof stopReason === 'number' && !eosIds.includes(stopReason);
+    const cut = finish === 'length' || typeof stopReason === 'string' || ownStop;
+    if (this.thought?.mayContinue === true) this.takeBehind(this.thought.endBehind(cut), gathered);
+    else if (!cut && !this.answered) this.thought?.end();
     tools?.end(cut);
     const calls = finish === 'stop' && tools?.asksForCalls === true;
     return { ...this.deltaOf(gathered), finish: calls ? 'tool_calls' : finish, stopReason };
@@ -164,10 +174,26 @@ export class TextStream {
   private append(added: string, text: Texts): void {
     const { tools } = this.options;
     const { kind } = this.section;
-    if (kind === 'content') this.answered ||= added.trim() !== '';
-    else this.thought?.text(added);
+    if (added === '') return;
+    if (kind === 'reasoning') this.thought?.think({ text: added });
+    else if (this.thought?.mayContinue === true) {
+      this.takeBehind(this.thought.continueWith({ text: added }), text);
+      return;
+    } else this.answered ||= added.trim() !== '';
     if (kind === 'content' && tools !== null) tools.text(added);
     else text[kind] += added;
+  }
+
+  /** Null: nothing is sure yet. */
+  private takeBehind(behind: Behind | null, text: Texts): void {
+    if (behind === null) return;
+    this.answered ||= behind.kind === 'call';
+    for (const piece of behind.pieces) {
+      const said = 'text' in piece ? piece.text : '';
+      if (behind.kind === 'thought') text.reasoning += said;
+      else if (this.options.tools !== null) feed(this.options.tools, piece);
+      this.answered ||= behind.kind === 'answer' && ('marker' in piece || said.trim() !== '');
+    }
   }
 
   private deltaOf({ content, reasoning, logprobs, ids }: Gathered): Omit<TextDelta, 'finish' | 'stopReason'> {
@@ -185,6 +211,7 @@ export class TextStream {
       this.mayReason = begun === 'reasoning';
       return this.next(begun, true, text);
     }
+    if (this.isStray(id)) return null;
     const added = this.pushText(id, mayStop);
     this.mayReason &&= this.section.kind === 'reasoning' || !this.section.hasText;
     this.append(added.text, text);
@@ -197,12 +224,15 @@ export class TextStream {
     const stop = this.next(kind, false, text);
     if (stop !== null) return stop;
     if (kind === 'reasoning') {
-      this.thought?.marker(marker);
+      this.thought?.think({ marker });
       text.reasoning += newDetokenizer().push([id]);
     } else {
       this.mayReason = false;
-      this.answered = true;
-      tools?.marker(marker);
+      if (this.thought?.mayContinue === true) this.takeBehind(this.thought.continueWith({ marker }), text);
+      else {
+        this.answered = true;
+        tools?.marker(marker);
+      }
     }
     return null;
   }
@@ -212,6 +242,20 @@ export class TextStream {
     const { think } = this.options;
     if (id === think?.end && this.section.kind === 'reasoning') return 'content';
     return id === think?.begin && this.mayReason ? 'reasoning' : null;
+  }
+
+  /**
+   * Whether a token ends reasoning where none is, and nothing quotes it: of a model that continued a thought that a
+   * budget had ended, or that was to have none.
+   */
+  private isStray(id: number): boolean {
+    const { think, tools } = this.options;
+    if (this.section.kind === 'reasoning' || tools?.isOpen === true) return false;
+    if (id === think?.begin) this.quotedBegins += 1;
+    if (id !== think?.end) return false;
+    if (this.quotedBegins === 0) return !beforeQuote.test(this.section.last);
+    this.quotedBegins -= 1;
+    return false;
   }
 
   private pushText(id: number, mayStop: boolean): SectionText {
@@ -224,7 +268,9 @@ export class TextStream {
   private next(kind: Section['kind'], afterThinkToken: boolean, text: Texts): string | null {
     const end = this.section.close();
     this.append(end.text, text);
-    this.section = this.open(kind, afterThinkToken);
+    if (kind !== this.section.kind) this.thought?.endThought();
+    // Line breaks show whether what comes continues a call of the thought.
+    this.section = this.open(kind, afterThinkToken && this.thought?.mayContinue !== true);
     return end.stop;
   }
 

@@ -1,0 +1,32 @@
+// Text streams over bytes for tests.
+
+import { emptyOutput } from '../../engine/output-queue.js';
+import type { EngineOutput } from '../../engine/protocol.js';
+import { Detokenizer } from '../../tokens/detokenizer.js';
+import { TextStream, type TextStreamOptions } from './text-stream.js';
+
+/** Ids below 256 are bytes; these two stand around reasoning. */
+export const think = { begin: 1000, end: 1001 };
+export const ids = (text: string): number[] => [...Buffer.from(text)];
+export const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
+  new TextStream({
+    newDetokenizer: () => new Detokenizer((id) => (id < 256 ? Uint8Array.of(id) : Buffer.from('<think>'))),
+    textOf: (id) => (id === think.begin ? '<think>' : '</think>'),
+    stopStrings: [],
+    includeStopString: false,
+    stopTokenIds: [],
+    eosIds: [],
+    minTokens: 0,
+    logprobs: 1,
+    reportsIds: false,
+    think,
+    inReasoning: false,
+    tools: null,
+    callsInReasoning: true,
+    ...change,
+  });
+export const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): EngineOutput => ({
+  ...emptyOutput,
+  tokens,
+  ...change,
+});

@@ -1,0 +1,103 @@
+import { describe, expect, test } from '@jest/globals';
+import { ChatTemplate } from '../tokens/chat-template.js';
+import { Tokenizer } from '../tokens/tokenizer.js';
+import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
+import { probeDialect, type ProbedDialect } from './probe-dialect.js';
+
+const vocabulary = (...markers: string[]): Tokenizer =>
+  Tokenizer.fromJson(tokenizerJson(markers), 'tokenizer.json');
+const qwen = vocabulary('<tool_call>', '</tool_call>');
+const llama = vocabulary('<|python_tag|>');
+
+const offer = '{% if tools %}Tools: {% for t in tools %}{{ t | tojson }}\n{% endfor %}{% endif %}';
+/** @param call how the template writes one */
+const templateOf = (call: string, about = offer): string =>
+  `${about}{% for m in messages %}<|{{ m.role }}|>{{ m.content }}` +
+  `{% for c in m.tool_calls or [] %}${call}{% endfor %}<|end|>\n{% endfor %}`;
+
+const name = '{{ c.function.name }}';
+const given = '{{ c.function.arguments | tojson }}';
+const parameters =
+  '{% for k, v in c.function.arguments.items() %}<parameter={{ k }}>\n{{ v }}\n</parameter>\n{% endfor %}';
+
+const calls = {
+  hermes: `<tool_call>\n{"name": "${name}", "arguments": ${given}}\n</tool_call>`,
+  list: `<tool_call>[{"name": "${name}", "arguments": ${given}}]</tool_call>`,
+  xml: `<tool_call>\n<function=${name}>\n${parameters}</function>\n</tool_call>`,
+  llama: `{"name": "${name}", "parameters": ${given}}`,
+  glm: `<tool_call>${name}\n<arg_key>argument</arg_key>\n<arg_value>text</arg_value>\n</tool_call>`,
+  seed: `<seed:tool_call>\n<function=${name}>\n${parameters}</function>\n</seed:tool_call>`,
+  mistral: `[TOOL_CALLS]${name}[ARGS]${given}`,
+  pythonic: `[${name}(argument="text")]`,
+  functionary: `<function=${name}>${given}</function>`,
+  deepSeek: `<｜tool▁call▁begin｜>${name}<｜tool▁sep｜>${given}<｜tool▁call▁end｜>`,
+};
+
+const probe = (text: string, tokenizer: Tokenizer): Promise<ProbedDialect> => {
+  const template = ChatTemplate.compile(text, {})!;
+  return probeDialect({ render: (input) => Promise.resolve().then(() => template.render(input)) }, tokenizer);
+};
+
+test.each<[string, string, Tokenizer, object | null]>([
+  [
+    'Hermes',
+    templateOf(calls.hermes),
+    qwen,
+    { kind: 'qwenJson', begin: { id: 267 }, end: { id: 268 }, bare: false },
+  ],
+  ['a list in the markers of Hermes', templateOf(calls.list), qwen, { kind: 'qwenJson' }],
+  [
+    'Hermes, whose markers are no tokens',
+    templateOf(calls.hermes),
+    vocabulary(),
+    { begin: { text: '<tool_call>', id: null }, end: { text: '</tool_call>', id: null } },
+  ],
+  ['Qwen3-Coder', templateOf(calls.xml), qwen, { kind: 'qwenXml', begin: { id: 267 }, end: { id: 268 } }],
+  [
+    'Llama 3',
+    templateOf(calls.llama),
+    llama,
+    { kind: 'llamaJson', begin: { id: 267 }, end: null, bare: true },
+  ],
+  ['Llama 3, without its marker', templateOf(calls.llama), vocabulary(), null],
+  ['GLM, in the markers of Hermes', templateOf(calls.glm), qwen, null],
+  ['Seed, with the functions of Qwen3-Coder', templateOf(calls.seed), qwen, null],
+  ['Mistral', templateOf(calls.mistral), llama, null],
+  ['Python', templateOf(calls.pythonic), llama, null],
+  ['Functionary', templateOf(calls.functionary), llama, null],
+  ['DeepSeek', templateOf(calls.deepSeek), qwen, null],
+])('finds the dialect of %s', async (_, template, tokenizer, expected) => {
+  const { dialect, written } = await probe(template, tokenizer);
+  if (expected === null) expect(dialect).toBeNull();
+  else expect(dialect).toMatchObject(expected);
+  expect(written).toContain('called_function');
+  expect(written).not.toContain('the result');
+});
+
+describe('a template that writes no calls', () => {
+  const plain = '{% for m in messages %}{{ m.content }}{% endfor %}';
+  const hermes = 'Write <tool_call>\n{"name": <function-name>, "arguments": <object>}\n</tool_call>.';
+  const llamas = 'Respond with {"name": function name, "parameters": dictionary of its arguments}.';
+
+  test.each<[string, string, Tokenizer, string | null]>([
+    ['describes them, as Hermes', offer + hermes + plain, qwen, 'qwenJson'],
+    ['describes them, as Llama', offer + llamas + plain, llama, 'llamaJson'],
+    ['shows the tools alone', offer + plain, llama, null],
+    ['shows no tools', hermes + plain, qwen, null],
+    ['has a marker in a comment', `{# <tool_call> #}${offer}${plain}`, qwen, null],
+    [
+      'describes them, and refuses any',
+      `${offer}${hermes}{% for m in messages %}{% if m.tool_calls %}{{ raise_exception("no") }}{% endif %}{% endfor %}`,
+      qwen,
+      'qwenJson',
+    ],
+    ['refuses tools', '{% if tools %}{{ raise_exception("no") }}{% endif %}', qwen, null],
+  ])('and %s', async (_, template, tokenizer, kind) => {
+    const { dialect, written } = await probe(template, tokenizer);
+    expect([dialect?.kind ?? null, written]).toEqual([kind, null]);
+  });
+});
+
+test('a template that shows no tools has none, though it writes calls', async () => {
+  expect((await probe(templateOf(calls.hermes, ''), qwen)).dialect).toBeNull();
+});

@@ -1,0 +1,79 @@
+// Finds out how a checkpoint writes calls of tools: its chat template renders a conversation with a call, which it shows
+// the model as the model's own. A template that leaves calls out may still describe them to the model.
+
+import { ChatTemplateRefusal } from '../tokens/chat-template.js';
+import type { ChatRenderer } from '../tokens/template-renderer.js';
+import type { Tokenizer } from '../tokens/tokenizer.js';
+import { dialectOf, llamaBegin, type ToolDialect } from './dialect.js';
+
+/** How a block of calls begins, as a template writes it or describes it. */
+const beginnings: readonly (readonly [ToolDialect['kind'], RegExp])[] = [
+  ['qwenXml', /<tool_call>\s*<function=/],
+  ['qwenJson', /<tool_call>\s*(?:\[\s*)?\{\s*"name"/],
+  // Without a description between them: else it would be a tool's.
+  ['llamaJson', /\{\s*(?:"type":\s*"function",\s*)?"name":[^,{}]*,\s*"parameters":/],
+];
+
+const tool = {
+  type: 'function',
+  function: {
+    name: 'offered_function',
+    description: 'What it does.',
+    parameters: {
+      type: 'object',
+      properties: { argument: { type: 'string', description: 'What it is.' } },
+      required: ['argument'],
+    },
+  },
+};
+const question = { role: 'user', content: 'the question' };
+/** Of a name that the prompt has nowhere else. Mistral's templates want an id of nine characters. */
+const call = {
+  id: 'call00001',
+  type: 'function',
+  function: { name: 'called_function', arguments: { argument: 'text' } },
+};
+const conversation = [
+  question,
+  { role: 'assistant', content: '', tool_calls: [call] },
+  { role: 'tool', tool_call_id: call.id, content: 'the result' },
+];
+
+export interface ProbedDialect {
+  /** Null: the template does not show the model the tools, or there is no reader for its calls. */
+  readonly dialect: ToolDialect | null;
+  /** The call, and what the template writes around it; null: it writes none. */
+  readonly written: string | null;
+}
+
+/** @throws FailureError QueueTimeout, EngineFault: the template could not be tried */
+export async function probeDialect(renderer: ChatRenderer, tokenizer: Tokenizer): Promise<ProbedDialect> {
+  const prompt = (await tried(renderer, conversation)) ?? (await tried(renderer, [question]));
+  if (prompt?.includes(tool.function.name) !== true) return { dialect: null, written: null };
+  const written = writtenIn(prompt);
+  const [kind] = beginnings.find(([, begins]) => begins.test(written ?? prompt)) ?? [];
+  // Models with the object alone are trained to write this token before code.
+  const isKnown = kind !== undefined && (kind !== 'llamaJson' || tokenizer.tokenId(llamaBegin) !== null);
+  return { dialect: isKnown ? dialectOf(kind, tokenizer) : null, written };
+}
+
+/** Null: the template refuses the conversation. */
+async function tried(renderer: ChatRenderer, messages: readonly object[]): Promise<string | null> {
+  try {
+    return await renderer.render({ messages: messages.map((each) => ({ ...each })), tools: [tool] });
+  } catch (error) {
+    if (error instanceof ChatTemplateRefusal) return null;
+    throw error;
+  }
+}
+
+function writtenIn(prompt: string): string | null {
+  const at = prompt.indexOf(call.function.name);
+  if (at === -1) return null;
+  const asked = prompt.lastIndexOf(question.content, at);
+  const answered = prompt.indexOf('the result', at);
+  return prompt.slice(
+    asked === -1 ? 0 : asked + question.content.length,
+    answered === -1 ? undefined : answered,
+  );
+}
