@@ -12,6 +12,7 @@ import type { ThinkIds } from './request/text/reasoning.js';
 import type { ChatTemplate } from './tokens/chat-template.js';
 import { TextProcesses } from './text-processes/text-processes.js';
 import { textRoomMb } from './text-processes/text-room.js';
+import { requireRenderable } from './tokens/require-renderable.js';
 import { TemplateRenderer } from './tokens/template-renderer.js';
 import { Tokenizer } from './tokens/tokenizer.js';
 import { findDialect } from './tools/dialect.js';
@@ -40,6 +41,7 @@ export async function readModelFiles(model: string, logger: Logger): Promise<Mod
     logger,
   });
   try {
+    if (chatTemplate !== null) await requireRenderable(chatTemplate, processes);
     const tokenizer = Tokenizer.fromJson(text.text, text.name, processes);
     const defaults = await readGenerationDefaults(dir, gguf, tokenizer);
     return { tokenizer, chatTemplate, processes, defaults };
