@@ -119,7 +119,7 @@ export default {
       severity: 'error',
       from: { path: core, pathNot: '\\.test\\.ts$' },
       to: {
-        path: '@kubernetes/client-node|@aws-sdk|winston|express|prom-client|^(node:)?(fs|child_process|net|http|https|os)',
+        path: '@kubernetes/client-node|@aws-sdk|winston|\\bexpress\\b|prom-client|^(node:)?(fs|child_process|net|http|https|os)',
         dependencyTypesNot: ['type-only'],
       },
     },

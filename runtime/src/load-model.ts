@@ -15,6 +15,7 @@ import { thinkIds } from './request/text/think-ids.js';
 import type { ChatTemplate } from './tokens/chat-template.js';
 import { TextProcesses } from './text-processes/text-processes.js';
 import { textRoomMb } from './text-processes/text-room.js';
+import { requireRenderable } from './tokens/require-renderable.js';
 import { TemplateRenderer } from './tokens/template-renderer.js';
 import { Tokenizer } from './tokens/tokenizer.js';
 import { dialectOf, toolCallParsers, type ToolDialect } from './tools/dialect.js';
@@ -47,6 +48,7 @@ export async function readModelFiles(model: string, logger: Logger): Promise<Mod
     logger,
   });
   try {
+    if (chatTemplate !== null) await requireRenderable(chatTemplate, processes);
     const tokenizer = Tokenizer.fromJson(text.text, text.name, processes);
     const defaults = await readGenerationDefaults(dir, gguf, tokenizer);
     const tokenizerInfo = await readTokenizerInfo(dir, gguf, chatTemplate);

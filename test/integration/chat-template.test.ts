@@ -1,5 +1,5 @@
 // Chat templates are programs that come with the weights: what one does that never ends, or that takes all memory, to
-// its own request, and that the server does not notice.
+// its own request, and that the server does not notice; and whose fault a flaw of it is.
 
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const template = `
   {%- for a in range(99999) -%}{%- for b in range(99999) -%}{%- endfor -%}{%- endfor -%}
 {%- elif messages[-1].content == 'grow' -%}
   {%- set all = namespace(items=[]) -%}
-  {%- for a in range(99999) -%}{%- set all.items = all.items + [range(999999)] -%}{%- endfor -%}
+  {%- for a in range(99999) -%}{%- set all.items = all.items + [range(99999) | list] -%}{%- endfor -%}
 {%- elif messages[-1].content == 'count' -%}
   {{- range(100000000) | length -}}
 {%- elif messages[-1].content == 'double' -%}
@@ -28,6 +28,8 @@ const template = `
   {%- set all = namespace(items=['x']) -%}
   {%- for a in range(60) -%}{%- set all.items = [all.items, all.items] -%}{%- endfor -%}
   {{- all.items -}}
+{%- elif messages[-1].content == 'flaw' -%}
+  {{- 'a' | no_such_filter -}}
 {%- endif -%}
 The capital of {{ messages[-1].content }}`;
 
@@ -46,9 +48,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const overTime = /it takes more than 5 s of a processor to be rendered$/;
-// Which limit they meet first depends on how fast the machine is.
-const limits = /it takes more than (5 s of a processor|\d+ MB of memory) to be rendered$/;
+const tooMuch = /it takes too much work to be rendered$/;
+// Which limit it meets first depends on how much memory there is.
+const limits = /it takes (too much work|more than \d+ MB of memory) to be rendered$/;
 
 test('templates that do not end, or take all memory, each fail their own request alone', async () => {
   const witness = await Witness.begin({ port: Number(new URL(replica.url).port) });
@@ -64,11 +66,11 @@ test('templates that do not end, or take all memory, each fail their own request
     },
   ];
   expect(await Promise.all(asked)).toEqual([
-    refused('loop', overTime),
+    refused('loop', tooMuch),
     refused('grow', limits),
-    refused('count', limits),
+    refused('count', /Range too big/),
     refused('double', limits),
-    refused('nest', limits),
+    refused('nest', tooMuch),
   ]);
   await witness.end();
   expect(witness.faults).toEqual([]);
@@ -76,9 +78,43 @@ test('templates that do not end, or take all memory, each fail their own request
   expect((await replica.post('/v1/chat/completions', ask('France'))).status).toBe(200);
 });
 
-test('a conversation that waits for others is not refused for their time, and processes that do not end are replaced', async () => {
+test('a flaw of the template is not reported as a fault of the request', async () => {
+  const response = await replica.post('/v1/chat/completions', ask('flaw'));
+  expect(response.status).toBe(503);
+  expect(await response.json()).toEqual({
+    error: expect.objectContaining({
+      code: 'ChatTemplateInvalid',
+      message: expect.stringMatching(/No filter named 'no_such_filter'/),
+    }),
+  });
+});
+
+test('a conversation that waits for others is not refused for their time', async () => {
   const endless = Array.from({ length: 3 }, () => replica.post('/v1/chat/completions', ask('loop')));
   expect((await replica.post('/v1/chat/completions', ask('France'))).status).toBe(200);
   expect((await Promise.all(endless)).map(({ status }) => status)).toEqual([400, 400, 400]);
   expect((await replica.post('/v1/chat/completions', ask('France'))).status).toBe(200);
+});
+
+test.each([
+  [
+    'does not end',
+    '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}',
+    'too much work',
+  ],
+  ['calls what is not there', '{{ render(messages) }}', "'render' is undefined"],
+])('a checkpoint whose template %s is not served', async (_, broken, why) => {
+  const other = mkdtempSync(join(tmpdir(), 'llmservice-template-'));
+  try {
+    cpSync(demoCheckpoint, other, { recursive: true });
+    writeFileSync(join(other, 'chat_template.jinja'), broken);
+    const failed = await ReplicaProcess.start({ uri: other });
+    expect(await failed.exited()).toBe(1);
+    expect(failed.terminationMessage).toMatchObject({
+      reason: 'ChatTemplateInvalid',
+      message: expect.stringContaining(why),
+    });
+  } finally {
+    rmSync(other, { recursive: true });
+  }
 });

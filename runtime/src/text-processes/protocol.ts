@@ -34,7 +34,7 @@ export type TextReply =
   | { readonly kind: 'text'; readonly text: string }
   /** The template refuses the conversation. Errors lose their class between processes, so that a refusal is a value. */
   | { readonly kind: 'refused'; readonly message: string }
-  /** The tokenizer gives an error for the text. */
+  /** The tokenizer gives an error for the text, or the template itself is at fault. */
   | { readonly kind: 'failed'; readonly message: string };
 
 /** What a process sends: one of the first two after the start, then a reply per task. */

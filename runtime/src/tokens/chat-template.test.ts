@@ -54,6 +54,47 @@ describe('ChatTemplate', () => {
     }
   });
 
+  test('reports a filter that Jinja has not as a fault of the checkpoint', () => {
+    const template = compile("{% if messages[0].content == 'hi' %}{{ 'a' | no_such }}{% endif %}ok");
+    for (const render of [
+      () => template.render({ messages: user }),
+      () => template.renderBriefly({ messages: user }),
+    ]) {
+      const flaw = { reason: 'ChatTemplateInvalid', message: "chat template: No filter named 'no_such'." };
+      expect(render).toThrow(expect.objectContaining(flaw));
+    }
+    expect(template.render({ messages: [{ role: 'user', content: 'a' }] })).toBe('ok');
+  });
+
+  test.each([
+    ['loops', '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}'],
+    [
+      'searches all of a text again and again',
+      "{% set a = 'ab' * 9000 %}" + "{% if a.find('c') %}{% endif %}".repeat(9000),
+    ],
+    [
+      'doubles a list',
+      '{% set n = namespace(a=[1]) %}{% for i in range(60) %}{% set n.a = n.a + n.a %}{% endfor %}',
+    ],
+    ['repeats nothing', '{{ [] * 9999999999 }}'],
+    ['pads a number', "{{ '%999999999d' % 1 }}{{ '{:>999999999}'.format('a') }}"],
+    [
+      'asks for the length of a long text',
+      "{% set a = '🙂' * 90000 %}" + '{% if a | length %}{% endif %}'.repeat(9000),
+    ],
+    ['cuts a long text', "{% set a = '🙂' * 90000 %}" + '{% if a[1:] %}{% endif %}'.repeat(9000)],
+  ])('stops one that %s within a second', (_, source) => {
+    const begin = performance.now();
+    expect(() => compile(source).render({ messages: user })).toThrow('too much work');
+    expect(performance.now() - begin).toBeLessThan(5000);
+  });
+
+  test('parses a template of a megabyte of spaces', () => {
+    expect(compile(`a${' '.repeat(2 ** 20)}{%- if true %}b{% endif %}`).render({ messages: user })).toBe(
+      'ab',
+    );
+  });
+
   const inOrder = '{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}';
   const refusing =
     "{% for m in messages %}{% if m.role == 'system' and not loop.first %}{{ raise_exception('first!') }}{% endif %}" +
@@ -103,7 +144,7 @@ describe('ChatTemplate', () => {
     expect(() => ChatTemplate.fromFiles(null, '{% if x')).toThrow(
       expect.objectContaining({
         reason: 'ChatTemplateInvalid',
-        message: expect.stringContaining('Unexpected'),
+        message: expect.stringContaining('unexpected'),
       }),
     );
     expect(() => ChatTemplate.fromFiles('{', null)).toThrow(/tokenizer_config.json is not JSON/);
@@ -132,19 +173,19 @@ describe('ChatTemplate', () => {
       'doubles a text',
       '{% set n = namespace(s="x") %}{% for i in messages %}{% set n.s = n.s + n.s %}{% endfor %}{{ n.s }}',
     ],
-    ['may count far', '{% for i in range(3) %}.{% endfor %}'],
+    ['may count far', '{% for i in range(99999) %}.{% endfor %}'],
   ])('leaves one that %s to a process', (_, source) => {
     const messages = Array.from({ length: 40 }, () => user[0]!);
     expect(compile(source).renderBriefly({ messages })).toBeNull();
   });
 
   test.each([
-    ['counts up', '{{ range(5) | length }}'],
-    ['replaces by what it computed', "{{ messages[0].content.replace('h', messages[0].content) }}"],
-    ['replaces by a long text', `{{ messages[0].content | replace('h', '${'x'.repeat(100)}') }}`],
-    ['calls a method under another name', "{% set f = 'x'.replace %}{{ f('x', 'y') }}"],
-    ['calls a method by its name as text', "{{ 'x'['replace']('x', 'y') }}"],
-    ['joins by what it computed', '{{ messages | map(attribute="role") | join(messages[0].content) }}'],
+    ['counts up', '{{ range(90000) | list | length }}'],
+    ['replaces by what it computed', "{% set a = 'h' * 9000 %}{{ a.replace('h', a) }}"],
+    ['replaces by a long text', `{{ ('h' * 9000) | replace('h', '${'x'.repeat(100)}') }}`],
+    ['calls a method under another name', "{% set f = ('x' * 9000).replace %}{{ f('x', 'y' * 9000) }}"],
+    ['calls a method by its name as text', "{{ ('x' * 9000)['replace']('x', 'y' * 9000) }}"],
+    ['joins by what it computed', '{{ range(2000) | join("x" * 9000) }}'],
     ['indents far', '{{ messages[0].content | indent(100000000) }}'],
     ['writes JSON far from the edge', '{{ messages | tojson(indent=100000000) }}'],
     [
@@ -158,17 +199,20 @@ describe('ChatTemplate', () => {
         '{{ n.a == n.b }}',
     ],
     [
-      'adds them to a text',
-      '{% set n = namespace(a=["x"]) %}' + '{% set n.a = [n.a, n.a] %}'.repeat(30) + '{{ "x" + n.a }}',
-    ],
-    [
       'joins them',
       '{% set n = namespace(a=["x"]) %}' + '{% set n.a = [n.a, n.a] %}'.repeat(30) + '{{ n.a | join }}',
     ],
-    ['holds itself', '{% set n = namespace() %}{% set n.a = n %}{{ n }}'],
-    ['calls a method that nobody knows', "{{ 'x'.center(100000000) }}"],
+    ['centers a text far from the edge', "{{ 'x'.center(100000000) }}"],
   ])('leaves one that %s to a process before it has done it', (_, source) => {
     expect(compile(source).renderBriefly({ messages: user })).toBeNull();
+  });
+
+  test.each([
+    ['adds a list to a text', '{{ "x" + messages }}', "unsupported operand type(s) for +: 'str' and 'list'"],
+    ['holds itself', '{% set n = namespace() %}{% set n.a = n %}{{ n }}', 'maximum recursion depth exceeded'],
+  ])('refuses one that %s, as Python does', (_, source, message) => {
+    expect(() => compile(source).renderBriefly({ messages: user })).toThrow(message);
+    expect(() => compile(source).render({ messages: user })).toThrow(message);
   });
 
   test.each([

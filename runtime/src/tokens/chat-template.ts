@@ -1,10 +1,13 @@
 // The checkpoint's chat template: a Jinja program from chat_template.jinja or tokenizer_config.json that turns a
 // conversation into prompt text. It gets the variables and functions that transformers gives it.
 
-import { Template } from '@huggingface/jinja';
 import { FailureError, parseJsonObject } from '@llmservice/crds';
-import { isBrief, renderBriefly } from './brief-rendering.js';
-import { PythonInterpreter } from './python-jinja.js';
+import { renderBriefly } from './brief-rendering.js';
+import { TemplateFlaw, TemplateRefusal } from './jinja/errors.js';
+import { renderTemplate } from './jinja/interpreter.js';
+import { Meter } from './jinja/meter.js';
+import type { Body } from './jinja/nodes.js';
+import { parseTemplate } from './jinja/template-parser.js';
 import { withSystemsShown } from './system-messages.js';
 
 /** A conversation to render. Messages and tools are passed on as they are: shapes are the template's business. */
@@ -18,9 +21,20 @@ export interface ChatTemplateInput {
   readonly kwargs?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/**
+ * Of a render that is not brief: less than a second's, and more for a long conversation. For 200 messages public templates
+ * take 20,000, and up to 550,000; those that walk through each character take 7 of each besides.
+ */
+const maxSteps = (variables: unknown): number => 1_000_000 + 10 * JSON.stringify(variables).length;
+
 /** The template refused a conversation (`raise_exception`) or could not handle it: a fault of the request. */
 export class ChatTemplateRefusal extends Error {
   override readonly name = 'ChatTemplateRefusal';
+
+  /** Whether the template itself refused, or asks for a variable. */
+  get isRaised(): boolean {
+    return this.cause instanceof TemplateRefusal;
+  }
 }
 
 interface NamedTemplate {
@@ -41,18 +55,16 @@ interface TokenizerConfig {
 
 /** Compiled chat template of one checkpoint. */
 export class ChatTemplate {
-  readonly #default: Template;
-  readonly #toolUse: Template;
-  readonly #isBrief: boolean;
+  readonly #default: Body;
+  readonly #toolUse: Body;
 
   private constructor(
-    plain: Template,
-    toolUse: Template,
+    plain: Body,
+    toolUse: Body,
     readonly source: ChatTemplateSource,
   ) {
     this.#default = plain;
     this.#toolUse = toolUse;
-    this.#isBrief = isBrief(this.text);
   }
 
   /**
@@ -97,24 +109,26 @@ export class ChatTemplate {
 
   /**
    * Prompt text of a conversation, special tokens included.
-   * @throws ChatTemplateRefusal with the template's own message
+   * @throws ChatTemplateRefusal with the template's own message, or because it takes too much work
+   * @throws FailureError ChatTemplateInvalid: the template uses what Jinja does not have
    */
   render(input: ChatTemplateInput): string {
-    return this.#render(input, ({ parsed }, variables) => new PythonInterpreter(variables).render(parsed));
+    return this.#render(input, (template, variables) =>
+      renderTemplate(template, variables, new Meter(maxSteps(variables))),
+    );
   }
 
   /**
    * The same, or null where it would take more than a few milliseconds.
-   * @throws ChatTemplateRefusal with the template's own message
+   * @throws ChatTemplateRefusal, FailureError as `render`
    */
   renderBriefly(input: ChatTemplateInput): string | null {
-    if (!this.#isBrief) return null;
-    return this.#render(input, ({ parsed }, variables) => renderBriefly(parsed, variables));
+    return this.#render(input, renderBriefly);
   }
 
   #render<Text extends string | null>(
     input: ChatTemplateInput,
-    run: (template: Template, variables: Record<string, unknown>) => Text,
+    run: (template: Body, variables: Record<string, unknown>) => Text,
   ): Text {
     const template = this.#templateFor(input);
     const render = (messages: ChatTemplateInput['messages']): Text =>
@@ -123,7 +137,7 @@ export class ChatTemplate {
     return orRefuse(() => render(withSystemsShown(input.messages, staysLast, render)));
   }
 
-  #templateFor({ tools }: ChatTemplateInput): Template {
+  #templateFor({ tools }: ChatTemplateInput): Body {
     return (tools ?? null) === null ? this.#default : this.#toolUse;
   }
 
@@ -143,14 +157,14 @@ function orRefuse<T>(render: () => T): T {
   try {
     return render();
   } catch (cause) {
+    if (cause instanceof TemplateFlaw) throw invalid(cause.message, cause);
     throw new ChatTemplateRefusal(messageOf(cause), { cause });
   }
 }
 
-function parse(name: string, source: string): Template {
+function parse(name: string, source: string): Body {
   try {
-    // As Jinja reads it, wherever it was written.
-    return new Template(source.replaceAll(/\r\n?/g, '\n'));
+    return parseTemplate(source);
   } catch (cause) {
     throw invalid(`the ${name} template cannot be parsed: ${messageOf(cause)}`, cause);
   }

@@ -20,6 +20,11 @@ const months = [
 const digits = (value: number, length = 2): string => String(value).padStart(length, '0');
 const short = (name = ''): string => name.slice(0, 3);
 
+function dayOfYear(time: Date): number {
+  const [year, month, day] = [time.getFullYear(), time.getMonth(), time.getDate()];
+  return (Date.UTC(year, month, day) - Date.UTC(year, 0, 0)) / 86_400_000;
+}
+
 const codes: Readonly<Record<string, (time: Date) => string>> = {
   a: (time) => short(days[time.getDay()]),
   A: (time) => days[time.getDay()] ?? '',
@@ -28,6 +33,7 @@ const codes: Readonly<Record<string, (time: Date) => string>> = {
   d: (time) => digits(time.getDate()),
   H: (time) => digits(time.getHours()),
   I: (time) => digits(time.getHours() % 12 || 12),
+  j: (time) => digits(dayOfYear(time), 3),
   m: (time) => digits(time.getMonth() + 1),
   M: (time) => digits(time.getMinutes()),
   p: (time) => (time.getHours() < 12 ? 'AM' : 'PM'),

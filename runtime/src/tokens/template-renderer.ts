@@ -2,6 +2,7 @@
 // with the weights, and one that loops, allocates without end or has a conversation of megabytes to write must hold up
 // neither other streams nor the health routes.
 
+import { FailureError } from '@llmservice/crds';
 import { ChatTemplateRefusal, type ChatTemplate, type ChatTemplateInput } from './chat-template.js';
 import type { TextProcesses } from '../text-processes/text-processes.js';
 
@@ -11,7 +12,8 @@ export interface ChatRenderer {
   readonly showsUsers?: boolean;
   /**
    * @throws ChatTemplateRefusal with the template's own message, or because it took too long or too much memory
-   * @throws FailureError QueueTimeout: others took too long; the signal's reason
+   * @throws FailureError QueueTimeout: others took too long; ChatTemplateInvalid: the template is at fault; the signal's
+   *   reason
    */
   render(input: ChatTemplateInput, options?: { readonly signal?: AbortSignal | undefined }): Promise<string>;
 }
@@ -39,7 +41,7 @@ export class TemplateRenderer implements ChatRenderer {
     const reply = await this.processes.render(input, signal);
     if (reply.kind === 'text') return reply.text;
     if (reply.kind === 'refused') throw new ChatTemplateRefusal(reply.message);
-    throw new Error(`a chat template failed: ${reply.message}`);
+    throw new FailureError('ChatTemplateInvalid', reply.message);
   }
 }
 
