@@ -70,11 +70,6 @@ export class ToolReader {
     return !this.options.use.parallel && this.calls.count > 0 && this.block === null;
   }
 
-  /** Whether a block of calls has begun, and not ended. */
-  get isOpen(): boolean {
-    return this.block !== null;
-  }
-
   /** Whether the block that has begun needs nothing more than its end. */
   get isWhole(): boolean {
     return this.block?.doubt === null && this.block.body.isWhole;
