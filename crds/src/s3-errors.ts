@@ -87,6 +87,10 @@ export const s3ErrorTable: readonly S3ErrorRow[] = [
     codes: [
       ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
       ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'CERT_UNTRUSTED', 'INVALID_CA'],
+      // An authority that was made anew under its old name, and chains that none may sign.
+      ...['CERT_SIGNATURE_FAILURE', 'CERT_CHAIN_TOO_LONG', 'PATH_LENGTH_EXCEEDED', 'INVALID_PURPOSE'],
+      ...['CERT_REJECTED', 'CERT_REVOKED', 'UNABLE_TO_DECRYPT_CERT_SIGNATURE'],
+      ...['UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY'],
       ...['ERR_TLS_CERT_ALTNAME_INVALID', 'HOSTNAME_MISMATCH'],
     ],
   },

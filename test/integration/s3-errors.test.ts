@@ -110,6 +110,16 @@ describe('a certificate', () => {
     expect(agreed(await verdictsInProcess({ endpoint: at('127.0.0.1') }))).toBe('S3CertificateUntrusted');
   });
 
+  test('of an authority that was made anew under its name ends both too', async () => {
+    const anew = new Authority('nobody knows it');
+    try {
+      const verdicts = await verdictsInProcess({ endpoint: at('127.0.0.1'), certificates: anew.cert });
+      expect(agreed(verdicts)).toBe('S3CertificateUntrusted');
+    } finally {
+      anew.remove();
+    }
+  });
+
   test('for another host too', async () => {
     expect(agreed(await verdictsInProcess({ endpoint: at('localhost'), certificates: authority.cert }))).toBe(
       'S3CertificateUntrusted',

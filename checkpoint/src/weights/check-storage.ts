@@ -36,7 +36,7 @@ function ofOneExpert(scale: TensorEntry, stack: TensorEntry): TensorEntry {
   const [count, ...shape] = scale.shape;
   if (count === stack.shape[0]) return { ...scale, shape };
   throw refusal(
-    'CheckpointCorrupt',
+    'UnsupportedQuantization',
     scale,
     `has shape ${listed(scale.shape)}, but ${stack.name} stacks ${String(stack.shape[0])}`,
   );
@@ -82,7 +82,7 @@ function checkFp8(weight: TensorEntry, base: string, scale: TensorEntry | undefi
   const allowed = [[], [1], [rows, 1], byBlock].map((sides) => sides.join());
   if (allowed.includes(scale.shape.join())) return;
   throw refusal(
-    'CheckpointCorrupt',
+    'UnsupportedQuantization',
     scale,
     `has shape ${listed(scale.shape)}; a matrix of shape ${listed(weight.shape)} takes one scale ([] or [1]), one per row ` +
       `(${listed([rows, 1])}) or one per 128x128 block (${listed(byBlock)})`,
@@ -133,7 +133,7 @@ function checkFloat(scale: TensorEntry): void {
 function checkSides(scale: TensorEntry, sides: readonly number[], weight: TensorEntry): void {
   if (scale.shape.join() === sides.join()) return;
   throw refusal(
-    'CheckpointCorrupt',
+    'UnsupportedQuantization',
     scale,
     `has shape ${listed(scale.shape)} where ${weight.name} of shape ${listed(weight.shape)} takes ${listed(sides)}`,
   );

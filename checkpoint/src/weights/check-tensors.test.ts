@@ -81,7 +81,7 @@ test.each([
     'CheckpointIncomplete',
     'is FP8 but there is no tensor',
   ],
-  ['with FP8 and too many scales', fp8(137, 3), 'CheckpointCorrupt', 'per 128x128 block ([136, 3])'],
+  ['with FP8 and too many scales', fp8(137, 3), 'UnsupportedQuantization', 'per 128x128 block ([136, 3])'],
   [
     'with a scale and no FP8',
     fp8(136, 3).map((each) => ({ ...each, dtype: 'BF16' })),
@@ -93,12 +93,21 @@ test.each([
   [
     'with NVFP4 in other groups',
     having(`${gate}_scale`, { shape: [17408, 10] }, nvfp4),
-    'CheckpointCorrupt',
+    'UnsupportedQuantization',
     '[17408, 20]',
   ],
 ] as [string, TensorEntry[], string, string][])('refuses a checkpoint %s', (_, tensors, reason, message) => {
   const { failure } = thrownBy(FailureError, () => checkTensors(hybrid, tensors));
   expect(failure).toMatchObject({ reason, message: expect.stringContaining(message) as unknown });
+});
+
+test('refuses one scale for a whole stack of experts as another quantization', () => {
+  const name = 'model.layers.0.mlp.experts.gate_up_proj';
+  const stack = { name, dtype: 'F8_E4M3', shape: [4, 256, 320], bytes: 0 };
+  const scale = { name: `${name}_scale`, dtype: 'F32', shape: [1], bytes: 0 };
+  const { failure } = thrownBy(FailureError, () => checkTensors(hybrid, [...whole, stack, scale]));
+  expect(failure.message).toBe(`tensor ${name}_scale has shape [1], but ${name} stacks 4`);
+  expect(failure.reason).toBe('UnsupportedQuantization');
 });
 
 describe('the layer for multi-token prediction', () => {

@@ -29,7 +29,8 @@ class MatrixTensors {
     Tensor tensor = checkpoint_.tensor(name(suffix));
     if (!stack_) return tensor;
     if (tensor.shape.empty() || stack_->count < 1 || tensor.shape.front() != stack_->count) {
-      refuse(FailureReason::kCheckpointCorrupt, tensor,
+      const bool is_scale = *suffix != '\0';
+      refuse(is_scale ? FailureReason::kUnsupportedQuantization : FailureReason::kCheckpointCorrupt, tensor,
              "has shape " + to_text(tensor.shape) + "; a stack of " + std::to_string(stack_->count) +
                  " matrices begins with that number.");
     }
@@ -70,7 +71,7 @@ void read_fp8(const MatrixTensors& tensors, StoredWeight& stored) {
   const Shape& found = stored.scale->shape;
   if (found == by_block) return;
   if (!is_one(found) && found != by_row) {
-    refuse(FailureReason::kCheckpointCorrupt, *stored.scale,
+    refuse(FailureReason::kUnsupportedQuantization, *stored.scale,
            "has shape " + to_text(found) + "; a matrix of shape " + to_text(stored.weight.shape) +
                " takes one scale ([] or [1]), one per row (" + to_text(by_row) +
                ") or one per 128x128 block (" + to_text(by_block) + ").");
@@ -80,7 +81,7 @@ void read_fp8(const MatrixTensors& tensors, StoredWeight& stored) {
 
 void expect_shape(const Tensor& tensor, const Shape& shape, const Tensor& weight) {
   if (tensor.shape == shape) return;
-  refuse(FailureReason::kCheckpointCorrupt, tensor,
+  refuse(FailureReason::kUnsupportedQuantization, tensor,
          "has shape " + to_text(tensor.shape) + " where " + weight.name + " of shape " +
              to_text(weight.shape) + " takes " + to_text(shape) + ".");
 }
