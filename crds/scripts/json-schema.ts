@@ -16,6 +16,8 @@ export interface JsonSchema {
   items?: JsonSchema;
   anyOf?: JsonSchema[];
   minimum?: number;
+  /** OpenAPI 3.0: whether `minimum` itself is too small. JSON Schema: the bound. */
+  exclusiveMinimum?: boolean | number;
   maximum?: number;
   minLength?: number;
   maxLength?: number;
@@ -89,9 +91,13 @@ const structural = new Set(['anyOf', 'items', 'properties', 'additionalPropertie
 
 function convert(schema: JsonSchema, path: string): JsonSchema {
   const result: JsonSchema = {};
-  const { anyOf, items } = schema;
+  const { anyOf, items, minimum } = schema;
   for (const [key, value] of Object.entries(schema) as [string, unknown][]) {
     if (!key.startsWith('x-kubernetes-') && !structural.has(key)) Object.assign(result, { [key]: value });
+  }
+  if (schema.exclusiveMinimum === true && minimum !== undefined) {
+    delete result.minimum;
+    result.exclusiveMinimum = minimum;
   }
   const title = titles[path];
   if (title !== undefined) result.title = title;

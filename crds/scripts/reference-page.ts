@@ -87,9 +87,11 @@ function typeOf(schema: JsonSchema): string {
   return typeof schema.type === 'string' ? schema.type : 'any';
 }
 
-function boundsOf({ enum: choices, minimum, maximum, maxItems, maxLength }: JsonSchema): string {
+function boundsOf(schema: JsonSchema): string {
+  const { enum: choices, minimum, exclusiveMinimum, maximum, maxItems, maxLength } = schema;
   if (choices !== undefined) return `one of ${choices.map(code).join(', ')}`;
-  if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`;
+  if (minimum !== undefined && maximum !== undefined)
+    return `${exclusiveMinimum === true ? 'above ' : ''}${minimum} to ${maximum}`;
   if (minimum !== undefined) return `min ${minimum}`;
   if (maxItems !== undefined) return `max ${maxItems} items`;
   return maxLength === undefined ? '' : `max ${maxLength} characters`;

@@ -4,6 +4,7 @@
 import {
   readBoolean,
   readInteger,
+  readJsonObject,
   readKvCacheDtype,
   readList,
   readPercent,
@@ -51,6 +52,8 @@ export const engineVariables = {
   WARMUP_TIME_LIMIT_SECONDS: same('engine.warmup.timeLimitSeconds', readInteger),
   TOOL_CALL_PARSER: same('engine.toolCallParser', readText),
   REASONING_PARSER: same('engine.reasoningParser', readText),
+  THINKING_DEFAULT: same('engine.thinkingDefault', readBoolean),
+  SAMPLING_DEFAULTS: same('engine.samplingDefaults', readJsonObject),
   KEYS_DIR: { config: 'auth.keysDir', spec: null, read: readText },
   MAX_REPLICAS: same('auth.maxReplicas', readInteger),
   PROTECT_METRICS: same('auth.protectMetrics', readBoolean),

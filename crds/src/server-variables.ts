@@ -12,6 +12,7 @@ export const serverVariableNames = {
   adminHost: 'LLMSERVICE_ADMIN_HOST',
   adminKeysDir: 'LLMSERVICE_ADMIN_KEYS_DIR',
   adminAllowedUris: 'LLMSERVICE_ADMIN_ALLOWED_URIS',
+  compatibility: 'LLMSERVICE_COMPATIBILITY',
   logLevel: 'LLMSERVICE_LOG_LEVEL',
   maxBodyBytes: 'LLMSERVICE_MAX_BODY_BYTES',
   maxBodiesBytes: 'LLMSERVICE_MAX_BODIES_BYTES',

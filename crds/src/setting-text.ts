@@ -26,6 +26,18 @@ export function readList(text: string): string[] {
     .filter((part) => part !== '');
 }
 
+export function readJsonObject(text: string): object {
+  const expected = 'expected a JSON object';
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${expected}: ${(error as Error).message}`, { cause: error });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(expected);
+  return value;
+}
+
 /** fp8 goes by its full name too, as in vLLM. */
 export function readKvCacheDtype(text: string): string {
   const name = readText(text);

@@ -3,13 +3,17 @@
 import type { EngineInfo } from '@llmservice/native';
 import { openLocalModel } from '@llmservice/checkpoint/local';
 import type { EngineConfig } from '@llmservice/crds';
-import { readGenerationDefaults } from './checkpoint/read-generation-defaults.js';
+import { readCheckpointDefaults } from './checkpoint/read-checkpoint-defaults.js';
 import { readChatTemplate, readTokenizerText } from './checkpoint/read-text-files.js';
 import { readTokenizerInfo } from './checkpoint/read-tokenizer-info.js';
 import { readIfThere } from './engine/read-if-there.js';
 import type { ServedModel } from './http/replica/served-model.js';
 import type { Fields } from './request/body/field-table.js';
-import type { GenerationDefaults } from './request/fields/generation-defaults.js';
+import {
+  generationDefaults,
+  type CheckpointDefaults,
+  type ServerDefaults,
+} from './request/fields/generation-defaults.js';
 import type { Logger } from './log/logger.js';
 import { thinkIds } from './request/text/think-ids.js';
 import type { ChatTemplate } from './tokens/chat-template.js';
@@ -17,6 +21,7 @@ import { TextProcesses } from './text-processes/text-processes.js';
 import { textRoomMb } from './text-processes/text-room.js';
 import { requireRenderable } from './tokens/require-renderable.js';
 import { TemplateRenderer } from './tokens/template-renderer.js';
+import { thinksByItself } from './tokens/thinks-by-itself.js';
 import { Tokenizer } from './tokens/tokenizer.js';
 import { dialectOf, toolCallParsers, type ToolDialect } from './tools/dialect.js';
 import { probeDialect } from './tools/probe-dialect.js';
@@ -26,8 +31,10 @@ export interface ModelFiles {
   readonly chatTemplate: ChatTemplate | null;
   /** Where long texts are encoded and rendered. To be closed. */
   readonly processes: TextProcesses;
-  readonly defaults: GenerationDefaults;
+  readonly defaults: CheckpointDefaults;
   readonly tokenizerInfo: Fields;
+  /** Whether the chat template has the model think unless it is switched off. */
+  readonly thinksByItself: boolean;
   /** Null: the template shows no tools, or writes calls in a form that has no reader. */
   readonly toolDialect: ToolDialect | null;
 }
@@ -50,10 +57,16 @@ export async function readModelFiles(model: string, logger: Logger): Promise<Mod
   try {
     if (chatTemplate !== null) await requireRenderable(chatTemplate, processes);
     const tokenizer = Tokenizer.fromJson(text.text, text.name, processes);
-    const defaults = await readGenerationDefaults(dir, gguf, tokenizer);
-    const tokenizerInfo = await readTokenizerInfo(dir, gguf, chatTemplate);
-    const toolDialect = await findDialect(chatTemplate, tokenizer, processes, logger);
-    return { tokenizer, chatTemplate, processes, defaults, tokenizerInfo, toolDialect };
+    const renderer = chatTemplate === null ? null : new TemplateRenderer(chatTemplate, processes);
+    return {
+      tokenizer,
+      chatTemplate,
+      processes,
+      defaults: await readCheckpointDefaults(dir, gguf, tokenizer),
+      tokenizerInfo: await readTokenizerInfo(dir, gguf, chatTemplate),
+      thinksByItself: renderer !== null && (await thinksByItself(renderer)),
+      toolDialect: renderer === null ? null : await findDialect(renderer, tokenizer, logger),
+    };
   } catch (error) {
     await processes.close();
     throw error;
@@ -61,13 +74,11 @@ export async function readModelFiles(model: string, logger: Logger): Promise<Mod
 }
 
 async function findDialect(
-  chatTemplate: ChatTemplate | null,
+  renderer: TemplateRenderer,
   tokenizer: Tokenizer,
-  processes: TextProcesses,
   logger: Logger,
 ): Promise<ToolDialect | null> {
-  if (chatTemplate === null) return null;
-  const { dialect, written } = await probeDialect(new TemplateRenderer(chatTemplate, processes), tokenizer);
+  const { dialect, written } = await probeDialect(renderer, tokenizer);
   if (dialect === null && written !== null)
     logger.info('requests with tools are refused: calls as the chat template writes them have no reader', {
       written: written.slice(0, 200),
@@ -83,7 +94,8 @@ type Parsers = Pick<EngineConfig['engine'], 'toolCallParser' | 'reasoningParser'
  * @throws FailureError InvalidEngineConfig: the vocabulary lacks the tokens of the reasoning parser
  */
 export function servedModel(
-  { tokenizer, chatTemplate, processes, defaults, tokenizerInfo, toolDialect }: ModelFiles,
+  { tokenizer, chatTemplate, processes, defaults, tokenizerInfo, thinksByItself, toolDialect }: ModelFiles,
+  server: ServerDefaults,
   info: EngineInfo,
   maxModelLen: number,
   { toolCallParser, reasoningParser }: Parsers,
@@ -92,7 +104,7 @@ export function servedModel(
   return {
     tokenizer,
     chatTemplate: chatTemplate === null ? null : new TemplateRenderer(chatTemplate, processes),
-    defaults,
+    defaults: generationDefaults(defaults, server, thinksByItself),
     eosIds: defaults.eosIds,
     vocabSize: info.vocabSize,
     maxModelLen,

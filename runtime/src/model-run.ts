@@ -12,6 +12,9 @@ import { readModelFiles, servedModel } from './load-model.js';
 import type { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
 import { s3SettingsOf } from './s3-settings.js';
+import { compatibilities } from './request/compatibility.js';
+import type { ServerDefaults } from './request/fields/generation-defaults.js';
+import { manifestSampling } from './request/fields/sampling.js';
 import type { TextProcesses } from './text-processes/text-processes.js';
 import type { WeightsCache } from './weights/cache/weights-cache.js';
 import { SourceChangedError } from './weights/checkpoint-source.js';
@@ -132,13 +135,24 @@ export class ModelRun {
     if (state.kind === 'ready') {
       const { info, maxModelLen } = state;
       const { engine } = this.config.engineConfig;
-      return { engine: client, info, model: servedModel(files, info, maxModelLen, engine) };
+      const model = servedModel(files, this.serverDefaults(), info, maxModelLen, engine);
+      return { engine: client, info, model };
     }
     this.stopping.signal.throwIfAborted();
     const failure = state.kind === 'failed' ? state.failure : stoppedLoading;
     // The digest decides whether the checkpoint is at fault or what arrived of it.
     if (failure.reason === 'CheckpointCorrupt') await verified;
     throw new FailureError(failure.reason, failure.message, failure.detail);
+  }
+
+  private serverDefaults(): ServerDefaults {
+    const { engineConfig, server } = this.config;
+    const { thinkingDefault, samplingDefaults } = engineConfig.engine;
+    return {
+      thinks: thinkingDefault,
+      sampling: manifestSampling(samplingDefaults),
+      compatibility: compatibilities[server.compatibility],
+    };
   }
 
   private engineSettings({ dir, headDir, descriptors }: ObtainedCheckpoint): EngineSettings {

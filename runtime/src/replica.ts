@@ -15,6 +15,7 @@ import { LoopTurns } from './loop-turns.js';
 import { BodyBudget } from './http/bodies/body-budget.js';
 import { HttpServer } from './http/server/http-server.js';
 import { Lifecycle, type HealthBody } from './http/replica/lifecycle.js';
+import { withPrefix } from './http/replica/served-model.js';
 import type { ServerParts } from './http/replica/server-parts.js';
 import { readTlsFiles } from './http/server/tls-files.js';
 import { LoadObserver } from './load-observer.js';
@@ -24,6 +25,7 @@ import { ServerMetrics } from './metrics/server-metrics.js';
 import { ModelRun } from './model-run.js';
 import { makeRequestLog, Observability } from './observability.js';
 import { ApiError } from './request/body/api-error.js';
+import { compatibilities } from './request/compatibility.js';
 import { makeWeightsCache } from './node-cache.js';
 import type { WeightsCache } from './weights/cache/weights-cache.js';
 import { allowedUri } from './weights/allowed-uris.js';
@@ -56,6 +58,7 @@ export class Replica {
   ) {
     const { engineConfig, server } = config;
     const { model } = engineConfig;
+    const { namePrefix, pathsPerModel } = compatibilities[server.compatibility];
     this.lifecycle = new Lifecycle(model.name);
     this.stall = new StallWatch(engineConfig.noProgressTimeoutSeconds * 1000, now);
     this.observer = new LoadObserver(this.lifecycle, this.stall, logger, now);
@@ -75,7 +78,7 @@ export class Replica {
       metrics,
       logger,
       now,
-      names: { name: model.name, aliases: model.aliases },
+      names: withPrefix(model, namePrefix),
       service: server.service,
       admission: new Admission(engineConfig.engine.maxNumSeqs + server.maxWaiting),
       access: this.control.access,
@@ -89,7 +92,10 @@ export class Replica {
       keepsTexts: server.requestLog !== null && server.requestLogText,
     };
     const tls = server.tlsDir === null ? null : { folder: server.tlsDir, files: readTlsFiles(server.tlsDir) };
-    const app = makeApp(this.parts, { clientCertificates: tls?.files.ca !== undefined });
+    const app = makeApp(this.parts, {
+      clientCertificates: tls?.files.ca !== undefined,
+      pathsPerModel,
+    });
     this.http = new HttpServer(app, this.parts, tls);
     this.admin = AdminServer.of(server, this.parts, this.adminControl(), tls);
   }

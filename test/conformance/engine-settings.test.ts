@@ -39,6 +39,8 @@ const values: Readonly<Record<string, string>> = {
   WARMUP_TIME_LIMIT_SECONDS: '60',
   TOOL_CALL_PARSER: 'qwen3_xml',
   REASONING_PARSER: 'mistral',
+  THINKING_DEFAULT: 'false',
+  SAMPLING_DEFAULTS: '{"plain":{"temperature":0.7,"topP":0.8}}',
   MAX_REPLICAS: '3',
   PROTECT_METRICS: 'true',
   DRAIN_TIMEOUT_SECONDS: '60',

@@ -17,6 +17,7 @@ const everything = {
     mostUrgentPriority: -2,
     logLevel: 'debug',
   },
+  compatibility: 'liftwing',
   administration: { keysSecretRef: { name: 'admins' }, allowedUris: ['s3://models/others/'] },
   requestLog: { uri: 's3://logs/demo/', text: true },
 };

@@ -190,6 +190,16 @@ export const refusedSpecs: readonly [string, object, RegExp][] = [
     /spec\.requestLog: .*native runtime alone/,
   ],
   [
+    'the contract of another engine',
+    { compatibility: 'liftwing', engine: { runtime: 'vllm' } },
+    /spec\.compatibility: .*native runtime alone/,
+  ],
+  [
+    'sampling defaults of another engine',
+    { engine: { runtime: 'vllm', samplingDefaults: { plain: { topP: 0.8 } } } },
+    /spec\.engine\.samplingDefaults: .*native runtime alone/,
+  ],
+  [
     'administration of another engine',
     {
       administration: { keysSecretRef: { name: 'admins' }, allowedUris: ['s3://b/models/', 's3://c'] },

@@ -178,7 +178,9 @@ export const engineConfigSchema: object = {
         "quantization",
         "speculative",
         "collectives",
-        "warmup"
+        "warmup",
+        "thinkingDefault",
+        "samplingDefaults"
       ],
       "properties": {
         "maxModelLen": {
@@ -325,6 +327,102 @@ export const engineConfigSchema: object = {
           "type": "string",
           "maxLength": 64,
           "description": "What stands around the model's reasoning, by vLLM's name; absent: <think> where the vocabulary has it."
+        },
+        "thinkingDefault": {
+          "type": [
+            "boolean",
+            "null"
+          ],
+          "description": "Whether the model thinks about requests that do not say; null: as the chat template has it."
+        },
+        "samplingDefaults": {
+          "type": "object",
+          "additionalProperties": false,
+          "description": "Sampling of requests that do not set it, by whether the model thinks; absent fields: the checkpoint's.",
+          "properties": {
+            "thinking": {
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "temperature": {
+                  "type": "number",
+                  "minimum": 0,
+                  "maximum": 2
+                },
+                "topP": {
+                  "type": "number",
+                  "minimum": 0.000001,
+                  "maximum": 1
+                },
+                "topK": {
+                  "type": "integer",
+                  "minimum": -1,
+                  "maximum": 2147483647
+                },
+                "minP": {
+                  "type": "number",
+                  "minimum": 0,
+                  "maximum": 1
+                },
+                "presencePenalty": {
+                  "type": "number",
+                  "minimum": -2,
+                  "maximum": 2
+                },
+                "frequencyPenalty": {
+                  "type": "number",
+                  "minimum": -2,
+                  "maximum": 2
+                },
+                "repetitionPenalty": {
+                  "type": "number",
+                  "minimum": 0.000001,
+                  "maximum": 2
+                }
+              }
+            },
+            "plain": {
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "temperature": {
+                  "type": "number",
+                  "minimum": 0,
+                  "maximum": 2
+                },
+                "topP": {
+                  "type": "number",
+                  "minimum": 0.000001,
+                  "maximum": 1
+                },
+                "topK": {
+                  "type": "integer",
+                  "minimum": -1,
+                  "maximum": 2147483647
+                },
+                "minP": {
+                  "type": "number",
+                  "minimum": 0,
+                  "maximum": 1
+                },
+                "presencePenalty": {
+                  "type": "number",
+                  "minimum": -2,
+                  "maximum": 2
+                },
+                "frequencyPenalty": {
+                  "type": "number",
+                  "minimum": -2,
+                  "maximum": 2
+                },
+                "repetitionPenalty": {
+                  "type": "number",
+                  "minimum": 0.000001,
+                  "maximum": 2
+                }
+              }
+            }
+          }
         }
       }
     },

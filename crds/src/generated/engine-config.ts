@@ -139,6 +139,33 @@ export interface EngineConfig {
      * What stands around the model's reasoning, by vLLM's name; absent: <think> where the vocabulary has it.
      */
     reasoningParser?: string;
+    /**
+     * Whether the model thinks about requests that do not say; null: as the chat template has it.
+     */
+    thinkingDefault: boolean | null;
+    /**
+     * Sampling of requests that do not set it, by whether the model thinks; absent fields: the checkpoint's.
+     */
+    samplingDefaults: {
+      thinking?: {
+        temperature?: number;
+        topP?: number;
+        topK?: number;
+        minP?: number;
+        presencePenalty?: number;
+        frequencyPenalty?: number;
+        repetitionPenalty?: number;
+      };
+      plain?: {
+        temperature?: number;
+        topP?: number;
+        topK?: number;
+        minP?: number;
+        presencePenalty?: number;
+        frequencyPenalty?: number;
+        repetitionPenalty?: number;
+      };
+    };
   };
   auth: {
     /**

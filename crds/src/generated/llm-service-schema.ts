@@ -484,6 +484,120 @@ export const llmServiceSchema: object = {
                 "preset",
                 "timeLimitSeconds"
               ]
+            },
+            "thinkingDefault": {
+              "description": "Whether the model thinks about requests that do not say whether it should. Default: as the chat template has it, and no on :predict.",
+              "type": "boolean"
+            },
+            "samplingDefaults": {
+              "description": "Sampling of requests that do not set it, where it differs from the checkpoint's generation_config.json. Model cards often recommend one set with thinking and one without.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "thinking": {
+                  "description": "For answers with thinking: the request asks for it, or does not say and thinking is the default.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "properties": {
+                    "temperature": {
+                      "description": "Default of temperature; 0 is greedy.",
+                      "type": "number",
+                      "minimum": 0,
+                      "maximum": 2
+                    },
+                    "topP": {
+                      "description": "Default of top_p.",
+                      "type": "number",
+                      "exclusiveMinimum": 0.000001,
+                      "maximum": 1
+                    },
+                    "topK": {
+                      "description": "Default of top_k; 0 and -1 switch it off.",
+                      "type": "integer",
+                      "format": "int32",
+                      "minimum": -1,
+                      "maximum": 2147483647
+                    },
+                    "minP": {
+                      "description": "Default of min_p.",
+                      "type": "number",
+                      "minimum": 0,
+                      "maximum": 1
+                    },
+                    "presencePenalty": {
+                      "description": "Default of presence_penalty.",
+                      "type": "number",
+                      "minimum": -2,
+                      "maximum": 2
+                    },
+                    "frequencyPenalty": {
+                      "description": "Default of frequency_penalty.",
+                      "type": "number",
+                      "minimum": -2,
+                      "maximum": 2
+                    },
+                    "repetitionPenalty": {
+                      "description": "Default of repetition_penalty.",
+                      "type": "number",
+                      "exclusiveMinimum": 0.000001,
+                      "maximum": 2
+                    }
+                  },
+                  "required": []
+                },
+                "plain": {
+                  "description": "For answers without thinking.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "properties": {
+                    "temperature": {
+                      "description": "Default of temperature; 0 is greedy.",
+                      "type": "number",
+                      "minimum": 0,
+                      "maximum": 2
+                    },
+                    "topP": {
+                      "description": "Default of top_p.",
+                      "type": "number",
+                      "exclusiveMinimum": 0.000001,
+                      "maximum": 1
+                    },
+                    "topK": {
+                      "description": "Default of top_k; 0 and -1 switch it off.",
+                      "type": "integer",
+                      "format": "int32",
+                      "minimum": -1,
+                      "maximum": 2147483647
+                    },
+                    "minP": {
+                      "description": "Default of min_p.",
+                      "type": "number",
+                      "minimum": 0,
+                      "maximum": 1
+                    },
+                    "presencePenalty": {
+                      "description": "Default of presence_penalty.",
+                      "type": "number",
+                      "minimum": -2,
+                      "maximum": 2
+                    },
+                    "frequencyPenalty": {
+                      "description": "Default of frequency_penalty.",
+                      "type": "number",
+                      "minimum": -2,
+                      "maximum": 2
+                    },
+                    "repetitionPenalty": {
+                      "description": "Default of repetition_penalty.",
+                      "type": "number",
+                      "exclusiveMinimum": 0.000001,
+                      "maximum": 2
+                    }
+                  },
+                  "required": []
+                }
+              },
+              "required": []
             }
           },
           "required": [
@@ -1283,6 +1397,15 @@ export const llmServiceSchema: object = {
           },
           "required": []
         },
+        "compatibility": {
+          "description": "Serves what clients of another server count on where the protocols leave it open. liftwing: those of Wikimedia's Lift Wing for Qwen 3.6; deploy/docs/from-kserve.md lists what differs.",
+          "type": "string",
+          "default": "none",
+          "enum": [
+            "none",
+            "liftwing"
+          ]
+        },
         "server": {
           "description": "Limits and logging of the server in each pod.",
           "type": "object",
@@ -1467,6 +1590,7 @@ export const llmServiceSchema: object = {
         "tls",
         "auth",
         "accounting",
+        "compatibility",
         "rollout"
       ]
     },

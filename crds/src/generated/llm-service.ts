@@ -344,6 +344,10 @@ export interface LlmServiceSpec {
   auth: AuthSpec;
   accounting: AccountingSpec;
   /**
+   * Serves what clients of another server count on where the protocols leave it open. liftwing: those of Wikimedia's Lift Wing for Qwen 3.6; deploy/docs/from-kserve.md lists what differs.
+   */
+  compatibility: 'none' | 'liftwing';
+  /**
    * Limits and logging of the server in each pod.
    */
   server?: {
@@ -634,6 +638,81 @@ export interface EngineSpec {
      * Seconds after which no further shape starts; the log names the shapes that were skipped.
      */
     timeLimitSeconds: number;
+  };
+  /**
+   * Whether the model thinks about requests that do not say whether it should. Default: as the chat template has it, and no on :predict.
+   */
+  thinkingDefault?: boolean;
+  /**
+   * Sampling of requests that do not set it, where it differs from the checkpoint's generation_config.json. Model cards often recommend one set with thinking and one without.
+   */
+  samplingDefaults?: {
+    /**
+     * For answers with thinking: the request asks for it, or does not say and thinking is the default.
+     */
+    thinking?: {
+      /**
+       * Default of temperature; 0 is greedy.
+       */
+      temperature?: number;
+      /**
+       * Default of top_p.
+       */
+      topP?: number;
+      /**
+       * Default of top_k; 0 and -1 switch it off.
+       */
+      topK?: number;
+      /**
+       * Default of min_p.
+       */
+      minP?: number;
+      /**
+       * Default of presence_penalty.
+       */
+      presencePenalty?: number;
+      /**
+       * Default of frequency_penalty.
+       */
+      frequencyPenalty?: number;
+      /**
+       * Default of repetition_penalty.
+       */
+      repetitionPenalty?: number;
+    };
+    /**
+     * For answers without thinking.
+     */
+    plain?: {
+      /**
+       * Default of temperature; 0 is greedy.
+       */
+      temperature?: number;
+      /**
+       * Default of top_p.
+       */
+      topP?: number;
+      /**
+       * Default of top_k; 0 and -1 switch it off.
+       */
+      topK?: number;
+      /**
+       * Default of min_p.
+       */
+      minP?: number;
+      /**
+       * Default of presence_penalty.
+       */
+      presencePenalty?: number;
+      /**
+       * Default of frequency_penalty.
+       */
+      frequencyPenalty?: number;
+      /**
+       * Default of repetition_penalty.
+       */
+      repetitionPenalty?: number;
+    };
   };
 }
 /**

@@ -59,6 +59,7 @@ export const specDefaults = {
     "protectMetrics": false
   },
   "accounting": {},
+  "compatibility": "none",
   "rollout": {
     "strategy": "Auto",
     "drainTimeoutSeconds": 120,

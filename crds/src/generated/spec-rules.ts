@@ -83,6 +83,14 @@ export const specRules: readonly SpecRule[] = [
     "at": [
       "spec"
     ],
+    "rule": "!has(self.engine.runtime) || self.engine.runtime != 'vllm' || !has(self.compatibility) || self.compatibility == 'none'",
+    "fieldPath": ".compatibility",
+    "message": "compatibility is supported by the native runtime alone; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec"
+    ],
     "rule": "!has(self.engine.runtime) || self.engine.runtime != 'vllm' || !has(self.server)",
     "fieldPath": ".server",
     "message": "server is supported by the native runtime alone; remove it, or set engine.runtime to native"
@@ -322,6 +330,24 @@ export const specRules: readonly SpecRule[] = [
     "rule": "!has(self.runtime) || self.runtime != 'vllm' || !has(self.speculative) || !has(self.speculative.uri)",
     "fieldPath": ".speculative.uri",
     "message": "engine.speculative.uri is supported by the native runtime alone; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec",
+      "engine"
+    ],
+    "rule": "!has(self.runtime) || self.runtime != 'vllm' || !has(self.thinkingDefault)",
+    "fieldPath": ".thinkingDefault",
+    "message": "engine.thinkingDefault is supported by the native runtime alone; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec",
+      "engine"
+    ],
+    "rule": "!has(self.runtime) || self.runtime != 'vllm' || !has(self.samplingDefaults)",
+    "fieldPath": ".samplingDefaults",
+    "message": "engine.samplingDefaults is supported by the native runtime alone; remove it, or set engine.runtime to native"
   },
   {
     "at": [

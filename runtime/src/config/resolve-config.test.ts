@@ -70,6 +70,8 @@ describe('resolveConfig', () => {
       speculative: { method: 'mtp', tokens: 2, uri: 's3://wmf-ml-models/llm/Qwen3.6-27B-FP8/' },
       collectives: 'auto',
       warmup: { preset: 'auto', shapes: [], timeLimitSeconds: 300 },
+      thinkingDefault: null,
+      samplingDefaults: {},
     });
     expect(server.trustRemoteCode).toBe(true);
   });

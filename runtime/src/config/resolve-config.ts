@@ -145,6 +145,8 @@ export const engineDefaults: Readonly<Record<string, unknown>> = {
   'engine.warmup.preset': specDefaults.engine.warmup.preset,
   'engine.warmup.shapes': [],
   'engine.warmup.timeLimitSeconds': specDefaults.engine.warmup.timeLimitSeconds,
+  'engine.thinkingDefault': null,
+  'engine.samplingDefaults': {},
   'auth.keysDir': null,
   'auth.maxReplicas': specDefaults.auth.maxReplicas,
   'auth.protectMetrics': specDefaults.auth.protectMetrics,

@@ -2,6 +2,7 @@
 // no field in the engine config, and one table of names, like the others.
 
 import { paths, ports, readBoolean, readInteger, readList, serverVariableNames } from '@llmservice/crds';
+import { compatibilities, isCompatibilityName, type CompatibilityName } from '../request/compatibility.js';
 import { parseCheckpointUri } from '../weights/checkpoint-uri.js';
 
 export interface ServerSettings {
@@ -24,6 +25,8 @@ export interface ServerSettings {
   readonly adminKeysDir: string | null;
   /** Of checkpoints that administrators may load in addition to the configured one: folders and prefixes, with all below them. */
   readonly adminAllowedUris: readonly string[];
+  /** The server whose clients find what they count on. */
+  readonly compatibility: CompatibilityName;
   readonly logLevel: string;
   readonly maxBodyBytes: number;
   /** Of all bodies together, unpacked; null: a part of the memory that the process may use. */
@@ -133,6 +136,14 @@ export const serverSettings = [
     'folders and s3://bucket/prefix/ below which administrators may load other checkpoints',
     [],
     asUris,
+  ),
+  define(
+    'compatibility',
+    '--compatibility',
+    'SERVER',
+    `serve what clients of this server count on: ${Object.keys(compatibilities).join(', ')}`,
+    'none',
+    asCompatibility,
   ),
   define('logLevel', '--log-level', 'LEVEL', logLevels.join(', '), 'info', asLogLevel),
   define('maxBodyBytes', '--max-body-bytes', 'BYTES', 'largest request body', 16 * mib, atLeast(1)),
@@ -263,6 +274,12 @@ function asUris(text: string): string[] {
   const uris = readList(text);
   for (const uri of uris) parseCheckpointUri('administration.allowedUris', uri);
   return uris;
+}
+
+function asCompatibility(text: string): CompatibilityName {
+  if (!isCompatibilityName(text))
+    throw new Error(`expected one of ${Object.keys(compatibilities).join(', ')}`);
+  return text;
 }
 
 function asLogLevel(text: string): string {

@@ -73,6 +73,16 @@ const flags: Readonly<Record<EngineVariableName, Flag>> = {
     'PARSER',
     `what stands around reasoning: ${[...reasoningParsers.keys()].join(', ')}; without it, <think> where the vocabulary has it`,
   ],
+  THINKING_DEFAULT: [
+    '--thinking-default',
+    'BOOL',
+    'think about requests that do not say; without it, as the chat template has it',
+  ],
+  SAMPLING_DEFAULTS: [
+    '--sampling-defaults',
+    'JSON',
+    'sampling of requests that do not set it, such as {"thinking":{"temperature":1},"plain":{"topP":0.8}}',
+  ],
   KEYS_DIR: [
     '--keys-dir',
     'DIR',

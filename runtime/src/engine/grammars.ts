@@ -5,7 +5,7 @@ import { workRoom } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { grammarCompiler, type CompiledGrammar } from '@llmservice/native';
 import { openLocalModel } from '@llmservice/checkpoint/local';
-import { readGenerationDefaults } from '../checkpoint/read-generation-defaults.js';
+import { readCheckpointDefaults } from '../checkpoint/read-checkpoint-defaults.js';
 import { readTokenizer } from '../checkpoint/read-text-files.js';
 import type { GrammarText } from '../schedule/generation.js';
 import { CompileProcesses } from './compile-processes.js';
@@ -55,7 +55,7 @@ export async function readTokenizerFiles(model: string): Promise<TokenizerFiles 
   try {
     const { dir, gguf } = await openLocalModel(model);
     const tokenizer = await readTokenizer(dir, gguf);
-    return { tokenizer, eosIds: (await readGenerationDefaults(dir, gguf, tokenizer)).eosIds };
+    return { tokenizer, eosIds: (await readCheckpointDefaults(dir, gguf, tokenizer)).eosIds };
   } catch (error) {
     // The server reads the same files, and reports what is wrong with them.
     if (error instanceof FailureError) return null;

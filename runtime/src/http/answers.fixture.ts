@@ -7,6 +7,7 @@ export interface Answer {
     readonly delta: {
       readonly role?: string;
       readonly content?: string;
+      readonly reasoning?: string;
       readonly tool_calls?: readonly object[];
     };
     readonly finish_reason: string | null;

@@ -30,6 +30,7 @@ import {
   inferenceServerRoute,
 } from './routes/inference-routes.js';
 import { messagesProtocol } from './protocols/messages-protocol.js';
+import { modelPaths } from './routes/model-paths.js';
 import { getModelRoute, listModelsRoute } from './routes/models-route.js';
 import { predictRoute } from './routes/predict-route.js';
 import { recordRequests } from './access/request-record.js';
@@ -49,13 +50,17 @@ import {
 import { uiFiles, uiRoute, uiStatusRoute } from './routes/ui-routes.js';
 import { unknownRoute } from './api/unknown-route.js';
 
-export function makeApp(parts: ServerParts, { clientCertificates = false } = {}): Express {
+export function makeApp(
+  parts: ServerParts,
+  { clientCertificates = false, pathsPerModel = false } = {},
+): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   // What has a body costs something: it is let in before the body is read.
   const read = [refuseEarly(parts.access, parts.admission), jsonBody(parts.bodies, parts.turns)];
   app.use(countAnswers((answer) => parts.metrics.http.answered(answer), parts.now));
+  if (pathsPerModel) app.use(modelPaths(parts.names));
   app.use(recordRequests(parts));
   app.use(crossOrigin(parts.corsOrigins));
   app.use(requireSingleHeaders);

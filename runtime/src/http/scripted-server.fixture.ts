@@ -13,13 +13,16 @@ import { RecentErrors } from '../observe/recent-errors.js';
 import type { Access } from './access/access.js';
 import { Admission } from './access/admission.js';
 import { makeApp } from './app.js';
+import { compatibilities, type Compatibility, type CompatibilityName } from '../request/compatibility.js';
+import { noDefaults, noServerDefaults } from '../request/fields/generation-defaults.fixture.js';
+import { generationDefaults } from '../request/fields/generation-defaults.js';
 import { LoopTurns } from '../loop-turns.js';
 import { BodyBudget, bodyPaces as defaultPaces, type BodyPaces } from './bodies/body-budget.js';
 import { connectionLimits, type ConnectionLimits } from './server/connection-limits.js';
 import { HttpServer } from './server/http-server.js';
 import { Lifecycle } from './replica/lifecycle.js';
 import { ScriptedEngine, type Script } from './scripted-engine.fixture.js';
-import type { ServedModel } from './replica/served-model.js';
+import { withPrefix, type ServedModel } from './replica/served-model.js';
 import type { ServerParts } from './replica/server-parts.js';
 
 const chatTemplate =
@@ -61,6 +64,7 @@ export class ScriptedServer {
     corsOrigins = [],
     bodyPaces = defaultPaces,
     service = null,
+    compatibility = 'none',
   }: {
     readonly serving?: boolean;
     readonly tools?: boolean;
@@ -73,20 +77,25 @@ export class ScriptedServer {
     readonly corsOrigins?: readonly string[];
     readonly bodyPaces?: BodyPaces;
     readonly service?: string | null;
+    readonly compatibility?: CompatibilityName;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
+    const compatible = compatibilities[compatibility];
     const lifecycle = new Lifecycle('tiny');
     if (serving) {
       lifecycle.startLoading();
-      lifecycle.startServing(engine, tools ? callingModel(tokenizer) : tinyModel(tokenizer));
+      lifecycle.startServing(
+        engine,
+        compatibleWith(compatible, tools ? callingModel(tokenizer) : tinyModel(tokenizer)),
+      );
     }
     const metrics = new ServerMetrics('tiny', () => lifecycle);
     const ended: EndedRequest[] = [];
     const recentErrors = new RecentErrors();
     const parts: ServerParts = {
       lifecycle,
-      names: { name: 'tiny', aliases: ['small'] },
+      names: withPrefix({ name: 'tiny', aliases: ['small'] }, compatible.namePrefix),
       service,
       admission: new Admission(8),
       metrics,
@@ -116,7 +125,7 @@ export class ScriptedServer {
       keepsTexts,
       now: () => performance.now(),
     };
-    const http = new HttpServer(makeApp(parts), parts, null, limits);
+    const http = new HttpServer(makeApp(parts, compatible), parts, null, limits);
     const port = await http.listen('127.0.0.1', 0);
     return new ScriptedServer(ended, `http://127.0.0.1:${String(port)}`, engine, parts, http, tokenizer);
   }
@@ -144,6 +153,13 @@ export class ScriptedServer {
   }
 }
 
+function compatibleWith(compatibility: Compatibility, model: ServedModel): ServedModel {
+  return {
+    ...model,
+    defaults: generationDefaults(model.defaults, { ...noServerDefaults, compatibility }, true),
+  };
+}
+
 function callingModel(tokenizer: Tokenizer): ServedModel {
   const { thinkBegin: begin, thinkEnd: end } = ScriptedServer.markers;
   return {
@@ -165,7 +181,7 @@ function tinyModel(tokenizer: Tokenizer, text = chatTemplate): ServedModel {
     eosIds: [2],
     vocabSize: 300,
     maxModelLen: 64,
-    defaults: { sampling: {}, eosIds: [2] },
+    defaults: { ...noDefaults, eosIds: [2] },
     think: null,
     toolDialect: null,
     tokenizerInfo: {

@@ -19,7 +19,7 @@ export function serverVariables({
   name: service,
   spec,
 }: Pick<WantedService, 'namespace' | 'name' | 'spec'>): EnvVar[] {
-  const { tls, server, administration, requestLog } = spec;
+  const { tls, server, administration, requestLog, compatibility } = spec;
   const settings: Partial<Record<ServerVariableKey, string | number | boolean | undefined>> = {
     service: `${namespace}/${service}`,
     tlsDir: tls.secretRef && paths.tls,
@@ -29,6 +29,7 @@ export function serverVariables({
     corsOrigins: server?.cors?.origins.join(','),
     maxWaiting: server?.maxWaiting,
     mostUrgentPriority: server?.mostUrgentPriority,
+    compatibility: compatibility === 'none' ? undefined : compatibility,
     logLevel: server?.logLevel,
     adminHost: administration && '127.0.0.1',
     adminPort: administration && ports.administration,

@@ -42,6 +42,8 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
       speculative: spec.engine.speculative,
       collectives: spec.engine.collectives,
       warmup: { ...spec.engine.warmup, shapes: spec.engine.warmup.shapes ?? [] },
+      thinkingDefault: spec.engine.thinkingDefault ?? null,
+      samplingDefaults: spec.engine.samplingDefaults ?? {},
       ...planParsers(spec.engine),
     },
     auth: {

@@ -3,7 +3,8 @@
 import type { GenerateRequest } from '../../engine/protocol.js';
 import type { RequestAccount } from '../../keys/request-account.js';
 import { ApiError } from '../../request/body/api-error.js';
-import type { ApiRequest, PromptSource } from '../../request/parse/parse-request.js';
+import type { ApiRequest } from '../../request/parse/parse-request.js';
+import type { PromptSource } from '../../request/parse/prompt-source.js';
 import { prepareGeneration } from '../../request/prepare/prepare-generation.js';
 import { echoOfIds, echoOfText, type PromptEcho } from '../../request/text/prompt-echo.js';
 import { TextStream, type TextStreamOptions } from '../../request/text/text-stream.js';

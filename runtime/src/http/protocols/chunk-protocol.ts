@@ -19,7 +19,11 @@ export function chunkProtocol(kind: 'chat' | 'completions', shape: AnswerShape):
     wordings: [],
     read(body, defaults, randomSeed) {
       const parsed = parseRequest(kind, body, defaults, randomSeed);
-      return { parsed, writer: (head, texts) => new ChunkWriter(shape, parsed, head, texts) };
+      const usageOnLastChunk = shape.usageOnLastChunk || defaults.compatibility.usageOnLastChunk;
+      return {
+        parsed,
+        writer: (head, texts) => new ChunkWriter(shape, parsed, usageOnLastChunk, head, texts),
+      };
     },
   };
 }
@@ -32,6 +36,7 @@ class ChunkWriter implements AnswerWriter {
   constructor(
     private readonly shape: AnswerShape,
     private readonly parsed: ApiRequest,
+    private readonly usageOnLastChunk: boolean,
     private readonly head: AnswerHead,
     private readonly texts: TokenTexts,
   ) {
@@ -41,7 +46,7 @@ class ChunkWriter implements AnswerWriter {
   delta(index: number, delta: TextDelta, usage: UsageSoFar): string[] {
     const { shape, parsed, head, texts } = this;
     if (delta.finish !== null) this.unfinished -= 1;
-    const isLast = shape.usageOnLastChunk && !parsed.includeUsage && this.unfinished === 0;
+    const isLast = this.usageOnLastChunk && !parsed.includeUsage && this.unfinished === 0;
     const eachChunk = parsed.continuousUsage ? usage.own() : null;
     // As vLLM counts: none of the answer's tokens are in what goes before them.
     const before = eachChunk === null ? null : { ...eachChunk, completionTokens: 0, reasoningTokens: 0 };

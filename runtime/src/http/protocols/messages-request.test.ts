@@ -2,6 +2,7 @@
 
 import type Anthropic from '@anthropic-ai/sdk';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { noDefaults as defaults } from '../../request/fields/generation-defaults.fixture.js';
 import { parseMessages } from '../../request/parse/parse-messages.js';
 import { thinksAndCalls } from '../call-script.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
@@ -14,8 +15,6 @@ beforeEach(async () => {
   client = messagesClient(server);
 });
 afterEach(() => server.stop());
-
-const defaults = { sampling: {}, eosIds: [] };
 
 const lastPrompt = (): string =>
   server.tokenizer.decode(server.engine.requests.at(-1)!.prompt, { skipSpecialTokens: false });

@@ -1,6 +1,7 @@
 // Requests of OpenAI's Responses, and OpenAI's own client that sends them.
 
 import OpenAI from 'openai';
+import { noDefaults } from '../../request/fields/generation-defaults.fixture.js';
 import type { ScriptedServer } from '../scripted-server.fixture.js';
 
 export const responsesClient = ({ url }: ScriptedServer): OpenAI =>
@@ -16,4 +17,4 @@ export const tools = ['weather', 'time'].map((name) => ({
 }));
 
 /** Of a request that asks for nothing else. */
-export const defaults = { sampling: {}, eosIds: [] };
+export const defaults = noDefaults;

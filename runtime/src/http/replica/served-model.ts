@@ -20,6 +20,12 @@ export interface ServedModel extends ModelTexts {
   readonly tokenizerInfo: Fields;
 }
 
+/** All names, and each of them after the prefix; null: without. */
+export function withPrefix({ name, aliases }: ModelNames, prefix: string | null): ModelNames {
+  const further = prefix === null ? [] : [name, ...aliases].map((each) => `${prefix}${each}`);
+  return { name, aliases: [...new Set([...aliases, ...further])] };
+}
+
 /**
  * The name to answer under: as asked for, or the first where the request names none. Where the route of another service
  * leads here because that one does not answer, its names are understood too, and the answer has ours.

@@ -44,11 +44,14 @@ export async function answerTexts(
   bodyOf: (choices: readonly WholeChoice[]) => object,
 ): Promise<void> {
   const { metrics, now } = parts;
+  const serving = parts.lifecycle.requireServing();
+  if (!serving.model.defaults.compatibility.predictIgnoresModel)
+    for (const { parsed } of texts) resolveName(parts.names, parsed.model, request);
   const { id, model } = head;
   nameAnswer(response, id);
   const accounted = { ...head, route: routeOf(request) };
   await whileAdmitted(parts, response, accounted, texts.length, async (signal, account) => {
-    const context = { ...parts.lifecycle.requireServing(), metrics, now, modelName: model, signal, account };
+    const context = { ...serving, metrics, now, modelName: model, signal, account };
     const asked = texts.flatMap(({ parsed, place }, index) =>
       parsed.prompts.map((source) => ({
         id: place === null ? id : `${id}-${String(index)}`,

@@ -18,7 +18,7 @@ const charsPerToken = 4;
 export function tokenizeRoute(parts: ServerParts): RequestHandler {
   return (request, response) =>
     answerText(parts, request, response, async ({ model, signal, spend }) => {
-      const parsed = parseTokenize(request.body);
+      const parsed = parseTokenize(request.body, model.defaults.thinks);
       resolveName(parts.names, parsed.model, request);
       const { source, tools, addSpecialTokens } = parsed;
       const param = source.kind === 'messages' ? 'messages' : 'prompt';
@@ -68,7 +68,7 @@ export function tokenizerInfoRoute({ lifecycle }: ServerParts): RequestHandler {
 export function applyTemplateRoute(parts: ServerParts): RequestHandler {
   return (request, response) =>
     answerText(parts, request, response, async ({ model, signal, spend }) => {
-      const { model: asked, source, tools } = parseTemplate(request.body);
+      const { model: asked, source, tools } = parseTemplate(request.body, model.defaults.thinks);
       resolveName(parts.names, asked, request);
       const prompt = await renderMessages(source, model, tools?.given, signal);
       spend(Math.ceil(prompt.length / charsPerToken));

@@ -13,6 +13,14 @@ const textOrIds = (most: number) =>
     anyOf: [text, listOf(text, most), idList, listOf(idList, most)],
   }) as const;
 
+/** Of :predict: what the user says, with what the system says before it, or the tokens of the whole prompt. */
+export const predictFields = {
+  prompt: {
+    description: 'a text, or a list of token ids (whole numbers from 0), which may not be empty',
+    anyOf: [text, idList],
+  },
+  system: text,
+} as const;
 export const promptFields = { prompt: textOrIds(256), add_special_tokens: boolean } as const;
 export const inputFields = { input: textOrIds(2048) } as const;
 

@@ -1,6 +1,8 @@
 // Sampling: how the next token is drawn from what the model gives. The fields of a request, what the checkpoint's
-// generation_config.json says in their place, and the engine's parameters.
+// generation_config.json says in their place, and the engine's parameters. What holds may differ with thinking.
 
+import { isObject } from '@llmservice/checkpoint';
+import type { EngineConfig } from '@llmservice/crds';
 import { greedy, type SamplingParams } from '@llmservice/native';
 import { aboveZero } from '../body/field-schemas.js';
 import { all, typed, type Fields, type FieldTable, type TableValues } from '../body/field-table.js';
@@ -22,26 +24,85 @@ export const penaltyFields = {
 const fieldsOfFamily = { ...samplingFields, ...penaltyFields };
 export type SamplingFields = TableValues<typeof fieldsOfFamily>;
 
+/** What holds where a request does not say, by whether the model thinks. */
+export interface SamplingDefaults {
+  readonly thinking: SamplingFields;
+  readonly plain: SamplingFields;
+}
+
 /** Fields that generation_config.json has by the same names. */
 const ofCheckpoints = ['temperature', 'top_p', 'top_k', 'min_p', 'repetition_penalty'] as const;
+/** Fields of its `sampling_defaults`. */
+const ofModes = [...ofCheckpoints, 'presence_penalty', 'frequency_penalty'] as const;
 
 /** As in vLLM: what is divided by less leaves the range of floats. */
 const greedyBelow = 1e-5;
 
-/** @param config generation_config.json: what no request may ask for is as good as not said */
-export function checkpointSampling(config: Fields): SamplingFields {
-  const said = ofCheckpoints.flatMap((name) => {
+/**
+ * `sampling_defaults` with `thinking` and `plain` is our addition to the file: what differs from the rest of it by mode.
+ * @param config generation_config.json: what no request may ask for is as good as not said
+ */
+export function checkpointSampling(config: Fields): SamplingDefaults {
+  const likeliest = config['do_sample'] === false ? { temperature: 0 } : {};
+  const inBoth = { ...said(config, ofCheckpoints), ...likeliest };
+  const modes = asObject(config['sampling_defaults']);
+  const of = (mode: keyof SamplingDefaults): SamplingFields => ({
+    ...inBoth,
+    ...said(asObject(modes[mode]), ofModes),
+  });
+  return { thinking: of('thinking'), plain: of('plain') };
+}
+
+function said(config: Fields, names: readonly (keyof SamplingFields)[]): SamplingFields {
+  const entries = names.flatMap((name) => {
     const { minimum, maximum } = fieldsOfFamily[name].schema;
     const value = config[name];
     return typeof value === 'number' && value >= minimum && value <= maximum ? [[name, value] as const] : [];
   });
-  const likeliest = config['do_sample'] === false ? { temperature: 0 } : {};
-  return { ...Object.fromEntries(said), ...likeliest };
+  return Object.fromEntries(entries);
 }
+
+const asObject = (value: unknown): Fields => (isObject(value) ? value : {});
+
+/** The first of them that says something of a field counts. */
+export function firstSampling(...all: readonly SamplingDefaults[]): SamplingDefaults {
+  const of = (mode: keyof SamplingDefaults): SamplingFields =>
+    Object.assign({}, ...all.map((each) => each[mode]).reverse()) as SamplingFields;
+  return { thinking: of('thinking'), plain: of('plain') };
+}
+
+/** As the manifest writes them, in the names of its language. */
+export function manifestSampling({ thinking, plain }: ManifestSampling): SamplingDefaults {
+  return { thinking: fromManifest(thinking), plain: fromManifest(plain) };
+}
+
+type ManifestSampling = EngineConfig['engine']['samplingDefaults'];
+
+const fromManifest = ({
+  temperature,
+  topP,
+  topK,
+  minP,
+  presencePenalty,
+  frequencyPenalty,
+  repetitionPenalty,
+}: NonNullable<ManifestSampling['plain']> = {}): SamplingFields =>
+  withoutUnset({
+    temperature,
+    top_p: topP,
+    top_k: topK,
+    min_p: minP,
+    presence_penalty: presencePenalty,
+    frequency_penalty: frequencyPenalty,
+    repetition_penalty: repetitionPenalty,
+  });
+
+const withoutUnset = (fields: SamplingFields): SamplingFields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /**
  * Where neither says anything, OpenAI's defaults hold.
- * @param defaults the checkpoint's
+ * @param defaults of the mode
  * @returns all but what the answer reports
  */
 export function readSampling(

@@ -13,7 +13,7 @@ const requestName = { type: 'string', minLength: 1, maxLength: maxRequestName } 
 
 export const modelFields = {
   model: {
-    routes: [...everyOpenAi, ...typed, 'countTokens', 'generate', 'tokenize', 'detokenize', 'template'],
+    routes: [...all, 'embeddings', ...typed, 'countTokens', 'tokenize', 'detokenize', 'template'],
     schema: text,
   },
 } as const satisfies FieldTable;

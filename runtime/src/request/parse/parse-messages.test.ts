@@ -1,8 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { generationDefaults } from '../fields/generation-defaults.js';
+import { noDefaults } from '../fields/generation-defaults.fixture.js';
+import { checkpointDefaults } from '../fields/generation-defaults.js';
 import { parseMessages } from './parse-messages.js';
 
-const defaults = generationDefaults({ eos_token_id: 7 }, {});
+const defaults = {
+  ...noDefaults,
+  ...checkpointDefaults({ eos_token_id: 7 }, {}),
+};
 const body = { model: 'tiny', max_tokens: 5, messages: [{ role: 'user', content: 'x' }] };
 const kwargsOf = (more: object): unknown => {
   const [prompt] = parseMessages({ ...body, ...more }, defaults, 1n).parsed.prompts;

@@ -1,12 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import type OpenAI from 'openai';
 import type { ApiError } from '../body/api-error.js';
-import { generationDefaults } from '../fields/generation-defaults.js';
+import { noDefaults } from '../fields/generation-defaults.fixture.js';
+import { checkpointDefaults } from '../fields/generation-defaults.js';
 import { parseRequest } from './parse-request.js';
 import type { GenerationKind, HonouredField } from '../body/field-table.js';
 import { honouredFields, refusedFields } from '../validate/request-fields.js';
 
-const defaults = generationDefaults({ temperature: 0.6, top_k: 20, eos_token_id: [7, 8] }, {});
+const defaults = {
+  ...noDefaults,
+  ...checkpointDefaults({ temperature: 0.6, top_k: 20, eos_token_id: [7, 8] }, {}),
+};
 const parse = (kind: GenerationKind, body: object): ReturnType<typeof parseRequest> =>
   parseRequest(kind, body, defaults, 99n);
 const messages = [{ role: 'user', content: 'x' }];
@@ -45,6 +49,41 @@ describe('parseRequest', () => {
       seed: 99n,
     });
     expect(defaults.eosIds).toEqual([7, 8]);
+  });
+
+  test.each([
+    ['chat', {}, 0.6],
+    ['chat', { enable_thinking: true }, 0.6],
+    ['chat', { reasoning_effort: 'none' }, 0.2],
+    ['predict', {}, 0.2],
+    ['predict', { reasoning: 'true' }, 0.6],
+    ['chat', { enable_thinking: false, temperature: 1.5 }, 1.5],
+  ] as const)('samples by mode on %s with %j', (kind, body, temperature) => {
+    const sampling_defaults = { plain: { temperature: 0.2, presence_penalty: 1.5, top_p: 'x' } };
+    const byMode = { ...noDefaults, ...checkpointDefaults({ temperature: 0.6, sampling_defaults }, {}) };
+    const { sampling } = parseRequest(kind, { messages, ...body }, byMode, 99n);
+    expect(sampling).toMatchObject({ temperature, presencePenalty: temperature === 0.6 ? 0 : 1.5, topP: 1 });
+  });
+
+  test.each([
+    ['chat', {}, true],
+    ['predict', {}, true],
+    ['chat', { reasoning: false }, false],
+  ] as const)('a server that thinks by default does on %s with %j: %s', (kind, body, expected) => {
+    const server = { ...noDefaults, sampling: { thinking: { top_k: 1 }, plain: { top_k: 2 } }, thinks: true };
+    const { prompts, sampling } = parseRequest(kind, { messages, ...body }, server, 99n);
+    expect(prompts).toMatchObject([{ templateKwargs: { enable_thinking: expected } }]);
+    expect(sampling.topK).toBe(expected ? 1 : 2);
+  });
+
+  test('a model that does not think by itself samples as without thinking', () => {
+    const quiet = {
+      ...noDefaults,
+      sampling: { thinking: { top_k: 1 }, plain: { top_k: 2 } },
+      thinksByItself: false,
+    };
+    expect(parseRequest('chat', { messages }, quiet, 99n).sampling.topK).toBe(2);
+    expect(parseRequest('completions', { prompt: 'x' }, quiet, 99n).sampling.topK).toBe(2);
   });
 
   test('joins text parts and takes developer for system', () => {
@@ -104,8 +143,8 @@ describe('parseRequest', () => {
     ],
     [{ guided_regex: 'a', ignore_eos: true }, 'ignore_eos and structured output exclude each other'],
     [
-      { chat_template_kwargs: { enable_thinking: 'no' } },
-      'chat_template_kwargs.enable_thinking must be one of true, false, "true", "false"',
+      { chat_template_kwargs: { enable_thinking: 'perhaps' } },
+      'chat_template_kwargs.enable_thinking must be true or false, or a text such as "true" or "no"',
     ],
     [{ structured_outputs: { xml: 'a' } }, 'structured_outputs.xml is not a known field'],
     [{ logit_bias: { '5': 101 } }, 'logit_bias.5 must be <= 100'],
@@ -133,7 +172,7 @@ describe('parseRequest', () => {
       { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
       'messages.0.content must be a string or a list of text parts',
     ],
-    [{ reasoning: 'yes' }, 'reasoning must be one of true, false, "true", "false"'],
+    [{ reasoning: 'maybe' }, 'reasoning must be true or false, or a text such as "true" or "no"'],
     [{ tools: [{ type: 'custom' }] }, 'tools.0.type must be "function"'],
     [{ tool_choice: { type: 'allowed_tools' } }, 'tool_choice must be "none", "auto", "required", {"type"'],
     [{ reasoning: true, enable_thinking: false }, 'enable_thinking contradicts reasoning'],
@@ -243,7 +282,10 @@ describe('parseRequest', () => {
   });
 
   test('what a checkpoint asks for and no request may counts as not said', () => {
-    const odd = generationDefaults({ temperature: -1, top_p: 0, repetition_penalty: 0, top_k: 20 }, {});
+    const odd = {
+      ...noDefaults,
+      ...checkpointDefaults({ temperature: -1, top_p: 0, repetition_penalty: 0, top_k: 20 }, {}),
+    };
     const { sampling } = parseRequest('chat', { messages }, odd, 99n);
     expect(sampling).toMatchObject({ temperature: 1, topP: 1, repetitionPenalty: 1, topK: 20 });
   });

@@ -2,8 +2,8 @@
 // defaults filled in. Pure; the prompt is not yet tokens.
 
 import type { SamplingParams } from '@llmservice/native';
-import type { Fields, GenerationKind } from '../body/field-table.js';
-import { invalidRequest, violationAt, type Violation } from '../body/violation.js';
+import type { GenerationKind } from '../body/field-table.js';
+import { invalidRequest, type Violation } from '../body/violation.js';
 import {
   alternativesOf,
   readDetails,
@@ -20,31 +20,18 @@ import {
   violationsOfMaxTokens,
   violationsOfNone,
 } from '../fields/max-tokens.js';
-import { readMessages, type Message, type RawMessage } from '../fields/messages.js';
-import { readTexts, type TextSource } from '../fields/prompt.js';
-import { readEnding, violationsOfEnding, type PromptEnding } from '../fields/prompt-ending.js';
+import { violationsOfEnding } from '../fields/prompt-ending.js';
 import { holdsCalls, readTools, type RequestTools } from '../fields/read-tools.js';
 import { readSampling } from '../fields/sampling.js';
 import { readModel, readScheduling, type Scheduling } from '../fields/scheduling.js';
 import { readStopping, violationsOfStopping, type Stopping } from '../fields/stopping.js';
 import { readStreaming, violationsOfStreaming, type Streaming } from '../fields/streaming.js';
-import { readThinking, readThinkingBudget } from '../fields/thinking.js';
+import { readThinkingBudget, readThinks, violationsOfBudget } from '../fields/thinking.js';
 import { readRules, violationsOfRules, type AskedRules } from '../fields/token-rules.js';
+import type { Compatibility } from '../compatibility.js';
 import type { GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
-
-export interface MessagesSource {
-  readonly kind: 'messages';
-  readonly messages: readonly Message[];
-  /** Variables of the chat template. */
-  readonly templateKwargs: Fields;
-  readonly ending: PromptEnding;
-  /** What a checkpoint without a template is given instead (a :predict prompt); null: nothing. */
-  readonly plainText: string | null;
-}
-
-/** What is to be continued, as the client gave it. */
-export type PromptSource = TextSource | MessagesSource;
+import { readPrompts, violationsOfPredict, type PromptSource } from './prompt-source.js';
 
 export interface ApiRequest extends Stopping, Scheduling, Streaming {
   /** The name that the client asked for; null: it did not say. */
@@ -96,16 +83,26 @@ export function readRequest(
   randomSeed: bigint,
 ): ApiRequest {
   const format = readAnswerFormat(fields);
-  checkRules(kind, fields, format);
+  const { compatibility } = defaults;
+  checkRules(kind, fields, format, compatibility);
   const choices = readChoices(fields);
   const details = readDetails(fields);
+  const thinks = readThinks(kind, fields, defaults.thinks);
+  const prompts = readPrompts(kind, fields, thinks);
+  const isTemplated = prompts.some((prompt) => prompt.kind === 'messages');
+  const thinksInFact =
+    (isTemplated ? thinks : (compatibility.thinksOnTexts ?? defaults.thinks)) ?? defaults.thinksByItself;
   return {
     model: readModel(fields),
-    prompts: readPrompts(kind, fields),
+    prompts,
     maxTokens: readMaxTokens(kind, fields),
     maxTokensField: maxTokensField(fields),
     sampling: {
-      ...readSampling(fields, defaults.sampling, readSeed(fields, randomSeed)),
+      ...readSampling(
+        fields,
+        defaults.sampling[thinksInFact ? 'thinking' : 'plain'],
+        readSeed(fields, randomSeed),
+      ),
       topLogprobs: alternativesOf(details, choices.generated > choices.given),
     },
     choices,
@@ -123,11 +120,15 @@ export function readRequest(
 }
 
 /** Rules across fields. */
-function checkRules(kind: GenerationKind, fields: GenerationFields, format: AnswerFormat | null): void {
+function checkRules(
+  kind: GenerationKind,
+  fields: GenerationFields,
+  format: AnswerFormat | null,
+  compatibility: Compatibility,
+): void {
   const violations: Violation[] = [
-    ...(kind === 'predict' && (fields.prompt === undefined) === (fields.messages === undefined)
-      ? [violationAt('prompt', 'or messages is required, and not both')]
-      : []),
+    ...(kind === 'predict' ? violationsOfPredict(fields) : []),
+    ...violationsOfBudget(fields, compatibility),
     ...violationsOfAlternatives(fields),
     ...violationsOfNone(fields),
     ...violationsOfStreaming(fields),
@@ -143,21 +144,4 @@ function checkRules(kind: GenerationKind, fields: GenerationFields, format: Answ
     ...violationsOfEnding(fields),
   ];
   if (violations.length > 0) throw invalidRequest(violations);
-}
-
-function readPrompts(kind: GenerationKind, fields: GenerationFields): PromptSource[] {
-  const { prompt = [], messages = [] } = fields;
-  if (kind === 'completions' || kind === 'generate')
-    return readTexts(prompt, fields.add_special_tokens !== false);
-  const plainText = typeof prompt === 'string' ? prompt : null;
-  const asked: readonly RawMessage[] = plainText === null ? messages : [{ role: 'user', content: plainText }];
-  return [
-    {
-      kind: 'messages',
-      messages: readMessages(asked),
-      templateKwargs: readThinking(kind, fields),
-      ending: readEnding(fields),
-      plainText,
-    },
-  ];
 }

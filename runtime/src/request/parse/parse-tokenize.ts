@@ -7,10 +7,10 @@ import type { TextSource } from '../fields/prompt.js';
 import { readEnding, violationsOfEnding } from '../fields/prompt-ending.js';
 import { readTools, type RequestTools } from '../fields/read-tools.js';
 import { readModel } from '../fields/scheduling.js';
-import { readThinking } from '../fields/thinking.js';
+import { readTemplateKwargs, readThinks } from '../fields/thinking.js';
 import type { GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
-import type { MessagesSource, PromptSource } from './parse-request.js';
+import type { MessagesSource, PromptSource } from './prompt-source.js';
 
 export interface TemplateRequest {
   /** The name that the client asked for; null: it did not say. */
@@ -45,8 +45,11 @@ const ofTemplates = [
   'reasoning_effort',
 ] as const;
 
-/** @throws ApiError invalid_request, with every violation */
-export function parseTokenize(body: unknown): TokenizeRequest {
+/**
+ * @param thinks whether conversations are thought about that do not say; null: as the template has it
+ * @throws ApiError invalid_request, with every violation
+ */
+export function parseTokenize(body: unknown, thinks: boolean | null): TokenizeRequest {
   const fields = validateBody('tokenize', body);
   const { prompt } = fields;
   if ((prompt === undefined) === (fields.messages === undefined))
@@ -54,7 +57,7 @@ export function parseTokenize(body: unknown): TokenizeRequest {
   const shared = { model: readModel(fields), withTexts: fields.return_token_strs === true };
   if (prompt === undefined) {
     const addSpecialTokens = fields.add_special_tokens === true;
-    return { ...shared, source: readTemplate(fields), tools: readTools(fields), addSpecialTokens };
+    return { ...shared, source: readTemplate(fields, thinks), tools: readTools(fields), addSpecialTokens };
   }
   const lost = ofTemplates.filter((name) => fields[name] !== undefined);
   if (lost.length > 0)
@@ -70,20 +73,21 @@ export function parseDetokenize(body: unknown): DetokenizeRequest {
   return { model: readModel(fields), source: { kind: 'ids', ids: fields.tokens } };
 }
 
-/** @throws ApiError invalid_request, with every violation */
-export function parseTemplate(body: unknown): TemplateRequest {
+/** @throws ApiError invalid_request, with every violation; `thinks` as for `parseTokenize` */
+export function parseTemplate(body: unknown, thinks: boolean | null): TemplateRequest {
   const fields = validateBody('template', body);
-  return { model: readModel(fields), source: readTemplate(fields), tools: readTools(fields) };
+  return { model: readModel(fields), source: readTemplate(fields, thinks), tools: readTools(fields) };
 }
 
-function readTemplate(fields: GenerationFields): MessagesSource {
+function readTemplate(fields: GenerationFields, unlessAsked: boolean | null): MessagesSource {
   const violations = violationsOfEnding(fields);
   if (violations.length > 0) throw invalidRequest(violations);
   return {
     kind: 'messages',
     messages: readMessages(fields.messages ?? []),
-    templateKwargs: readThinking('chat', fields),
+    templateKwargs: readTemplateKwargs(fields, readThinks('chat', fields, unlessAsked)),
     ending: readEnding(fields),
+    field: 'messages',
     plainText: null,
   };
 }

@@ -11,7 +11,8 @@ import { withStandIns } from '../fields/exact-numbers.js';
 import { ApiError } from '../body/api-error.js';
 import { encodeString } from '../fields/encode-string.js';
 import { encodeText, placeIn } from './encode-text.js';
-import type { ApiRequest, MessagesSource, PromptSource } from '../parse/parse-request.js';
+import type { ApiRequest } from '../parse/parse-request.js';
+import type { MessagesSource, PromptSource } from '../parse/prompt-source.js';
 import { cutAtMark, marked } from '../fields/prompt-ending.js';
 import { schemaOfArguments, type RequestTools } from '../fields/read-tools.js';
 import { isOpen, reasoningAfter, type ThinkIds } from '../text/reasoning.js';
@@ -109,7 +110,7 @@ async function continuedTokens(
 /** What a prompt came as. */
 function fieldOf({ prompts }: ApiRequest, source: PromptSource): string {
   if (source.kind !== 'messages') return placeIn('prompt', prompts, source);
-  return source.plainText === null ? 'messages' : 'prompt';
+  return source.field;
 }
 
 function keptOf(prompt: Int32Array, { keptPromptTokens: count, keepsBeginning }: ApiRequest): Int32Array {

@@ -18,7 +18,7 @@ import { inferFields } from '../fields/infer-fields.js';
 import { maxTokensFields, maxTokensOrNone, truncationFields } from '../fields/max-tokens.js';
 import { conversationFields } from '../fields/messages.js';
 import { messagesFields, refusedMessagesFields } from '../fields/messages-fields.js';
-import { inputFields, promptFields } from '../fields/prompt.js';
+import { inputFields, predictFields, promptFields } from '../fields/prompt.js';
 import { endingFields } from '../fields/prompt-ending.js';
 import { toolFields } from '../fields/read-tools.js';
 import { refusedResponsesFields, responsesFields } from '../fields/responses-fields.js';
@@ -66,7 +66,7 @@ export const fieldsOfRoute = {
   },
   responses: responsesFields,
   ...messagesFields,
-  predict: { prompt: text },
+  predict: predictFields,
   infer: inferFields,
   embeddings: {
     ...inputFields,

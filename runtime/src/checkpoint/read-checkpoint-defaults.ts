@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkSmallFile, isObject, parseSmallJson, type GgufHeader } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
-import { generationDefaults, type GenerationDefaults } from '../request/fields/generation-defaults.js';
+import { checkpointDefaults, type CheckpointDefaults } from '../request/fields/generation-defaults.js';
 import { specialTokensOf } from '../tokens/chat-template.js';
 import { ggufEosIds } from '../tokens/gguf-tokenizer.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
@@ -14,14 +14,14 @@ import type { Tokenizer } from '../tokens/tokenizer.js';
  * @param gguf of the GGUF file that the checkpoint is, whose keys take config.json's place; null for safetensors
  * @throws FailureError CheckpointCorrupt, TokenizerInvalid
  */
-export async function readGenerationDefaults(
+export async function readCheckpointDefaults(
   folder: string,
   gguf: GgufHeader | null,
   tokenizer: Pick<Tokenizer, 'tokenId'>,
-): Promise<GenerationDefaults> {
+): Promise<CheckpointDefaults> {
   const config = gguf === null ? await readJson(folder, 'config.json') : { eos_token_id: ggufEosIds(gguf) };
   const { eos_token: eos } = specialTokensOf((await readJson(folder, 'tokenizer_config.json')) ?? {});
-  return generationDefaults(
+  return checkpointDefaults(
     await readJson(folder, 'generation_config.json'),
     config ?? {},
     eos === undefined ? null : tokenizer.tokenId(eos),

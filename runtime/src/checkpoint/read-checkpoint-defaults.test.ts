@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { readGenerationDefaults } from './read-generation-defaults.js';
+import { readCheckpointDefaults } from './read-checkpoint-defaults.js';
 
 const tokenizer = { tokenId: (token: string) => (token === '<|im_end|>' ? 45 : null) };
 
@@ -17,7 +17,7 @@ afterEach(async () => {
 async function eosIds(files: Readonly<Record<string, object>>): Promise<readonly number[]> {
   for (const [name, content] of Object.entries(files))
     await writeFile(join(dir, name), JSON.stringify(content));
-  return (await readGenerationDefaults(dir, null, tokenizer)).eosIds;
+  return (await readCheckpointDefaults(dir, null, tokenizer)).eosIds;
 }
 
 // vLLM's engine ends a text at the tokenizer's eos_token and at those of generation_config.json.
@@ -46,7 +46,7 @@ test.each([
   ['config.json', '[]', 'is not a JSON object'],
 ])('a hostile %s is refused by name', async (name, text, part) => {
   await writeFile(join(dir, name), text);
-  const read = readGenerationDefaults(dir, null, tokenizer);
+  const read = readCheckpointDefaults(dir, null, tokenizer);
   await expect(read).rejects.toMatchObject({ reason: 'CheckpointCorrupt' });
   await expect(read).rejects.toThrow(part);
 });
