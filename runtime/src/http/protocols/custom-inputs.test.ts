@@ -28,6 +28,14 @@ test.each([
   for (let at = 0; at <= text.length; at++) expect(inputOf(text.slice(0, at), text.slice(at))).toBe(expected);
 });
 
+test('no piece ends within a character', () => {
+  const inputs = new CustomInputs(new Set(['patch']));
+  const pieces = Array.from('{"input":"\\ud83d\\ude00\\ud83dx\\n"}').map(
+    (piece, i) => inputs.read([{ index: 0, start: i === 0 ? start : null, arguments: piece }])[0]!.arguments,
+  );
+  expect(pieces.filter((piece) => piece !== '')).toEqual(['😀', '\ud83dx', '\n']);
+});
+
 test('arguments of functions stay what they are, between calls of custom tools', () => {
   const inputs = new CustomInputs(new Set(['patch']));
   const calls = [start, { id: 'call_1', name: 'time' }, start].map((each, index) => ({

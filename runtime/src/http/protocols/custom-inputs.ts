@@ -74,7 +74,7 @@ class InputText {
         this.#state = 'done';
         return decoded;
       }
-      const length = text[at + 1] === 'u' ? 6 : 2;
+      const length = lengthOfEscape(text, at);
       const escape = text.slice(at, at + length);
       if (escape.length < length) {
         this.#held = escape;
@@ -87,8 +87,16 @@ class InputText {
   }
 }
 
+/** Of one whole character: a piece must not end within two escapes that make one. */
+function lengthOfEscape(text: string, at: number): number {
+  if (text[at + 1] !== 'u') return 2;
+  const isFirstOfTwo = /^d[89ab]/i.test(text.slice(at + 2, at + 4));
+  return isFirstOfTwo && '\\u'.startsWith(text.slice(at + 6, at + 8)) ? 12 : 6;
+}
+
 function unescaped(escape: string): string {
   const letter = escape.charAt(1);
-  if (letter === 'u') return String.fromCharCode(parseInt(escape.slice(2), 16));
+  if (letter === 'u')
+    return escape.replace(/\\u(.{4})/gs, (_, unit: string) => String.fromCharCode(parseInt(unit, 16)));
   return escapes[letter] ?? letter;
 }
