@@ -77,22 +77,32 @@ test('the process that starts text processes is replaced where it is lost', asyn
   expect(launcherPid(server)).not.toBe(lost);
 });
 
-/** Whether a thread of it other than the first, as those that encode are, is on a core or waits for one. */
-function isComputing(pid: number): boolean {
-  const tasks = readdirSync(`/proc/${String(pid)}/task`).filter((task) => Number(task) !== pid);
-  return tasks.some((task) => /\) R /.test(readFileSync(`/proc/${String(pid)}/task/${task}/stat`, 'utf8')));
+/** Processor time, in hundredths of a second, of the thread besides the first that has most: the one that encodes. */
+function encodingTicks(pid: number): number {
+  const folder = `/proc/${String(pid)}/task`;
+  const threads = readdirSync(folder).filter((thread) => Number(thread) !== pid);
+  const ticks = threads.map((thread) => {
+    const fields = readFileSync(`${folder}/${thread}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return Number(fields[11]) + Number(fields[12]);
+  });
+  return Math.max(...ticks);
 }
 
 test('the process that starts text processes is replaced where it stalls', async () => {
   const server = replica().child.pid!;
   const stalled = launcherPid(server);
+  const before = new Map(textPids(server).map((pid) => [pid, encodingTicks(pid)]));
+  // More than what a process takes to start: one without a task is not to be ended.
+  const isEncoding = (pid: number): boolean => encodingTicks(pid) - (before.get(pid) ?? 0) > 100;
   const leaving = new AbortController();
   const asked = [1, 2].map(() =>
     replica()
       .post('/v1/completions', longWork, leaving.signal)
       .catch(() => null),
   );
-  await eventually('both to be at work', () => textPids(server).filter(isComputing).length === 2);
+  await eventually('both to be at work', () => textPids(server).filter(isEncoding).length === 2);
   process.kill(stalled, 'SIGSTOP');
   leaving.abort();
   await Promise.all(asked);

@@ -18,7 +18,7 @@ export interface SchemaDifferences {
 
 /** What the two spell the same way. */
 const keywords = [
-  ...['type', 'format', 'pattern', 'enum', 'default', 'minimum', 'maximum', 'minLength', 'maxLength'],
+  ...['type', 'format', 'pattern', 'enum', 'default', 'maximum', 'minLength', 'maxLength'],
   ...['minItems', 'maxItems', 'minProperties', 'maxProperties'],
 ];
 
@@ -56,9 +56,18 @@ function compare(ours: Schema, theirs: Schema, path: string, found: Found): void
   if (typeof values === 'object' && typeof others === 'object') compare(values, others, `${path}{}`, found);
 }
 
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
 /** A choice of types is `type` in the one and `anyOf` in the other. */
 function differs(ours: Schema, theirs: Schema): boolean {
-  return keywords
-    .filter((keyword) => keyword !== 'type' || theirs['anyOf'] === undefined)
-    .some((keyword) => JSON.stringify(ours[keyword]) !== JSON.stringify(theirs[keyword]));
+  return (
+    !isSame(minimumOf(ours), minimumOf(theirs)) ||
+    keywords
+      .filter((keyword) => keyword !== 'type' || theirs['anyOf'] === undefined)
+      .some((keyword) => !isSame(ours[keyword], theirs[keyword]))
+  );
 }
+
+/** With whether it is excluded, which JSON Schema says by another keyword, and a CRD by a mark. */
+const minimumOf = ({ minimum, exclusiveMinimum }: Schema): readonly [unknown, boolean] =>
+  typeof exclusiveMinimum === 'number' ? [exclusiveMinimum, true] : [minimum, exclusiveMinimum === true];
