@@ -16,7 +16,6 @@ import {
 } from './request/fields/generation-defaults.js';
 import type { Logger } from './log/logger.js';
 import { thinkIds } from './request/text/think-ids.js';
-import type { ChatTemplate } from './tokens/chat-template.js';
 import { TextProcesses } from './text-processes/text-processes.js';
 import { textRoomMb } from './text-processes/text-room.js';
 import { requireRenderable } from './tokens/require-renderable.js';
@@ -28,7 +27,7 @@ import { probeDialect } from './tools/probe-dialect.js';
 
 export interface ModelFiles {
   readonly tokenizer: Tokenizer;
-  readonly chatTemplate: ChatTemplate | null;
+  readonly chatTemplate: TemplateRenderer | null;
   /** Where long texts are encoded and rendered. To be closed. */
   readonly processes: TextProcesses;
   readonly defaults: CheckpointDefaults;
@@ -45,27 +44,27 @@ export interface ModelFiles {
  */
 export async function readModelFiles(model: string, logger: Logger): Promise<ModelFiles> {
   const { dir, gguf } = await openLocalModel(model);
-  const [text, chatTemplate] = await Promise.all([readTokenizerText(dir, gguf), readChatTemplate(dir, gguf)]);
+  const [text, template] = await Promise.all([readTokenizerText(dir, gguf), readChatTemplate(dir, gguf)]);
   // A file of strangers: a process reads it first, which may die of it.
   const processes = await TextProcesses.start({
     tokenizerJson: text.text,
     tokenizerName: text.name,
-    template: chatTemplate?.source ?? null,
+    template: template?.source ?? null,
     roomMb: textRoomMb(readIfThere),
     logger,
   });
   try {
-    if (chatTemplate !== null) await requireRenderable(chatTemplate, processes);
+    const chatTemplate = template === null ? null : new TemplateRenderer(template, processes);
+    if (chatTemplate !== null) await requireRenderable(chatTemplate);
     const tokenizer = Tokenizer.fromJson(text.text, text.name, processes);
-    const renderer = chatTemplate === null ? null : new TemplateRenderer(chatTemplate, processes);
     return {
       tokenizer,
       chatTemplate,
       processes,
       defaults: await readCheckpointDefaults(dir, gguf, tokenizer),
-      tokenizerInfo: await readTokenizerInfo(dir, gguf, chatTemplate),
-      thinksByItself: renderer !== null && (await thinksByItself(renderer)),
-      toolDialect: renderer === null ? null : await findDialect(renderer, tokenizer, logger),
+      tokenizerInfo: await readTokenizerInfo(dir, gguf, template),
+      thinksByItself: chatTemplate !== null && (await thinksByItself(chatTemplate)),
+      toolDialect: chatTemplate === null ? null : await findDialect(chatTemplate, tokenizer, logger),
     };
   } catch (error) {
     await processes.close();
@@ -94,7 +93,7 @@ type Parsers = Pick<EngineConfig['engine'], 'toolCallParser' | 'reasoningParser'
  * @throws FailureError InvalidEngineConfig: the vocabulary lacks the tokens of the reasoning parser
  */
 export function servedModel(
-  { tokenizer, chatTemplate, processes, defaults, tokenizerInfo, thinksByItself, toolDialect }: ModelFiles,
+  { tokenizer, chatTemplate, defaults, tokenizerInfo, thinksByItself, toolDialect }: ModelFiles,
   server: ServerDefaults,
   info: EngineInfo,
   maxModelLen: number,
@@ -103,7 +102,7 @@ export function servedModel(
   const kind = toolCallParsers.get(toolCallParser ?? '');
   return {
     tokenizer,
-    chatTemplate: chatTemplate === null ? null : new TemplateRenderer(chatTemplate, processes),
+    chatTemplate,
     defaults: generationDefaults(defaults, server, thinksByItself),
     eosIds: defaults.eosIds,
     vocabSize: info.vocabSize,

@@ -23,8 +23,10 @@ async function readPrompts(): Promise<Int32Array[]> {
   if (chatTemplate === null) throw new Error('the demo model has no chat template');
   const lines = readFileSync(folder('../../deploy/demo-model/questions/llmservice.txt'), 'utf8').split('\n');
   const questions = lines.filter((line) => /^\w.* \| /.test(line)).slice(0, 24);
-  const texts = questions.map((line) =>
-    chatTemplate.render({ messages: [{ role: 'user', content: `${line.split(' | ')[0]}?` }] }),
+  const texts = await Promise.all(
+    questions.map((line) =>
+      chatTemplate.render({ messages: [{ role: 'user', content: `${line.split(' | ')[0]}?` }] }),
+    ),
   );
   return Promise.all(texts.map((text) => tokenizer.encode(text, { addSpecialTokens: false })));
 }

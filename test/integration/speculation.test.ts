@@ -68,7 +68,7 @@ describe('the demo model, whose layer for multi-token prediction is trained', ()
     await processes.close();
     const arrivals: Arrival[] = [];
     for (const [i, line] of asked.entries()) {
-      const text = chatTemplate!.render({
+      const text = await chatTemplate!.render({
         messages: [{ role: 'user', content: `${line.split(' | ')[0]}?` }],
       });
       const prompt = await tokenizer.encode(text, { addSpecialTokens: false });

@@ -2,10 +2,12 @@ import { expect, jest, test } from '@jest/globals';
 import type { TextReply } from '../text-processes/protocol.js';
 import { ChatTemplate } from './chat-template.js';
 import { requireRenderable } from './require-renderable.js';
+import { TemplateRenderer } from './template-renderer.js';
 
-const compile = (source: string): ChatTemplate => ChatTemplate.compile(source, {})!;
 type Rendered = Exclude<TextReply, { readonly kind: 'ids' }>;
 const replying = (reply: Rendered) => ({ render: jest.fn(() => Promise.resolve(reply)) });
+const renderer = (source: string, processes: ReturnType<typeof replying>): TemplateRenderer =>
+  new TemplateRenderer(ChatTemplate.compile(source, {})!, processes);
 const idle = replying({ kind: 'failed', message: 'a process has nothing to do here' });
 
 test.each([
@@ -20,7 +22,7 @@ test.each([
     '{% if messages | length > 9 %}{{ 1 | no_such }}{% endif %}',
   ],
 ])('takes a template that %s', async (_, source) => {
-  await requireRenderable(compile(source), idle);
+  await requireRenderable(renderer(source, idle));
   expect(idle.render).not.toHaveBeenCalled();
 });
 
@@ -34,14 +36,14 @@ test.each([
   ['adds a number to a text', "{{ 'a' + 1 }}", "unsupported operand type(s) for +: 'str' and 'int'"],
 ])('names the fault of one that %s', async (_, source, why) => {
   const failure = { reason: 'ChatTemplateInvalid', message: expect.stringContaining(why) };
-  await expect(requireRenderable(compile(source), idle)).rejects.toMatchObject(failure);
+  await expect(requireRenderable(renderer(source, idle))).rejects.toMatchObject(failure);
 });
 
 test('leaves one that takes long to a process, and heeds what came of it', async () => {
-  const long = compile('{% for i in range(99999) %}{% endfor %}');
-  await requireRenderable(long, replying({ kind: 'text', text: '' }));
+  const long = '{% for i in range(99999) %}{% endfor %}';
+  await requireRenderable(renderer(long, replying({ kind: 'text', text: '' })));
   const refused = replying({ kind: 'refused', message: 'it takes too much work to be rendered' });
-  await expect(requireRenderable(long, refused)).rejects.toMatchObject({
+  await expect(requireRenderable(renderer(long, refused))).rejects.toMatchObject({
     reason: 'ChatTemplateInvalid',
     message: expect.stringContaining('it takes too much work'),
   });

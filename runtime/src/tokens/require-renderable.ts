@@ -1,8 +1,8 @@
 // At load: a template that renders no conversation at all is the checkpoint's fault, and no client is to hear of it first.
 
 import { FailureError } from '@llmservice/crds';
-import type { TextProcesses } from '../text-processes/text-processes.js';
-import { ChatTemplateRefusal, type ChatTemplate, type ChatTemplateInput } from './chat-template.js';
+import { ChatTemplateRefusal, type ChatTemplateInput } from './chat-template.js';
+import type { ChatRenderer } from './template-renderer.js';
 
 const user = { role: 'user', content: 'a' };
 const tool = { name: 'f', description: 'a', parameters: { type: 'object', properties: {} } };
@@ -20,17 +20,11 @@ const probes: readonly ChatTemplateInput[] = [
   },
 ];
 
-/**
- * @param processes with the same template: one that does not end holds up nothing else
- * @throws FailureError ChatTemplateInvalid
- */
-export async function requireRenderable(
-  template: ChatTemplate,
-  processes: Pick<TextProcesses, 'render'>,
-): Promise<void> {
+/** @throws FailureError ChatTemplateInvalid; QueueTimeout, EngineFault: the template could not be tried */
+export async function requireRenderable(template: ChatRenderer): Promise<void> {
   let failure: string | null = null;
   for (const probe of probes) {
-    const why = await whyNot(template, processes, probe);
+    const why = await whyNot(template, probe);
     if (why === null) return;
     failure ??= why;
   }
@@ -39,17 +33,13 @@ export async function requireRenderable(
 }
 
 /** Null: the template renders it, refuses it of its own accord, or asks for a variable. */
-async function whyNot(
-  template: ChatTemplate,
-  processes: Pick<TextProcesses, 'render'>,
-  input: ChatTemplateInput,
-): Promise<string | null> {
+async function whyNot(template: ChatRenderer, input: ChatTemplateInput): Promise<string | null> {
   try {
-    if (template.renderBriefly(input) !== null) return null;
+    await template.render(input);
+    return null;
   } catch (error) {
-    const isRaised = error instanceof ChatTemplateRefusal && error.isRaised;
-    return isRaised ? null : (error as Error).message;
+    if (error instanceof ChatTemplateRefusal) return error.isRaised ? null : error.message;
+    if (error instanceof FailureError && error.reason === 'ChatTemplateInvalid') return error.message;
+    throw error;
   }
-  const reply = await processes.render(input);
-  return reply.kind === 'text' ? null : reply.message;
 }

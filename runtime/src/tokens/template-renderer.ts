@@ -27,7 +27,7 @@ export class TemplateRenderer implements ChatRenderer {
   /** @param processes with the same template */
   constructor(
     private readonly template: ChatTemplate,
-    private readonly processes: TextProcesses,
+    private readonly processes: Pick<TextProcesses, 'render'>,
   ) {
     this.showsUsers = showsUsers(template);
   }
