@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import type OpenAI from 'openai';
 import type { ApiError } from '../body/api-error.js';
 import { noDefaults } from '../fields/generation-defaults.fixture.js';
 import { checkpointDefaults } from '../fields/generation-defaults.js';
@@ -14,16 +13,6 @@ const defaults = {
 const parse = (kind: GenerationKind, body: object): ReturnType<typeof parseRequest> =>
   parseRequest(kind, body, defaults, 99n);
 const messages = [{ role: 'user', content: 'x' }];
-/** Each effort of OpenAI's client, and whether the model is to think. */
-const efforts: Readonly<Record<NonNullable<OpenAI.ReasoningEffort>, boolean>> = {
-  none: false,
-  minimal: true,
-  low: true,
-  medium: true,
-  high: true,
-  xhigh: true,
-  max: true,
-};
 const chat = (body: object): ReturnType<typeof parseRequest> => parse('chat', { messages, ...body });
 const refusal = (act: () => unknown): ApiError => {
   try {
@@ -33,59 +22,8 @@ const refusal = (act: () => unknown): ApiError => {
   }
   throw new Error('was accepted');
 };
-const kwargsOf = (kind: GenerationKind, body: object): unknown => {
-  const [prompt] = parse(kind, { messages, ...body }).prompts;
-  return prompt?.kind === 'messages' ? prompt.templateKwargs : null;
-};
 
 describe('parseRequest', () => {
-  test('takes the checkpoint’s sampling defaults, and OpenAI’s where it has none', () => {
-    expect(chat({}).sampling).toMatchObject({
-      temperature: 0.6,
-      topK: 20,
-      topP: 1,
-      minP: 0,
-      repetitionPenalty: 1,
-      seed: 99n,
-    });
-    expect(defaults.eosIds).toEqual([7, 8]);
-  });
-
-  test.each([
-    ['chat', {}, 0.6],
-    ['chat', { enable_thinking: true }, 0.6],
-    ['chat', { reasoning_effort: 'none' }, 0.2],
-    ['predict', {}, 0.2],
-    ['predict', { reasoning: 'true' }, 0.6],
-    ['chat', { enable_thinking: false, temperature: 1.5 }, 1.5],
-  ] as const)('samples by mode on %s with %j', (kind, body, temperature) => {
-    const sampling_defaults = { plain: { temperature: 0.2, presence_penalty: 1.5, top_p: 'x' } };
-    const byMode = { ...noDefaults, ...checkpointDefaults({ temperature: 0.6, sampling_defaults }, {}) };
-    const { sampling } = parseRequest(kind, { messages, ...body }, byMode, 99n);
-    expect(sampling).toMatchObject({ temperature, presencePenalty: temperature === 0.6 ? 0 : 1.5, topP: 1 });
-  });
-
-  test.each([
-    ['chat', {}, true],
-    ['predict', {}, true],
-    ['chat', { reasoning: false }, false],
-  ] as const)('a server that thinks by default does on %s with %j: %s', (kind, body, expected) => {
-    const server = { ...noDefaults, sampling: { thinking: { top_k: 1 }, plain: { top_k: 2 } }, thinks: true };
-    const { prompts, sampling } = parseRequest(kind, { messages, ...body }, server, 99n);
-    expect(prompts).toMatchObject([{ templateKwargs: { enable_thinking: expected } }]);
-    expect(sampling.topK).toBe(expected ? 1 : 2);
-  });
-
-  test('a model that does not think by itself samples as without thinking', () => {
-    const quiet = {
-      ...noDefaults,
-      sampling: { thinking: { top_k: 1 }, plain: { top_k: 2 } },
-      thinksByItself: false,
-    };
-    expect(parseRequest('chat', { messages }, quiet, 99n).sampling.topK).toBe(2);
-    expect(parseRequest('completions', { prompt: 'x' }, quiet, 99n).sampling.topK).toBe(2);
-  });
-
   test('joins text parts and takes developer for system', () => {
     const parts = [
       { type: 'text', text: 'a' },
@@ -252,25 +190,6 @@ describe('parseRequest', () => {
     ).not.toThrow();
   });
 
-  test.each([
-    ['reasoning', { reasoning: 'true' }, true],
-    ['enable_thinking', { enable_thinking: false }, false],
-    ['chat_template_kwargs', { chat_template_kwargs: { enable_thinking: true } }, true],
-    ['chat_template_kwargs as a text', { chat_template_kwargs: { enable_thinking: 'false' } }, false],
-    ['an effort of none', { reasoning_effort: 'none' }, false],
-  ])('%s is the thinking switch', (_, body, value) => {
-    expect(kwargsOf('chat', body)).toMatchObject({ enable_thinking: value });
-    expect(kwargsOf('predict', body)).toMatchObject({ enable_thinking: value });
-  });
-
-  test.each(Object.entries(efforts))('takes the effort %s', (reasoning_effort, thinks) => {
-    expect(kwargsOf('chat', { reasoning_effort })).toEqual({ reasoning_effort, enable_thinking: thinks });
-  });
-
-  test('thinking is off on :predict and the template’s own on chat', () => {
-    expect([kwargsOf('predict', {}), kwargsOf('chat', {})]).toEqual([{ enable_thinking: false }, {}]);
-  });
-
   test('says how a request waits and with whom it shares the cache; nothing of it by default', () => {
     expect(chat({ user: 'team', priority: -2, max_queue_seconds: 1.5, cache_salt: 's' })).toMatchObject({
       fairnessKey: 'team',
@@ -279,24 +198,6 @@ describe('parseRequest', () => {
       cacheSalt: 's',
     });
     expect(chat({})).toMatchObject({ fairnessKey: '', priority: null, maxQueueMs: null, cacheSalt: null });
-  });
-
-  test('what a checkpoint asks for and no request may counts as not said', () => {
-    const odd = {
-      ...noDefaults,
-      ...checkpointDefaults({ temperature: -1, top_p: 0, repetition_penalty: 0, top_k: 20 }, {}),
-    };
-    const { sampling } = parseRequest('chat', { messages }, odd, 99n);
-    expect(sampling).toMatchObject({ temperature: 1, topP: 1, repetitionPenalty: 1, topK: 20 });
-  });
-
-  test('a temperature that floats cannot be divided by is greedy', () => {
-    expect(chat({ temperature: 1e-39 }).sampling.temperature).toBe(0);
-    expect(chat({ temperature: 1e-5 }).sampling.temperature).toBe(1e-5);
-  });
-
-  test('a negative seed is a seed of its own', () => {
-    expect(chat({ seed: -1 }).sampling.seed).toBe(2n ** 64n - 1n);
   });
 });
 
