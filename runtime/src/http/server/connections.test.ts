@@ -158,10 +158,12 @@ describe.each([
     const large = serve((_request, response) => {
       answers.push(response);
       // More than the kernel's buffers take.
-      response.write(Buffer.alloc(32 * 2 ** 20));
+      response.write(Buffer.alloc(64 * 2 ** 20));
     }).listen(0, '127.0.0.1');
     await once(large, 'listening');
-    const readers = new StalledReaders(large, limits);
+    // The kernel takes more of a write as its buffers empty, in steps that a full machine makes long.
+    const readerMs = 3 * limits.readerMs;
+    const readers = new StalledReaders(large, { ...limits, readerMs });
     const { port } = large.address() as AddressInfo;
     const dialLarge = async (): Promise<[Socket, ServerResponse]> => {
       const socket = connectTo(port).on('error', () => undefined);
@@ -182,7 +184,7 @@ describe.each([
     const [idler, unread] = await dialLarge();
     idler.pause();
     await once(unread, 'close');
-    await sleep(2 * limits.readerMs);
+    await sleep(2 * readerMs);
     expect(read.destroyed).toBe(false);
     reader.destroy();
     readers.stop();
