@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <thread>
+#include <utility>
 
 #include "backends/gpu/kernels/rows.h"
 #include "gpu_support.h"
@@ -106,8 +107,11 @@ TEST_P(AllReduceTest, AddsInRankOrderTurnAfterTurn) {
 TEST_P(AllReduceTest, TheFusedFormHasTheBitsOfTwo) {
   const int32_t size = GetParam();
   on_ranks(size, gpu::kOneShotFloats, [&](Rank& own, const DeviceRanks& ranks) {
-    for (const int64_t rows : {1, 3, 70}) {
-      const int64_t dim = 257;
+    // By single columns and by fours; a quad of each thread, and more than stay in registers. More rows than
+    // blocks, where one device has room for the blocks of all ranks: they wait for each other.
+    const int64_t many = size < 8 ? 70 : 30;
+    for (const auto& [rows, dim] : std::vector<std::pair<int64_t, int64_t>>{
+             {1, 257}, {3, 257}, {many, 257}, {many, 512}, {3, 2052}, {1, 9216}}) {
       const std::vector<float> share = random_floats(rows * dim, 7 + ranks.rank);
       const std::vector<float> before = random_floats(rows * dim, 50);
       float* const weight = own.put(random_floats(dim, 51));
