@@ -9,7 +9,7 @@
 
 namespace llmservice::gpu {
 
-__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
+__device__ __forceinline__ float sigmoid(float x) { return reciprocal(1.0f + expf(-x)); }
 
 template <bool kWhole>
 struct SiluMul {

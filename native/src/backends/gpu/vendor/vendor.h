@@ -12,6 +12,7 @@
 //   count_lanes(ballot)            how many lanes it names
 //   unfused_mul(a, b)              rounded by itself: never part of a fused multiply-add
 //   unfused_add(a, b)
+//   reciprocal(x)                  1 / x, to within a unit in the last place
 //   add_to(counter, value)         adds to an unsigned integer in shared or device memory as one step for all
 //                                  threads, and returns what it was
 //   dynamic_shared<T>()            the launch's shared_bytes, on 128 bytes
