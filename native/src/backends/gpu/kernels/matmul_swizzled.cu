@@ -83,18 +83,36 @@ __device__ void join(const Product& p, const Piece& piece, int32_t first_output,
   publish_block();  // what others had written before they counted is read only after
   if (lane_id() == 0) *counter = 0;
   constexpr int kCount = kBatch<kTokens>;
+  // Sums of so many slices are read at once: each comes from L2, and one after the other they would take
+  // longer than the product of a few rows.
+  constexpr int kAtOnce = 32 / kCount;
 #pragma unroll 1
   for (int at = 0; at < kTokens / 2; at += kCount) {
     float sums[kCount];
 #pragma unroll 1
-    for (int32_t slice = first; slice <= last; ++slice) {
-      const float* const from = partial_sums<kTokens>(p, piece, slice) + at * kWarpSize;
+    for (int32_t slice = first; slice <= last; slice += kAtOnce) {
+      float4 parts[kAtOnce][kCount / 4];
 #pragma unroll
-      for (int i = 0; i < kCount; i += 4) {
-        const float4 four = *reinterpret_cast<const float4*>(from + i * kWarpSize);
-        const float values[] = {four.x, four.y, four.z, four.w};
+      for (int s = 0; s < kAtOnce; ++s) {
+        if (slice + s > last) break;
+        const float* const from = partial_sums<kTokens>(p, piece, slice + s) + at * kWarpSize;
 #pragma unroll
-        for (int j = 0; j < 4; ++j) sums[i + j] = slice == first ? values[j] : sums[i + j] + values[j];
+        for (int i = 0; i < kCount / 4; ++i) {
+          parts[s][i] = *reinterpret_cast<const float4*>(from + 4 * i * kWarpSize);
+        }
+      }
+#pragma unroll
+      for (int s = 0; s < kAtOnce; ++s) {
+        if (slice + s > last) break;
+#pragma unroll
+        for (int i = 0; i < kCount; i += 4) {
+          const float4& four = parts[s][i / 4];
+          const float values[] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+          for (int j = 0; j < 4; ++j) {
+            sums[i + j] = slice + s == first ? values[j] : sums[i + j] + values[j];
+          }
+        }
       }
     }
     write(p, int64_t{piece.token_block} * kTokens + at * 2, first_output, sums, false);
