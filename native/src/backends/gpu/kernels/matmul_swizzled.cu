@@ -194,8 +194,11 @@ __global__ void __launch_bounds__((Ring<dtype, kTokens>::kThreads), 1) product_k
   }
 }
 
-// Sums of parts of K take much memory where there are more rows.
-constexpr int64_t kMaxSplitRows = 1024;
+// With more rows, sums of slices would take more memory than those of so many rows of a matrix whose slices
+// occupy every multiprocessor.
+int64_t max_split_rows(const DeviceMatrix& matrix, const Slices& slices) {
+  return int64_t{1024} * matrix.multiprocessors / slices.count;
+}
 
 // By the time that blocks take one after the other, in cycles of a multiprocessor: its tensor cores need four
 // for each token of a unit, memory as many as for some hundred tokens.
@@ -210,7 +213,7 @@ SwizzledShape shape_for(const DeviceMatrix& matrix, int64_t rows) {
   int64_t least = INT64_MAX;
   for (const SwizzledShape shape : {SwizzledShape{256, true}, {128, true}, {128, false}}) {
     const int64_t blocks = divide_up(rows, shape.tokens);
-    if (!shape.whole && rows > kMaxSplitRows) continue;
+    if (!shape.whole && rows > max_split_rows(matrix, slices)) continue;
     const int64_t pieces = shape.whole ? divide_up(slices.pairs * blocks, multiprocessors)
                                        : divide_up(slices.count * blocks, multiprocessors);
     const int64_t units = (shape.whole ? slices.k_tiles : slices.length) + kEnds;
@@ -289,8 +292,10 @@ Launch multiply_in(const DeviceMatrix& matrix, const SwizzledShape& shape, int64
 }  // namespace
 
 int64_t swizzled_workspace(const DeviceMatrix& matrix, int64_t rows) {
-  const int64_t tokens = divide_up(rows < kMaxSplitRows ? rows : kMaxSplitRows, 256) * 256;
-  const int64_t sums = cut_matrix(matrix).count * 2 * int64_t{2 * kTileRows} * tokens;
+  const Slices slices = cut_matrix(matrix);
+  const int64_t split = max_split_rows(matrix, slices);
+  const int64_t tokens = divide_up(rows < split ? rows : split, 256) * 256;
+  const int64_t sums = slices.count * 2 * int64_t{2 * kTileRows} * tokens;
   return activation_room(matrix, rows) + sums * static_cast<int64_t>(sizeof(float));
 }
 
