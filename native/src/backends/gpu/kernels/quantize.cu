@@ -23,8 +23,8 @@ template <DType dtype, class Source>
 __global__ void __launch_bounds__(kThreads) quantize_kernel(Records to, Source source, int64_t rows) {
   const uint32_t quad = blockIdx.x * kThreads + threadIdx.x;
   const bool within = quad < static_cast<uint32_t>(to.tiles) * kTileLanes<dtype>;
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   for (uint32_t row = blockIdx.y; row < rows; row += gridDim.y) {
     const Float4 values = within ? source(row, quad) : Float4{};
     write_record<dtype>(to, row, quad, within, values);
@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(kThreads)
   const uint32_t quads = static_cast<uint32_t>(to.tiles) * kTileLanes<dtype>;
   const int64_t at = int64_t{blockIdx.x} * dim;
   HeldRowNormer<kWhole> normer(weight, eps, dim);
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   add_and_norm(normer, x + at, added == nullptr ? nullptr : added + at, dim, RowMark(marks, blockIdx.x),
                [&](int32_t col, const Float4& values) {
                  const uint32_t quad = static_cast<uint32_t>(col) / 4;

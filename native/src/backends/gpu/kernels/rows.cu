@@ -17,8 +17,8 @@ __global__ void __launch_bounds__(kThreads)
                         FaultMarks marks) {
   const int64_t at = blockIdx.x * dim;
   HeldRowNormer<kWhole> normer(weight, eps, dim);
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   add_and_norm(normer, x + at, added == nullptr ? nullptr : added + at, dim, RowMark(marks, blockIdx.x),
                [&](int64_t col, const Float4& values) { store_quad<kWhole>(out + at, col, dim, values); });
 }
@@ -28,8 +28,8 @@ __global__ void __launch_bounds__(kThreads)
     rms_norm_kernel(const float* x, const float* weight, float eps, int64_t dim, float* out) {
   const int64_t at = blockIdx.x * dim;
   HeldRowNormer<kWhole> normer(weight, eps, dim);
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   normer.norm(
       x + at, RowMark({}, 0), [&](int64_t col) { return load_quad<kWhole>(x + at, col, dim); },
       [](int64_t, const Float4& values) { return values; },
@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(kThreads)
 template <class Body>
 __global__ void __launch_bounds__(kThreads) each_kernel(int64_t rows, int64_t width, Body body) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   if (i < rows * width) body(i / width, i % width);
 }
 
