@@ -17,7 +17,7 @@ struct Tile {
 
   float sums[kGroups][kRegisters];
 
-  __device__ float sum(int i) const { return sums[i / kRegisters][i % kRegisters]; }
+  __device__ float& sum(int i) { return sums[i / kRegisters][i % kRegisters]; }
 
   __device__ void clear() {
 #pragma unroll
