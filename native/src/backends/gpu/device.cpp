@@ -145,10 +145,8 @@ void Device::zero(void* device, size_t bytes) {
 }
 
 void Device::give_shared_memory(const Launch& launch) {
-  if (launch.put_on != nullptr) return;
-  const auto [place, is_new] = shared_given_.try_emplace(launch.kernel, kPlainShared);
-  if (is_new) check(divide_for_shared_memory(launch.kernel), "prepare a kernel");
-  uint32_t& given = place->second;
+  if (launch.shared_bytes <= kPlainShared) return;
+  uint32_t& given = shared_given_[launch.kernel];
   if (launch.shared_bytes <= given) return;
   check(gpuFuncSetAttribute(launch.kernel, gpuFuncAttributeMaxDynamicSharedMemorySize,
                             static_cast<int>(launch.shared_bytes)),

@@ -87,14 +87,6 @@ inline std::string architecture_of(const gpuDeviceProp_t& properties) {
   return "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
 }
 
-// Kernels share a multiprocessor only where both want it divided alike between cache and shared memory: a
-// kernel that asked for little of it would wait for the product before it to leave, and hold up the one
-// behind it.
-inline gpuError_t divide_for_shared_memory(const void* kernel) {
-  return cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                              cudaSharedmemCarveoutMaxShared);
-}
-
 // Kernels may begin while the one before ends: each says itself what it waits for (wait_for_previous).
 inline gpuError_t enqueue(const Launch& launch, gpuStream_t stream) {
   void* arguments[Launch::kArguments];

@@ -95,9 +95,6 @@ inline std::string architecture_of(const gpuDeviceProp_t& properties) {
   return name.substr(0, name.find(':'));
 }
 
-// Cache and shared memory are apart.
-inline gpuError_t divide_for_shared_memory(const void*) { return gpuSuccess; }
-
 inline gpuError_t enqueue(const Launch& launch, gpuStream_t stream) {
   void* arguments[Launch::kArguments];
   for (uint32_t i = 0; i < launch.count; ++i) {

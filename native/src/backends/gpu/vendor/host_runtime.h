@@ -104,7 +104,6 @@ EmulatedDevice& emulated_device();
 bool take_emulated(size_t bytes);
 void give_back_emulated(size_t bytes);
 
-inline gpuError_t divide_for_shared_memory(const void*) { return gpuSuccess; }
 gpuError_t enqueue(const Launch& launch, gpuStream_t stream);
 
 }  // namespace llmservice::gpu
