@@ -27,6 +27,9 @@ const maxSilentLooks = 10;
 /** Times in milliseconds. */
 const backOff = { backOff: 30_000, healthy: 60_000 };
 
+/** What outgrows both counts as slow: what is small stays small where others have the processors. */
+export type ShortTime = Pick<CompileLimits, 'wallSeconds' | 'cpuSeconds'>;
+
 export type CompileRequest =
   | { readonly type: 'vocabulary'; readonly vocabulary: Vocabulary }
   | {
@@ -36,11 +39,13 @@ export type CompileRequest =
       readonly text: string;
       readonly file: number;
       readonly limits: CompileLimits;
+      readonly short: ShortTime;
     }
   | { readonly type: 'kill'; readonly place: number };
 
 export type CompilerMessage =
   | { readonly type: 'alive' }
+  | { readonly type: 'outgrew'; readonly place: number }
   | { readonly type: 'ended'; readonly place: number; readonly outcome: CompileOutcome };
 
 export interface CompiledApart extends CompileOutcome {
@@ -56,6 +61,7 @@ interface Place {
 
 interface Work {
   readonly request: CompileRequest;
+  readonly outgrew: () => void;
   readonly ended: (outcome: CompileOutcome) => void;
   /** Not while its process is being replaced. */
   isSent: boolean;
@@ -63,6 +69,7 @@ interface Work {
 
 export class CompileProcesses {
   readonly #limits: CompileLimits;
+  readonly #short: ShortTime;
   /** Of each that runs at once. */
   readonly #places: readonly Place[];
   #vocabulary: Vocabulary | null = null;
@@ -71,8 +78,9 @@ export class CompileProcesses {
   #silentLooks = 0;
   readonly #backOff = new RestartBackOff(backOff);
 
-  constructor(atOnce: number, limits: CompileLimits) {
+  constructor(atOnce: number, limits: CompileLimits, short: ShortTime) {
     this.#limits = limits;
+    this.#short = short;
     this.#places = Array.from({ length: atOnce }, () => ({ file: makeMemoryFile(), work: null }));
     this.#start();
     setInterval(() => this.#look(), lookEveryMs);
@@ -84,13 +92,17 @@ export class CompileProcesses {
     this.#send({ type: 'vocabulary', vocabulary });
   }
 
-  /** @param place from 0, below `atOnce`; nothing else may be at it */
-  async compile(place: number, kind: GrammarKind, text: string): Promise<CompiledApart> {
+  /**
+   * @param place from 0, below `atOnce`; nothing else may be at it
+   * @param outgrew called once it has outgrown the short time
+   */
+  async compile(place: number, kind: GrammarKind, text: string, outgrew: () => void): Promise<CompiledApart> {
     const at = this.#at(place);
     const outcome = await new Promise<CompileOutcome>((resolve) => {
       const file = firstInherited + place;
-      const request = { type: 'compile', place, kind, text, file, limits: this.#limits } as const;
-      at.work = { request, ended: resolve, isSent: this.#send(request) };
+      const [limits, short] = [this.#limits, this.#short];
+      const request = { type: 'compile', place, kind, text, file, limits, short } as const;
+      at.work = { request, outgrew, ended: resolve, isSent: this.#send(request) };
     });
     return { ...outcome, file: at.file };
   }
@@ -139,6 +151,7 @@ export class CompileProcesses {
       if (child !== this.#process) return;
       this.#silentLooks = 0;
       if (message.type === 'ended') this.#end(message.place, message.outcome);
+      if (message.type === 'outgrew') this.#at(message.place).work?.outgrew();
     });
     // A process that never came to be has no exit.
     child.on('error', (error) => this.#lost(child, child.pid === undefined ? unstarted(error) : lost));
