@@ -13,8 +13,10 @@ import { ftruncateSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../config/child-environment.js';
 import { lowerPriority } from '../lower-priority.js';
+import { processorMs } from '../processor-time.js';
 import { execArguments } from './exec-arguments.js';
 import { RestartBackOff } from './restart-back-off.js';
+import { StallWatch } from './stall-watch.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
 const entry = fileURLToPath(new URL('../../dist/engine/grammar-process.js', import.meta.url));
@@ -22,8 +24,6 @@ const entry = fileURLToPath(new URL('../../dist/engine/grammar-process.js', impo
 /** Where its process finds the first file: after the standard streams and the channel. */
 const firstInherited = 4;
 const lookEveryMs = 1000;
-/** Looks without a sign of life, which comes every second but while the vocabulary is read. */
-const maxSilentLooks = 10;
 /** Times in milliseconds. */
 const backOff = { backOff: 30_000, healthy: 60_000 };
 
@@ -75,7 +75,7 @@ export class CompileProcesses {
   #vocabulary: Vocabulary | null = null;
   #process: ChildProcess | null = null;
   #startedAt = 0;
-  #silentLooks = 0;
+  #stall: StallWatch | null = null;
   readonly #backOff = new RestartBackOff(backOff);
 
   constructor(atOnce: number, limits: CompileLimits, short: ShortTime) {
@@ -132,7 +132,8 @@ export class CompileProcesses {
       return;
     }
     this.#startedAt = performance.now();
-    this.#silentLooks = 0;
+    const { pid } = this.#process;
+    this.#stall = new StallWatch(() => (pid === undefined ? null : processorMs(pid)));
     if (this.#vocabulary !== null) this.use(this.#vocabulary);
     for (const { work } of this.#places) if (work?.isSent === false) work.isSent = this.#send(work.request);
   }
@@ -149,7 +150,7 @@ export class CompileProcesses {
     child.on('message', (message: CompilerMessage) => {
       // What was lost may still be heard.
       if (child !== this.#process) return;
-      this.#silentLooks = 0;
+      this.#stall?.heard();
       if (message.type === 'ended') this.#end(message.place, message.outcome);
       if (message.type === 'outgrew') this.#at(message.place).work?.outgrew();
     });
@@ -176,7 +177,7 @@ export class CompileProcesses {
 
   /** Looks that this process did not take, since it stalled itself, do not count. */
   #look(): void {
-    if (++this.#silentLooks > maxSilentLooks) this.#process?.kill('SIGKILL');
+    if (this.#stall?.look() === true) this.#process?.kill('SIGKILL');
   }
 
   #lost(child: ChildProcess, outcome: CompileOutcome): void {
