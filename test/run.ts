@@ -29,8 +29,9 @@ interface Step {
 const reports = '.build/reports';
 
 // --forceExit: a handle that a test left open must not hold up the steps after it.
-const jest = (group: Step['group'], workers: number): Step => ({
+const jest = (group: Step['group'], workers: number, beside?: Step['group']): Step => ({
   group,
+  ...(beside === undefined ? {} : { beside }),
   name: `${group} tests`,
   command: `npm test -- --selectProjects ${group} --maxWorkers ${String(workers)} --forceExit --json --outputFile ${reports}/${group}.json`,
   report: {
@@ -72,13 +73,30 @@ const firstLines = (message: string): string =>
     .replaceAll(/\s+/g, ' ')
     .slice(0, 400);
 
+/** @param part of native/test/run.sh */
+const nativeTests = (name: string, part: string, beside: Step['group']): Step => ({
+  group: 'native',
+  name: `${name}, sanitized`,
+  beside,
+  command: `native/test/run.sh ${reports}/native-${part}.json ${part}`,
+  report: {
+    file: `${reports}/native-${part}.json`,
+    count: (r: { tests: number; failures: number; disabled: number; skipped: number; failed: string[] }) => ({
+      passed: r.tests - r.failures - r.disabled - r.skipped,
+      failed: r.failures,
+      skipped: r.disabled + r.skipped,
+      failures: r.failed,
+    }),
+  },
+});
+
 const cores = availableParallelism();
 
 const steps: readonly Step[] = [
   { group: 'build', name: 'type check and build', command: 'npm run build' },
   { group: 'build', name: 'native addon', command: 'npm run build:native' },
-  { group: 'check', name: 'lint', command: 'npm run lint' },
-  { group: 'check', name: 'format', command: 'npm run format:check' },
+  { group: 'check', name: 'lint', command: 'npm run lint', beside: 'integration' },
+  { group: 'check', name: 'format', command: 'npm run format:check', beside: 'integration' },
   {
     group: 'check',
     name: 'C++ format',
@@ -110,30 +128,11 @@ const steps: readonly Step[] = [
     beside: 'integration',
   },
   { group: 'native', name: 'sanitized build', command: 'native/test/build.sh', beside: 'integration' },
-  {
-    group: 'native',
-    name: 'native tests, sanitized',
-    // Not beside the integration tests: those look for what ranks leave in shared memory.
-    beside: 'e2e',
-    command: `native/test/run.sh ${reports}/native.json`,
-    report: {
-      file: `${reports}/native.json`,
-      count: (r: {
-        tests: number;
-        failures: number;
-        disabled: number;
-        skipped: number;
-        failed: string[];
-      }) => ({
-        passed: r.tests - r.failures - r.disabled - r.skipped,
-        failed: r.failures,
-        skipped: r.disabled + r.skipped,
-        failures: r.failed,
-      }),
-    },
-  },
+  nativeTests('native tests on the emulated GPU', 'gpu', 'integration'),
+  // Those with ranks not beside the integration tests, which measure what ranks leave in shared memory.
+  nativeTests('native tests', 'others', 'e2e'),
   jest('unit', cores),
-  jest('golden', 1),
+  jest('golden', 1, 'e2e'),
   jest('integration', 1),
   jest('e2e', 1),
 ];

@@ -80,6 +80,8 @@ export interface Compilation {
   readonly outcome: Promise<CompileOutcome>;
   /** Idempotent. */
   kill(): void;
+  /** Processor time that it has taken so far. */
+  cpuSeconds(): number;
 }
 
 /** Files are descriptors that `makeMemoryFile` gave here or in the parent process. */
