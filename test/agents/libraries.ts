@@ -14,11 +14,15 @@ const readsOnly = (): Script => ({
   aside: said,
 });
 
-const pythonPackages = { from: 'pip', requirements: 'libraries.txt' } as const;
-const byPython = (name: string, library: string, script: () => Script): Client => ({
+const byPython = (
+  name: string,
+  library: string,
+  script: () => Script,
+  requirements = 'libraries.txt',
+): Client => ({
   name,
   protocol: 'chat',
-  packages: pythonPackages,
+  packages: { from: 'pip', requirements },
   script,
   command: ({ programs, url }) => [`${programs}/python`, beside('smokes.py'), library, url],
   env: () => ({ TASK: task, PYTHONDONTWRITEBYTECODE: '1', LITELLM_LOCAL_MODEL_COST_MAP: 'True' }),
@@ -93,10 +97,13 @@ export const libraries: readonly Client[] = [
   byPython('LangChain', 'langchain', readsOnly),
   byPython('LlamaIndex', 'llama_index', readsOnly),
   byPython('pydantic-ai', 'pydantic_ai', readsOnly),
-  byPython('instructor', 'instructor', () => ({
-    turns: [toolCall('Colour', { name: 'teal' })],
-    aside: said,
-  })),
+  byPython(
+    'instructor',
+    'instructor',
+    () => ({ turns: [toolCall('Colour', { name: 'teal' })], aside: said }),
+    // It wants an older openai than pydantic-ai does.
+    'instructor.txt',
+  ),
   byPython('DSPy', 'dspy', () => ({
     turns: [],
     aside: `[[ ## answer ## ]]\n${said}\n\n[[ ## completed ## ]]\n`,
