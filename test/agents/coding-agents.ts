@@ -63,6 +63,7 @@ export const codingAgents: readonly Client[] = [
       ANTHROPIC_API_KEY: key,
       ANTHROPIC_MODEL: 'demo',
       ANTHROPIC_DEFAULT_HAIKU_MODEL: 'demo',
+      CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(scriptedContext),
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_AUTOUPDATER: '1',
     }),

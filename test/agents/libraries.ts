@@ -14,17 +14,16 @@ const readsOnly = (): Script => ({
   aside: said,
 });
 
-const byPython = (
-  name: string,
-  library: string,
-  script: () => Script,
-  requirements = 'libraries.txt',
-): Client => ({
+/** Each has packages of its own: they want different versions of `openai`. */
+const byPython = (name: string, requirements: string, script: () => Script): Client => ({
   name,
   protocol: 'chat',
-  packages: { from: 'pip', requirements },
+  packages: { from: 'pip', requirements: `${requirements}.txt` },
   script,
-  command: ({ programs, url }) => [`${programs}/python`, beside('smokes.py'), library, url],
+  command: ({ programs, url }) => [
+    `${programs}/python`,
+    ...[beside('smokes.py'), requirements.replaceAll('-', '_'), url],
+  ],
   env: () => ({ TASK: task, PYTHONDONTWRITEBYTECODE: '1', LITELLM_LOCAL_MODEL_COST_MAP: 'True' }),
   says: said,
   writes: false,
@@ -46,7 +45,10 @@ const byVercel = (protocol: 'chat' | 'responses'): Client => ({
 });
 
 /** A task of lm-eval's, with its data beside it. */
-const evaluation = ({ home }: Place, output: 'generate_until' | 'multiple_choice'): Record<string, string> => ({
+const evaluation = (
+  { home }: Place,
+  output: 'generate_until' | 'multiple_choice',
+): Record<string, string> => ({
   'tasks/colours.jsonl': ['teal', 'red']
     .map((colour) => `${JSON.stringify({ question: 'Which colour?', colour })}\n`)
     .join(''),
@@ -95,15 +97,12 @@ const byEvaluation = (
 
 export const libraries: readonly Client[] = [
   byPython('LangChain', 'langchain', readsOnly),
-  byPython('LlamaIndex', 'llama_index', readsOnly),
-  byPython('pydantic-ai', 'pydantic_ai', readsOnly),
-  byPython(
-    'instructor',
-    'instructor',
-    () => ({ turns: [toolCall('Colour', { name: 'teal' })], aside: said }),
-    // It wants an older openai than pydantic-ai does.
-    'instructor.txt',
-  ),
+  byPython('LlamaIndex', 'llama-index', readsOnly),
+  byPython('pydantic-ai', 'pydantic-ai', readsOnly),
+  byPython('instructor', 'instructor', () => ({
+    turns: [toolCall('Colour', { name: 'teal' })],
+    aside: said,
+  })),
   byPython('DSPy', 'dspy', () => ({
     turns: [],
     aside: `[[ ## answer ## ]]\n${said}\n\n[[ ## completed ## ]]\n`,

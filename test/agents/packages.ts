@@ -27,7 +27,9 @@ function installPip(requirements: string): string {
   ensure(folder, readFileSync(file, 'utf8'), () => {
     execFileSync('python3', ['-m', 'venv', folder]);
     const options = ['--quiet', '--require-hashes', '--requirement', file];
-    execFileSync(join(folder, 'bin/pip'), ['install', ...options], { stdio: ['ignore', 'ignore', 'inherit'] });
+    execFileSync(join(folder, 'bin/pip'), ['install', ...options], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
   });
   return join(folder, 'bin');
 }

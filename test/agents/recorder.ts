@@ -1,7 +1,13 @@
 // Passes requests on from a Unix socket to a server, byte for byte, and keeps what was asked and answered.
 
 import { once } from 'node:events';
-import { createServer, request as ask, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  request as ask,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 
 export interface Exchange {
   readonly method: string;

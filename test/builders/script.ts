@@ -16,9 +16,9 @@ export interface ScriptToken {
   readonly closes: boolean;
 }
 
-/** A call as the scripted model writes it, and its template too. */
+/** A call as Qwen's chat templates write it, and the grammar of calls that a request requires. */
 export function toolCall(name: string, args: object): string {
-  return `<tool_call>\n${JSON.stringify({ name, arguments: args })}\n</tool_call>`;
+  return `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": ${JSON.stringify(args)}}\n</tool_call>`;
 }
 
 const minPiece = 4;
@@ -45,7 +45,7 @@ export function scriptTokens({ aside, turns }: Script, taken: ReadonlySet<string
 function piecesOf(text: string, taken: ReadonlySet<string>): readonly string[] {
   const pieces: string[] = [];
   const isTaken = (piece: string): boolean => taken.has(piece) || pieces.includes(piece);
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     let end = Math.min(at + minPiece, text.length);
     while (end < text.length && isTaken(text.slice(at, end))) end += 1;
     let piece = text.slice(at, end);
