@@ -26,7 +26,8 @@ function installPip(requirements: string): string {
   const folder = folderOf(requirements.replace(/\.txt$/, ''));
   ensure(folder, readFileSync(file, 'utf8'), () => {
     execFileSync('python3', ['-m', 'venv', folder]);
-    const options = ['--quiet', '--require-hashes', '--requirement', file];
+    // The file has all dependencies; pip would look for a package with an extra anew.
+    const options = ['--quiet', '--no-deps', '--require-hashes', '--requirement', file];
     execFileSync(join(folder, 'bin/pip'), ['install', ...options], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });

@@ -19,25 +19,45 @@ const one = 0x3f80;
 /** 8: a logit of 8 √hidden, against zeros, is certain at any temperature that clients ask for. */
 const certain = 0x4100;
 
-/** @param base folder of a checkpoint with byte pairs and `<|im_end|>`: its tokenizer reads the prompts */
+/**
+ * @param script of ASCII
+ * @param base folder of a checkpoint with byte pairs and `<|im_end|>`: its tokenizer reads the prompts
+ */
 export function writeScriptedCheckpoint(folder: string, script: Script, base: string): void {
   const readJson = (file: string): unknown => JSON.parse(readFileSync(join(base, file), 'utf8'));
   const tokenizer = readJson('tokenizer.json') as TokenizerFile;
   const { vocab } = tokenizer.model;
   const end = tokenizer.added_tokens.find(({ content }) => content === '<|im_end|>')!.id;
   const firstId = Math.max(...Object.values(vocab), ...tokenizer.added_tokens.map(({ id }) => id)) + 1;
-  const taken = new Set([...Object.keys(vocab), ...tokenizer.added_tokens.map(({ content }) => content)]);
+  const taken = new Set([
+    ...Object.keys(vocab).map((token) => token.replaceAll('Ġ', ' ').replaceAll('Ċ', '\n')),
+    ...tokenizer.added_tokens.map(({ content }) => content),
+  ]);
   const tokens = scriptTokens(script, taken);
-  const added = tokens.map(({ content, opens }, index) => ({
-    ...{ id: firstId + index, content, special: opens },
-    ...{ single_word: false, lstrip: false, rstrip: false, normalized: false },
-  }));
+  const ids = tokens.map(({ content, opens }, index) => ({ content, opens, id: firstId + index }));
+  const added = ids
+    .filter(({ opens }) => opens)
+    .map(({ content, id }) => ({
+      ...{ id, content, special: true },
+      ...{ single_word: false, lstrip: false, rstrip: false, normalized: false },
+    }));
+  // No merge makes them: only the model writes these. Added tokens would be markers, which no grammar takes for text.
+  const written = ids
+    .filter(({ opens }) => !opens)
+    .map(({ content, id }) => [content.replaceAll(' ', 'Ġ').replaceAll('\n', 'Ċ'), id]);
+
+  // The reference library numbers anew what the model does not name.
+  const named = [...tokenizer.added_tokens, ...added].map(({ content, id }) => [content, id]);
 
   const size = sizeFor(firstId, tokens.length);
   const config = { ...llamaConfig(size), tie_word_embeddings: false, eos_token_id: end };
   const files: Readonly<Record<string, string | Uint8Array>> = {
     'config.json': JSON.stringify({ ...config, max_position_embeddings: scriptedContext }),
-    'tokenizer.json': JSON.stringify({ ...tokenizer, added_tokens: [...tokenizer.added_tokens, ...added] }),
+    'tokenizer.json': JSON.stringify({
+      ...tokenizer,
+      added_tokens: [...tokenizer.added_tokens, ...added],
+      model: { ...tokenizer.model, vocab: { ...vocab, ...Object.fromEntries([...named, ...written]) } },
+    }),
     'tokenizer_config.json': JSON.stringify({
       ...(readJson('tokenizer_config.json') as object),
       chat_template: scriptedTemplate(script),
