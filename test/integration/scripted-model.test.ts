@@ -27,6 +27,8 @@ const script = {
 const schema = (...names: string[]) => ({
   type: 'object' as const,
   properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+  required: names,
+  additionalProperties: false,
 });
 const tools = [
   { name: 'read_file', parameters: schema('path') },
@@ -57,8 +59,16 @@ interface Answer {
   readonly text: string;
   readonly calls: readonly Call[];
 }
-/** The conversation so far: results of the calls before. */
-type Ask = (results: readonly string[], isStreamed: boolean, temperature: number) => Promise<Answer>;
+interface Manner {
+  readonly isStreamed: boolean;
+  readonly temperature: number;
+  /** The grammar holds each call to its tool's schema. */
+  readonly strict?: boolean;
+  /** The answer has to be a call: the grammar takes nothing else. */
+  readonly isRequired?: boolean;
+}
+/** @param results of the calls before: the conversation so far */
+type Ask = (results: readonly string[], manner: Manner) => Promise<Answer>;
 
 const calls = [
   { name: 'read_file', args: read },
@@ -66,7 +76,7 @@ const calls = [
 ];
 
 const asked: Readonly<Record<string, Ask>> = {
-  chat: async (results, isStreamed, temperature) => {
+  chat: async (results, { isStreamed, temperature, strict = false, isRequired = false }) => {
     const history = results.flatMap((content, index) => {
       const { name, args } = calls[index]!;
       const id = `call_${String(index)}`;
@@ -80,7 +90,8 @@ const asked: Readonly<Record<string, Ask>> = {
       model,
       temperature,
       messages: [{ role: 'user' as const, content: task }, ...history],
-      tools: tools.map((each) => ({ type: 'function' as const, function: each })),
+      tools: tools.map((each) => ({ type: 'function' as const, function: { ...each, strict } })),
+      ...(isRequired ? { tool_choice: 'required' as const } : {}),
     };
     const completion: OpenAI.ChatCompletion = isStreamed
       ? await openai.chat.completions.stream(body).finalChatCompletion()
@@ -96,7 +107,7 @@ const asked: Readonly<Record<string, Ask>> = {
     };
   },
 
-  responses: async (results, isStreamed, temperature) => {
+  responses: async (results, { isStreamed, temperature, strict = false, isRequired = false }) => {
     const history = results.flatMap((output, index) => {
       const { name, args } = calls[index]!;
       const call_id = `call_${String(index)}`;
@@ -109,7 +120,8 @@ const asked: Readonly<Record<string, Ask>> = {
       model,
       temperature,
       input: [{ role: 'user' as const, content: task }, ...history],
-      tools: tools.map((each) => ({ ...each, type: 'function' as const, strict: false })),
+      tools: tools.map((each) => ({ ...each, type: 'function' as const, strict })),
+      ...(isRequired ? { tool_choice: 'required' as const } : {}),
     };
     const response: OpenAI.Responses.Response = isStreamed
       ? await openai.responses.stream(body).finalResponse()
@@ -124,7 +136,7 @@ const asked: Readonly<Record<string, Ask>> = {
     };
   },
 
-  messages: async (results, isStreamed, temperature) => {
+  messages: async (results, { isStreamed, temperature, strict = false, isRequired = false }) => {
     const history = results.flatMap((content, index) => {
       const { name, args: input } = calls[index]!;
       const id = `toolu_${String(index)}`;
@@ -136,7 +148,8 @@ const asked: Readonly<Record<string, Ask>> = {
     const body = {
       ...{ model, temperature, max_tokens: 500 },
       messages: [{ role: 'user' as const, content: task }, ...history],
-      tools: tools.map(({ name, parameters }) => ({ name, input_schema: parameters })),
+      tools: tools.map(({ name, parameters }) => ({ name, input_schema: parameters, strict })),
+      ...(isRequired ? { tool_choice: { type: 'any' as const } } : {}),
     };
     const { content }: Anthropic.Message = isStreamed
       ? await anthropic.messages.stream(body).finalMessage()
@@ -150,20 +163,36 @@ const asked: Readonly<Record<string, Ask>> = {
   },
 };
 
+const manners: readonly Manner[] = [
+  { isStreamed: false, temperature: 0 },
+  { isStreamed: true, temperature: 0 },
+  { isStreamed: true, temperature: 1 },
+];
+
 describe.each(Object.keys(asked))('by %s', (protocol) => {
-  test.each([
-    [false, 0],
-    [true, 0],
-    [true, 1],
-  ])('each answer is the one that is due (streamed: %s, temperature %s)', async (isStreamed, temperature) => {
-    const answer = async (...results: string[]): Promise<Answer> => {
-      const { text, calls } = await asked[protocol]!(results, isStreamed, temperature);
-      return { text: text.trim(), calls };
-    };
-    expect(await answer()).toEqual({ text: 'I read the file first.', calls: [calls[0]] });
-    expect(await answer('The colour is teal.')).toEqual({ text: '', calls: [calls[1]] });
-    expect(await answer('The colour is teal.', 'written')).toEqual({ text: script.turns[2], calls: [] });
-  });
+  const answer = async (manner: Manner, ...results: string[]): Promise<Answer> => {
+    const { text, calls } = await asked[protocol]!(results, manner);
+    return { text: text.trim(), calls };
+  };
+
+  test.each(manners.flatMap((each) => [each, { ...each, strict: true }]))(
+    'each answer is the one that is due: %j',
+    async (manner) => {
+      const first = { text: 'I read the file first.', calls: [calls[0]] };
+      expect(await answer(manner)).toEqual(first);
+      expect(await answer(manner, 'The colour is teal.')).toEqual({ text: '', calls: [calls[1]] });
+      const last = { text: script.turns[2], calls: [] };
+      expect(await answer(manner, 'The colour is teal.', 'written')).toEqual(last);
+    },
+  );
+
+  test.each(manners.flatMap((each) => [each, { ...each, strict: true }]))(
+    'a required call is the one that is due: %j',
+    async (manner) => {
+      const due = { text: '', calls: [calls[1]] };
+      expect(await answer({ ...manner, isRequired: true }, 'The colour is teal.')).toEqual(due);
+    },
+  );
 });
 
 test('a request without tools gets the aside', async () => {
