@@ -80,6 +80,15 @@ test.each<[body: object, param: string, message: string]>([
   expect(server.engine.requests).toEqual([]);
 });
 
+test('takes the name of a model that KServe clients repeat in the body', async () => {
+  const body = { model_name: 'small', inputs: [textsOf('x')] };
+  expect(await ask(body)).toMatchObject({ status: 200, answer: { model_name: 'tiny' } });
+  expect(await ask({ ...body, model_name: 'other' })).toMatchObject({
+    status: 404,
+    answer: { error: { code: 'model_not_found', message: expect.stringContaining('"other"') } },
+  });
+});
+
 test('a model that is not served is not found, and one that is not loaded not ready', async () => {
   expect((await ask({ inputs: [textsOf('x')] }, 'other')).status).toBe(404);
   const unserved = await ScriptedServer.start({ serving: false });

@@ -18,6 +18,8 @@ const contentType = {
 
 export const inferFields = {
   id: text,
+  // KServe's SDK says it again: the path has it too.
+  model_name: text,
   inputs: {
     type: 'array',
     minItems: 1,
