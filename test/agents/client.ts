@@ -6,8 +6,8 @@ import { toolCall, type Script } from '../builders/script.js';
 /** Exact versions. */
 export type Packages =
   | { readonly from: 'npm'; readonly specs: readonly string[] }
-  /** `requirements`: a file of this folder, with digests. */
-  | { readonly from: 'pip'; readonly requirements: string };
+  /** `requirements`: a file of this folder, with digests; `hasTorch`: with the CPU path of torch beside it. */
+  | { readonly from: 'pip'; readonly requirements: string; readonly hasTorch?: boolean };
 
 /** Where a client runs. */
 export interface Place {
@@ -15,13 +15,15 @@ export interface Place {
   readonly url: string;
   readonly home: string;
   readonly work: string;
+  /** Folder of the checkpoint, for those that count tokens themselves. */
+  readonly model: string;
   /** Of its packages' programs. */
   readonly programs: string;
 }
 
 export interface Client {
   readonly name: string;
-  readonly protocol: 'chat' | 'completions' | 'responses' | 'messages';
+  readonly protocol: 'chat' | 'completions' | 'responses' | 'messages' | 'predict' | 'infer';
   readonly packages: Packages;
   readonly script: (work: string) => Script;
   /** By their paths below HOME. */
@@ -32,6 +34,8 @@ export interface Client {
   readonly says: string;
   /** Whether it reads the task's file and writes the answer's. */
   readonly writes: boolean;
+  /** Requests that it must have sent beside those for answers: `METHOD /path`. */
+  readonly asks?: readonly string[];
   /** Requests that the server refuses rightly, and the client does without: `METHOD /path status`. */
   readonly refused?: readonly string[];
 }

@@ -1,9 +1,9 @@
-// Libraries and measuring programs that speak to servers of OpenAI's protocols: one small task each.
+// Libraries that programs ask models by: one small task each.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { toolCall, type Script } from '../builders/script.js';
-import { question, task, type Client, type Place } from './client.js';
+import { question, task, type Client } from './client.js';
 
 const beside = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 const said = 'The colour is teal.';
@@ -29,6 +29,13 @@ const byPython = (name: string, requirements: string, script: () => Script): Cli
   writes: false,
 });
 
+/** KServe's own SDK asks whether server and model are ready, then for an answer. */
+const byKserve = (version: 'v1' | 'v2', protocol: 'predict' | 'infer', asks: readonly string[]): Client => {
+  const client = byPython(`KServe's SDK, ${version}`, 'kserve', () => ({ turns: [], aside: said }));
+  const command: Client['command'] = (place) => [...client.command(place), version];
+  return { ...client, protocol, command, asks };
+};
+
 const byVercel = (protocol: 'chat' | 'responses'): Client => ({
   name: `Vercel's AI SDK, ${protocol}`,
   protocol,
@@ -41,57 +48,6 @@ const byVercel = (protocol: 'chat' | 'responses'): Client => ({
   settings: () => ({ 'vercel-ai.mjs': readFileSync(beside('vercel-ai.mjs'), 'utf8') }),
   command: ({ home, url }) => [process.execPath, `${home}/vercel-ai.mjs`, protocol, url, task],
   says: `${said}\n${said}`,
-  writes: false,
-});
-
-/** A task of lm-eval's, with its data beside it. */
-const evaluation = (
-  { home }: Place,
-  output: 'generate_until' | 'multiple_choice',
-): Record<string, string> => ({
-  'tasks/colours.jsonl': ['teal', 'red']
-    .map((colour) => `${JSON.stringify({ question: 'Which colour?', colour })}\n`)
-    .join(''),
-  'tasks/colours.yaml': JSON.stringify({
-    task: 'colours',
-    dataset_path: 'json',
-    dataset_kwargs: { data_files: { test: `${home}/tasks/colours.jsonl` } },
-    test_split: 'test',
-    output_type: output,
-    doc_to_text: '{{question}}',
-    ...(output === 'generate_until'
-      ? {
-          doc_to_target: '{{colour}}',
-          generation_kwargs: { until: ['\n'], max_gen_toks: 32 },
-          metric_list: [{ metric: 'exact_match' }],
-        }
-      : {
-          doc_to_choice: ['teal', 'red'],
-          doc_to_target: "{{['teal', 'red'].index(colour)}}",
-          metric_list: [{ metric: 'acc' }],
-        }),
-  }),
-});
-
-const byEvaluation = (
-  name: string,
-  protocol: 'chat' | 'completions',
-  model: readonly [kind: string, path: string],
-  output: 'generate_until' | 'multiple_choice',
-  more: readonly string[] = [],
-): Client => ({
-  name,
-  protocol,
-  packages: { from: 'pip', requirements: 'evaluations.txt' },
-  script: () => ({ turns: [], aside: 'teal' }),
-  settings: (place) => evaluation(place, output),
-  command: ({ programs, home, url }) => [
-    ...([`${programs}/lm_eval`, 'run', '--model', model[0]] as const),
-    ...['--model_args', `model=demo,base_url=${url}${model[1]},num_concurrent=1,max_retries=1`],
-    ...['--tasks', 'colours', '--include_path', `${home}/tasks`, ...more],
-  ],
-  env: () => ({ HF_HUB_OFFLINE: '1', HF_DATASETS_OFFLINE: '1' }),
-  says: output === 'generate_until' ? '0.5' : '|colours|',
   writes: false,
 });
 
@@ -109,17 +65,6 @@ export const libraries: readonly Client[] = [
   })),
   byVercel('chat'),
   byVercel('responses'),
-  byEvaluation(
-    'lm-eval, local-completions',
-    'completions',
-    ['local-completions', '/v1/completions'],
-    'multiple_choice',
-  ),
-  byEvaluation(
-    'lm-eval, local-chat-completions',
-    'chat',
-    ['local-chat-completions', '/v1/chat/completions'],
-    'generate_until',
-    ['--apply_chat_template'],
-  ),
+  byKserve('v1', 'predict', ['GET /', 'GET /v1/models/demo']),
+  byKserve('v2', 'infer', ['GET /v2/health/live', 'GET /v2/health/ready', 'GET /v2/models/demo/ready']),
 ];

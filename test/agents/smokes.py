@@ -1,5 +1,5 @@
 """One small task by each Python library: a tool that reads a file, its result, and the answer. Each prints the answer.
-usage: smokes.py LIBRARY BASE_URL   (in the folder of the task's file; TASK is in the environment)"""
+usage: smokes.py LIBRARY BASE_URL [VERSION]   (in the folder of the task's file; TASK is in the environment)"""
 
 import os
 import sys
@@ -75,6 +75,38 @@ def dspy() -> str:
     model = library.LM("openai/demo", api_base=connection["base_url"], api_key=connection["api_key"], cache=False)
     library.configure(lm=model)
     return library.Predict("question -> answer")(question=task).answer
+
+
+def kserve() -> str:
+    import asyncio
+
+    import numpy
+    from kserve import InferenceRESTClient, InferInput, InferRequest, RESTConfig
+
+    url, version = sys.argv[2:]
+
+    async def v1(client: InferenceRESTClient) -> str:
+        assert await client.is_server_live(url) and await client.is_model_ready(url, "demo")
+        answer = await client.infer(url, {"instances": [{"prompt": task}]}, model_name="demo")
+        return answer["predictions"][0]["response"]
+
+    async def v2(client: InferenceRESTClient) -> str:
+        assert await client.is_server_live(url) and await client.is_server_ready(url)
+        assert await client.is_model_ready(url, "demo")
+        listed = InferInput(name="text_input", shape=[1], datatype="BYTES", data=[task])
+        behind = InferInput(name="text_input", shape=[1], datatype="BYTES")
+        behind.set_data_from_numpy(numpy.array([task], dtype=object))
+        first, second = [
+            await client.infer(url, InferRequest("demo", [texts]), model_name="demo") for texts in (listed, behind)
+        ]
+        assert first.outputs == second.outputs
+        return first.outputs[0].data[0]
+
+    async def ask() -> str:
+        async with InferenceRESTClient(RESTConfig(protocol=version)) as client:
+            return await (v1 if version == "v1" else v2)(client)
+
+    return asyncio.run(ask())
 
 
 print(globals()[sys.argv[1]]())

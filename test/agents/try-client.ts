@@ -31,13 +31,13 @@ const port = 8080;
 export async function tryClient(client: Client): Promise<Trial> {
   const programs = install(client.packages);
   const folder = mkdtempSync(join(tmpdir(), 'llmservice-agent-'));
-  const place = { url: `http://127.0.0.1:${String(port)}`, ...folders(folder), programs };
+  const model = join(folder, 'model');
+  const place = { url: `http://127.0.0.1:${String(port)}`, ...folders(folder), model, programs };
   writeFiles(place.work, { [question.file]: Buffer.from(question.text) });
   for (const [path, text] of Object.entries(client.settings?.(place) ?? {}))
     writeFiles(place.home, { [path]: Buffer.from(text) });
   // Scripts in HOME import the packages.
   if (client.packages.from === 'npm') symlinkSync(dirname(programs), join(folder, 'node_modules'));
-  const model = join(folder, 'model');
   writeScriptedCheckpoint(model, client.script(place.work), demoCheckpoint);
   const engine = { maxModelLen: scriptedContext, maxNumSeqs: 4 };
   const replica = await ReplicaProcess.start({ uri: model, engine });
@@ -83,7 +83,7 @@ async function runConfined(client: Client, place: Place, socket: string): Promis
 }
 
 function faultsOf(
-  { says, writes, refused = [] }: Client,
+  { says, writes, asks = [], refused = [] }: Client,
   { work }: Place,
   exchanges: readonly Exchange[],
   { code, output }: Ending,
@@ -95,11 +95,13 @@ function faultsOf(
   const written = join(work, answer.file);
   const isWritten = existsSync(written) && readFileSync(written, 'utf8').trim() === answer.text.trim();
   const isRead = exchanges.some(({ request }) => request.includes(question.text.trim()));
+  const asked = new Set(exchanges.map(({ method, path }) => `${method} ${path}`));
   return [
     ...(code === 0 ? [] : [code === null ? 'it did not end' : `it ended with ${String(code)}`]),
     ...(output.includes(says) ? [] : [`it does not say ${JSON.stringify(says)}`]),
     ...(writes && !isRead ? [`it did not send what is in ${question.file}`] : []),
     ...(writes && !isWritten ? [`it did not write ${answer.file}`] : []),
+    ...asks.filter((line) => !asked.has(line)).map((line) => `it did not ask: ${line}`),
     ...refusals.map(({ line, reply }) => `refused: ${line}: ${reply.slice(0, 500)}`),
   ];
 }

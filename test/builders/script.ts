@@ -24,6 +24,9 @@ export function toolCall(name: string, args: object): string {
 const minPiece = 4;
 const opening = (answer: number): string => `<|answer-${String(answer)}|>`;
 
+/** A text that ends so is completed with the aside. */
+export const asideOpening = opening(0);
+
 /**
  * Of all answers, one after the other, each token followed by its successor.
  * @param taken what is a token already: a second one of its content would be the same
