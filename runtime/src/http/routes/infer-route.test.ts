@@ -99,7 +99,7 @@ describe('texts behind the JSON, as KServe clients send tensors', () => {
         'inference-header-content-length': jsonBytes ?? String(head.length),
       },
     });
-    return { status: response.status, answer: (await response.json()) as unknown };
+    return { status: response.status, answer: await response.json() };
   };
   const inputOf = (bytes: number, count = 1): object => ({
     ...{ name: 'text_input', shape: [count], datatype: 'BYTES' },
