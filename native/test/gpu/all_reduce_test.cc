@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <thread>
+#include <utility>
 
 #include "backends/gpu/kernels/rows.h"
 #include "gpu_support.h"
@@ -14,7 +15,9 @@ namespace {
 using gpu::DeviceRanks;
 
 // What a rank has of its own, all of it taken before the first launch and freed after the last: to take or
-// free memory waits for all work of the device, and so for kernels that wait for another rank.
+// free memory waits for all work of the device, and so for kernels that wait for another rank. A copy of
+// memory that is not pinned, as here, keeps the driver from other threads while it waits for the launches
+// before it: these are finished first.
 class Rank {
  public:
   Rank() : own_(0), memory_(kFloats, 0.0f) {}
@@ -25,11 +28,13 @@ class Rank {
     float* const x = memory_.data() + used_;
     used_ += (static_cast<int64_t>(values.size()) + 63) / 64 * 64;
     if (used_ > kFloats) throw std::length_error("a rank puts more than it has room for");
+    own_.finish();
     own_.upload(std::as_bytes(std::span(values)), x);
     return x;
   }
   std::vector<float> read(const float* x, size_t count) {
     std::vector<float> values(count);
+    own_.finish();
     own_.download(x, std::as_writable_bytes(std::span(values)));
     return values;
   }
@@ -106,8 +111,11 @@ TEST_P(AllReduceTest, AddsInRankOrderTurnAfterTurn) {
 TEST_P(AllReduceTest, TheFusedFormHasTheBitsOfTwo) {
   const int32_t size = GetParam();
   on_ranks(size, gpu::kOneShotFloats, [&](Rank& own, const DeviceRanks& ranks) {
-    for (const int64_t rows : {1, 3, 70}) {
-      const int64_t dim = 257;
+    // By single columns and by fours; a quad of each thread, and more than stay in registers. More rows than
+    // blocks, where one device has room for the blocks of all ranks: they wait for each other.
+    const int64_t many = size < 8 ? 70 : 30;
+    for (const auto& [rows, dim] : std::vector<std::pair<int64_t, int64_t>>{
+             {1, 257}, {3, 257}, {many, 257}, {many, 512}, {3, 2052}, {1, 9216}}) {
       const std::vector<float> share = random_floats(rows * dim, 7 + ranks.rank);
       const std::vector<float> before = random_floats(rows * dim, 50);
       float* const weight = own.put(random_floats(dim, 51));

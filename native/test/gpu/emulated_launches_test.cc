@@ -67,11 +67,12 @@ std::string launches() {
   const DeviceMatrix ffn = matrix(DType::kF8E4M3, 2 * 17408, 5120);
   const DeviceMatrix head = matrix(DType::kBF16, 248320, 5120);
   const Activations activations = activations_of(ffn, 1, nullptr);
-  table.add("norm_quantize_kernel<3>",
+  table.add("norm_quantize_kernel<3, true>",
             add_rms_norm(activations, nullptr, nullptr, nullptr, 0, 1, nullptr, {}),
             "before every mixer and FFN");
-  table.add("quantize_kernel<3, SiluMul>", silu_mul(activations, nullptr, 1, nullptr), "within every FFN");
-  table.add("quantize_kernel<3, Given>", product(ffn, 1)[0], "after GDN and attention");
+  table.add("quantize_kernel<3, SiluMul<true> >", silu_mul(activations, nullptr, 1, nullptr),
+            "within every FFN");
+  table.add("quantize_kernel<3, Given<true> >", product(ffn, 1)[0], "after GDN and attention");
   table.add("sliced_kernel<3, false, 1, 1>", product(ffn, 1)[1], "FP8, up to 16 tokens");
   table.add("sliced_kernel<3, false, 1, 2>", product(ffn, 32)[1], "FP8, up to 32 tokens");
   table.add("sliced_kernel<3, false, 2, 4>", product(ffn, 64)[1], "FP8, up to 64 tokens");
@@ -85,7 +86,7 @@ std::string launches() {
   table.add(heads_of_256 + "1, 4, false> >", attend(1).at(0), "attention, one or two tokens");
   table.add(heads_of_256 + "2, 4, false> >", attend(4).at(0), "attention, drafts verified");
   table.add(heads_of_256 + "4, 2, true> >", attend(2048).back(), "attention, prompts");
-  table.add("add_rms_norm_kernel", add_rms_norm(nullptr, nullptr, nullptr, 0, 1, 5120, nullptr, {}),
+  table.add("add_rms_norm_kernel<true>", add_rms_norm(nullptr, nullptr, nullptr, 0, 1, 5120, nullptr, {}),
             "before the head");
   return table.text();
 }

@@ -92,24 +92,35 @@ class Swizzled : public ::testing::Test {
   void SetUp() override { skip_without_wgmma(); }
 };
 
-// Two pairs of six K tiles in slices of four: cuts lie within pairs.
+// Pairs of six K tiles in slices of four, of eleven in slices of five: cuts lie within pairs, up to two in
+// one.
 TEST_F(Swizzled, EveryShapeGivesTheSameBits) {
   constexpr int64_t kRows = 260;
-  const StoredMatrix stored = random_matrix(DType::kF8E4M3, 150, 650, 3);
-  const std::vector<float> x = random_floats(kRows * stored.cols, 4, 3.0f);
-  const PackedMatrix matrix(stored, TileOrder::kSwizzled, 3, 150);
-  const std::vector<float> all = matrix.times(x, kRows);
-  ReferenceProduct(stored, x, kRows).expect(all, kTolerance);
-  for (const int32_t tokens : {8, 16, 32, 64, 128, 256}) {
-    const int64_t rows = tokens < 128 ? 2 * tokens - 3 : kRows;
-    for (const bool whole : {false, true}) {
-      if (tokens == 256 && !whole) continue;
-      const std::vector<float> some(x.begin(), x.begin() + rows * stored.cols);
-      const DeviceArray<float> in(some), out(rows * stored.rows, NAN);
-      const DeviceArray<std::byte> workspace(gpu::matmul_workspace(*matrix, rows), std::byte{0});
-      run(gpu::swizzled_matmul(*matrix, {tokens, whole}, in.data(), rows, workspace.data(), out.data()));
-      expect_same_bits(out.host(), std::span(all).first(rows * stored.rows),
-                       std::to_string(tokens) + (whole ? " tokens, all K" : " tokens, slices"));
+  struct Size {
+    int64_t outputs;
+    int64_t cols;
+    int32_t multiprocessors;
+  };
+  // The last has tiles whose outputs and tokens all exist, and rows on 16 bytes.
+  for (const Size& size : {Size{150, 650, 3}, Size{320, 1300, 8}}) {
+    const StoredMatrix stored = random_matrix(DType::kF8E4M3, size.outputs, size.cols, 3);
+    const std::vector<float> x = random_floats(kRows * stored.cols, 4, 3.0f);
+    const PackedMatrix matrix(stored, TileOrder::kSwizzled, size.multiprocessors,
+                              static_cast<int32_t>(size.outputs));
+    const std::vector<float> all = matrix.times(x, kRows);
+    ReferenceProduct(stored, x, kRows).expect(all, kTolerance);
+    for (const int32_t tokens : {8, 16, 32, 64, 128, 256}) {
+      const int64_t rows = tokens < 128 ? 2 * tokens - 3 : kRows;
+      for (const bool whole : {false, true}) {
+        if (tokens == 256 && !whole) continue;
+        const std::vector<float> some(x.begin(), x.begin() + rows * stored.cols);
+        const DeviceArray<float> in(some), out(rows * stored.rows, NAN);
+        const DeviceArray<std::byte> workspace(gpu::matmul_workspace(*matrix, rows), std::byte{0});
+        run(gpu::swizzled_matmul(*matrix, {tokens, whole}, in.data(), rows, workspace.data(), out.data()));
+        expect_same_bits(out.host(), std::span(all).first(rows * stored.rows),
+                         std::to_string(size.outputs) + " outputs, " + std::to_string(tokens) +
+                             (whole ? " tokens, all K" : " tokens, slices"));
+      }
     }
   }
 }

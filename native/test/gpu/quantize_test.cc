@@ -1,7 +1,11 @@
-// Ops that quantize what they put out, against the op and then quantize(): every bit of both.
+// quantize() against its definition, and ops that quantize what they put out against the op and then
+// quantize(): every bit of both.
 #include "backends/gpu/kernels/quantize.h"
 
+#include "backends/gpu/kernels/fragment_tiles.h"
+#include "backends/gpu/kernels/numbers.h"
 #include "backends/gpu/kernels/rows.h"
+#include "backends/gpu/kernels/tiles.h"
 #include "gpu_support.h"
 
 namespace llmservice::testing {
@@ -80,13 +84,45 @@ TEST_P(QuantizeTest, Gates) {
   expect_same(x, same_x);
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, QuantizeTest,
-                         ::testing::Combine(::testing::Values(Wanted{TileOrder::kFragments, DType::kF8E4M3,
-                                                                     16},
-                                                              Wanted{TileOrder::kSwizzled, DType::kF8E4M3, 8},
-                                                              Wanted{TileOrder::kFragments, DType::kBF16, 16},
-                                                              Wanted{TileOrder::kSwizzled, DType::kF16, 16}),
-                                            ::testing::Values(32, 128, 328, 1600)));
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, QuantizeTest,
+    ::testing::Combine(::testing::Values(Wanted{TileOrder::kFragments, DType::kF8E4M3, gpu::kFragmentTokens},
+                                         Wanted{TileOrder::kSwizzled, DType::kF8E4M3, 8},
+                                         Wanted{TileOrder::kFragments, DType::kBF16, gpu::kFragmentTokens},
+                                         Wanted{TileOrder::kSwizzled, DType::kF16, 16}),
+                       ::testing::Values(32, 128, 328, 510, 1600, 5120, 8456)));
+
+// Magnitudes from below the smallest code to the largest, both signs, zeros, and a row of values that are
+// subnormal.
+TEST(Quantize, RoundsAsTheHostDoes) {
+  constexpr int32_t kRows = 8, kWidth = 260;
+  std::vector<float> values = random_floats(kRows * kWidth, 8);
+  for (size_t i = 0; i < values.size(); ++i) values[i] *= std::exp2(static_cast<float>(i % 23) - 16.0f);
+  std::fill_n(values.begin() + 3, 5, -0.0f);
+  std::fill_n(values.begin() + kWidth, kWidth, -1e-40f);
+  const gpu::ActivationLayout layout{TileOrder::kSwizzled, DType::kF8E4M3, kRows, kWidth};
+  const DeviceArray<float> x(values);
+  const DeviceArray<std::byte> records(std::vector<std::byte>(gpu::activation_bytes(layout, kRows)));
+  run(gpu::quantize({layout, records.data()}, x.data(), kRows));
+  const std::vector<std::byte> written = records.host();
+  for (int32_t row = 0; row < kRows; ++row) {
+    for (int32_t tile = 0; tile * 128 < kWidth; ++tile) {
+      const std::byte* const record = written.data() + tile * gpu::record_bytes(layout);
+      const float* const from = values.data() + row * kWidth + tile * 128;
+      const int32_t there = std::min(128, kWidth - tile * 128);
+      float largest = 1e-30f;
+      for (int32_t i = 0; i < there; ++i) largest = std::max(largest, std::fabs(from[i]));
+      float scale;
+      std::memcpy(&scale, record + kRows * 128 + row * sizeof scale, sizeof scale);
+      EXPECT_EQ(scale, largest / gpu::kFp8Max);
+      for (int32_t i = 0; i < 128; ++i) {
+        const float value = i < there ? from[i] * (gpu::kFp8Max / largest) : 0.0f;
+        EXPECT_EQ(std::to_integer<uint8_t>(record[gpu::swizzled_offset(row, i)]), gpu::float_to_fp8(value))
+            << value;
+      }
+    }
+  }
+}
 
 }  // namespace
 }  // namespace llmservice::testing

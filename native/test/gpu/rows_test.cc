@@ -114,7 +114,7 @@ TEST_P(RowsTest, ALargeRowIsNoFault) {
   EXPECT_EQ(first.host(), std::vector<int32_t>{0});
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, RowsTest, ::testing::Values(1, 31, 64, 255, 257, 1024));
+INSTANTIATE_TEST_SUITE_P(Widths, RowsTest, ::testing::Values(1, 31, 64, 255, 257, 1024, 2052, 8192, 9220));
 
 // Angles of up to 262,144 are far beyond what a short reduction of the argument is right for.
 TEST(RopeAngles, AreThoseOfTheReference) {

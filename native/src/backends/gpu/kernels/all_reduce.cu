@@ -49,25 +49,31 @@ __device__ __forceinline__ void copy(const float* from, int64_t begin, int64_t e
       begin, end, [&](int64_t i) { return from[i]; }, [&](int64_t i, float value) { to[i] = value; });
 }
 
-// One value of every rank.
+// The same values of every rank.
+template <int kCount>
 struct Values {
-  float of[kMaxDeviceRanks];
+  Floats<kCount> of[kMaxDeviceRanks];
 
-  __device__ __forceinline__ float sum(int32_t size) const {
-    float total = of[0];
+  __device__ __forceinline__ Floats<kCount> sum(int32_t size) const {
+    Floats<kCount> total = of[0];
 #pragma unroll
     for (int32_t rank = 1; rank < kMaxDeviceRanks; ++rank) {
-      if (rank < size) total += of[rank];
+      if (rank >= size) continue;
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) total.v[i] += of[rank].v[i];
     }
     return total;
   }
 };
 
-__device__ __forceinline__ Values values_of(const DeviceRanks& ranks, uint32_t turn, int64_t i) {
-  Values values;
+// load(a rank's bank) for every rank.
+template <int kCount, class Load>
+__device__ __forceinline__ Values<kCount> values_of(const DeviceRanks& ranks, uint32_t turn,
+                                                    const Load& load) {
+  Values<kCount> values;
 #pragma unroll
   for (int32_t rank = 0; rank < kMaxDeviceRanks; ++rank) {
-    if (rank < ranks.size) values.of[rank] = bank(ranks, rank, turn)[i];
+    if (rank < ranks.size) values.of[rank] = load(bank(ranks, rank, turn));
   }
   return values;
 }
@@ -81,33 +87,37 @@ __global__ void __launch_bounds__(kThreads) all_reduce_kernel(DeviceRanks ranks,
   const int64_t begin = count * blockIdx.x / gridDim.x;
   const int64_t end = count * (blockIdx.x + 1) / gridDim.x;
   float* const own = bank(ranks, ranks.rank, turn);
-  const auto load = [&](int64_t i) { return values_of(ranks, turn, i); };
+  const auto load = [&](int64_t i) {
+    return values_of<1>(ranks, turn, [&](const float* from) { return load_floats<1>(from + i); });
+  };
   copy(x, begin, end, own);
   meet_ranks(ranks, turn, 0);
   if constexpr (kTwoShots) {
     const auto part = [&](int32_t rank) { return begin + (end - begin) * rank / ranks.size; };
     // Nobody else reads this part of it before the next meeting.
     stream(part(ranks.rank), part(ranks.rank + 1), load,
-           [&](int64_t i, const Values& values) { own[i] = values.sum(ranks.size); });
+           [&](int64_t i, const Values<1>& values) { own[i] = values.sum(ranks.size).v[0]; });
     meet_ranks(ranks, turn, 1);
     for (int32_t rank = 0; rank < ranks.size; ++rank) {
       copy(bank(ranks, rank, turn), part(rank), part(rank + 1), x);
     }
   } else {
-    stream(begin, end, load, [&](int64_t i, const Values& values) { x[i] = values.sum(ranks.size); });
+    stream(begin, end, load, [&](int64_t i, const Values<1>& values) { x[i] = values.sum(ranks.size).v[0]; });
   }
   end_turn(ranks, turn);
 }
 
 // A block takes every gridDim-th row.
+template <bool kWhole>
 __global__ void __launch_bounds__(kThreads)
     all_reduce_add_rms_norm_kernel(DeviceRanks ranks, const float* update, float* residual,
                                    const float* weight, float eps, int64_t rows, int64_t dim, float* out,
                                    FaultMarks marks) {
   struct Summands {
-    Values update;
-    float residual;
+    Values<4> update;
+    Float4 residual;
   };
+  RowNormer<kWhole, 2> normer(weight, eps, dim);
   wait_for_previous();
   let_next_start();
   const uint32_t turn = *ranks.turn;
@@ -117,18 +127,20 @@ __global__ void __launch_bounds__(kThreads)
   }
   meet_ranks(ranks, turn, 0);
   for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
-    float squares = 0;
-    stream(
-        row * dim, (row + 1) * dim,
-        [&](int64_t i) {
-          return Summands{values_of(ranks, turn, i), residual[i]};
-        },
-        [&](int64_t i, const Summands& summands) {
-          const float value = summands.update.sum(ranks.size) + summands.residual;
-          residual[i] = value;
-          squares = fmaf(value, value, squares);
-        });
-    norm_row(residual + row * dim, squares, weight, eps, dim, out + row * dim, RowMark(marks, row));
+    const int64_t at = row * dim;
+    const auto load = [&](int64_t col) {
+      const auto quad = [&](const float* from) { return load_quad<kWhole>(from + at, col, dim); };
+      return Summands{values_of<4>(ranks, turn, quad), quad(residual)};
+    };
+    const auto add = [&](int64_t col, const Summands& summands) {
+      Float4 values = summands.update.sum(ranks.size);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) values.v[i] += summands.residual.v[i];
+      store_quad<kWhole>(residual + at, col, dim, values);
+      return values;
+    };
+    normer.norm(residual + at, RowMark(marks, row), load, add,
+                [&](int64_t col, const Float4& values) { store_quad<kWhole>(out + at, col, dim, values); });
   }
   end_turn(ranks, turn);
 }
@@ -176,8 +188,11 @@ Launch all_reduce_add_rms_norm(const DeviceRanks& ranks, const float* update, fl
                                const float* weight, float eps, int64_t rows, int64_t dim, float* out,
                                const FaultMarks& marks) {
   const auto blocks = static_cast<uint32_t>(rows < kReduceBlocks ? rows : kReduceBlocks);
-  return make_launch("all_reduce_add_rms_norm", all_reduce_add_rms_norm_kernel, {blocks}, kThreads, 0, ranks,
-                     update, residual, weight, eps, rows, dim, out, marks);
+  const float* const banks = ranks.memory[ranks.rank].data;  // on the same border as those of the others
+  const auto kernel = choose_quads(dim, {banks, banks + ranks.capacity, residual, weight, out},
+                                   [&]<bool kWhole> { return all_reduce_add_rms_norm_kernel<kWhole>; });
+  return make_launch("all_reduce_add_rms_norm", kernel, {blocks}, kThreads, 0, ranks, update, residual,
+                     weight, eps, rows, dim, out, marks);
 }
 
 Launch gather_columns(const DeviceRanks& ranks, const float* mine, int64_t rows, const int64_t* begins,

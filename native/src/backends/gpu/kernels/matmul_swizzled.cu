@@ -14,6 +14,9 @@ namespace {
 template <int kTokens>
 constexpr int kBatch = kTokens < 64 ? kTokens / 2 : 32;
 
+// Of blocks of many tokens, which add to what is there: so many are read before the first is added.
+constexpr int kManyReads = 16;
+
 // Writes a batch of sums, those of `first_token` and after it, to `out`, or adds them to what is there.
 template <int kCount>
 __device__ void write(const Product& p, int64_t first_token, int32_t first_output, float (&sums)[kCount],
@@ -29,19 +32,27 @@ __device__ void write(const Product& p, int64_t first_token, int32_t first_outpu
     for (int i = 0; i < kCount; i += 4, to += 8 * row) {
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        if (i * 2 + j % 2 < tokens && here[j / 2]) visit(to[j % 2 * row + j / 2 * 8], sums[i + j]);
+        if (i * 2 + j % 2 < tokens && here[j / 2]) visit(to[j % 2 * row + j / 2 * 8], i + j);
       }
     }
   };
-  // All are read before the first is written, so that many reads are under way.
-  if (adds) each([](const float& before, float& sum) { sum = before + sum; });
-  each([](float& out, const float& sum) { out = sum; });
+  if (adds) {
+    if constexpr (kCount == kManyReads) {
+      float before[kCount] = {};
+      each([&](const float& out, int i) { before[i] = out; });
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) sums[i] = before[i] + sums[i];
+    } else {
+      each([&](const float& out, int i) { sums[i] = out + sums[i]; });
+    }
+  }
+  each([&](float& out, int i) { out = sums[i]; });
 }
 
 template <DType dtype, int kTokens>
 __device__ void write(const Product& p, const Piece& piece, int32_t first_output, Tile<dtype, kTokens>& tile,
                       bool adds) {
-  constexpr int kCount = kBatch<kTokens>;
+  constexpr int kCount = kTokens < 128 ? kBatch<kTokens> : kManyReads;
   const int64_t first_token = int64_t{piece.token_block} * kTokens;
 #pragma unroll
   for (int at = 0; at < kTokens / 2; at += kCount) {
@@ -50,6 +61,51 @@ __device__ void write(const Product& p, const Piece& piece, int32_t first_output
     for (int i = 0; i < kCount; ++i) batch[i] = tile.sum(at + i);
     write(p, first_token + at * 2, first_output, batch, adds);
   }
+}
+
+// Whether all of a warpgroup's outputs of all tokens exist, in rows that lie on 16 bytes.
+template <int kTokens>
+__device__ bool is_full(const Product& p, const Piece& piece, int32_t first_output) {
+  return (int64_t{piece.token_block} + 1) * kTokens <= p.rows && first_output + kTileRows <= p.outputs &&
+         p.stride % 4 == 0 && reinterpret_cast<uintptr_t>(p.out) % 16 == 0;
+}
+
+// Ends a slice of a full tile: adds the sums of the slices before (`adds`), and keeps the sums for the slice
+// after (`keeps`) or writes them out. They are kept where the warp's outputs will be, four of a lane side by
+// side rather than as outputs lie, which takes a quarter of the accesses.
+template <DType dtype, int kTokens>
+__device__ void carry(const Product& p, const Piece& piece, int32_t first_output, Tile<dtype, kTokens>& tile,
+                      bool adds, bool keeps) {
+  constexpr int kFours = kBatch<kTokens> / 4;
+  const int64_t first_token = int64_t{piece.token_block} * kTokens + lane_id() / 4;
+  const int32_t output = first_output + warp_id() % 4 * 16 + lane_id() % 4 * 4;
+  const int64_t step = keep_here(int64_t{p.stride} * 8);
+  float* const kept = p.out + first_token * p.stride + output;
+  if (adds) {
+#pragma unroll
+    for (int at = 0; at < kTokens / 8; at += kFours) {
+      // All of a batch are read before the first is added, so that many reads are under way.
+      float4 before[kFours];
+#pragma unroll
+      for (int i = 0; i < kFours; ++i) before[i] = *reinterpret_cast<const float4*>(kept + (at + i) * step);
+#pragma unroll
+      for (int i = 0; i < kFours; ++i) {
+        const float values[] = {before[i].x, before[i].y, before[i].z, before[i].w};
+#pragma unroll
+        for (int j = 0; j < 4; ++j) tile.sum((at + i) * 4 + j) += values[j];
+      }
+    }
+  }
+  if (keeps) {
+#pragma unroll
+    for (int i = 0; i < kTokens / 8; ++i) {
+      *reinterpret_cast<float4*>(kept + i * step) = {tile.sum(i * 4), tile.sum(i * 4 + 1),
+                                                     tile.sum(i * 4 + 2), tile.sum(i * 4 + 3)};
+    }
+    return;
+  }
+  sync_warp();  // other lanes' sums were kept where this one's outputs go
+  write(p, piece, first_output, tile, false);
 }
 
 // Where the sums of a slice of a pair's K lie in the workspace, for this lane: four, then those of the other
@@ -83,18 +139,36 @@ __device__ void join(const Product& p, const Piece& piece, int32_t first_output,
   publish_block();  // what others had written before they counted is read only after
   if (lane_id() == 0) *counter = 0;
   constexpr int kCount = kBatch<kTokens>;
+  // Sums of so many slices are read at once: each comes from L2, and one after the other they would take
+  // longer than the product of a few rows.
+  constexpr int kAtOnce = 32 / kCount;
 #pragma unroll 1
   for (int at = 0; at < kTokens / 2; at += kCount) {
     float sums[kCount];
 #pragma unroll 1
-    for (int32_t slice = first; slice <= last; ++slice) {
-      const float* const from = partial_sums<kTokens>(p, piece, slice) + at * kWarpSize;
+    for (int32_t slice = first; slice <= last; slice += kAtOnce) {
+      float4 parts[kAtOnce][kCount / 4];
 #pragma unroll
-      for (int i = 0; i < kCount; i += 4) {
-        const float4 four = *reinterpret_cast<const float4*>(from + i * kWarpSize);
-        const float values[] = {four.x, four.y, four.z, four.w};
+      for (int s = 0; s < kAtOnce; ++s) {
+        if (slice + s > last) break;
+        const float* const from = partial_sums<kTokens>(p, piece, slice + s) + at * kWarpSize;
 #pragma unroll
-        for (int j = 0; j < 4; ++j) sums[i + j] = slice == first ? values[j] : sums[i + j] + values[j];
+        for (int i = 0; i < kCount / 4; ++i) {
+          parts[s][i] = *reinterpret_cast<const float4*>(from + 4 * i * kWarpSize);
+        }
+      }
+#pragma unroll
+      for (int s = 0; s < kAtOnce; ++s) {
+        if (slice + s > last) break;
+#pragma unroll
+        for (int i = 0; i < kCount; i += 4) {
+          const float4& four = parts[s][i / 4];
+          const float values[] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+          for (int j = 0; j < 4; ++j) {
+            sums[i + j] = slice + s == first ? values[j] : sums[i + j] + values[j];
+          }
+        }
       }
     }
     write(p, int64_t{piece.token_block} * kTokens + at * 2, first_output, sums, false);
@@ -121,32 +195,37 @@ __device__ void consume(const Product& p) {
   const int side = warp_id() / 4;
   Ring<dtype, kTokens> ring;
   Tile<dtype, kTokens> tile;
+  // With few tokens memory is what is waited for.
+  Turns<(kTokens >= 128)> turns(ring.turns(), side);
   Piece piece;
   for (int32_t n = 0; p.shares.piece(p.slices, n, &piece); ++n) {
     const int32_t first_output = (2 * piece.pair + side) * kTileRows;
     for (int32_t k = piece.begin; k < piece.end;) {
       const int32_t cut = p.slices.cut_after(piece.pair, k);
       const int32_t end = cut < piece.end ? cut : piece.end;
-      const bool adds = k > piece.begin;
       tile.clear();
       float2 next = weight_scales<dtype>(p, k, first_output);
       for (; k < end; ++k, ring.advance()) {
         const float2 scales = next;
         if (k + 1 < end) next = weight_scales<dtype>(p, k + 1, first_output);
         wait_phase(ring.full(ring.at), ring.phase);
-        tile.add(ring.weights(side), ring.activations(), scales.x, scales.y);
+        tile.add(ring.weights(side), ring.activations(), scales.x, scales.y,
+                 kTokens >= 128 && p.scale_shift != 0, turns);
         sync_warp();
         if (lane_id() == 0) arrive(ring.empty(ring.at));
       }
       // Found again, rather than held in registers over all of K.
       p.shares.piece(p.slices, static_cast<int32_t>(keep_here(n)), &piece);
+      const bool adds = p.slices.cut_after(piece.pair, piece.begin) < k;
       if (first_output >= p.outputs) continue;
       bool whole = true;
       if constexpr (kTokens <= kMaxSplitTokens) whole = piece.begin == 0 && piece.end == p.slices.k_tiles;
-      if (whole) {
-        write(p, piece, first_output, tile, adds);
-      } else {
+      if (!whole) {
         join(p, piece, first_output, tile);
+      } else if (kTokens >= 128 && is_full<kTokens>(p, piece, first_output)) {
+        carry(p, piece, first_output, tile, adds, k < piece.end);
+      } else {
+        write(p, piece, first_output, tile, adds);
       }
     }
   }
@@ -161,6 +240,7 @@ __global__ void __launch_bounds__((Ring<dtype, kTokens>::kThreads), 1) product_k
         init_barrier(ring.full(i), 1);
         init_barrier(ring.empty(i), kConsumers);
       }
+      for (int i = 0; i < 2; ++i) init_barrier(ring.turns() + i, kConsumers / 2);
       publish_barriers();
     }
     sync_block();
@@ -176,8 +256,11 @@ __global__ void __launch_bounds__((Ring<dtype, kTokens>::kThreads), 1) product_k
   }
 }
 
-// Sums of parts of K take much memory where there are more rows.
-constexpr int64_t kMaxSplitRows = 1024;
+// With more rows, sums of slices would take more memory than those of so many rows of a matrix whose slices
+// occupy every multiprocessor.
+int64_t max_split_rows(const DeviceMatrix& matrix, const Slices& slices) {
+  return int64_t{1024} * matrix.multiprocessors / slices.count;
+}
 
 // By the time that blocks take one after the other, in cycles of a multiprocessor: its tensor cores need four
 // for each token of a unit, memory as many as for some hundred tokens.
@@ -192,7 +275,7 @@ SwizzledShape shape_for(const DeviceMatrix& matrix, int64_t rows) {
   int64_t least = INT64_MAX;
   for (const SwizzledShape shape : {SwizzledShape{256, true}, {128, true}, {128, false}}) {
     const int64_t blocks = divide_up(rows, shape.tokens);
-    if (!shape.whole && rows > kMaxSplitRows) continue;
+    if (!shape.whole && rows > max_split_rows(matrix, slices)) continue;
     const int64_t pieces = shape.whole ? divide_up(slices.pairs * blocks, multiprocessors)
                                        : divide_up(slices.count * blocks, multiprocessors);
     const int64_t units = (shape.whole ? slices.k_tiles : slices.length) + kEnds;
@@ -271,8 +354,10 @@ Launch multiply_in(const DeviceMatrix& matrix, const SwizzledShape& shape, int64
 }  // namespace
 
 int64_t swizzled_workspace(const DeviceMatrix& matrix, int64_t rows) {
-  const int64_t tokens = divide_up(rows < kMaxSplitRows ? rows : kMaxSplitRows, 256) * 256;
-  const int64_t sums = cut_matrix(matrix).count * 2 * int64_t{2 * kTileRows} * tokens;
+  const Slices slices = cut_matrix(matrix);
+  const int64_t split = max_split_rows(matrix, slices);
+  const int64_t tokens = divide_up(rows < split ? rows : split, 256) * 256;
+  const int64_t sums = slices.count * 2 * int64_t{2 * kTileRows} * tokens;
   return activation_room(matrix, rows) + sums * static_cast<int64_t>(sizeof(float));
 }
 

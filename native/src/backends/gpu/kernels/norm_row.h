@@ -1,11 +1,12 @@
-// The second half of a norm over a row by one block, whose threads have each summed the squares of the values
-// that they read: shared by the norms that first add something.
+// The norm of a row by one block, in registers as far as it fits there: shared by all norms of rows, so that
+// they have the same bits.
 #pragma once
 
 #include <cmath>
 
 #include "backends/gpu/kernels/reduce.h"
 #include "backends/gpu/kernels/row_stream.h"
+#include "backends/gpu/kernels/vectors.h"
 #include "ops/ops.h"
 
 namespace llmservice::gpu {
@@ -43,54 +44,102 @@ __device__ __forceinline__ RowNorm norm_of(const float* x, float squares, float 
   return norm;
 }
 
-// One value of the norm. Whoever finds one that is not finite writes the same.
-__device__ __forceinline__ float normed(float x, float weight, const RowNorm& norm, const RowMark& mark) {
-  const float value = x * norm.scale * weight;
-  if (mark.first != nullptr && norm.sound && !is_finite(value) && *mark.first == 0) {
-    *mark.first = mark.place + 1;
+// Thread t has the columns 4 t + n · kQuadStep of a row and the three after each, for n = 0, 1, …, and sums
+// their squares in this order. kQuads of these are loaded at once, and stay in registers if they are the
+// whole row.
+template <bool kWhole, int kQuads>
+class RowNormer {
+ public:
+  // Loads the weights, which no launch writes.
+  __device__ __forceinline__ RowNormer(const float* weight, float eps, int64_t dim)
+      : weight_(weight), eps_(eps), dim_(static_cast<int32_t>(dim)) {
+    load(weight, 0, weights_);
   }
-  return value;
-}
 
-// out (dim) = x / rms(x) · weight; x (dim) as this thread wrote or read it. All threads of the block call it.
-__device__ __forceinline__ void norm_row(const float* x, float squares, const float* weight, float eps,
-                                         int64_t dim, float* out, const RowMark& mark) {
-  struct Pair {
-    float x, weight;
-  };
-  const RowNorm norm = norm_of(x, squares, eps, dim, mark);
-  stream(
-      0, dim,
-      [&](int64_t i) {
-        return Pair{x[i], weight[i]};
-      },
-      [&](int64_t i, const Pair& of) { out[i] = normed(of.x, of.weight, norm, mark); });
-}
-
-// Row `row` of x (T, dim) += that of added (null: nothing); this thread's part of its sum of squares.
-__device__ __forceinline__ float add_to_row(float* x, const float* added, int64_t row, int64_t dim) {
-  x += row * dim;
-  float squares = 0;
-  const auto square = [&](float value) { squares = fmaf(value, value, squares); };
-  if (added == nullptr) {
-    stream(
-        0, dim, [&](int64_t i) { return x[i]; }, [&](int64_t, float value) { square(value); });
-    return squares;
+  // put(col, quad of x / rms(x) · weight) for the row's quads, of all threads as long as one has a quad. x
+  // (dim) is where value_of(col, load_of(col)) has put what it returns. All threads of the block call it.
+  template <class LoadOf, class ValueOf, class Put>
+  __device__ __forceinline__ void norm(const float* x, const RowMark& mark, const LoadOf& load_of,
+                                       const ValueOf& value_of, const Put& put) {
+    Float4 values[kQuads];
+    float squares = 0;
+    for (int32_t first = 0; first < dim_; first += kAtOnce) {
+      decltype(load_of(first)) loaded[kQuads];
+#pragma unroll
+      for (int n = 0; n < kQuads; ++n) loaded[n] = load_of(column(first, n));
+#pragma unroll
+      for (int n = 0; n < kQuads; ++n) {
+        values[n] = value_of(column(first, n), loaded[n]);
+#pragma unroll
+        for (const float value : values[n].v) squares = fmaf(value, value, squares);
+      }
+    }
+    const RowNorm row = norm_of(x, squares, eps_, dim_, mark);
+    bool finite = true;
+    for (int32_t first = 0; first < dim_; first += kAtOnce) {
+      if (dim_ > kAtOnce) {
+        load(x, first, values);
+        load(weight_, first, weights_);
+      }
+#pragma unroll
+      for (int n = 0; n < kQuads; ++n) {
+        if (first + n * kQuadStep >= dim_) break;
+        const int32_t col = column(first, n);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          values[n].v[i] = col + i < dim_ ? values[n].v[i] * row.scale * weights_[n].v[i] : 0.0f;
+          finite &= is_finite(values[n].v[i]);
+        }
+        put(col, values[n]);
+      }
+    }
+    // Whoever finds one that is not finite writes the same.
+    if (mark.first != nullptr && row.sound && !finite && *mark.first == 0) *mark.first = mark.place + 1;
   }
-  struct Pair {
-    float x, added;
+
+ private:
+  static constexpr int32_t kQuadStep = 4 * kRowThreads;
+  static constexpr int32_t kAtOnce = kQuads * kQuadStep;
+
+  __device__ __forceinline__ static int32_t column(int32_t first, int n) {
+    return first + n * kQuadStep + 4 * static_cast<int32_t>(threadIdx.x);
+  }
+  __device__ __forceinline__ void load(const float* row, int32_t first, Float4 (&quads)[kQuads]) const {
+#pragma unroll
+    for (int n = 0; n < kQuads; ++n) quads[n] = load_quad<kWhole>(row, column(first, n), dim_);
+  }
+
+  const float* weight_;
+  float eps_;
+  int32_t dim_;
+  Float4 weights_[kQuads];
+};
+
+// Rows up to 8,192 wide stay in registers.
+template <bool kWhole>
+using HeldRowNormer = RowNormer<kWhole, 8>;
+
+// x (dim) += added (null: nothing), then its norm to put(), as RowNormer has it.
+template <bool kWhole, class Put>
+__device__ __forceinline__ void add_and_norm(HeldRowNormer<kWhole>& normer, float* x, const float* added,
+                                             int64_t dim, const RowMark& mark, const Put& put) {
+  struct Summands {
+    Float4 x, added;
   };
-  added += row * dim;
-  stream(
-      0, dim,
-      [&](int64_t i) {
-        return Pair{x[i], added[i]};
+  const auto load = [&](int64_t col) {
+    return Summands{load_quad<kWhole>(x, col, dim),
+                    added == nullptr ? Float4{} : load_quad<kWhole>(added, col, dim)};
+  };
+  normer.norm(
+      x, mark, load,
+      [&](int64_t col, Summands& of) {
+        if (added == nullptr) return of.x;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) of.x.v[i] += of.added.v[i];
+        store_quad<kWhole>(x, col, dim, of.x);
+        return of.x;
       },
-      [&](int64_t i, const Pair& of) {
-        x[i] = of.x + of.added;
-        square(of.x + of.added);
-      });
-  return squares;
+      put);
 }
 
 }  // namespace llmservice::gpu

@@ -6,44 +6,48 @@ namespace llmservice::gpu {
 namespace {
 
 constexpr uint32_t kThreads = kRowThreads;
+constexpr int64_t kMostRowBlocks = 65'535;  // of a grid's second dimension
 
+template <bool kWhole>
 struct Given {
   const float* x;
   int64_t width;
 
-  __device__ __forceinline__ float operator()(int64_t row, int64_t i) const { return x[row * width + i]; }
+  __device__ __forceinline__ Float4 operator()(int64_t row, int64_t quad) const {
+    return load_quad<kWhole>(x + row * width, quad * 4, width);
+  }
 };
 
-// `kLanes` lanes for each row and tile of K; rows run slowest, so that a row is read from end to end.
+// Grid: (blocks over a row's quads, rows or fewer).
 template <DType dtype, class Source>
 __global__ void __launch_bounds__(kThreads) quantize_kernel(Records to, Source source, int64_t rows) {
-  const int64_t item = (static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x) / kLanes;
-  const int64_t row = item / to.tiles;
-  wait_for_previous();
+  const uint32_t quad = blockIdx.x * kThreads + threadIdx.x;
+  const bool within = quad < static_cast<uint32_t>(to.tiles) * kTileLanes<dtype>;
   let_next_start();
-  write_record<dtype>(to, row, static_cast<int32_t>(item % to.tiles), row < rows,
-                      [&](int32_t col) { return source(row, col); });
+  wait_for_previous();
+  for (uint32_t row = blockIdx.y; row < rows; row += gridDim.y) {
+    const Float4 values = within ? source(row, quad) : Float4{};
+    write_record<dtype>(to, row, quad, within, values);
+  }
 }
 
-// One block per row, as add_rms_norm() has it: the sums are the same. __restrict__, or each store of a value
-// would have the next load wait.
-template <DType dtype>
+// One block per row, as add_rms_norm() has it: the sums are the same.
+template <DType dtype, bool kWhole>
 __global__ void __launch_bounds__(kThreads)
-    norm_quantize_kernel(Records to, float* __restrict__ x, const float* added,
-                         const float* __restrict__ weight, float eps, float* __restrict__ out,
+    norm_quantize_kernel(Records to, float* x, const float* added, const float* weight, float eps, float* out,
                          FaultMarks marks) {
   const int32_t dim = to.layout.cols;
-  float* const values = x + int64_t{blockIdx.x} * dim;
-  float* const normed_values = out + int64_t{blockIdx.x} * dim;
-  const RowMark mark(marks, blockIdx.x);
-  wait_for_previous();
+  const uint32_t quads = static_cast<uint32_t>(to.tiles) * kTileLanes<dtype>;
+  const int64_t at = int64_t{blockIdx.x} * dim;
+  HeldRowNormer<kWhole> normer(weight, eps, dim);
   let_next_start();
-  const RowNorm norm = norm_of(values, add_to_row(x, added, blockIdx.x, dim), eps, dim, mark);
-  for (auto tile = static_cast<int32_t>(threadIdx.x) / kLanes; tile < to.tiles; tile += kThreads / kLanes) {
-    write_record<dtype>(to, blockIdx.x, tile, true, [&](int32_t col) {
-      return normed_values[col] = normed(values[col], weight[col], norm, mark);
-    });
-  }
+  wait_for_previous();
+  add_and_norm(normer, x + at, added == nullptr ? nullptr : added + at, dim, RowMark(marks, blockIdx.x),
+               [&](int32_t col, const Float4& values) {
+                 const uint32_t quad = static_cast<uint32_t>(col) / 4;
+                 store_quad<kWhole>(out + at, col, dim, values);
+                 write_record<dtype>(to, blockIdx.x, quad, quad < quads, values);
+               });
 }
 
 template <class Choose>
@@ -57,10 +61,11 @@ auto choose_by_type(DType dtype, Choose choose) {
 template <class Source>
 Launch quantize(const char* name, const Activations& to, const Source& source, int64_t rows) {
   const Records records = records_of(to);
-  const auto blocks = static_cast<uint32_t>(divide_up(rows * records.tiles * kLanes, kThreads));
+  const Grid grid{static_cast<uint32_t>(divide_up(records.tiles * tile_lanes(to.layout.dtype), kThreads)),
+                  static_cast<uint32_t>(rows < kMostRowBlocks ? rows : kMostRowBlocks)};
   const auto kernel =
       choose_by_type(to.layout.dtype, []<DType dtype> { return quantize_kernel<dtype, Source>; });
-  return make_launch(name, kernel, {blocks}, kThreads, 0, records, source, rows);
+  return make_launch(name, kernel, grid, kThreads, 0, records, source, rows);
 }
 
 }  // namespace
@@ -75,23 +80,34 @@ int64_t activation_bytes(const ActivationLayout& layout, int64_t rows) {
 }
 
 Launch quantize(const Activations& to, const float* x, int64_t rows) {
-  return quantize("quantize", to, Given{x, to.layout.cols}, rows);
+  const int64_t width = to.layout.cols;
+  return choose_quads(width, {x}, [&]<bool kWhole> {
+    return quantize("quantize", to, Given<kWhole>{x, width}, rows);
+  });
 }
 
 Launch add_rms_norm(const Activations& to, float* x, const float* y, const float* weight, float eps,
                     int64_t rows, float* out, const FaultMarks& marks) {
-  const auto kernel =
-      choose_by_type(to.layout.dtype, []<DType dtype> { return norm_quantize_kernel<dtype>; });
+  const auto kernel = choose_by_type(to.layout.dtype, [&]<DType dtype> {
+    return choose_quads(to.layout.cols, {x, y, weight, out},
+                        [&]<bool kWhole> { return norm_quantize_kernel<dtype, kWhole>; });
+  });
   return make_launch("add_rms_norm_quantize", kernel, {static_cast<uint32_t>(rows)}, kThreads, 0,
                      records_of(to), x, y, weight, eps, out, marks);
 }
 
 Launch silu_mul(const Activations& to, const float* gate_up, int64_t rows, float* out) {
-  return quantize("silu_mul_quantize", to, SiluMul{gate_up, to.layout.cols, out}, rows);
+  const int64_t width = to.layout.cols;
+  return choose_quads(width, {gate_up, out}, [&]<bool kWhole> {
+    return quantize("silu_mul_quantize", to, SiluMul<kWhole>{gate_up, width, out}, rows);
+  });
 }
 
 Launch sigmoid_mul(const Activations& to, float* x, const float* gate, int64_t gate_stride, int64_t rows) {
-  return quantize("sigmoid_mul_quantize", to, SigmoidMul{x, gate, gate_stride, to.layout.cols}, rows);
+  const int64_t width = to.layout.cols;
+  return choose_quads(width, {x, gate, gate + gate_stride}, [&]<bool kWhole> {
+    return quantize("sigmoid_mul_quantize", to, SigmoidMul<kWhole>{x, gate, gate_stride, width}, rows);
+  });
 }
 
 }  // namespace llmservice::gpu

@@ -1,19 +1,20 @@
-// How quantize.h's records are written: a tile of a row by `kLanes` lanes.
+// How quantize.h's records are written: each lane has four columns of a row, `kTileLanes` lanes a tile.
 #pragma once
 
 #include "backends/gpu/kernels/numbers.h"
 #include "backends/gpu/kernels/quantize.h"
 #include "backends/gpu/kernels/tiles.h"
+#include "backends/gpu/kernels/vectors.h"
 #include "backends/gpu/vendor/vendor.h"
 
 namespace llmservice::gpu {
 
-constexpr int kLanes = 32;                    // that share a tile of a row: four bytes each, or eight
 constexpr float kSmallestMagnitude = 1e-30f;  // its inverse and its scale are normal numbers
 
-// What a lane has of a tile.
+constexpr uint32_t tile_lanes(DType dtype) { return has_token_scales(dtype) ? 32 : 16; }
 template <DType dtype>
-constexpr int kLaneValues = has_token_scales(dtype) ? 4 : 2;
+constexpr uint32_t kTileLanes = tile_lanes(dtype);
+constexpr int kScaleLanes = kTileLanes<DType::kF8E4M3>;  // that share a scale
 
 // Activations as kernels take them.
 struct Records {
@@ -27,86 +28,82 @@ inline Records records_of(const Activations& to) {
   return {to.layout, k_tiles(to.layout.dtype, to.layout.cols), record_bytes(to.layout), to.records};
 }
 
-// Largest magnitude among `kLanes` lanes. Compared as integers, where NaN is above infinity: it is not lost.
-__device__ __forceinline__ float largest_magnitude(const float (&values)[4]) {
+// Largest magnitude among `kScaleLanes` lanes. Compared as integers, where NaN is above infinity: it is not
+// lost.
+__device__ __forceinline__ float largest_magnitude(const Float4& values) {
   uint32_t largest = 0;
 #pragma unroll
-  for (const float value : values) {
+  for (const float value : values.v) {
     const uint32_t magnitude = bits_of(value) & 0x7fffffff;
     largest = magnitude > largest ? magnitude : largest;
   }
 #pragma unroll
-  for (int mask = kLanes / 2; mask > 0; mask /= 2) {
+  for (int mask = kScaleLanes / 2; mask > 0; mask /= 2) {
     const uint32_t other = shuffle_xor(largest, mask);
     largest = other > largest ? other : largest;
   }
   return float_of(largest);
 }
 
+// Four 16-bit numbers as they lie in memory.
+template <class HalfOf>
+__device__ __forceinline__ OperandPair pair_of(HalfOf half_of) {
+  const auto word = [&](int i) { return uint32_t{half_of(i)} | uint32_t{half_of(i + 1)} << 16; };
+  return {{word(0), word(2)}};
+}
+
 // Codes of this lane's four values, and the scale of all lanes'.
-__device__ __forceinline__ uint32_t fp8_codes(const float (&values)[4], float* scale) {
+__device__ __forceinline__ uint32_t fp8_codes(const Float4& values, float* scale) {
   float largest = largest_magnitude(values);
   const bool finite = bits_of(largest) < 0x7f800000;
   if (largest < kSmallestMagnitude) largest = kSmallestMagnitude;
   *scale = largest / kFp8Max;
   const float inverse = kFp8Max / largest;
-  uint32_t codes = 0;
+  float scaled[4];
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    codes |= static_cast<uint32_t>(float_to_fp8(finite ? values[i] * inverse : 0.0f)) << (8 * i);
-  }
-  return codes;
+  for (int i = 0; i < 4; ++i) scaled[i] = finite ? values.v[i] * inverse : 0.0f;
+  return narrow_to_fp8(scaled);
 }
 
 // The same in f16, where the scale is a power of two: the largest value's becomes 2^14.
-__device__ __forceinline__ void f16_codes(const float (&values)[4], float* scale, uint32_t* first,
-                                          uint32_t* second) {
+__device__ __forceinline__ OperandPair f16_codes(const Float4& values, float* scale) {
   float largest = largest_magnitude(values);
   const bool finite = bits_of(largest) < 0x7f800000;
   if (largest < kSmallestMagnitude) largest = kSmallestMagnitude;
   const uint32_t exponent = bits_of(largest) >> 23;
   *scale = finite ? float_of((exponent - 14) << 23) : largest;
   const float inverse = float_of((2 * 127 + 14 - exponent) << 23);
-  uint32_t halves[4];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) halves[i] = float_to_f16(finite ? values[i] * inverse : 0.0f);
-  *first = halves[0] | halves[1] << 16;
-  *second = halves[2] | halves[3] << 16;
+  return pair_of([&](int i) { return float_to_f16(finite ? values.v[i] * inverse : 0.0f); });
 }
 
-// Tile `tile` of a row, of which value_of(col) gives the values. All lanes of the warp call it; `within`
-// false: for a row that is not there.
-template <DType dtype, class ValueOf>
-__device__ __forceinline__ void write_record(const Records& to, int64_t row, int32_t tile, bool within,
-                                             ValueOf value_of) {
-  constexpr int kValues = kLaneValues<dtype>;
-  const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  const int32_t col = (tile * kLanes + lane) * kValues;
-  float values[4] = {};
-  if (within) {
-#pragma unroll
-    for (int i = 0; i < kValues; ++i) values[i] = col + i < to.layout.cols ? value_of(col + i) : 0.0f;
-  }
+// Columns 4 · quad and the three after of a row. All lanes of the warp call it; `within` false: for what is
+// not there.
+template <DType dtype>
+__device__ __forceinline__ void write_record(const Records& to, uint32_t row, uint32_t quad, bool within,
+                                             const Float4& values) {
+  const auto lane = static_cast<int32_t>(quad % kTileLanes<dtype>);
   float scale = 0;
-  uint32_t codes;
-  uint32_t more = 0;
+  OperandPair codes{};
   if constexpr (is_coded(dtype)) {
-    f16_codes(values, &scale, &codes, &more);
+    codes = f16_codes(values, &scale);
   } else if constexpr (dtype == DType::kF8E4M3) {
-    codes = fp8_codes(values, &scale);
+    codes.words[0] = fp8_codes(values, &scale);
   } else if constexpr (dtype == DType::kBF16) {
-    codes = float_to_bf16(values[0]) | static_cast<uint32_t>(float_to_bf16(values[1])) << 16;
+    codes = pair_of([&](int i) { return float_to_bf16(values.v[i]); });
   } else {
-    codes = float_to_f16(values[0]) | static_cast<uint32_t>(float_to_f16(values[1])) << 16;
+    codes = pair_of([&](int i) { return float_to_f16(values.v[i]); });
   }
   if (!within) return;
-  const auto at = static_cast<int32_t>(row % to.layout.block_rows);
-  std::byte* const record = to.out + (row / to.layout.block_rows * to.tiles + tile) * to.record;
-  if constexpr (is_coded(dtype)) {
-    const int32_t offset = fragment_activation_offset(at, coded_token_byte(lane * 4));
-    *reinterpret_cast<OperandPair*>(record + offset) = {{codes, more}};
+  const auto block_rows = static_cast<uint32_t>(to.layout.block_rows);
+  const auto at = static_cast<int32_t>(row % block_rows);
+  std::byte* const record =
+      to.out + (int64_t{row / block_rows} * to.tiles + quad / kTileLanes<dtype>)*to.record;
+  if constexpr (dtype == DType::kF8E4M3) {
+    *reinterpret_cast<uint32_t*>(record + activation_offset(to.layout.order, at, lane * 4)) = codes.words[0];
   } else {
-    *reinterpret_cast<uint32_t*>(record + activation_offset(to.layout.order, at, lane * 4)) = codes;
+    const int32_t offset = is_coded(dtype) ? fragment_activation_offset(at, coded_token_byte(lane * 4))
+                                           : activation_offset(to.layout.order, at, lane * 8);
+    *reinterpret_cast<OperandPair*>(record + offset) = codes;
   }
   if (has_token_scales(dtype) && lane == 0) {
     float* const scales = reinterpret_cast<float*>(record + to.layout.block_rows * token_bytes(dtype));

@@ -11,32 +11,37 @@ namespace {
 constexpr uint32_t kThreads = kRowThreads;
 
 // One block per row. `added` null: nothing is added.
+template <bool kWhole>
 __global__ void __launch_bounds__(kThreads)
     add_rms_norm_kernel(float* x, const float* added, const float* weight, float eps, int64_t dim, float* out,
                         FaultMarks marks) {
   const int64_t at = blockIdx.x * dim;
-  wait_for_previous();
+  HeldRowNormer<kWhole> normer(weight, eps, dim);
   let_next_start();
-  const float squares = add_to_row(x, added, blockIdx.x, dim);
-  norm_row(x + at, squares, weight, eps, dim, out + at, RowMark(marks, blockIdx.x));
+  wait_for_previous();
+  add_and_norm(normer, x + at, added == nullptr ? nullptr : added + at, dim, RowMark(marks, blockIdx.x),
+               [&](int64_t col, const Float4& values) { store_quad<kWhole>(out + at, col, dim, values); });
 }
 
+template <bool kWhole>
 __global__ void __launch_bounds__(kThreads)
     rms_norm_kernel(const float* x, const float* weight, float eps, int64_t dim, float* out) {
   const int64_t at = blockIdx.x * dim;
-  wait_for_previous();
+  HeldRowNormer<kWhole> normer(weight, eps, dim);
   let_next_start();
-  float squares = 0;
-  for (int64_t i = threadIdx.x; i < dim; i += kThreads) squares = fmaf(x[at + i], x[at + i], squares);
-  norm_row(x + at, squares, weight, eps, dim, out + at, RowMark({}, 0));
+  wait_for_previous();
+  normer.norm(
+      x + at, RowMark({}, 0), [&](int64_t col) { return load_quad<kWhole>(x + at, col, dim); },
+      [](int64_t, const Float4& values) { return values; },
+      [&](int64_t col, const Float4& values) { store_quad<kWhole>(out + at, col, dim, values); });
 }
 
 // Every element of (rows, width), given its row and column.
 template <class Body>
 __global__ void __launch_bounds__(kThreads) each_kernel(int64_t rows, int64_t width, Body body) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   if (i < rows * width) body(i / width, i % width);
 }
 
@@ -45,6 +50,8 @@ Launch each(const char* name, int64_t rows, int64_t width, const Body& body) {
   const auto blocks = static_cast<uint32_t>((rows * width + kThreads - 1) / kThreads);
   return make_launch(name, each_kernel<Body>, {blocks}, kThreads, 0, rows, width, body);
 }
+
+int64_t quads_of(int64_t width) { return (width + 3) / 4; }
 
 struct AddBias {
   float* x;
@@ -101,14 +108,18 @@ struct CopyRows {
 }  // namespace
 
 Launch rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim, float* out) {
-  return make_launch("rms_norm", rms_norm_kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, x, weight, eps,
-                     dim, out);
+  const auto kernel =
+      choose_quads(dim, {x, weight, out}, [&]<bool kWhole> { return rms_norm_kernel<kWhole>; });
+  return make_launch("rms_norm", kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, x, weight, eps, dim,
+                     out);
 }
 
 Launch add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
                     float* out, const FaultMarks& marks) {
-  return make_launch("add_rms_norm", add_rms_norm_kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, x, y,
-                     weight, eps, dim, out, marks);
+  const auto kernel =
+      choose_quads(dim, {x, y, weight, out}, [&]<bool kWhole> { return add_rms_norm_kernel<kWhole>; });
+  return make_launch("add_rms_norm", kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, x, y, weight, eps,
+                     dim, out, marks);
 }
 
 Launch add_bias(float* x, const float* bias, int64_t rows, int64_t width) {
@@ -120,11 +131,15 @@ Launch add_gated(float* out, const float* y, const float* gate, int64_t rows, in
 }
 
 Launch silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
-  return each("silu_mul", rows, width, SiluMul{gate_up, width, out});
+  return choose_quads(width, {gate_up, out}, [&]<bool kWhole> {
+    return each("silu_mul", rows, quads_of(width), SiluMul<kWhole>{gate_up, width, out});
+  });
 }
 
 Launch sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) {
-  return each("sigmoid_mul", rows, width, SigmoidMul{x, gate, gate_stride, width});
+  return choose_quads(width, {x, gate, gate + gate_stride}, [&]<bool kWhole> {
+    return each("sigmoid_mul", rows, quads_of(width), SigmoidMul<kWhole>{x, gate, gate_stride, width});
+  });
 }
 
 Launch rope_angles(const int32_t* positions, int64_t rows, const float* frequencies, int64_t count,

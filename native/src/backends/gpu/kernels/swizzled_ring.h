@@ -50,6 +50,8 @@ struct Ring {
     return reinterpret_cast<uint64_t*>(stages + kStages * kStage) + stage;
   }
   __device__ uint64_t* empty(int stage) const { return full(kStages + stage); }
+  // Two, for Turns.
+  __device__ uint64_t* turns() const { return empty(kStages); }
   __device__ std::byte* weights(int tile) const { return stages + at * kStage + tile * kTileSize; }
   __device__ std::byte* activations() const { return stages + at * kStage + 2 * kTileSize; }
   __device__ void advance() {

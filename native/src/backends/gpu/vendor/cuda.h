@@ -133,6 +133,12 @@ __device__ __forceinline__ float unfused_add(float a, float b) { return __fadd_r
 __device__ __forceinline__ double unfused_mul(double a, double b) { return __dmul_rn(a, b); }
 __device__ __forceinline__ double unfused_add(double a, double b) { return __dadd_rn(a, b); }
 
+__device__ __forceinline__ float reciprocal(float x) {
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
 __device__ __forceinline__ uint32_t add_to(uint32_t* counter, uint32_t value) {
   return atomicAdd(counter, value);
 }

@@ -82,6 +82,16 @@ __device__ __forceinline__ void widen_fp8(uint32_t codes, uint32_t& low, uint32_
 }
 #endif
 
+// Of four finite values, float_to_fp8().
+#if !defined(LLMSERVICE_NARROWS_TO_FP8)
+__device__ __forceinline__ uint32_t narrow_to_fp8(const float (&values)[4]) {
+  uint32_t codes = 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) codes |= uint32_t{float_to_fp8(values[i])} << (8 * i);
+  return codes;
+}
+#endif
+
 // mma_fp8 where the chip has none: two f16 instructions of half its K.
 __device__ __forceinline__ void mma_widened(float (&sums)[4], const uint32_t* weights,
                                             const uint32_t* tokens) {

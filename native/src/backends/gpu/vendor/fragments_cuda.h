@@ -68,6 +68,22 @@ __device__ __forceinline__ void widen_fp8(uint32_t codes, uint32_t& low, uint32_
 }
 #endif
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+#define LLMSERVICE_NARROWS_TO_FP8
+__device__ __forceinline__ uint32_t narrow_to_fp8(const float (&values)[4]) {
+  uint32_t codes;
+  asm("{\n"
+      ".reg .b16 first, second;\n"
+      "cvt.rn.satfinite.e4m3x2.f32 first, %2, %1;\n"
+      "cvt.rn.satfinite.e4m3x2.f32 second, %4, %3;\n"
+      "mov.b32 %0, {first, second};\n"
+      "}"
+      : "=r"(codes)
+      : "f"(values[0]), "f"(values[1]), "f"(values[2]), "f"(values[3]));
+  return codes;
+}
+#endif
+
 constexpr bool kStartsEarly = true;
 
 __device__ __forceinline__ void keep_order() {}

@@ -146,6 +146,8 @@ __device__ __forceinline__ T unfused_add(T a, T b) {
   return a + b;
 }
 
+__device__ __forceinline__ float reciprocal(float x) { return __builtin_amdgcn_rcpf(x); }
+
 __device__ __forceinline__ uint32_t add_to(uint32_t* counter, uint32_t value) {
   return atomicAdd(counter, value);
 }

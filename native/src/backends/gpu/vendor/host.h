@@ -86,6 +86,8 @@ T unfused_add(T a, T b) {
   return a + b;
 }
 
+inline float reciprocal(float x) { return 1.0f / x; }
+
 template <class T>
 T add_to(T* counter, T value) {
   const T before = *counter;

@@ -12,6 +12,7 @@
 //   count_lanes(ballot)            how many lanes it names
 //   unfused_mul(a, b)              rounded by itself: never part of a fused multiply-add
 //   unfused_add(a, b)
+//   reciprocal(x)                  1 / x, to within a unit in the last place
 //   add_to(counter, value)         adds to an unsigned integer in shared or device memory as one step for all
 //                                  threads, and returns what it was
 //   dynamic_shared<T>()            the launch's shared_bytes, on 128 bytes
@@ -22,7 +23,11 @@
 //   look(flag)                     what it is now; what was published before it was set can be read after
 //   pause()                        in loops that look
 //   wait_for_previous()            until the launch before has ended; nothing it writes is read before this
-//   let_next_start()               the next launch may begin what it does before wait_for_previous()
+//   let_next_start()               the next launch may begin what it does before wait_for_previous(). A
+//   kernel
+//                                  calls it before its own wait, so that launches follow each other closely,
+//                                  but where the next may read there what a launch before this one wrote, as
+//                                  gdn_recurrent reads S: there after its own wait.
 #pragma once
 
 #if defined(LLMSERVICE_GPU_CUDA)
