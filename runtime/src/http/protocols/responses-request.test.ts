@@ -166,6 +166,21 @@ test('sampling, structured output and the user reach the engine', async () => {
   });
 });
 
+test('what vLLM adds to Responses reaches the engine, and ends the text', async () => {
+  server.script = scriptOf('Hi, you', ' there', ' again');
+  const more = {
+    ...{ stop: ' there', ignore_eos: true, include_stop_str_in_output: true },
+    ...{ repetition_penalty: 1.5, logit_bias: { '5': -100 }, skip_special_tokens: false },
+  };
+  const { output_text, status } = await client.responses.create({ ...body, ...more });
+  expect([output_text, status]).toEqual(['Hi, you there', 'completed']);
+  expect(server.engine.requests[0]).toMatchObject({
+    sampling: { repetitionPenalty: 1.5 },
+    rules: { biased: Int32Array.of(5), biases: Float32Array.of(-100) },
+    stopTokens: Int32Array.of(),
+  });
+});
+
 test('a prompt is counted without an answer, by OpenAI’s own client', async () => {
   const asked = { model: 'tiny', input: 'hello', instructions: 'Be brief.', tools };
   expect(await client.responses.inputTokens.count(asked)).toEqual({

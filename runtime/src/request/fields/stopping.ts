@@ -6,16 +6,16 @@ import { violationAt, type Violation } from '../body/violation.js';
 
 export const stopFields = {
   stop: {
-    routes: all,
+    routes: [...all, 'responses'],
     schema: { ...stopString, type: ['string', 'array'], maxItems: 16, items: stopString },
   },
 } as const satisfies FieldTable;
 
 export const endFields = {
   stop_token_ids: { routes: all, schema: { type: 'array', maxItems: 128, items: tokenId } },
-  include_stop_str_in_output: { routes: all, schema: boolean },
-  ignore_eos: { routes: all, schema: boolean },
-  skip_special_tokens: { routes: all, schema: boolean },
+  include_stop_str_in_output: { routes: [...all, 'responses'], schema: boolean },
+  ignore_eos: { routes: [...all, 'responses'], schema: boolean },
+  skip_special_tokens: { routes: [...all, 'responses'], schema: boolean },
 } as const satisfies FieldTable;
 
 type StopFields = TableValues<typeof stopFields & typeof endFields>;

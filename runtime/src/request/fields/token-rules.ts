@@ -10,7 +10,7 @@ import { maxTokensField, type MaxTokensFields } from './max-tokens.js';
 
 export const tokenRuleFields = {
   logit_bias: {
-    routes: all,
+    routes: [...all, 'responses'],
     schema: {
       type: 'object',
       maxProperties: 4096,
