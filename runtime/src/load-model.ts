@@ -22,7 +22,7 @@ import { requireRenderable } from './tokens/require-renderable.js';
 import { TemplateRenderer } from './tokens/template-renderer.js';
 import { thinksByItself } from './tokens/thinks-by-itself.js';
 import { Tokenizer } from './tokens/tokenizer.js';
-import { dialectOf, toolCallParsers, type ToolDialect } from './tools/dialect.js';
+import { dialectOfParser, type ToolDialect } from './tools/dialect.js';
 import { probeDialect } from './tools/probe-dialect.js';
 
 export interface ModelFiles {
@@ -99,7 +99,6 @@ export function servedModel(
   maxModelLen: number,
   { toolCallParser, reasoningParser }: Parsers,
 ): ServedModel {
-  const kind = toolCallParsers.get(toolCallParser ?? '');
   return {
     tokenizer,
     chatTemplate,
@@ -108,7 +107,8 @@ export function servedModel(
     vocabSize: info.vocabSize,
     maxModelLen,
     think: thinkIds(tokenizer, info.vocabSize, reasoningParser),
-    toolDialect: kind === undefined ? toolDialect : dialectOf(kind, tokenizer),
+    toolDialect:
+      toolCallParser === undefined ? toolDialect : dialectOfParser(toolCallParser, toolDialect, tokenizer),
     tokenizerInfo,
   };
 }

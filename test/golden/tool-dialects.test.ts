@@ -16,7 +16,7 @@ const names = JSON.parse(
   readFileSync(new URL('templates/dialects.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<string, readonly string[]>>;
 const tokenizer = Tokenizer.fromJson(
-  tokenizerJson(['<tool_call>', '</tool_call>', '<|python_tag|>']),
+  tokenizerJson(['<tool_call>', '</tool_call>', '<|python_tag|>', '[TOOL_CALLS]', '[ARGS]']),
   'tokenizer.json',
 );
 const specialTokens = { bos_token: '<s>', eos_token: '</s>' };

@@ -3,6 +3,7 @@
 import { ChatTemplate } from '../tokens/chat-template.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
+import type { CallFormName } from '../tools/call-forms.js';
 import { dialectOf } from '../tools/dialect.js';
 import { makeLogger } from '../log/logger.js';
 import { KeyBudgets } from '../keys/key-budgets.js';
@@ -37,9 +38,14 @@ const toolTemplate =
 
 const markerTexts = ['<think>', '</think>', '<tool_call>', '</tool_call>'];
 
+/** Control tokens of models that write calls otherwise, from id 271. */
+const controls = ['[TOOL_CALLS]', '[ARGS]', '[CALL_ID]'];
+
 export class ScriptedServer {
   /** Ids of the tokens around reasoning and calls, of a server with tools. */
   static readonly markers = { thinkBegin: 267, thinkEnd: 268, begin: 269, end: 270 };
+  /** Those of Mistral's models, of a server of theirs. */
+  static readonly mistral = { begin: 271, args: 272, callId: 273 };
 
   private constructor(
     /** Requests that ended, in that order. */
@@ -51,7 +57,7 @@ export class ScriptedServer {
     readonly tokenizer: Tokenizer,
   ) {}
 
-  /** Takes up to 8 generations at once. `tools`: of a model that reasons and calls tools. */
+  /** Takes up to 8 generations at once. `tools`: of a model that reasons and calls tools, in the given form. */
   static async start({
     serving = true,
     tools = false,
@@ -67,7 +73,7 @@ export class ScriptedServer {
     compatibility = 'none',
   }: {
     readonly serving?: boolean;
-    readonly tools?: boolean;
+    readonly tools?: boolean | CallFormName;
     readonly access?: Partial<Access>;
     readonly keepsTexts?: boolean;
     readonly limits?: ConnectionLimits;
@@ -80,14 +86,16 @@ export class ScriptedServer {
     readonly compatibility?: CompatibilityName;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
-    const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
+    const form = tools === true ? 'qwenJson' : tools;
+    const vocabulary = form === false ? tokenizerJson() : tokenizerJson(markerTexts, controls);
+    const tokenizer = Tokenizer.fromJson(vocabulary, 'tokenizer.json');
     const compatible = compatibilities[compatibility];
     const lifecycle = new Lifecycle('tiny');
     if (serving) {
       lifecycle.startLoading();
       lifecycle.startServing(
         engine,
-        compatibleWith(compatible, tools ? callingModel(tokenizer) : tinyModel(tokenizer)),
+        compatibleWith(compatible, form === false ? tinyModel(tokenizer) : callingModel(tokenizer, form)),
       );
     }
     const metrics = new ServerMetrics('tiny', () => lifecycle);
@@ -160,13 +168,13 @@ function compatibleWith(compatibility: Compatibility, model: ServedModel): Serve
   };
 }
 
-function callingModel(tokenizer: Tokenizer): ServedModel {
+function callingModel(tokenizer: Tokenizer, form: CallFormName): ServedModel {
   const { thinkBegin: begin, thinkEnd: end } = ScriptedServer.markers;
   return {
     ...tinyModel(tokenizer, toolTemplate),
     maxModelLen: 4096,
     think: { begin, end },
-    toolDialect: dialectOf('qwenJson', tokenizer),
+    toolDialect: dialectOf(form, tokenizer),
   };
 }
 

@@ -2,12 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import { ChatTemplate } from '../tokens/chat-template.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
+import { dialectOfParser } from './dialect.js';
 import { probeDialect, type ProbedDialect } from './probe-dialect.js';
 
 const vocabulary = (...markers: string[]): Tokenizer =>
   Tokenizer.fromJson(tokenizerJson(markers), 'tokenizer.json');
 const qwen = vocabulary('<tool_call>', '</tool_call>');
 const llama = vocabulary('<|python_tag|>');
+const mistral = vocabulary('[TOOL_CALLS]');
+const tekken = vocabulary('[TOOL_CALLS]', '[ARGS]', '[CALL_ID]');
 
 const offer = '{% if tools %}Tools: {% for t in tools %}{{ t | tojson }}\n{% endfor %}{% endif %}';
 /** @param call how the template writes one */
@@ -27,10 +30,13 @@ const calls = {
   llama: `{"name": "${name}", "parameters": ${given}}`,
   glm: `<tool_call>${name}\n<arg_key>argument</arg_key>\n<arg_value>text</arg_value>\n</tool_call>`,
   seed: `<seed:tool_call>\n<function=${name}>\n${parameters}</function>\n</seed:tool_call>`,
-  mistral: `[TOOL_CALLS]${name}[ARGS]${given}`,
+  mistral: `[TOOL_CALLS] [{"name": "${name}", "arguments": ${given}, "id": "{{ c.id }}"}]`,
+  mistralNamed: `[TOOL_CALLS]${name}[ARGS]${given}`,
+  mistralWithId: `[TOOL_CALLS]${name}[CALL_ID]{{ c.id }}[ARGS]${given}`,
   pythonic: `[${name}(argument="text")]`,
   functionary: `<function=${name}>${given}</function>`,
-  deepSeek: `<｜tool▁call▁begin｜>${name}<｜tool▁sep｜>${given}<｜tool▁call▁end｜>`,
+  deepSeek: `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>${name}\n\`\`\`json\n${given}\n\`\`\`<｜tool▁call▁end｜>`,
+  deepSeek31: `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>${name}<｜tool▁sep｜>${given}<｜tool▁call▁end｜>`,
 };
 
 const probe = (text: string, tokenizer: Tokenizer): Promise<ProbedDialect> => {
@@ -62,10 +68,30 @@ test.each<[string, string, Tokenizer, object | null]>([
   ['Llama 3, without its marker', templateOf(calls.llama), vocabulary(), null],
   ['GLM, in the markers of Hermes', templateOf(calls.glm), qwen, null],
   ['Seed, with the functions of Qwen3-Coder', templateOf(calls.seed), qwen, null],
-  ['Mistral', templateOf(calls.mistral), llama, null],
+  [
+    'Mistral',
+    templateOf(calls.mistral),
+    mistral,
+    { kind: 'mistralJson', begin: { id: 267 }, end: null, within: [] },
+  ],
+  ['Mistral, without its marker', templateOf(calls.mistral), llama, null],
+  [
+    'Mistral, with names before the arguments',
+    templateOf(calls.mistralNamed),
+    tekken,
+    { kind: 'mistralNamed', begin: { id: 267 }, end: null, within: [{ id: 269 }, { id: 268 }] },
+  ],
+  [
+    'Mistral, with ids before the arguments',
+    templateOf(calls.mistralWithId),
+    tekken,
+    { kind: 'mistralNamed' },
+  ],
+  ['Mistral, with names and without its markers', templateOf(calls.mistralNamed), mistral, null],
   ['Python', templateOf(calls.pythonic), llama, null],
   ['Functionary', templateOf(calls.functionary), llama, null],
-  ['DeepSeek', templateOf(calls.deepSeek), qwen, null],
+  ['DeepSeek', templateOf(calls.deepSeek), qwen, { kind: 'deepSeek', begin: { id: null } }],
+  ['DeepSeek, without a fence', templateOf(calls.deepSeek31), qwen, null],
 ])('finds the dialect of %s', async (_, template, tokenizer, expected) => {
   const { dialect, written } = await probe(template, tokenizer);
   if (expected === null) expect(dialect).toBeNull();
@@ -100,4 +126,16 @@ describe('a template that writes no calls', () => {
 
 test('a template that shows no tools has none, though it writes calls', async () => {
   expect((await probe(templateOf(calls.hermes, ''), qwen)).dialect).toBeNull();
+});
+
+test.each<[string, Tokenizer, string, string]>([
+  ['mistral', tekken, '', 'mistralNamed'],
+  ['mistral', mistral, '', 'mistralJson'],
+  ['mistral', tekken, calls.mistral, 'mistralJson'],
+  ['mistral', tekken, calls.hermes, 'mistralNamed'],
+  ['llama3_json', vocabulary(), '', 'llamaJson'],
+  ['qwen3_xml', qwen, calls.hermes, 'qwenXml'],
+])('the parser %s reads what template and vocabulary show', async (parser, tokenizer, written, kind) => {
+  const { dialect } = await probe(templateOf(written), tokenizer);
+  expect(dialectOfParser(parser, dialect, tokenizer)?.kind).toBe(kind);
 });

@@ -4,15 +4,8 @@
 import { ChatTemplateRefusal } from '../tokens/chat-template.js';
 import type { ChatRenderer } from '../tokens/template-renderer.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
-import { dialectOf, llamaBegin, type ToolDialect } from './dialect.js';
-
-/** How a block of calls begins, as a template writes it or describes it. */
-const beginnings: readonly (readonly [ToolDialect['kind'], RegExp])[] = [
-  ['qwenXml', /<tool_call>\s*<function=/],
-  ['qwenJson', /<tool_call>\s*(?:\[\s*)?\{\s*"name"/],
-  // Without a description between them: else it would be a tool's.
-  ['llamaJson', /\{\s*(?:"type":\s*"function",\s*)?"name":[^,{}]*,\s*"parameters":/],
-];
+import { callForms } from './call-forms.js';
+import { callFormNames, dialectOf, hasTokens, type ToolDialect } from './dialect.js';
 
 const tool = {
   type: 'function',
@@ -51,9 +44,8 @@ export async function probeDialect(renderer: ChatRenderer, tokenizer: Tokenizer)
   const prompt = (await tried(renderer, conversation)) ?? (await tried(renderer, [question]));
   if (prompt?.includes(tool.function.name) !== true) return { dialect: null, written: null };
   const written = writtenIn(prompt);
-  const [kind] = beginnings.find(([, begins]) => begins.test(written ?? prompt)) ?? [];
-  // Models with the object alone are trained to write this token before code.
-  const isKnown = kind !== undefined && (kind !== 'llamaJson' || tokenizer.tokenId(llamaBegin) !== null);
+  const kind = callFormNames.find((each) => callForms[each].written.test(written ?? prompt));
+  const isKnown = kind !== undefined && hasTokens(kind, tokenizer);
   return { dialect: isKnown ? dialectOf(kind, tokenizer) : null, written };
 }
 

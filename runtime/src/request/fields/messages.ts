@@ -62,7 +62,12 @@ export const conversationFields = {
 export type RawMessage = ValueOf<typeof message>;
 export type RawCall = NonNullable<RawMessage['tool_calls']>[number];
 
-export type Message = Fields & { readonly role: string; readonly content: string };
+export type Message = Fields & {
+  readonly role: string;
+  readonly content: string;
+  readonly tool_calls?: readonly (Fields & { readonly id?: string | null })[];
+  readonly tool_call_id?: string | null;
+};
 
 /** Characters of a conversation's calls whose numbers are kept: to read them so takes ten times as long. */
 const maxExactChars = 262_144;
@@ -102,7 +107,10 @@ export function readMessages(messages: readonly RawMessage[]): Message[] {
 }
 
 /** Arguments as an object; what a model wrote that is none, or has too much in it, stays text, which some templates take. */
-function readCall(call: RawCall, parse: (text: string) => unknown): object {
+function readCall(
+  call: RawCall,
+  parse: (text: string) => unknown,
+): NonNullable<Message['tool_calls']>[number] {
   return { ...call, function: { ...call.function, arguments: argumentsOf(call.function.arguments, parse) } };
 }
 
