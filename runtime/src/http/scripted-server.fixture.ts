@@ -4,6 +4,7 @@ import { ChatTemplate } from '../tokens/chat-template.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
 import { dialectOf } from '../tools/dialect.js';
+import { servedTools } from '../tools/served-tools.js';
 import { makeLogger } from '../log/logger.js';
 import { KeyBudgets } from '../keys/key-budgets.js';
 import { momentOf } from '../keys/moment.fixture.js';
@@ -35,6 +36,11 @@ const toolTemplate =
   '{% endfor %}{% endif %}{% endfor %}{% if tools %}{{ tools | length }} tools{% endif %}' +
   '{{ "!" if enable_thinking is false }}';
 
+/** Of a template that knows no tools. */
+const strictTemplate =
+  '{% for m in messages %}{% if m.role not in ["system", "user", "assistant"] %}' +
+  '{{ raise_exception("Unknown role: " + m.role) }}{% endif %}<{{ m.role }}>{{ m.content }}{% endfor %}';
+
 const markerTexts = ['<think>', '</think>', '<tool_call>', '</tool_call>'];
 
 export class ScriptedServer {
@@ -51,7 +57,7 @@ export class ScriptedServer {
     readonly tokenizer: Tokenizer,
   ) {}
 
-  /** Takes up to 8 generations at once. `tools`: of a model that reasons and calls tools. */
+  /** Takes up to 8 generations at once. `tools`: of a model that reasons and calls tools, or that tools are described to. */
   static async start({
     serving = true,
     tools = false,
@@ -67,7 +73,7 @@ export class ScriptedServer {
     compatibility = 'none',
   }: {
     readonly serving?: boolean;
-    readonly tools?: boolean;
+    readonly tools?: boolean | 'described';
     readonly access?: Partial<Access>;
     readonly keepsTexts?: boolean;
     readonly limits?: ConnectionLimits;
@@ -80,15 +86,12 @@ export class ScriptedServer {
     readonly compatibility?: CompatibilityName;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
-    const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
+    const tokenizer = Tokenizer.fromJson(tokenizerJson(tools === true ? markerTexts : []), 'tokenizer.json');
     const compatible = compatibilities[compatibility];
     const lifecycle = new Lifecycle('tiny');
     if (serving) {
       lifecycle.startLoading();
-      lifecycle.startServing(
-        engine,
-        compatibleWith(compatible, tools ? callingModel(tokenizer) : tinyModel(tokenizer)),
-      );
+      lifecycle.startServing(engine, compatibleWith(compatible, modelWith(tools, tokenizer)));
     }
     const metrics = new ServerMetrics('tiny', () => lifecycle);
     const ended: EndedRequest[] = [];
@@ -158,6 +161,18 @@ function compatibleWith(compatibility: Compatibility, model: ServedModel): Serve
     ...model,
     defaults: generationDefaults(model.defaults, { ...noServerDefaults, compatibility }, true),
   };
+}
+
+function modelWith(tools: boolean | 'described', tokenizer: Tokenizer): ServedModel {
+  if (tools === 'described') return describedTo(tokenizer);
+  return tools ? callingModel(tokenizer) : tinyModel(tokenizer);
+}
+
+function describedTo(tokenizer: Tokenizer): ServedModel {
+  const { chatTemplate, ...model } = tinyModel(tokenizer, strictTemplate);
+  if (chatTemplate === null) throw new Error('the model has a template');
+  const probed = { dialect: null, written: null, describedBy: 'system' } as const;
+  return { ...model, maxModelLen: 4096, ...servedTools(chatTemplate, probed, tokenizer, {}) };
 }
 
 function callingModel(tokenizer: Tokenizer): ServedModel {
