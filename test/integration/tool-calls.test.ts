@@ -95,8 +95,10 @@ function expectCall(call: OpenAI.ChatCompletionMessageToolCall): void {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-tools-'));
-/** `named`: by the configuration, of a template that has no tools. */
-const kinds = ['json', 'xml', 'list', 'names', 'fences', 'spelled', 'named'] as const;
+/** `named`: by the configuration, of a template that has no tools. `described`: the demo model as it is. */
+const kinds = ['json', 'xml', 'list', 'names', 'fences', 'spelled', 'named', 'described'] as const;
+/** Room for descriptions of tools. */
+const engine = { maxModelLen: 2048 };
 const replicas = {} as Record<(typeof kinds)[number], ReplicaProcess>;
 
 beforeAll(async () => {
@@ -106,7 +108,7 @@ beforeAll(async () => {
     markers: Markers | null,
     env: NodeJS.ProcessEnv = {},
   ): Promise<ReplicaProcess> =>
-    ReplicaProcess.start({ uri: checkpoint(join(folder, name), words, markers), env });
+    ReplicaProcess.start({ uri: checkpoint(join(folder, name), words, markers), env, engine });
   replicas.json = await start('json', words.json, qwen);
   replicas.xml = await start('xml', words.xml, qwen);
   replicas.list = await start('list', words.list, mistral);
@@ -114,6 +116,7 @@ beforeAll(async () => {
   replicas.fences = await start('fences', words.fences, null);
   replicas.spelled = await start('spelled', words.json, null);
   replicas.named = await start('named', '', qwen, { TOOL_CALL_PARSER: 'qwen3_xml' });
+  replicas.described = await ReplicaProcess.start({ uri: demoCheckpoint, engine });
   await Promise.all(Object.values(replicas).map((each) => each.ready()));
 });
 afterAll(async () => {
@@ -179,4 +182,25 @@ describe.each(kinds)('a checkpoint that writes calls in %s', (kind) => {
       else expect(Object.keys(JSON.parse(message.content) as object)).toEqual(['a']);
     }
   });
+});
+
+test('a header says where a message described the tools, since the chat template shows none', async () => {
+  const asked = { messages, tools, tool_choice: 'required', max_tokens: 1 };
+  const said = async (kind: (typeof kinds)[number]): Promise<unknown> =>
+    (await replicas[kind].post('/v1/chat/completions', asked)).headers.get('x-llmservice-tools');
+  expect(await Promise.all(kinds.map(said))).toEqual([null, null, null, 'described', 'described']);
+});
+
+test('the demo model reads its calls and their results, though its template has no role for them', async () => {
+  const tool_choice = { type: 'function' as const, function: { name: 'weather' } };
+  const called = (await ask('described', 0, { tool_choice })).choices[0]!.message;
+  const results = (called.tool_calls ?? []).map(({ id: tool_call_id }) => ({
+    role: 'tool' as const,
+    tool_call_id,
+    content: 'rain',
+  }));
+  expect(results).toHaveLength(1);
+  const conversation = [...messages, called, ...results];
+  const { choices } = await ask('described', 0, { messages: conversation, max_completion_tokens: 5 });
+  expect(choices[0]!.message.role).toBe('assistant');
 });

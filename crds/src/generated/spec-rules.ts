@@ -345,6 +345,15 @@ export const specRules: readonly SpecRule[] = [
       "spec",
       "engine"
     ],
+    "rule": "!has(self.runtime) || self.runtime != 'vllm' || !has(self.toolsWithoutTemplate)",
+    "fieldPath": ".toolsWithoutTemplate",
+    "message": "engine.toolsWithoutTemplate is supported by the native runtime alone; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec",
+      "engine"
+    ],
     "rule": "!has(self.runtime) || self.runtime != 'vllm' || !has(self.samplingDefaults)",
     "fieldPath": ".samplingDefaults",
     "message": "engine.samplingDefaults is supported by the native runtime alone; remove it, or set engine.runtime to native"

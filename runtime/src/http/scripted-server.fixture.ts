@@ -5,6 +5,7 @@ import { Tokenizer } from '../tokens/tokenizer.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
 import type { CallFormName } from '../tools/call-forms.js';
 import { dialectOf } from '../tools/dialect.js';
+import { servedTools } from '../tools/served-tools.js';
 import { makeLogger } from '../log/logger.js';
 import { KeyBudgets } from '../keys/key-budgets.js';
 import { momentOf } from '../keys/moment.fixture.js';
@@ -36,10 +37,17 @@ const toolTemplate =
   '{% endfor %}{% endif %}{% endfor %}{% if tools %}{{ tools | length }} tools{% endif %}' +
   '{{ "!" if enable_thinking is false }}';
 
+/** Of a template that knows no tools. */
+const strictTemplate =
+  '{% for m in messages %}{% if m.role not in ["system", "user", "assistant"] %}' +
+  '{{ raise_exception("Unknown role: " + m.role) }}{% endif %}<{{ m.role }}>{{ m.content }}{% endfor %}';
+
 const markerTexts = ['<think>', '</think>', '<tool_call>', '</tool_call>'];
 
 /** Control tokens of models that write calls otherwise, from id 271. */
 const controls = ['[TOOL_CALLS]', '[ARGS]', '[CALL_ID]'];
+
+type ToolsOfModel = boolean | 'described' | CallFormName;
 
 export class ScriptedServer {
   /** Ids of the tokens around reasoning and calls, of a server with tools. */
@@ -57,7 +65,10 @@ export class ScriptedServer {
     readonly tokenizer: Tokenizer,
   ) {}
 
-  /** Takes up to 8 generations at once. `tools`: of a model that reasons and calls tools, in the given form. */
+  /**
+   * Takes up to 8 generations at once. `tools`: of a model that reasons and calls tools, in the given form, or that tools
+   * are described to.
+   */
   static async start({
     serving = true,
     tools = false,
@@ -73,7 +84,7 @@ export class ScriptedServer {
     compatibility = 'none',
   }: {
     readonly serving?: boolean;
-    readonly tools?: boolean | CallFormName;
+    readonly tools?: ToolsOfModel;
     readonly access?: Partial<Access>;
     readonly keepsTexts?: boolean;
     readonly limits?: ConnectionLimits;
@@ -86,17 +97,14 @@ export class ScriptedServer {
     readonly compatibility?: CompatibilityName;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
-    const form = tools === true ? 'qwenJson' : tools;
-    const vocabulary = form === false ? tokenizerJson() : tokenizerJson(markerTexts, controls);
+    const hasMarkers = tools !== false && tools !== 'described';
+    const vocabulary = hasMarkers ? tokenizerJson(markerTexts, controls) : tokenizerJson();
     const tokenizer = Tokenizer.fromJson(vocabulary, 'tokenizer.json');
     const compatible = compatibilities[compatibility];
     const lifecycle = new Lifecycle('tiny');
     if (serving) {
       lifecycle.startLoading();
-      lifecycle.startServing(
-        engine,
-        compatibleWith(compatible, form === false ? tinyModel(tokenizer) : callingModel(tokenizer, form)),
-      );
+      lifecycle.startServing(engine, compatibleWith(compatible, modelWith(tools, tokenizer)));
     }
     const metrics = new ServerMetrics('tiny', () => lifecycle);
     const ended: EndedRequest[] = [];
@@ -166,6 +174,19 @@ function compatibleWith(compatibility: Compatibility, model: ServedModel): Serve
     ...model,
     defaults: generationDefaults(model.defaults, { ...noServerDefaults, compatibility }, true),
   };
+}
+
+function modelWith(tools: ToolsOfModel, tokenizer: Tokenizer): ServedModel {
+  if (tools === false) return tinyModel(tokenizer);
+  if (tools === 'described') return describedTo(tokenizer);
+  return callingModel(tokenizer, tools === true ? 'qwenJson' : tools);
+}
+
+function describedTo(tokenizer: Tokenizer): ServedModel {
+  const { chatTemplate, ...model } = tinyModel(tokenizer, strictTemplate);
+  if (chatTemplate === null) throw new Error('the model has a template');
+  const probed = { dialect: null, written: null, describedBy: 'system' } as const;
+  return { ...model, maxModelLen: 4096, ...servedTools(chatTemplate, probed, tokenizer, {}) };
 }
 
 function callingModel(tokenizer: Tokenizer, form: CallFormName): ServedModel {

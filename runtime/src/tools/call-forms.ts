@@ -76,7 +76,7 @@ const deepSeek = {
 };
 
 const object = (name: string, key: 'arguments' | 'parameters'): readonly [string, string] => [
-  `{"name": "${name}", "${key}": `,
+  `{"name": ${JSON.stringify(name)}, "${key}": `,
   '}',
 ];
 
@@ -88,7 +88,10 @@ const forms = {
     written: /<tool_call>\s*(?:\[\s*)?\{\s*"name"/,
     opens: ['{', '['],
     newBody: ({ sink, accepts, many }) => new JsonCall(sink, accepts, many, 'ignored'),
-    around: (name) => [`\n{"name": "${name}", "arguments": `, '}\n'],
+    around: (name) => {
+      const [before, after] = object(name, 'arguments');
+      return [`\n${before}`, `${after}\n`];
+    },
   },
   qwenXml: {
     ...common,

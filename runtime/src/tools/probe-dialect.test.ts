@@ -93,9 +93,10 @@ test.each<[string, string, Tokenizer, object | null]>([
   ['DeepSeek', templateOf(calls.deepSeek), qwen, { kind: 'deepSeek', begin: { id: null } }],
   ['DeepSeek, without a fence', templateOf(calls.deepSeek31), qwen, null],
 ])('finds the dialect of %s', async (_, template, tokenizer, expected) => {
-  const { dialect, written } = await probe(template, tokenizer);
+  const { dialect, written, describedBy } = await probe(template, tokenizer);
   if (expected === null) expect(dialect).toBeNull();
   else expect(dialect).toMatchObject(expected);
+  expect(describedBy).toBeNull();
   expect(written).toContain('called_function');
   expect(written).not.toContain('the result');
 });
@@ -124,8 +125,27 @@ describe('a template that writes no calls', () => {
   });
 });
 
-test('a template that shows no tools has none, though it writes calls', async () => {
-  expect((await probe(templateOf(calls.hermes, ''), qwen)).dialect).toBeNull();
+const noSystem =
+  '{% for m in messages %}{% if m.role == "system" %}{{ raise_exception("no") }}{% endif %}{{ m.content }}{% endfor %}';
+
+test.each<[string, string, 'system' | 'user' | null]>([
+  ['that shows tools', templateOf(calls.glm), null],
+  ['that shows none', templateOf('', ''), 'system'],
+  ['that shows none, though it writes calls', templateOf(calls.hermes, ''), 'system'],
+  [
+    'that refuses tools',
+    `{% if tools %}{{ raise_exception("no") }}{% endif %}${templateOf('', '')}`,
+    'system',
+  ],
+  ['that refuses system messages too', noSystem, 'user'],
+  [
+    'that leaves system messages out',
+    noSystem.replace('{{ raise_exception("no") }}', '{% continue %}'),
+    'user',
+  ],
+])('who describes the tools of a template %s', async (_, template, role) => {
+  const { dialect, describedBy } = await probe(template, qwen);
+  expect([dialect, describedBy]).toEqual([null, role]);
 });
 
 test.each<[string, Tokenizer, string, string]>([
