@@ -27,7 +27,7 @@ test.each<[object, string]>([
   ],
   [
     { engine: { toolCallParser: 'glm45' } },
-    'spec.engine.toolCallParser of the native runtime is one of deepseek_v3, hermes, llama3_json, mistral, qwen3_coder and qwen3_xml',
+    'spec.engine.toolCallParser of the native runtime is one of deepseek_v3, hermes, hunyuan_a13b, llama3_json, mistral, nemotron_json, qwen3_coder and qwen3_xml',
   ],
 ])('the native engine is refused %j', (spec, reported) => {
   expect(violations(spec)).toEqual([expect.stringContaining(reported)]);

@@ -78,6 +78,9 @@ function inXml({ name, values }: WrittenCall): string {
   return `${begin}\n<function=${name}>\n${parameters.join('')}</function>\n${end}`;
 }
 
+const inList = (calls: readonly WrittenCall[]): string =>
+  `${begin}[${calls.map((call) => objectOf(call, 'arguments')).join(', ')}]`;
+
 const inFence = ({ name, values }: WrittenCall): string =>
   `<｜tool▁call▁begin｜>function<｜tool▁sep｜>${name}\n\`\`\`json\n${JSON.stringify(values)}\n\`\`\`<｜tool▁call▁end｜>`;
 
@@ -88,6 +91,8 @@ export const writers: Readonly<Record<CallFormName, (calls: readonly WrittenCall
   llamaJson: (calls) => calls.map((call) => objectOf(call, 'parameters')).join('; '),
   mistralNamed: (calls) =>
     calls.map(({ name, values }) => `${begin}${name}[ARGS]${JSON.stringify(values)}`).join(''),
-  mistralJson: (calls) => `${begin}[${calls.map((call) => objectOf(call, 'arguments')).join(', ')}]`,
+  mistralJson: inList,
   deepSeek: (calls) => `${begin}${calls.map(inFence).join('\n')}${end}`,
+  nemotronJson: (calls) => inList(calls) + end,
+  aprielJson: (calls) => inList(calls) + end,
 };

@@ -80,6 +80,19 @@ const object = (name: string, key: 'arguments' | 'parameters'): readonly [string
   '}',
 ];
 
+/** Of objects in a list between two markers. */
+const listBetween = (begin: string, end: string) =>
+  ({
+    ...common,
+    begin,
+    end,
+    written: new RegExp(`${begin}\\s*\\[\\s*\\{+\\s*"name"`),
+    opens: ['[', '{'],
+    newBody: ({ sink, accepts, many }: Reading) => new JsonCall(sink, accepts, many, 'ignored'),
+    around: (name: string) => object(name, 'arguments'),
+    list: ['[', ', ', ']'],
+  }) as const;
+
 const forms = {
   qwenJson: {
     ...common,
@@ -154,6 +167,8 @@ const forms = {
     ],
     list: ['', '\n', ''],
   },
+  nemotronJson: { ...listBetween('<TOOLCALL>', '</TOOLCALL>'), parsers: ['nemotron_json'] },
+  aprielJson: { ...listBetween('<tool_calls>', '</tool_calls>'), parsers: ['hunyuan_a13b'] },
 } satisfies Record<string, CallForm>;
 
 export type CallFormName = keyof typeof forms;

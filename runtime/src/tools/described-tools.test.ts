@@ -75,6 +75,7 @@ describe('tools are described', () => {
     ],
     ['llamaJson', '{"name": "NAME", "parameters": {"ARGUMENT": "VALUE"}}'],
     ['mistralNamed', '[TOOL_CALLS]NAME[ARGS]{"ARGUMENT": "VALUE"}'],
+    ['nemotronJson', '<TOOLCALL>[{"name": "NAME", "arguments": {"ARGUMENT": "VALUE"}}]</TOOLCALL>'],
     ['mistralJson', '[TOOL_CALLS][{"name": "NAME", "arguments": {"ARGUMENT": "VALUE"}}]'],
     [
       'deepSeek',
@@ -114,6 +115,8 @@ describe('earlier calls', () => {
     'mistralNamed',
     'mistralJson',
     'spelledDeepSeek',
+    'spelledNemotron',
+    'aprielJson',
   ];
 
   test.each(forms.flatMap((dialect) => ['', 'I look.'].map((said) => [dialect, said] as const)))(

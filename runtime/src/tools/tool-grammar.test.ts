@@ -145,6 +145,23 @@ test.each<[string, DialectName, Partial<ToolUse>, object]>([
     },
   ],
   [
+    'a list between two markers',
+    'aprielJson',
+    { choice: { name: 'b' } },
+    { begin: beginId, end: endId, many: false, body: { elements: [{}, {}, { tags: [listed[1]] }, {}] } },
+  ],
+  [
+    'a list between markers that are spelled',
+    'spelledNemotron',
+    {},
+    {
+      tags: [
+        { begin: '<TOOLCALL>', content: { elements: [{}, {}, { tags: listed }, {}] }, end: '</TOOLCALL>' },
+      ],
+      stop_after_first: true,
+    },
+  ],
+  [
     'calls in fences, between markers that are spelled',
     'spelledDeepSeek',
     { choice: { name: 'b' } },

@@ -22,6 +22,7 @@ const qwen = vocabulary({ '<tool_call>': beginId, '</tool_call>': endId });
 const llama = vocabulary({ '<|python_tag|>': beginId }, true);
 const mistral = vocabulary({ '[TOOL_CALLS]': beginId, '[ARGS]': argsId, '[CALL_ID]': callIdId }, true);
 const deepSeek = vocabulary({ '<｜tool▁calls▁begin｜>': beginId, '<｜tool▁calls▁end｜>': endId });
+const apriel = vocabulary({ '<tool_calls>': beginId, '</tool_calls>': endId });
 const none = vocabulary({});
 
 export const dialects = {
@@ -31,10 +32,12 @@ export const dialects = {
   mistralNamed: dialectOf('mistralNamed', mistral),
   mistralJson: dialectOf('mistralJson', mistral),
   deepSeek: dialectOf('deepSeek', deepSeek),
+  aprielJson: dialectOf('aprielJson', apriel),
   /** Of vocabularies without the markers. */
   spelled: dialectOf('qwenJson', none),
   spelledXml: dialectOf('qwenXml', none),
   spelledDeepSeek: dialectOf('deepSeek', none),
+  spelledNemotron: dialectOf('nemotronJson', none),
 } as const satisfies Record<string, ToolDialect>;
 
 export type DialectName = keyof typeof dialects;

@@ -15,6 +15,7 @@ import {
   randomFrom,
   writers,
   type Random,
+  type WrittenCall,
 } from './answer-writer.fixture.js';
 import {
   argsId,
@@ -64,14 +65,17 @@ function randomToken(random: Random): number {
   }
 }
 
+function answerOf(dialect: DialectName, calls: readonly WrittenCall[]): string {
+  const answer = writers[dialects[dialect].kind](calls);
+  return dialect.startsWith('spelled') ? spelled(dialect, answer) : answer;
+}
+
 /** Half of them are calls, with a few tokens changed. */
 function randomTokens(random: Random, dialect: DialectName): number[] {
   const tokens = Array.from({ length: random(40) }, () => randomToken(random));
   if (random(2) === 0) return tokens;
   const calls = Array.from({ length: 1 + random(2) }, () => randomCall(random));
-  const answer = writers[dialects[dialect].kind](calls);
-  const text = dialect.startsWith('spelled') ? spelled(dialect, answer) : answer;
-  const written = Array.from(text).flatMap((char) =>
+  const written = Array.from(answerOf(dialect, calls)).flatMap((char) =>
     char === begin ? [beginId] : char === end ? [endId] : [...Buffer.from(char)],
   );
   for (const token of tokens.slice(0, random(4))) written.splice(random(written.length), random(2), token);
@@ -169,11 +173,14 @@ describe('calls that are written as the templates write them', () => {
     ['mistralNamed', []],
     ['mistralJson', []],
     ['deepSeek', []],
+    ['aprielJson', []],
+    ['spelledNemotron', []],
     ['qwenJson', quotedMarkers],
     ['qwenXml', quotedMarkers],
     ['mistralNamed', quotedBegins],
     ['mistralJson', quotedBegins],
     ['deepSeek', quotedMarkers],
+    ['aprielJson', quotedMarkers],
   ] as const)(
     'are read back from any pieces (%s, with %j in texts)',
     (dialect, markers) => {
@@ -181,7 +188,7 @@ describe('calls that are written as the templates write them', () => {
       let read = 0;
       for (let i = 0; i < Math.ceil(cases / 3); i++) {
         const calls = Array.from({ length: 1 + random(3) }, () => randomCall(random, markers));
-        const answer = writers[dialect](calls);
+        const answer = answerOf(dialect, calls);
         const pieces: string[] = [''];
         for (const character of answer) {
           if (random(5) === 0) pieces.push('');

@@ -7,6 +7,7 @@ import { quotedAnswers } from './quoted-answers.fixture.js';
 import { llamaAnswers } from './llama-answers.fixture.js';
 import { mistralAnswers } from './mistral-answers.fixture.js';
 import { deepSeekAnswers } from './deep-seek-answers.fixture.js';
+import { listAnswers } from './list-answers.fixture.js';
 import {
   begin,
   end,
@@ -79,6 +80,7 @@ const cases = Object.entries({
   ...llamaAnswers,
   ...mistralAnswers,
   ...deepSeekAnswers,
+  ...listAnswers,
 }).flatMap(([name, each]) =>
   each.dialects.map((dialect): [string, DialectName, AnswerCase] => [name, dialect, each]),
 );

@@ -38,6 +38,15 @@ const answers: readonly (readonly [name: string, form: CallFormName, steps: Step
     [begin, 'time', callId, 'abc123def', args, '{"city": "Bern"}', begin, 'weather', callId, 'x', args, '{}'],
   ],
   [
+    'a list between markers',
+    'nemotronJson',
+    [
+      '<TOOL',
+      'CALL>[{"name": "time", "arguments": {"city": "Bern"}}, {"name": "weather", "argum',
+      'ents": {}}]</TOOLCALL>',
+    ],
+  ],
+  [
     'fences',
     'deepSeek',
     [
