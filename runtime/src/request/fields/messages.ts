@@ -6,22 +6,27 @@ import { noteNames } from '../../tools/written-names.js';
 import { never, nullableText, text } from '../body/field-schemas.js';
 import { rendered, type Fields, type FieldTable, type ValueOf } from '../body/field-table.js';
 import { JsonBounds } from '../body/json-bounds.js';
+import { customCall, functionCallOf } from './custom-tools.js';
 
 /** Of an assistant's message, as an answer had them. */
 const toolCalls = {
   type: ['array', 'null'],
   items: {
     type: 'object',
-    required: ['function'],
     properties: {
       id: nullableText,
-      type: { const: 'function' },
+      type: { enum: ['function', 'custom'] },
       function: {
         type: 'object',
         required: ['name', 'arguments'],
         properties: { name: text, arguments: text },
       },
+      custom: customCall,
     },
+    // The type of a call of a function may stay away.
+    if: { required: ['type'], properties: { type: { const: 'custom' } } },
+    then: { required: ['custom'] },
+    else: { required: ['function'] },
   },
 } as const;
 
@@ -111,7 +116,11 @@ function readCall(
   call: RawCall,
   parse: (text: string) => unknown,
 ): NonNullable<Message['tool_calls']>[number] {
-  return { ...call, function: { ...call.function, arguments: argumentsOf(call.function.arguments, parse) } };
+  const { custom, function: given, ...others } = call;
+  const called = custom === undefined ? given : functionCallOf(custom);
+  if (called === undefined) throw new Error('a call is of a function or of a custom tool');
+  const read = { ...called, arguments: argumentsOf(called.arguments, parse) };
+  return { ...others, type: 'function', function: read };
 }
 
 function argumentsOf(text: string, parse: (text: string) => unknown): unknown {

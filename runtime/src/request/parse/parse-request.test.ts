@@ -136,7 +136,26 @@ describe('parseRequest', () => {
       { reasoning: { exclude: true }, include_reasoning: true },
       'reasoning.exclude contradicts include_reasoning',
     ],
-    [{ tools: [{ type: 'custom' }] }, 'tools.0.type must be "function"'],
+    [{ tools: [{ type: 'web_search' }] }, 'tools.0.type must be one of "function", "custom"'],
+    [{ tools: [{ type: 'function' }] }, 'tools.0.function is required'],
+    [{ tools: [{ type: 'custom' }] }, 'tools.0.custom is required'],
+    [{ tools: [{ type: 'custom', custom: { name: 'a b' } }] }, 'tools.0.custom.name must match'],
+    [
+      { tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'grammar', grammar: {} } } }] },
+      'tools.0.custom.format.type must be "text"',
+    ],
+    [
+      {
+        messages: [
+          { role: 'assistant', tool_calls: [{ type: 'custom', function: { name: 'f', arguments: '' } }] },
+        ],
+      },
+      'messages.0.tool_calls.0.custom is required',
+    ],
+    [
+      { messages: [{ role: 'assistant', tool_calls: [{ id: 'a' }] }] },
+      'messages.0.tool_calls.0.function is required',
+    ],
     [{ tool_choice: { type: 'allowed_tools' } }, 'tool_choice must be "none", "auto", "required", {"type"'],
     [{ reasoning: true, enable_thinking: false }, 'enable_thinking contradicts reasoning'],
     [
