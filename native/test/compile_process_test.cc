@@ -82,8 +82,8 @@ TEST_F(CompileProcessTest, GivesTheGrammarThatIsCompiledHere) {
 }
 
 TEST_F(CompileProcessTest, GivesCallsWithTheirOtherGrammar) {
-  const std::string calls =
-      R"({"begin":1,"end":2,"body":{"type":"const_string","value":"a"},"otherwise":{"type":"const_string","value":"b"},"many":true})";
+  const std::string calls = R"({"begin":1,"end":2,"within":[],"body":{"type":"const_string","value":"a"},)"
+                            R"("otherwise":{"type":"const_string","value":"b"},"many":true})";
   const auto outcome = compile(GrammarKind::kToolCalls, calls);
   ASSERT_EQ(outcome.end, CompileEnd::kCompiled) << outcome.message;
   const auto read = compiler_.read(GrammarKind::kToolCalls, calls, written(outcome.bytes));

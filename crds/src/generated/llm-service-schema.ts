@@ -319,6 +319,14 @@ export const llmServiceSchema: object = {
               "maxLength": 64,
               "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]*$"
             },
+            "toolsWithoutTemplate": {
+              "description": "What requests with tools get if the chat template shows the model none. describe: the system message describes the tools, and how to call them; refuse: status 400, tools_not_supported. Default: describe.",
+              "type": "string",
+              "enum": [
+                "describe",
+                "refuse"
+              ]
+            },
             "maxModelLen": {
               "description": "Max context length: tokens of prompt and output together. Default: the largest that fits; status.memoryPlan.maxModelLen reports it.",
               "type": "integer",

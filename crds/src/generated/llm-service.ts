@@ -578,6 +578,10 @@ export interface EngineSpec {
    */
   toolCallParser?: string;
   /**
+   * What requests with tools get if the chat template shows the model none. describe: the system message describes the tools, and how to call them; refuse: status 400, tools_not_supported. Default: describe.
+   */
+  toolsWithoutTemplate?: 'describe' | 'refuse';
+  /**
    * Max context length: tokens of prompt and output together. Default: the largest that fits; status.memoryPlan.maxModelLen reports it.
    */
   maxModelLen?: number;

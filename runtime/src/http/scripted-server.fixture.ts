@@ -3,7 +3,9 @@
 import { ChatTemplate } from '../tokens/chat-template.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
+import type { CallFormName } from '../tools/call-forms.js';
 import { dialectOf } from '../tools/dialect.js';
+import { servedTools } from '../tools/served-tools.js';
 import { makeLogger } from '../log/logger.js';
 import { KeyBudgets } from '../keys/key-budgets.js';
 import { momentOf } from '../keys/moment.fixture.js';
@@ -35,11 +37,23 @@ const toolTemplate =
   '{% endfor %}{% endif %}{% endfor %}{% if tools %}{{ tools | length }} tools{% endif %}' +
   '{{ "!" if enable_thinking is false }}';
 
+/** Of a template that knows no tools. */
+const strictTemplate =
+  '{% for m in messages %}{% if m.role not in ["system", "user", "assistant"] %}' +
+  '{{ raise_exception("Unknown role: " + m.role) }}{% endif %}<{{ m.role }}>{{ m.content }}{% endfor %}';
+
 const markerTexts = ['<think>', '</think>', '<tool_call>', '</tool_call>'];
+
+/** Control tokens of models that write calls otherwise, from id 271. */
+const controls = ['[TOOL_CALLS]', '[ARGS]', '[CALL_ID]'];
+
+type ToolsOfModel = boolean | 'described' | CallFormName;
 
 export class ScriptedServer {
   /** Ids of the tokens around reasoning and calls, of a server with tools. */
   static readonly markers = { thinkBegin: 267, thinkEnd: 268, begin: 269, end: 270 };
+  /** Those of Mistral's models, of a server of theirs. */
+  static readonly mistral = { begin: 271, args: 272, callId: 273 };
 
   private constructor(
     /** Requests that ended, in that order. */
@@ -51,7 +65,10 @@ export class ScriptedServer {
     readonly tokenizer: Tokenizer,
   ) {}
 
-  /** Takes up to 8 generations at once. `tools`: of a model that reasons and calls tools. */
+  /**
+   * Takes up to 8 generations at once. `tools`: of a model that reasons and calls tools, in the given form, or that tools
+   * are described to.
+   */
   static async start({
     serving = true,
     tools = false,
@@ -67,7 +84,7 @@ export class ScriptedServer {
     compatibility = 'none',
   }: {
     readonly serving?: boolean;
-    readonly tools?: boolean;
+    readonly tools?: ToolsOfModel;
     readonly access?: Partial<Access>;
     readonly keepsTexts?: boolean;
     readonly limits?: ConnectionLimits;
@@ -80,15 +97,14 @@ export class ScriptedServer {
     readonly compatibility?: CompatibilityName;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
-    const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
+    const hasMarkers = tools !== false && tools !== 'described';
+    const vocabulary = hasMarkers ? tokenizerJson(markerTexts, controls) : tokenizerJson();
+    const tokenizer = Tokenizer.fromJson(vocabulary, 'tokenizer.json');
     const compatible = compatibilities[compatibility];
     const lifecycle = new Lifecycle('tiny');
     if (serving) {
       lifecycle.startLoading();
-      lifecycle.startServing(
-        engine,
-        compatibleWith(compatible, tools ? callingModel(tokenizer) : tinyModel(tokenizer)),
-      );
+      lifecycle.startServing(engine, compatibleWith(compatible, modelWith(tools, tokenizer)));
     }
     const metrics = new ServerMetrics('tiny', () => lifecycle);
     const ended: EndedRequest[] = [];
@@ -160,13 +176,26 @@ function compatibleWith(compatibility: Compatibility, model: ServedModel): Serve
   };
 }
 
-function callingModel(tokenizer: Tokenizer): ServedModel {
+function modelWith(tools: ToolsOfModel, tokenizer: Tokenizer): ServedModel {
+  if (tools === false) return tinyModel(tokenizer);
+  if (tools === 'described') return describedTo(tokenizer);
+  return callingModel(tokenizer, tools === true ? 'qwenJson' : tools);
+}
+
+function describedTo(tokenizer: Tokenizer): ServedModel {
+  const { chatTemplate, ...model } = tinyModel(tokenizer, strictTemplate);
+  if (chatTemplate === null) throw new Error('the model has a template');
+  const probed = { dialect: null, written: null, describedBy: 'system' } as const;
+  return { ...model, maxModelLen: 4096, ...servedTools(chatTemplate, probed, tokenizer, {}) };
+}
+
+function callingModel(tokenizer: Tokenizer, form: CallFormName): ServedModel {
   const { thinkBegin: begin, thinkEnd: end } = ScriptedServer.markers;
   return {
     ...tinyModel(tokenizer, toolTemplate),
     maxModelLen: 4096,
     think: { begin, end },
-    toolDialect: dialectOf('qwenJson', tokenizer),
+    toolDialect: dialectOf(form, tokenizer),
   };
 }
 

@@ -6,16 +6,22 @@ import { FailureError } from '@llmservice/crds';
 import { ChatTemplateRefusal, type ChatTemplate, type ChatTemplateInput } from './chat-template.js';
 import type { TextProcesses } from '../text-processes/text-processes.js';
 
+export interface RenderOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** What renders a conversation. */
 export interface ChatRenderer {
   /** Whether all that users say stands in every prompt; absent: nobody knows. */
   readonly showsUsers?: boolean;
+  /** Whether tools are described in a message, since the template shows none; absent: no. */
+  readonly describesTools?: boolean;
   /**
    * @throws ChatTemplateRefusal with the template's own message, or because it took too long or too much memory
    * @throws FailureError QueueTimeout: others took too long; ChatTemplateInvalid: the template is at fault; the signal's
    *   reason
    */
-  render(input: ChatTemplateInput, options?: { readonly signal?: AbortSignal | undefined }): Promise<string>;
+  render(input: ChatTemplateInput, options?: RenderOptions): Promise<string>;
 }
 
 /** Texts of users that are looked for in a prompt. */
@@ -32,10 +38,7 @@ export class TemplateRenderer implements ChatRenderer {
     this.showsUsers = showsUsers(template);
   }
 
-  async render(
-    input: ChatTemplateInput,
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
-  ): Promise<string> {
+  async render(input: ChatTemplateInput, { signal }: RenderOptions = {}): Promise<string> {
     const brief = this.template.renderBriefly(input);
     if (brief !== null) return brief;
     const reply = await this.processes.render(input, signal);

@@ -15,14 +15,25 @@ function messageOf(delta: TextDelta, content: string | null, toolCalls: readonly
 }
 
 /** A call's first chunk has its name, the others pieces of its arguments. */
-function callChunk({ index, start, arguments: fragment }: ToolCallDelta): object {
-  if (start === null) return { index, function: { arguments: fragment } };
-  return { index, id: start.id, type: 'function', function: { name: start.name, arguments: fragment } };
+function callChunk({ index, start, ...piece }: ToolCallDelta): object {
+  if (start === null) return { index, ...calledOf({}, piece) };
+  const { id, name } = start;
+  const type = piece.isInput === true ? 'custom' : 'function';
+  return { index, id, type, ...calledOf({ name }, piece) };
 }
 
 function callsOf({ toolCalls }: TextDelta): object[] {
-  return wholeCalls(toolCalls).map(({ id, ...called }) => ({ id, type: 'function', function: called }));
+  return wholeCalls(toolCalls).map(({ id, name, ...whole }) => ({
+    id,
+    type: whole.isInput === true ? 'custom' : 'function',
+    ...calledOf({ name }, whole),
+  }));
 }
+
+const calledOf = (
+  name: object,
+  { isInput, arguments: text }: Pick<ToolCallDelta, 'arguments' | 'isInput'>,
+) => (isInput === true ? { custom: { ...name, input: text } } : { function: { ...name, arguments: text } });
 
 function answer(object: string, { id, created, model }: AnswerHead, choices: readonly object[]): object {
   return { id, object, created, model, choices, system_fingerprint: systemFingerprint };

@@ -49,7 +49,7 @@ class ResponseWriter implements AnswerWriter {
 
   delta(_index: number, delta: TextDelta): string[] {
     const start = this.start();
-    const events = this.parts.take(this.withInputs(delta));
+    const events = this.parts.take(this.inputs.of(delta));
     if (delta.finish !== null) this.state = stateAtEnd(delta);
     return [
       ...start,
@@ -73,13 +73,9 @@ class ResponseWriter implements AnswerWriter {
     if (choice === undefined) throw new Error('a response has one choice');
     this.state = stateAtEnd(choice);
     return this.body(
-      AnswerParts.of(choice.deltas.map((delta) => this.withInputs(delta))),
+      AnswerParts.of(choice.deltas.map((delta) => this.inputs.of(delta))),
       addUsage([choice, ...others].map(({ usage }) => usage)),
     );
-  }
-
-  private withInputs(delta: TextDelta): TextDelta {
-    return { ...delta, toolCalls: this.inputs.read(delta.toolCalls) };
   }
 
   /** What comes before all else: clients take no other event first. */

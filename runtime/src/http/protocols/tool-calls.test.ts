@@ -265,7 +265,7 @@ test('numbers of earlier calls are what the model wrote, so that it reads its ow
   });
 });
 
-test('tools are refused where the chat template knows none', async () => {
+test('tools are refused of a model that has no form of calls', async () => {
   const plain = await ScriptedServer.start();
   const response = await plain.chat({ tools });
   expect(response.status).toBe(400);

@@ -1,5 +1,6 @@
 // POST of every protocol of generated answers, streamed and not: read, admit, generate, write.
 
+import { headers } from '@llmservice/crds';
 import type { Request, RequestHandler, Response } from 'express';
 import type { RequestAccount } from '../../keys/request-account.js';
 import { ApiError } from '../../request/body/api-error.js';
@@ -39,6 +40,8 @@ async function answer(
   nameAnswer(response, id);
   for (const name of protocol.idHeaders) response.setHeader(name, id);
   const { parsed, writer } = protocol.read(request.body, model.defaults, randomSeed());
+  if (parsed.tools !== null && model.chatTemplate?.describesTools === true)
+    response.setHeader(headers.tools, 'described');
   const head: AnswerHead = {
     id,
     created: Math.floor(Date.now() / 1000),

@@ -3,6 +3,7 @@
 
 import { functionName, needs, never, nullableBoolean, nullableText, text } from '../body/field-schemas.js';
 import type { Conditional, Fields } from '../body/field-table.js';
+import { customToolMembers } from './custom-tools.js';
 import { sealPrefix } from '../body/sealed-reasoning.js';
 import type { RawMessage } from './messages.js';
 import { verbosities } from './scheduling.js';
@@ -174,14 +175,7 @@ const customTool = {
   additionalProperties: false,
   properties: {
     type: {},
-    name: functionName,
-    description: nullableText,
-    format: {
-      type: ['object', 'null'],
-      required: ['type'],
-      additionalProperties: false,
-      properties: { type: { enum: ['text'] } },
-    },
+    ...customToolMembers,
     defer_loading: { enum: [false, null] },
   },
 } as const;

@@ -42,6 +42,7 @@ const ofTemplates = [
   'chat_template_kwargs',
   'enable_thinking',
   'reasoning',
+  'thinking',
   'reasoning_effort',
 ] as const;
 

@@ -35,7 +35,7 @@ export function violationsOfPredict(fields: GenerationFields): Violation[] {
   if (messages !== undefined)
     return system === undefined ? [] : [violationAt('system', 'needs prompt, not messages')];
   if (typeof prompt === 'string') return [];
-  const thinks = ['reasoning', 'enable_thinking'] as const;
+  const thinks = ['reasoning', 'thinking', 'enable_thinking'] as const;
   const lost = [
     ...ofTemplates.filter((name) => fields[name] !== undefined),
     ...(readThinks('predict', fields, null) === true

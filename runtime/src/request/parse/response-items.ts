@@ -38,8 +38,7 @@ export function readItems(input: string | readonly RawItem[]): RawMessage[] {
       turn(() => true).tool_calls.push({ id, type: 'function', function: { name, arguments: text } });
     } else if (item.type === 'custom_tool_call') {
       const { call_id: id, name, input: text } = item;
-      const called = { name, arguments: JSON.stringify({ input: text }) };
-      turn(() => true).tool_calls.push({ id, type: 'function', function: called });
+      turn(() => true).tool_calls.push({ id, type: 'custom', custom: { name, input: text } });
     } else if (isOutput(item)) {
       open = null;
       messages.push({ role: 'tool', tool_call_id: item.call_id, content: textOf(item.output) });

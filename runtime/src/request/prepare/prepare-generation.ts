@@ -11,6 +11,7 @@ import { withStandIns } from '../fields/exact-numbers.js';
 import { ApiError } from '../body/api-error.js';
 import { encodeString } from '../fields/encode-string.js';
 import { encodeText, placeIn } from './encode-text.js';
+import { withShortIds } from './short-call-ids.js';
 import type { ApiRequest } from '../parse/parse-request.js';
 import type { MessagesSource, PromptSource } from '../parse/prompt-source.js';
 import { cutAtMark, marked } from '../fields/prompt-ending.js';
@@ -238,7 +239,8 @@ export async function renderMessages(
       { param: 'messages' },
     );
   }
-  const stoodIn = withStandIns(marked(messages, ending), tools);
+  const known = model.toolDialect?.shortIds === true ? withShortIds(messages) : messages;
+  const stoodIn = withStandIns(marked(known, ending), tools);
   try {
     const rendered = await chatTemplate.render(
       {
