@@ -3,7 +3,7 @@
 import { ChatTemplate } from '../tokens/chat-template.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
-import { dialectOf } from '../tools/dialect.js';
+import { dialectOf, type ToolDialect } from '../tools/dialect.js';
 import { makeLogger } from '../log/logger.js';
 import { KeyBudgets } from '../keys/key-budgets.js';
 import { momentOf } from '../keys/moment.fixture.js';
@@ -55,6 +55,7 @@ export class ScriptedServer {
   static async start({
     serving = true,
     tools = false,
+    dialect = 'qwenJson',
     access = {},
     keepsTexts = false,
     limits = connectionLimits,
@@ -68,6 +69,7 @@ export class ScriptedServer {
   }: {
     readonly serving?: boolean;
     readonly tools?: boolean;
+    readonly dialect?: ToolDialect['kind'];
     readonly access?: Partial<Access>;
     readonly keepsTexts?: boolean;
     readonly limits?: ConnectionLimits;
@@ -87,7 +89,7 @@ export class ScriptedServer {
       lifecycle.startLoading();
       lifecycle.startServing(
         engine,
-        compatibleWith(compatible, tools ? callingModel(tokenizer) : tinyModel(tokenizer)),
+        compatibleWith(compatible, tools ? callingModel(tokenizer, dialect) : tinyModel(tokenizer)),
       );
     }
     const metrics = new ServerMetrics('tiny', () => lifecycle);
@@ -160,13 +162,13 @@ function compatibleWith(compatibility: Compatibility, model: ServedModel): Serve
   };
 }
 
-function callingModel(tokenizer: Tokenizer): ServedModel {
+function callingModel(tokenizer: Tokenizer, dialect: ToolDialect['kind']): ServedModel {
   const { thinkBegin: begin, thinkEnd: end } = ScriptedServer.markers;
   return {
     ...tinyModel(tokenizer, toolTemplate),
     maxModelLen: 4096,
     think: { begin, end },
-    toolDialect: dialectOf('qwenJson', tokenizer),
+    toolDialect: dialectOf(dialect, tokenizer),
   };
 }
 

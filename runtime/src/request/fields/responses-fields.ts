@@ -1,7 +1,15 @@
 // The fields of OpenAI's Responses, as far as they are not those of other routes: the schemas of what is honoured, and of
 // values of the others that ask for nothing.
 
-import { functionName, is, needs, never, nullableBoolean, nullableText, text } from '../body/field-schemas.js';
+import {
+  functionName,
+  is,
+  needs,
+  never,
+  nullableBoolean,
+  nullableText,
+  text,
+} from '../body/field-schemas.js';
 import type { Conditional, Fields } from '../body/field-table.js';
 import { sealPrefix } from '../body/sealed-reasoning.js';
 import type { RawMessage } from './messages.js';

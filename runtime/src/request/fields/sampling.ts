@@ -18,7 +18,10 @@ export const samplingFields = {
 export const penaltyFields = {
   presence_penalty: { routes: [...all, 'responses'], schema: { type: 'number', minimum: -2, maximum: 2 } },
   frequency_penalty: { routes: [...all, 'responses'], schema: { type: 'number', minimum: -2, maximum: 2 } },
-  repetition_penalty: { routes: [...all, 'responses'], schema: { type: 'number', minimum: aboveZero, maximum: 2 } },
+  repetition_penalty: {
+    routes: [...all, 'responses'],
+    schema: { type: 'number', minimum: aboveZero, maximum: 2 },
+  },
 } as const satisfies FieldTable;
 
 const fieldsOfFamily = { ...samplingFields, ...penaltyFields };
