@@ -91,7 +91,7 @@ export const serverCases: readonly SuiteCase[] = [
     'no cross-encoders are served: compare embeddings',
   ),
   casesOf('llama.cpp', 'stream').differs(
-    'a stream that goes on',
+    'a stream that its client resumes',
     get('/v1/stream?conv_id=a&from=0'),
     absent('/v1/stream'),
     'the events of a stream that was left',

@@ -144,7 +144,7 @@ const tokenCases: readonly SuiteCase[] = [
     { unlike: ['count'] },
   ),
   tokens.same(
-    'a conversation that goes on',
+    'a conversation that continues',
     post('/tokenize', {
       messages: [...hello, { role: 'assistant', content: 'Sure,' }],
       continue_final_message: true,

@@ -137,12 +137,12 @@ export const vllmChatFieldCases: readonly SuiteCase[] = [
     'the scheduler batches requests: send one for each conversation',
   ),
   echo.same(
-    'the last message goes on',
+    'the last message continues',
     chat({ messages: reply('Kub'), ...tail }),
     ok({ [`${message}.role`]: 'assistant', text: matches(/^(?!Kub)/) }),
   ),
   echo.same(
-    'it cannot go on and be answered',
+    'it cannot continue and be answered',
     chat({ messages: reply('Kub'), ...tail, add_generation_prompt: true }),
     refused('continue_final_message'),
   ),

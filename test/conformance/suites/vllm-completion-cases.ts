@@ -201,7 +201,7 @@ export const vllmCompletionCases: readonly SuiteCase[] = [
     complete({ thinking_token_budget: 5 }),
     refused('thinking_token_budget'),
     'it is taken',
-    'what a text completion thinks is not told apart from its text',
+    'in the text of a completion reasoning is not separated',
   ),
   idsOf.same(
     'ids, log probabilities and an echo',

@@ -1,15 +1,7 @@
 // The fields of OpenAI's Responses, as far as they are not those of other routes: the schemas of what is honoured, and of
 // values of the others that ask for nothing.
 
-import {
-  functionName,
-  is,
-  needs,
-  never,
-  nullableBoolean,
-  nullableText,
-  text,
-} from '../body/field-schemas.js';
+import { functionName, needs, never, nullableBoolean, nullableText, text } from '../body/field-schemas.js';
 import type { Conditional, Fields } from '../body/field-table.js';
 import { sealPrefix } from '../body/sealed-reasoning.js';
 import type { RawMessage } from './messages.js';
@@ -301,7 +293,6 @@ export const refusedResponsesFields = {
   context_management: { type: 'array', maxItems: 0 },
   moderation: never,
   prompt_cache_options: never,
-  // vLLM's.
-  enable_response_messages: is(false),
+  enable_response_messages: { enum: [false] },
   ...servedAnyway,
 } as const;
