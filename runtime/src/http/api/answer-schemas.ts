@@ -22,13 +22,16 @@ const finish = { enum: ['stop', 'length', 'tool_calls', 'abort', 'error', null] 
 const stopReason = { type: ['string', 'integer', 'null'] };
 const chunkEnd = { logprobs: anyOrNull('object'), finish_reason: finish };
 const end = { ...chunkEnd, stop_reason: stopReason };
-const message = object({
-  role: only('assistant'),
-  content: anyOrNull('string'),
-  reasoning: anyOrNull('string'),
-  reasoning_content: anyOrNull('string'),
-  tool_calls: list({ type: 'object' }),
-});
+const message = object(
+  {
+    role: only('assistant'),
+    content: anyOrNull('string'),
+    reasoning: anyOrNull('string'),
+    reasoning_content: anyOrNull('string'),
+    tool_calls: list({ type: 'object' }),
+  },
+  ['tool_calls'],
+);
 const head = { id: text, created: whole, model: text, system_fingerprint: text };
 const model = {
   id: text,

@@ -1,5 +1,5 @@
-// Chat completions as the reference deployment writes them: in a whole answer every key is there, null where there is
-// nothing; a chunk has what clients read, and what was asked for.
+// Chat completions as the reference deployment writes them: in a whole answer every key but `tool_calls` is there, null
+// where there is nothing; a chunk has what clients read, and what was asked for.
 
 import { silentDelta, type TextDelta } from '../../request/text/text-stream.js';
 import type { ToolCallDelta } from '../../tools/tool.js';
@@ -11,7 +11,9 @@ import { systemFingerprint } from '../api/version.js';
 /** Both names of the reasoning text are in use among clients. */
 function messageOf(delta: TextDelta, content: string | null, toolCalls: readonly object[]): object {
   const reasoning = delta.reasoning === '' ? null : delta.reasoning;
-  return { role: 'assistant', content, reasoning, reasoning_content: reasoning, tool_calls: toolCalls };
+  const message = { role: 'assistant', content, reasoning, reasoning_content: reasoning };
+  // As OpenAI's and vLLM's: clients send the message back, and OpenAI refuses an empty list.
+  return toolCalls.length === 0 ? message : { ...message, tool_calls: toolCalls };
 }
 
 /** A call's first chunk has its name, the others pieces of its arguments. */

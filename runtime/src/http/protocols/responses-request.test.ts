@@ -166,19 +166,18 @@ test('sampling, structured output and the user reach the engine', async () => {
   });
 });
 
-test('what vLLM adds to Responses reaches the engine, and ends the text', async () => {
-  server.script = scriptOf('Hi, you', ' there', ' again');
-  const more = {
-    ...{ stop: ' there', ignore_eos: true, include_stop_str_in_output: true },
-    ...{ repetition_penalty: 1.5, logit_bias: { '5': -100 }, skip_special_tokens: false },
-  };
-  const { output_text, status } = await client.responses.create({ ...body, ...more });
-  expect([output_text, status]).toEqual(['Hi, you there', 'completed']);
-  expect(server.engine.requests[0]).toMatchObject({
-    sampling: { repetitionPenalty: 1.5 },
-    rules: { biased: Int32Array.of(5), biases: Float32Array.of(-100) },
-    stopTokens: Int32Array.of(),
+test('what vLLM’s Responses take beside OpenAI’s reaches the engine', async () => {
+  const penalties = { presence_penalty: 0.5, frequency_penalty: 0.25, repetition_penalty: 1.5 };
+  const tokens = { logit_bias: { 65: -100 }, stop_token_ids: [7], ignore_eos: true };
+  const asked = { ...body, ...penalties, ...tokens, stop: 'é', include_stop_str_in_output: true };
+  const response = await server.post('/v1/responses', asked);
+  expect(await response.json()).toMatchObject({
+    status: 'completed',
+    output: [{ content: [{ text: 'Hi é' }] }],
   });
+  const { sampling, rules, stopTokens } = server.engine.requests[0]!;
+  expect(sampling).toMatchObject({ presencePenalty: 0.5, frequencyPenalty: 0.25, repetitionPenalty: 1.5 });
+  expect([[...rules!.biased], [...stopTokens]]).toEqual([[65], [7]]);
 });
 
 test('a prompt is counted without an answer, by OpenAI’s own client', async () => {

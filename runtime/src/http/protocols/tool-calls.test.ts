@@ -144,9 +144,9 @@ describe('calls', () => {
       message: {
         content: 'No.',
         reasoning: 'If <tool_call>{"name": "time"}</tool_call>',
-        tool_calls: [],
       },
     });
+    expect(body.choices[0]).not.toHaveProperty('message.tool_calls');
   });
 
   test('that the reasoning ends with are calls, streamed and whole', async () => {

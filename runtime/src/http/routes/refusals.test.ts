@@ -96,6 +96,26 @@ test.each([
     'ends at 299',
   ],
   [
+    'an end token outside the vocabulary',
+    '/v1/completions',
+    { prompt: 'x', stop_token_ids: [2, 300] },
+    400,
+    'invalid_request',
+    'stop_token_ids',
+    'stop_token_ids has the token id 300',
+  ],
+  ...['image_url', 'input_audio', 'video_url', 'file'].map(
+    (type): [string, string, object, number, string, string, string] => [
+      `${type} in a chat`,
+      '/v1/chat/completions',
+      { messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, { type }] }] },
+      400,
+      'invalid_request',
+      'messages.0.content.1',
+      'and the model reads text only',
+    ],
+  ),
+  [
     'one of several prompts, which is empty',
     '/v1/completions',
     { prompt: ['a', '', 'b'], add_special_tokens: false },

@@ -287,5 +287,6 @@ export const refusedResponsesFields = {
   context_management: { type: 'array', maxItems: 0 },
   moderation: never,
   prompt_cache_options: never,
+  enable_response_messages: { enum: [false] },
   ...servedAnyway,
 } as const;

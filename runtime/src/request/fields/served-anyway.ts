@@ -1,4 +1,4 @@
-// Fields of vLLM's and SGLang's requests with the values that ask for what happens in any case.
+// Fields of vLLM's, SGLang's and llama.cpp's requests with the values that ask for what happens in any case.
 
 import { is, never } from '../body/field-schemas.js';
 import type { JsonSchema } from '../body/field-table.js';
@@ -14,4 +14,7 @@ export const servedAnyway: Readonly<Record<string, JsonSchema>> = {
   repetition_detection: never,
   kv_transfer_params: never,
   lora_path: never,
+  cache_prompt: is(true),
+  timings_per_token: is(false),
+  return_progress: is(false),
 };

@@ -105,7 +105,8 @@ export async function tokenRules(
   };
 }
 
-function checkIds(param: string, ids: readonly number[], vocabSize: number): void {
+/** @throws ApiError invalid_request */
+export function checkIds(param: string, ids: readonly number[], vocabSize: number): void {
   const violations = firstOf(unknownIds(param, ids, vocabSize));
   if (violations.length > 0) throw invalidRequest(violations);
 }

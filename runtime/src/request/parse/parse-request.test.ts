@@ -107,8 +107,12 @@ describe('parseRequest', () => {
     [{ cache_salt: '' }, 'cache_salt must NOT have fewer than 1 characters'],
     [{ max_tokens: 1, max_completion_tokens: 2 }, 'max_tokens and max_completion_tokens differ'],
     [
-      { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
+      { messages: [{ role: 'user', content: [{ type: 'poem' }] }] },
       'messages.0.content must be a string or a list of text parts',
+    ],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
+      'messages.0.content.0 is an image, and the model reads text only',
     ],
     [
       { reasoning: 'maybe' },

@@ -2,7 +2,7 @@
 // defaults filled in. Pure; the prompt is not yet tokens.
 
 import type { SamplingParams } from '@llmservice/native';
-import type { GenerationKind } from '../body/field-table.js';
+import type { Fields, GenerationKind } from '../body/field-table.js';
 import { invalidRequest, type Violation } from '../body/violation.js';
 import {
   alternativesOf,
@@ -32,6 +32,7 @@ import type { Compatibility } from '../compatibility.js';
 import type { GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
 import { readPrompts, violationsOfPredict, type PromptSource } from './prompt-source.js';
+import { refuseMedia } from './refuse-media.js';
 
 export interface ApiRequest extends Stopping, Scheduling, Streaming {
   /** The name that the client asked for; null: it did not say. */
@@ -69,6 +70,7 @@ export function parseRequest(
   defaults: GenerationDefaults,
   randomSeed: bigint,
 ): ApiRequest {
+  refuseMedia((body as Fields | null)?.['messages'], 'messages');
   return readRequest(kind, validateBody(kind, body), defaults, randomSeed);
 }
 

@@ -17,7 +17,7 @@ import type { MessagesSource, PromptSource } from '../parse/prompt-source.js';
 import { cutAtMark, marked } from '../fields/prompt-ending.js';
 import { schemaOfArguments, type RequestTools } from '../fields/read-tools.js';
 import { isOpen, reasoningAfter, type ThinkIds } from '../text/reasoning.js';
-import { tokenRules } from '../fields/token-rules.js';
+import { checkIds, tokenRules } from '../fields/token-rules.js';
 
 /** What of a loaded model request code needs. */
 export interface ModelTexts {
@@ -52,6 +52,7 @@ export async function prepareGeneration(
   model: ModelTexts,
   signal?: AbortSignal,
 ): Promise<PreparedGeneration> {
+  checkIds('stop_token_ids', request.stopTokenIds, model.vocabSize);
   const grammar = grammarOf(request, model);
   const param = fieldOf(request, source);
   const named = request.prompts.length > 1 ? param : 'the prompt';

@@ -162,6 +162,8 @@ export const refusedFields: Readonly<Record<string, JsonSchema>> = {
   add_generation_prompt: is(true),
   continue_final_message: is(false),
   detokenize: is(true),
+  // Of conversations: the chat template writes them.
+  add_special_tokens: is(false),
   spaces_between_special_tokens: is(true),
   return_token_ids: is(false),
   return_tokens_as_token_ids: is(false),
