@@ -15,10 +15,13 @@ const tool = {
 };
 
 const flatTool = { type: 'function', name: 'weather', parameters: { type: 'object', properties: {} } };
+/** Id of a response that the server has stored. */
+export const earlierResponse = 'resp_earlier';
 const anthropicTool = { name: 'weather', input_schema: { type: 'object', properties: {} } };
 
 export const samples: Readonly<Record<string, Sample>> = {
   audio: { value: { voice: 'alloy', format: 'wav' } },
+  background: { value: true },
   best_of: { value: 2 },
   cache_control: { value: { type: 'ephemeral' } },
   dimensions: { value: 1 },
@@ -52,6 +55,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   prediction: { value: { type: 'content', content: 'Hi' } },
   presence_penalty: { value: 0.5 },
   prompt: { value: 'other' },
+  previous_response_id: { value: earlierResponse },
   prompt_cache_key: { value: 'a' },
   prompt_cache_retention: { value: '24h' },
   reasoning: { value: { effort: 'none' } },

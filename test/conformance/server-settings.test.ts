@@ -13,6 +13,7 @@ const everything = {
     maxBodiesBytes: 2 ** 24,
     maxConnections: 2048,
     cors: { origins: ['https://chat.example'] },
+    storedResponses: { uri: 's3://chats/', maxBytes: 2 ** 26, maxCount: 100, maxAgeSeconds: 3600 },
     maxWaiting: 0,
     mostUrgentPriority: -2,
     logLevel: 'debug',

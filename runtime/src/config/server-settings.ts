@@ -38,6 +38,12 @@ export interface ServerSettings {
   readonly maxWaiting: number;
   /** The lowest that a request may send as its priority where there are no API keys, which have bounds of their own. */
   readonly mostUrgentPriority: number;
+  /** For responses that clients come back for; null: none is stored. */
+  readonly storedResponsesBytes: number | null;
+  /** Where they are stored; null: in memory. */
+  readonly storedResponsesUri: ObjectFolder | null;
+  readonly storedResponsesCount: number;
+  readonly storedResponsesSeconds: number;
   /** A file of the accounting log that has reached it is followed by another. */
   readonly accountingFileBytes: number;
   /** Where requests are logged as JSON lines; null: nowhere. */
@@ -186,6 +192,38 @@ export const serverSettings = [
     'lowest priority (-8 to 0, lower is sooner) that requests may ask for where there are no API keys',
     0,
     between(-8, 0),
+  ),
+  define(
+    'storedResponsesBytes',
+    '--stored-responses-bytes',
+    'BYTES',
+    'room for responses of /v1/responses that clients continue or fetch later; without it, none is stored',
+    null,
+    atLeast(mib),
+  ),
+  define(
+    'storedResponsesUri',
+    '--stored-responses-uri',
+    's3://BUCKET/PREFIX/',
+    'where responses are stored, in the S3 that the checkpoint is in; without it, in memory',
+    null,
+    asObjectFolder,
+  ),
+  define(
+    'storedResponsesCount',
+    '--stored-responses-count',
+    'N',
+    'responses that are stored at once',
+    10_000,
+    atLeast(1),
+  ),
+  define(
+    'storedResponsesSeconds',
+    '--stored-responses-seconds',
+    'SECONDS',
+    'time after which a stored response is deleted',
+    86_400,
+    atLeast(1),
   ),
   define(
     'accountingFileBytes',

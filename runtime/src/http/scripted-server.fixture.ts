@@ -24,6 +24,7 @@ import { Lifecycle } from './replica/lifecycle.js';
 import { ScriptedEngine, type Script } from './scripted-engine.fixture.js';
 import { withPrefix, type ServedModel } from './replica/served-model.js';
 import type { ServerParts } from './replica/server-parts.js';
+import type { StoredResponses } from './stored-responses/stored-responses.js';
 
 const chatTemplate =
   '{% for m in messages %}{{ m.role }}:{{ m.content }}{% endfor %}{{ "!" if enable_thinking is false }}';
@@ -65,6 +66,7 @@ export class ScriptedServer {
     bodyPaces = defaultPaces,
     service = null,
     compatibility = 'none',
+    storedResponses = null,
   }: {
     readonly serving?: boolean;
     readonly tools?: boolean;
@@ -78,6 +80,7 @@ export class ScriptedServer {
     readonly bodyPaces?: BodyPaces;
     readonly service?: string | null;
     readonly compatibility?: CompatibilityName;
+    readonly storedResponses?: StoredResponses | null;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
@@ -116,6 +119,7 @@ export class ScriptedServer {
       bodies: new BodyBudget(maxBodiesBytes, maxBodyBytes, () => performance.now(), bodyPaces),
       maxConnections,
       corsOrigins,
+      storedResponses,
       observers: [
         (request) => ended.push(request),
         (request) => metrics.requestEnded(request),

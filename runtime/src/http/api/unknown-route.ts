@@ -58,7 +58,7 @@ function matchingRoutes(path: string): readonly MountedRoute[] {
 const patterns = mountedRoutes.map((route) => ({ route, pattern: patternOf(route.path) }));
 
 function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('{name}', '[^/]+')}/?$`, 'i');
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`, 'i');
 }
 
 function nearest(path: string): (typeof mountedRoutes)[number][] {

@@ -25,6 +25,12 @@ export class SseStream {
     return this.response.headersSent;
   }
 
+  /** Answers before there is an event to send. */
+  begin(): void {
+    this.writeHead();
+    this.response.flushHeaders();
+  }
+
   /** Resolves when the client may get more; one call per engine step gives one flush per step. */
   async send(...events: readonly string[]): Promise<void> {
     if (events.length === 0) return;

@@ -1,7 +1,15 @@
 // The fields of OpenAI's Responses, as far as they are not those of other routes: the schemas of what is honoured, and of
 // values of the others that ask for nothing.
 
-import { functionName, needs, never, nullableBoolean, nullableText, text } from '../body/field-schemas.js';
+import {
+  boolean,
+  functionName,
+  needs,
+  never,
+  nullableBoolean,
+  nullableText,
+  text,
+} from '../body/field-schemas.js';
 import type { Conditional, Fields } from '../body/field-table.js';
 import { sealPrefix } from '../body/sealed-reasoning.js';
 import type { RawMessage } from './messages.js';
@@ -88,7 +96,9 @@ const saysNothing = {
   properties: { text: { type: 'string', maxLength: 0, description: inFull } },
 } as const;
 
-const unstored = 'nothing is stored here: send the conversation itself as input';
+/** Characters. */
+export const maxResponseId = 256;
+export const unstored = 'nothing is stored here: send the conversation itself as input';
 
 const item = {
   type: 'object',
@@ -220,6 +230,9 @@ export const textLogprobs = 'message.output_text.logprobs';
 export const responsesFields = {
   input,
   instructions: text,
+  // Where the server stores responses; without a store they are refused.
+  previous_response_id: { type: 'string', minLength: 1, maxLength: maxResponseId },
+  background: boolean,
   max_output_tokens: { type: 'integer', minimum: 1 },
   tools,
   tool_choice: {
@@ -281,9 +294,10 @@ export const responsesFields = {
 } as const;
 
 export const refusedResponsesFields = {
-  previous_response_id: { ...never, description: unstored },
-  conversation: { ...never, description: unstored },
-  background: { enum: [false], description: unstored },
+  conversation: {
+    ...never,
+    description: 'there are no conversations here: send previous_response_id, or the items as input',
+  },
   prompt: never,
   stream_options: {
     type: 'object',

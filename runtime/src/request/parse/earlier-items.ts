@@ -1,0 +1,80 @@
+// What a request of OpenAI's Responses names of earlier ones: the response that it continues, and items that its input
+// refers to by their ids. Whoever stores them finds them; here they become part of the body. Pure.
+
+import type { Fields } from '../body/field-table.js';
+import { invalidRequest, violationAt, type Violation } from '../body/violation.js';
+import { maxResponseId, unstored, type RawItem } from '../fields/responses-fields.js';
+
+/** Names in a body that may be invalid yet. */
+interface EarlierNames {
+  /** Id of the response that it continues; null: none. */
+  readonly previous: string | null;
+  /** In the order of the input. */
+  readonly itemIds: readonly string[];
+}
+
+/** What is stored under those names. */
+export interface EarlierItems {
+  /** The conversation that the request continues, with its last answer. */
+  readonly conversation: readonly RawItem[];
+  readonly referenced: ReadonlyMap<string, RawItem>;
+}
+
+export function earlierNames(body: unknown): EarlierNames {
+  const { previous_response_id: previous, input } = (body ?? {}) as Fields;
+  return {
+    previous: typeof previous === 'string' && previous.length <= maxResponseId ? previous : null,
+    itemIds: Array.isArray(input) ? input.map(referenceOf).filter((id) => id !== null) : [],
+  };
+}
+
+/**
+ * The body with what its input refers to.
+ * @param earlier null: nothing is stored here
+ * @throws ApiError invalid_request
+ */
+export function withReferenced(body: unknown, earlier: EarlierItems | null): unknown {
+  const { input } = (body ?? {}) as Fields;
+  if (earlier === null || !Array.isArray(input)) return body;
+  const violations: Violation[] = [];
+  const items = input.map((item: unknown, index) => {
+    const id = referenceOf(item);
+    if (id === null) return item;
+    const found = earlier.referenced.get(id);
+    const why = 'refers to an item that is not stored, or no longer: send the item itself';
+    if (found === undefined) violations.push(violationAt(`input.${String(index)}`, why));
+    return found;
+  });
+  if (violations.length > 0) throw invalidRequest(violations);
+  return { ...(body as Fields), input: items };
+}
+
+interface StoringFields {
+  readonly previous_response_id?: string | undefined;
+  readonly background?: boolean | undefined;
+  readonly store?: boolean | undefined;
+}
+
+/** @param canStore whether anything is stored here */
+export function violationsOfStoring(
+  { previous_response_id: previous, background, store }: StoringFields,
+  canStore: boolean,
+): Violation[] {
+  const refused = (field: string): Violation =>
+    violationAt(field, `is not supported with this value: ${unstored}`);
+  if (!canStore)
+    return [
+      ...(previous === undefined ? [] : [refused('previous_response_id')]),
+      ...(background === true ? [refused('background')] : []),
+    ];
+  return background === true && store === false
+    ? [violationAt('background', 'needs store: true: the response is fetched from where it is stored')]
+    : [];
+}
+
+/** Id of the item that is referred to; null: it is an item itself, or nothing that can be read. */
+function referenceOf(item: unknown): string | null {
+  if (typeof item !== 'object' || item === null) return null;
+  const { type, id } = item as Fields;
+  return type === 'item_reference' && typeof id === 'string' ? id : null;
+}
