@@ -1,7 +1,7 @@
 // Items of a request as they are stored: each with an id and in the form in which OpenAI lists them, without members that
 // nobody reads. Pure.
 
-import type { RawItem, RawText } from '../../request/fields/responses-fields.js';
+import type { RawItem, RawText } from '../../request/fields/responses-input.js';
 import type { StoredItem } from './stored-response.js';
 
 /** Of an id that a client chose. */

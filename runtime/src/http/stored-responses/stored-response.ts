@@ -2,7 +2,7 @@
 // waits, so that it can also be elsewhere.
 
 import type { Fields } from '../../request/body/field-table.js';
-import type { RawItem } from '../../request/fields/responses-fields.js';
+import type { RawItem } from '../../request/fields/responses-input.js';
 
 /** An item as clients get it back, and as the model is given it again. */
 export type StoredItem = RawItem & { readonly id: string; readonly [more: string]: unknown };

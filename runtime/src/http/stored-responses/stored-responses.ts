@@ -2,7 +2,7 @@
 
 import { ApiError } from '../../request/body/api-error.js';
 import { earlierNames, type EarlierItems } from '../../request/parse/earlier-items.js';
-import type { RawItem } from '../../request/fields/responses-fields.js';
+import type { RawItem } from '../../request/fields/responses-input.js';
 import { EventLog } from './event-log.js';
 import { asFound, RunBeats } from './run-beats.js';
 import { responseOf } from './stored-items.js';

@@ -3,7 +3,8 @@
 
 import type { Fields } from '../body/field-table.js';
 import { invalidRequest, violationAt, type Violation } from '../body/violation.js';
-import { maxResponseId, unstored, type RawItem } from '../fields/responses-fields.js';
+import { maxResponseId } from '../fields/responses-fields.js';
+import { unstored, type RawItem } from '../fields/responses-input.js';
 
 /** Names in a body that may be invalid yet. */
 interface EarlierNames {

@@ -3,7 +3,7 @@
 
 import { openReasoning } from '../body/sealed-reasoning.js';
 import type { RawCall, RawMessage } from '../fields/messages.js';
-import type { RawItem, RawReasoning, RawText } from '../fields/responses-fields.js';
+import type { RawItem, RawReasoning, RawText } from '../fields/responses-input.js';
 import { flatName } from './tool-namespaces.js';
 
 /** An answer of the assistant that more items may belong to. */
