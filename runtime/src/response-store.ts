@@ -11,6 +11,8 @@ import { makeS3Client } from './weights/s3-client.js';
 const memorySweepMs = 1_000;
 /** Each lists all that is stored. */
 const s3SweepMs = 600_000;
+/** Of a request to S3: what is not stored at once is not stored at all. */
+const maxAttempts = 3;
 
 interface StoreOfReplica {
   readonly responses: StoredResponses;
@@ -34,13 +36,19 @@ export function makeResponseStore(config: ResolvedConfig, logger: Logger): Store
   }
   // Keys of other services may have the same ids.
   const prefix = service === null ? place.prefix : `${place.prefix}${service}/`;
-  const client = makeS3Client(s3SettingsOf(config));
+  const client = makeS3Client(s3SettingsOf(config), maxAttempts);
   const store = new S3ResponseStore({ ...place, prefix, limits, clock: Date.now }, client);
+  let isSweeping = false;
   const sweep = (): void => {
+    if (isSweeping) return;
+    isSweeping = true;
     store
       .sweep()
       .then((deleted) => logger.debug('stored responses are swept', { deleted }))
-      .catch((error: unknown) => logger.error('stored responses cannot be swept', { cause: String(error) }));
+      .catch((error: unknown) => logger.error('stored responses cannot be swept', { cause: String(error) }))
+      .finally(() => {
+        isSweeping = false;
+      });
   };
   return swept(new StoredResponses(store), sweep, s3SweepMs);
 }

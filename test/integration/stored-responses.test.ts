@@ -1,7 +1,7 @@
 // Stored and background responses of a whole replica, as OpenAI's own Node client uses them: the answers are those of a
 // client that keeps its conversation itself. Two replicas that share a bucket find each other's.
 
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import OpenAI, { NotFoundError } from 'openai';
 import { eventually } from '../processes.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
@@ -101,24 +101,35 @@ test('of more than are stored at once the oldest is gone', async () => {
   await expect(client.responses.retrieve(id)).rejects.toThrow(NotFoundError);
 });
 
-test('what one replica stores in S3 another continues, and finds after its end', async () => {
-  const s3 = await S3Server.start();
-  s3.put('chats', '', { keep: '' });
-  const env = {
-    LLMSERVICE_STORED_RESPONSES_BYTES: String(2 ** 24),
-    LLMSERVICE_STORED_RESPONSES_URI: 's3://chats/stored',
-    ...s3Environment,
-  };
-  const start = (): Promise<ReplicaProcess> =>
-    ReplicaProcess.start({ uri: demoCheckpoint, endpoint: s3.endpoint, env });
-  const [one, other] = await Promise.all([start(), start()]);
-  try {
+describe('in S3', () => {
+  let s3: S3Server;
+  let one: ReplicaProcess;
+  let other: ReplicaProcess;
+  beforeEach(async () => {
+    s3 = await S3Server.start();
+    s3.put('chats', '', { keep: '' });
+    const env = {
+      LLMSERVICE_STORED_RESPONSES_BYTES: String(2 ** 24),
+      LLMSERVICE_STORED_RESPONSES_URI: 's3://chats/stored',
+      ...s3Environment,
+    };
+    const start = (): Promise<ReplicaProcess> =>
+      ReplicaProcess.start({ uri: demoCheckpoint, endpoint: s3.endpoint, env });
+    [one, other] = await Promise.all([start(), start()]);
     await Promise.all([one.ready(), other.ready()]);
-    const clientOf = ({ url }: ReplicaProcess): OpenAI =>
-      new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
-    const first = await clientOf(one).responses.create({ ...asked, input: question });
+  });
+  afterEach(async () => {
+    await Promise.all([one.stop(), other.stop()]);
+    await s3.stop();
+  });
+
+  const responsesOf = ({ url }: ReplicaProcess): OpenAI['responses'] =>
+    new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 }).responses;
+
+  test('what one replica stores, another continues, and finds after its end', async () => {
+    const first = await responsesOf(one).create({ ...asked, input: question });
     await one.stop();
-    const found = clientOf(other).responses;
+    const found = responsesOf(other);
     expect(await found.retrieve(first.id)).toMatchObject({ output_text: first.output_text });
     const continued = await found.create({ ...asked, input: next, previous_response_id: first.id });
     const kept = await client.responses.create({ ...asked, input: question });
@@ -126,8 +137,30 @@ test('what one replica stores in S3 another continues, and finds after its end',
     expect(continued.output_text).toBe(inMemory.output_text);
     await found.delete(first.id);
     await expect(found.retrieve(first.id)).rejects.toThrow(NotFoundError);
-  } finally {
-    await Promise.all([one.stop(), other.stop()]);
-    await s3.stop();
-  }
+  });
+
+  test('a response in the background is complete when its replica has drained', async () => {
+    const { id } = await responsesOf(one).create({ ...long, max_output_tokens: 200, background: true });
+    expect(await responsesOf(other).retrieve(id)).toMatchObject({
+      status: expect.stringMatching(/^(queued|in_progress)$/),
+    });
+    one.child.kill('SIGTERM');
+    expect(await one.exited()).toBe(0);
+    const { status, usage } = await responsesOf(other).retrieve(id);
+    expect([status, usage!.output_tokens]).toEqual(['incomplete', 200]);
+  });
+
+  test('while S3 is away, answers come and are not stored, and what is stored is 503', async () => {
+    const { id } = await responsesOf(one).create({ ...asked, input: question });
+    await s3.pause();
+    const unstored = await responsesOf(one).create({ ...asked, input: question });
+    expect(unstored.status).toBe('completed');
+    const fetched = responsesOf(one).retrieve(id);
+    await expect(fetched).rejects.toMatchObject({ status: 503, code: 'server_busy' });
+    const continued = responsesOf(one).create({ ...asked, input: next, previous_response_id: id });
+    await expect(continued).rejects.toMatchObject({ status: 503, code: 'server_busy' });
+    await s3.resume();
+    expect(await responsesOf(other).retrieve(id)).toMatchObject({ id });
+    await expect(responsesOf(one).retrieve(unstored.id)).rejects.toThrow(NotFoundError);
+  });
 });

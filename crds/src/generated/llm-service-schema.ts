@@ -1463,7 +1463,7 @@ export const llmServiceSchema: object = {
                   "maxLength": 1024
                 },
                 "maxBytes": {
-                  "description": "Total size of stored responses; without a uri, memory in addition to what the pod needs otherwise. At the limit, the oldest responses of the API key that stores most are deleted. An eighth is the max of one.",
+                  "description": "Total size of stored responses; without a uri, memory in addition to what the pod needs otherwise. At the limit, the oldest responses of the API key that stores most are deleted. One response takes at most an eighth, and at most 4 MiB.",
                   "type": "integer",
                   "format": "int32",
                   "minimum": 1048576,

@@ -385,7 +385,7 @@ export interface LlmServiceSpec {
        */
       uri?: string;
       /**
-       * Total size of stored responses; without a uri, memory in addition to what the pod needs otherwise. At the limit, the oldest responses of the API key that stores most are deleted. An eighth is the max of one.
+       * Total size of stored responses; without a uri, memory in addition to what the pod needs otherwise. At the limit, the oldest responses of the API key that stores most are deleted. One response takes at most an eighth, and at most 4 MiB.
        */
       maxBytes: number;
       /**

@@ -11,6 +11,7 @@ import { StoringWriter } from '../protocols/storing-writer.js';
 import { whileAdmitted, type ServerParts } from '../replica/server-parts.js';
 import { EventLog } from '../stored-responses/event-log.js';
 import { ownerOf, type StoredResponses } from '../stored-responses/stored-responses.js';
+import { askerOf } from './asker-of.js';
 import { answer, readAnswer, startAnswer, stream, worded, type EventSink } from './answer-route.js';
 import { follow } from './follow-events.js';
 
@@ -31,7 +32,7 @@ export function createResponseRoute(parts: ServerParts, stored: StoredResponses)
     const protocol: AnswerProtocol<ResponseWriter> = {
       ...responsesProtocol,
       read: async (body, defaults, randomSeed) =>
-        readResponses(body, defaults, randomSeed, await stored.earlier(owner, body)),
+        readResponses(body, defaults, randomSeed, await stored.earlier(askerOf(parts, response), body)),
     };
     const keep = keepFor(parts, stored, owner);
     // Of a body that may be invalid yet, which is then refused on both ways.

@@ -8,7 +8,9 @@ import { recordOf } from '../access/request-record.js';
 import { readQuery } from '../api/read-query.js';
 import { inputItemsQuery, retrieveQuery } from '../api/response-queries.js';
 import type { ServerParts } from '../replica/server-parts.js';
-import { ownerOf, type StoredResponses } from '../stored-responses/stored-responses.js';
+import type { Asker } from '../stored-responses/stored-response.js';
+import type { StoredResponses } from '../stored-responses/stored-responses.js';
+import { askerOf } from './asker-of.js';
 import { follow } from './follow-events.js';
 
 /** Items of a page, where the client does not say. */
@@ -17,39 +19,45 @@ const defaultLimit = 20;
 /** A request for one response, and whose it is to be. */
 interface Asked {
   readonly stored: StoredResponses;
-  readonly owner: string;
+  readonly asker: Asker;
   readonly id: string;
   readonly request: Request;
   readonly response: Response;
 }
 
-export const getResponseRoute = ({ storedResponses }: ServerParts): RequestHandler =>
-  ofStored(storedResponses, async ({ stored, owner, id, request, response }) => {
+export const getResponseRoute = (parts: ServerParts): RequestHandler =>
+  ofStored(parts, async ({ stored, asker, id, request, response }) => {
     const { stream = false, starting_after: last } = readQuery(retrieveQuery, request.query);
     if (!stream && last !== undefined)
       throw invalidRequest([violationAt('starting_after', 'needs stream=true')]);
     if (!stream) {
-      response.json((await stored.require(owner, id)).response);
+      response.json((await stored.require(asker, id)).response);
       return;
     }
-    const log = await stored.eventsOf(owner, id);
+    const log = await stored.eventsOf(asker, id);
     if (log === null) {
       const why = 'is for a response that was created with background: true and stream: true';
       throw invalidRequest([violationAt('stream', why)]);
     }
-    await follow(log, last ?? -1, response);
+    // It may be long: of those that follow, a key has the share that it has of answers.
+    const leave = parts.admission.enter(1, recordOf(response).key);
+    try {
+      await follow(log, last ?? -1, response);
+    } finally {
+      leave();
+    }
   });
 
-export const deleteResponseRoute = ({ storedResponses }: ServerParts): RequestHandler =>
-  ofStored(storedResponses, async ({ stored, owner, id, response }) => {
-    await stored.delete(owner, id);
+export const deleteResponseRoute = (parts: ServerParts): RequestHandler =>
+  ofStored(parts, async ({ stored, asker, id, response }) => {
+    await stored.delete(asker, id);
     response.json({ id, object: 'response', deleted: true });
   });
 
 /** One that has ended is answered as it is: to cancel twice is to cancel once. */
-export const cancelResponseRoute = ({ storedResponses }: ServerParts): RequestHandler =>
-  ofStored(storedResponses, async ({ stored, owner, id, response }) => {
-    const cancelled = await stored.cancel(owner, id);
+export const cancelResponseRoute = (parts: ServerParts): RequestHandler =>
+  ofStored(parts, async ({ stored, asker, id, response }) => {
+    const cancelled = await stored.cancel(asker, id);
     if (!cancelled.background)
       throw ApiError.of(
         'invalid_request',
@@ -58,10 +66,10 @@ export const cancelResponseRoute = ({ storedResponses }: ServerParts): RequestHa
     response.json(cancelled);
   });
 
-export const inputItemsRoute = ({ storedResponses }: ServerParts): RequestHandler =>
-  ofStored(storedResponses, async ({ stored, owner, id, request, response }) => {
+export const inputItemsRoute = (parts: ServerParts): RequestHandler =>
+  ofStored(parts, async ({ stored, asker, id, request, response }) => {
     const { limit = defaultLimit, order = 'desc', after } = readQuery(inputItemsQuery, request.query);
-    const { items } = await stored.require(owner, id);
+    const { items } = await stored.require(asker, id);
     const inOrder = order === 'asc' ? items : items.toReversed();
     const begin = after === undefined ? 0 : inOrder.findIndex((item) => item.id === after) + 1;
     if (after !== undefined && begin === 0)
@@ -76,14 +84,15 @@ export const inputItemsRoute = ({ storedResponses }: ServerParts): RequestHandle
     });
   });
 
-function ofStored(stored: StoredResponses | null, handle: (asked: Asked) => Promise<void>): RequestHandler {
+function ofStored(parts: ServerParts, handle: (asked: Asked) => Promise<void>): RequestHandler {
   return async (request, response) => {
+    const { storedResponses: stored } = parts;
     if (stored === null) {
       const message =
         'no response is stored here: the server was started without --stored-responses-bytes (server.storedResponses)';
       throw ApiError.of('response_not_found', message);
     }
-    const owner = ownerOf(recordOf(response).key);
-    await handle({ stored, owner, id: String(request.params['id']), request, response });
+    const asker = askerOf(parts, response);
+    await handle({ stored, asker, id: String(request.params['id']), request, response });
   };
 }

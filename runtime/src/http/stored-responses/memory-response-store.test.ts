@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { MemoryResponseStore } from './memory-response-store.js';
 import type { StoreLimits } from './store-ledger.js';
-import { storedResponse } from './stored-response.fixture.js';
+import { asker, storedResponse } from './stored-response.fixture.js';
 
 const limits: StoreLimits = { maxBytes: 100_000, maxCount: 4, maxAgeMs: 1_000 };
 let now: number;
@@ -12,13 +12,14 @@ const start = (change: Partial<StoreLimits> = {}): void => {
 };
 beforeEach(() => start());
 
-const has = async (owner: string, id: string): Promise<boolean> => (await store.get(owner, id)) !== null;
+const has = async (owner: string, id: string): Promise<boolean> =>
+  (await store.get(asker(owner), id)) !== null;
 const put = (owner: string, id: string, text?: string): Promise<boolean> =>
   store.put(owner, storedResponse(id, text));
 
 test('what is stored is found as it was by its owner, and by no other', async () => {
   await put('a', 'resp_1');
-  expect(await store.get('a', 'resp_1')).toEqual(storedResponse('resp_1'));
+  expect(await store.get(asker('a'), 'resp_1')).toEqual(storedResponse('resp_1'));
   expect(await has('b', 'resp_1')).toBe(false);
   expect(await store.delete('b', 'resp_1')).toBe(false);
   expect(await has('a', 'resp_1')).toBe(true);
@@ -31,6 +32,18 @@ test('what is deleted or stored anew takes no room', async () => {
   expect(store.bytes).toBeLessThan(1_000);
   expect(await store.delete('a', 'resp_1')).toBe(true);
   expect([store.count, store.bytes]).toEqual([0, 0]);
+});
+
+test('nothing is read that there is no room for', async () => {
+  await put('a', 'resp_1', 'x'.repeat(500));
+  const sizes: number[] = [];
+  const take = (bytes: number): void => {
+    sizes.push(bytes);
+    throw new Error('no room');
+  };
+  await expect(store.get({ owner: 'a', take }, 'resp_1')).rejects.toThrow('no room');
+  expect(await store.get({ owner: 'a', take }, 'resp_2')).toBeNull();
+  expect(sizes).toEqual([JSON.stringify(storedResponse('resp_1', 'x'.repeat(500))).length]);
 });
 
 describe('where there is no room', () => {
@@ -59,6 +72,12 @@ describe('where there is no room', () => {
     expect(await put('a', '2', 'x'.repeat(limits.maxBytes / 8))).toBe(false);
     expect([await has('a', '1'), await has('a', '2')]).toEqual([true, false]);
   });
+});
+
+test('of a large store, none takes more than what is parsed at once', async () => {
+  start({ maxBytes: 2 ** 30 });
+  expect(await put('a', '1', 'x'.repeat(4_000_000))).toBe(true);
+  expect(await put('a', '2', 'x'.repeat(2 ** 22))).toBe(false);
 });
 
 test('what has reached its age is gone, with the memory that it took', async () => {

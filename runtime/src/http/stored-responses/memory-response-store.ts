@@ -1,7 +1,7 @@
 // Responses in the memory of this process, as JSON, within limits: store-ledger.ts says which are evicted.
 
 import { largestBytes, StoreLedger, type LedgerEntry, type StoreLimits } from './store-ledger.js';
-import type { ResponseStore, StoredResponse } from './stored-response.js';
+import type { Asker, ResponseStore, StoredResponse } from './stored-response.js';
 
 /** Of maps and buffers, for each response. */
 const entryBytes = 512;
@@ -30,11 +30,13 @@ export class MemoryResponseStore implements ResponseStore {
     return this.#held.count;
   }
 
-  get(owner: string, id: string): Promise<StoredResponse | null> {
+  async get({ owner, take }: Asker, id: string): Promise<StoredResponse | null> {
     this.dropExpired();
     const entry = this.#held.find(owner, id);
+    if (entry === null) return null;
+    take(entry.json.length);
     // `put` alone writes entries.
-    return Promise.resolve(entry === null ? null : (JSON.parse(entry.json.toString()) as StoredResponse));
+    return Promise.resolve(JSON.parse(entry.json.toString()) as StoredResponse);
   }
 
   put(owner: string, stored: StoredResponse): Promise<boolean> {

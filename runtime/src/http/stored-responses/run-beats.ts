@@ -12,13 +12,15 @@ export class RunBeats {
   readonly first: Promise<unknown>;
   readonly #timer: NodeJS.Timeout;
   #last: Promise<unknown>;
+  #isUnderWay = false;
 
   /** @param beat does not throw */
-  constructor(beat: () => Promise<unknown>) {
-    this.first = beat();
+  constructor(private readonly beat: () => Promise<unknown>) {
+    this.first = this.#beatOnce();
     this.#last = this.first;
     this.#timer = setInterval(() => {
-      this.#last = this.#last.then(beat);
+      // Where the store is slow, the end of the response is not to wait for many.
+      if (!this.#isUnderWay) this.#last = this.#beatOnce();
     }, beatMs).unref();
   }
 
@@ -26,6 +28,13 @@ export class RunBeats {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#last;
+  }
+
+  #beatOnce(): Promise<unknown> {
+    this.#isUnderWay = true;
+    return this.beat().finally(() => {
+      this.#isUnderWay = false;
+    });
   }
 }
 

@@ -1,23 +1,28 @@
 import {
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { beforeEach, expect, test } from '@jest/globals';
-import { S3ResponseStore } from './s3-response-store.js';
+import { ApiError } from '../../request/body/api-error.js';
+import { S3ResponseStore, type S3StoreOptions } from './s3-response-store.js';
 import type { StoreLimits } from './store-ledger.js';
-import { storedResponse } from './stored-response.fixture.js';
+import { asker, storedResponse } from './stored-response.fixture.js';
 
 /** A bucket in memory, whose listings have pages of two. */
 class Bucket {
   readonly objects = new Map<string, { readonly text: string; readonly at: number }>();
   now = 0;
   isAway = false;
+  isSilent = false;
 
-  readonly send = ((command: unknown) =>
-    Promise.resolve().then(() => this.#answer(command))) as S3Client['send'];
+  readonly send = ((command: unknown, { abortSignal }: { readonly abortSignal: AbortSignal }) =>
+    this.isSilent
+      ? new Promise((_, reject) => abortSignal.addEventListener('abort', () => reject(new Error('aborted'))))
+      : Promise.resolve().then(() => this.#answer(command))) as S3Client['send'];
 
   #answer(command: unknown): unknown {
     if (this.isAway) throw new Error('connect ECONNREFUSED 10.0.0.1');
@@ -30,11 +35,11 @@ class Bucket {
       this.objects.delete(command.input.Key!);
       return {};
     }
-    if (command instanceof GetObjectCommand) {
+    if (command instanceof GetObjectCommand || command instanceof HeadObjectCommand) {
       const object = this.objects.get(command.input.Key!);
       if (object === undefined) throw Object.assign(new Error('no such key'), { name: 'NoSuchKey' });
       const Body = { transformToString: () => Promise.resolve(object.text) };
-      return { Body, LastModified: new Date(object.at) };
+      return { Body, ContentLength: object.text.length, LastModified: new Date(object.at) };
     }
     if (command instanceof ListObjectsV2Command) {
       const { Prefix = '', ContinuationToken = '0' } = command.input;
@@ -56,18 +61,23 @@ let bucket: Bucket;
 let store: S3ResponseStore;
 beforeEach(() => {
   bucket = new Bucket();
-  const options = { bucket: 'responses', prefix: 'chat/', limits, clock: () => bucket.now };
-  store = new S3ResponseStore(options, bucket);
+  store = new S3ResponseStore(options(), bucket);
+});
+const options = (): S3StoreOptions => ({
+  bucket: 'responses',
+  prefix: 'chat/',
+  limits,
+  clock: () => bucket.now,
 });
 
 const idOf = (number: number): string => `resp_${number.toString(16).padStart(32, '0')}`;
 const has = async (owner: string, number: number): Promise<boolean> =>
-  (await store.get(owner, idOf(number))) !== null;
+  (await store.get(asker(owner), idOf(number))) !== null;
 
 test('what one pod stores, another finds for the same key alone, until it is deleted', async () => {
   expect(await store.put('team a/b', storedResponse(idOf(1)))).toBe(true);
   expect([...bucket.objects.keys()]).toEqual([expect.stringMatching(/^chat\/[0-9a-f]{32}\/resp_0+1\.json$/)]);
-  expect(await store.get('team a/b', idOf(1))).toEqual(storedResponse(idOf(1)));
+  expect(await store.get(asker('team a/b'), idOf(1))).toEqual(storedResponse(idOf(1)));
   expect(await has('other', 1)).toBe(false);
   expect(await store.delete('other', idOf(1))).toBe(false);
   expect(await store.delete('team a/b', idOf(1))).toBe(true);
@@ -76,7 +86,8 @@ test('what one pod stores, another finds for the same key alone, until it is del
 
 test('what is no id of ours is not looked up', async () => {
   bucket.isAway = true;
-  for (const id of ['../secret', 'resp_1', `${idOf(1)}/x`]) expect(await store.get('a', id)).toBeNull();
+  for (const id of ['../secret', 'resp_1', `${idOf(1)}/x`])
+    expect(await store.get(asker('a'), id)).toBeNull();
 });
 
 test('one that takes an eighth of all is not stored', async () => {
@@ -104,10 +115,35 @@ test('a sweep deletes what is too old, and of the key that stores most the oldes
   expect([...bucket.objects.keys()]).toContain('chat/notes.txt');
 });
 
+test('nothing is read that there is no room for', async () => {
+  await store.put('a', storedResponse(idOf(1)));
+  const take = (bytes: number): void => {
+    throw ApiError.of('request_too_large', `${String(bytes)} are too many`);
+  };
+  const { length } = JSON.stringify(storedResponse(idOf(1)));
+  await expect(store.get({ owner: 'a', take }, idOf(1))).rejects.toMatchObject({
+    code: 'request_too_large',
+    message: `${String(length)} are too many`,
+  });
+});
+
+test('what is too old is not there to delete', async () => {
+  await store.put('a', storedResponse(idOf(1)));
+  bucket.now = limits.maxAgeMs;
+  expect(await store.delete('a', idOf(1))).toBe(false);
+});
+
+test('an S3 that does not answer holds up nobody for long', async () => {
+  bucket.isSilent = true;
+  store = new S3ResponseStore({ ...options(), deadlineMs: 20 }, bucket);
+  for (const asked of [store.get(asker('a'), idOf(1)), store.put('a', storedResponse(idOf(1)))])
+    await expect(asked).rejects.toMatchObject({ code: 'server_busy' });
+});
+
 test('while S3 is away, the error says what to do, and not what S3 said', async () => {
   bucket.isAway = true;
   for (const asked of [
-    store.get('a', idOf(1)),
+    store.get(asker('a'), idOf(1)),
     store.put('a', storedResponse(idOf(1))),
     store.delete('a', idOf(1)),
   ])

@@ -4,14 +4,16 @@
 import {
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { ApiError } from '../../request/body/api-error.js';
 import { largestBytes, StoreLedger, type LedgerEntry, type StoreLimits } from './store-ledger.js';
-import type { ResponseStore, StoredResponse } from './stored-response.js';
+import type { Asker, ResponseStore, StoredResponse } from './stored-response.js';
 
 export interface S3StoreOptions {
   readonly bucket: string;
@@ -20,7 +22,12 @@ export interface S3StoreOptions {
   readonly limits: StoreLimits;
   /** Unix time in milliseconds. */
   readonly clock: () => number;
+  /** Of one request to S3 with its retries, in milliseconds. */
+  readonly deadlineMs?: number;
 }
+
+/** Answers wait until they are stored. */
+const defaultDeadlineMs = 5_000;
 
 /** What our ids are: no other is looked up, whatever a client sends. */
 const idPattern = /^resp_[0-9a-f]{32}$/;
@@ -34,17 +41,27 @@ export class S3ResponseStore implements ResponseStore {
   ) {}
 
   /** @throws ApiError server_busy: S3 is out of reach */
-  async get(owner: string, id: string): Promise<StoredResponse | null> {
+  async get({ owner, take }: Asker, id: string): Promise<StoredResponse | null> {
     if (!idPattern.test(id)) return null;
-    const { bucket, limits, clock } = this.options;
     try {
-      const { Body, LastModified } = await this.client.send(
-        new GetObjectCommand({ Bucket: bucket, Key: this.#keyOf(owner, id) }),
+      const {
+        Body,
+        ContentLength = 0,
+        LastModified,
+      } = await this.client.send(
+        new GetObjectCommand({ Bucket: this.options.bucket, Key: this.#keyOf(owner, id) }),
+        this.#soon(),
       );
-      const storedAt = LastModified?.getTime() ?? 0;
-      if (Body === undefined || storedAt + limits.maxAgeMs <= clock()) return null;
-      // `put` alone writes these objects.
-      return JSON.parse(await Body.transformToString()) as StoredResponse;
+      if (Body === undefined) return null;
+      try {
+        if (this.#isTooOld(LastModified)) return null;
+        take(ContentLength);
+        // `put` alone writes these objects.
+        return JSON.parse(await Body.transformToString()) as StoredResponse;
+      } finally {
+        // What is not read would keep its connection.
+        if (Body instanceof Readable) Body.destroy();
+      }
     } catch (error) {
       if (isMissing(error)) return null;
       throw outOfReach(error);
@@ -57,15 +74,17 @@ export class S3ResponseStore implements ResponseStore {
     if (body.length > largestBytes(this.options.limits)) return false;
     const Key = this.#keyOf(owner, stored.response.id);
     const put = { Bucket: this.options.bucket, Key, Body: body, ContentType: 'application/json' };
-    await reached(this.client.send(new PutObjectCommand(put)));
+    await reached(this.client.send(new PutObjectCommand(put), this.#soon()));
     return true;
   }
 
   /** @throws ApiError server_busy: S3 is out of reach */
   async delete(owner: string, id: string): Promise<boolean> {
+    if (!idPattern.test(id)) return false;
+    const Key = this.#keyOf(owner, id);
     // S3 does not say whether there was something to delete.
-    if ((await this.get(owner, id)) === null) return false;
-    await this.#delete(this.#keyOf(owner, id));
+    if (!(await this.#has(Key))) return false;
+    await this.#delete(Key);
     return true;
   }
 
@@ -90,7 +109,7 @@ export class S3ResponseStore implements ResponseStore {
         Prefix: prefix,
         ...(from === undefined ? {} : { ContinuationToken: from }),
       };
-      const page = await reached(this.client.send(new ListObjectsV2Command(asked)));
+      const page = await reached(this.client.send(new ListObjectsV2Command(asked), this.#soon()));
       for (const { Key = '', Size: bytes = 0, LastModified } of page.Contents ?? []) {
         const [, owner, id] =
           /^([0-9a-f]{32})\/(resp_[0-9a-f]{32})\.json$/.exec(Key.slice(prefix.length)) ?? [];
@@ -102,8 +121,29 @@ export class S3ResponseStore implements ResponseStore {
     return objects;
   }
 
+  async #has(Key: string): Promise<boolean> {
+    const head = new HeadObjectCommand({ Bucket: this.options.bucket, Key });
+    try {
+      return !this.#isTooOld((await this.client.send(head, this.#soon())).LastModified);
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw outOfReach(error);
+    }
+  }
+
+  #soon(): { readonly abortSignal: AbortSignal } {
+    return { abortSignal: AbortSignal.timeout(this.options.deadlineMs ?? defaultDeadlineMs) };
+  }
+
+  #isTooOld(storedAt: Date | undefined): boolean {
+    const { limits, clock } = this.options;
+    return (storedAt?.getTime() ?? 0) + limits.maxAgeMs <= clock();
+  }
+
   async #delete(Key: string): Promise<void> {
-    await reached(this.client.send(new DeleteObjectCommand({ Bucket: this.options.bucket, Key })));
+    await reached(
+      this.client.send(new DeleteObjectCommand({ Bucket: this.options.bucket, Key }), this.#soon()),
+    );
   }
 
   /** Ids of keys may have any characters. */

@@ -17,8 +17,11 @@ export interface LedgerEntry {
 
 /** Of the limit; a larger response is not stored, or it alone would evict most others. */
 const largestPart = 1 / 8;
+/** A conversation of a million tokens. What is stored is parsed at once, which holds up the event loop. */
+const parsedAtOnce = 4 * 1024 * 1024;
 
-export const largestBytes = ({ maxBytes }: StoreLimits): number => maxBytes * largestPart;
+export const largestBytes = ({ maxBytes }: StoreLimits): number =>
+  Math.min(maxBytes * largestPart, parsedAtOnce);
 
 interface Held<Entry> {
   /** The oldest first. */

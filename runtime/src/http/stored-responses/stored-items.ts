@@ -7,10 +7,16 @@ import type { StoredItem } from './stored-response.js';
 /** Of an id that a client chose. */
 const maxIdLength = 128;
 
-/** @param responseId what the ids of items come from that have none */
+/** @param responseId what the ids of items come from that have none, or one that an item before them has */
 export function storedItems(items: readonly RawItem[], responseId: string): StoredItem[] {
   const ofResponse = responseId.replace(/^resp_/, '');
-  return items.map((item, index) => storedItem(item, `${prefixOf(item)}${ofResponse}-in${String(index)}`));
+  const taken = new Set<string>();
+  return items.map((item, index) => {
+    const own = idOf(item);
+    const id = own === null || taken.has(own) ? `${prefixOf(item)}${ofResponse}-in${String(index)}` : own;
+    taken.add(id);
+    return storedItem(item, id);
+  });
 }
 
 /** Id of the response that has an item of this id as its own; null: none has. */
@@ -19,8 +25,7 @@ export const responseOf = (itemId: string): string | null => {
   return hex === undefined ? null : `resp_${hex}`;
 };
 
-function storedItem(item: RawItem, newId: string): StoredItem {
-  const id = idOf(item) ?? newId;
+function storedItem(item: RawItem, id: string): StoredItem {
   const status = 'status' in item && item.status === 'incomplete' ? 'incomplete' : 'completed';
   switch (item.type) {
     case 'reasoning': {

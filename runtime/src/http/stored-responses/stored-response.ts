@@ -25,12 +25,19 @@ export interface StoredResponse {
   readonly aliveAtMs: number | null;
 }
 
-/** An owner is the id of an API key; what one owner stores, no other finds. */
+/** A request that comes for what is stored. */
+export interface Asker {
+  /** Id of its API key: what one owner stores, no other finds. */
+  readonly owner: string;
+  /** Is called with the size of what is found before it is read. @throws ApiError: there is no room for it */
+  take(bytes: number): void;
+}
+
 export interface ResponseStore {
   /** Whether other processes find what this one stores. */
   readonly isShared: boolean;
   /** Null: nothing is stored under this id, or no longer. */
-  get(owner: string, id: string): Promise<StoredResponse | null>;
+  get(asker: Asker, id: string): Promise<StoredResponse | null>;
   /** False: it is too large to be stored. */
   put(owner: string, stored: StoredResponse): Promise<boolean>;
   /** False: there was nothing to delete. */

@@ -3,7 +3,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { MemoryResponseStore } from './memory-response-store.js';
 import { EventLog } from './event-log.js';
-import { storedResponse } from './stored-response.fixture.js';
+import { asker, storedResponse } from './stored-response.fixture.js';
 import type { ResponseStore } from './stored-response.js';
 import { StoredResponses } from './stored-responses.js';
 
@@ -15,7 +15,7 @@ beforeEach(() => {
   const memory = new MemoryResponseStore({ maxBytes: 1e6, maxCount: 10, maxAgeMs: 1e9 }, () => now);
   const shared: ResponseStore = {
     isShared: true,
-    get: (owner, id) => memory.get(owner, id),
+    get: (asking, id) => memory.get(asking, id),
     put: (owner, stored) => memory.put(owner, stored),
     delete: (owner, id) => memory.delete(owner, id),
   };
@@ -45,32 +45,36 @@ async function start(): Promise<{ end: () => void; kept: Promise<void> }> {
 
 test('what runs here is polled elsewhere, and is cancelled and streamed here alone', async () => {
   const { end, kept } = await start();
-  expect((await elsewhere.require('a', id)).response.status).toBe('in_progress');
-  for (const asked of [elsewhere.cancel('a', id), elsewhere.delete('a', id), elsewhere.eventsOf('a', id)])
+  expect((await elsewhere.require(asker('a'), id)).response.status).toBe('in_progress');
+  for (const asked of [
+    elsewhere.cancel(asker('a'), id),
+    elsewhere.delete(asker('a'), id),
+    elsewhere.eventsOf(asker('a'), id),
+  ])
     await expect(asked).rejects.toMatchObject({ code: 'server_busy', retryAfterSeconds: 1 });
   for (const asked of [
-    here.require('b', id),
-    elsewhere.require('b', id),
-    here.cancel('b', id),
-    here.eventsOf('b', id),
+    here.require(asker('b'), id),
+    elsewhere.require(asker('b'), id),
+    here.cancel(asker('b'), id),
+    here.eventsOf(asker('b'), id),
   ])
     await expect(asked).rejects.toMatchObject({ code: 'response_not_found' });
-  expect(await here.eventsOf('a', id)).toBeInstanceOf(EventLog);
+  expect(await here.eventsOf(asker('a'), id)).toBeInstanceOf(EventLog);
   end();
   await kept;
-  expect((await elsewhere.require('a', id)).response.status).toBe('completed');
+  expect((await elsewhere.require(asker('a'), id)).response.status).toBe('completed');
 });
 
 test('what nobody runs any more has failed', async () => {
   const { end, kept } = await start();
   now = 59_999;
-  expect((await elsewhere.require('a', id)).response.status).toBe('in_progress');
+  expect((await elsewhere.require(asker('a'), id)).response.status).toBe('in_progress');
   now = 60_000;
-  expect((await elsewhere.require('a', id)).response).toMatchObject({
+  expect((await elsewhere.require(asker('a'), id)).response).toMatchObject({
     status: 'failed',
     error: { code: 'server_error', message: expect.stringContaining('has ended') },
   });
-  expect((await here.require('a', id)).response.status).toBe('in_progress');
+  expect((await here.require(asker('a'), id)).response.status).toBe('in_progress');
   end();
   await kept;
 });

@@ -6,7 +6,7 @@ import type { RawItem } from '../../request/fields/responses-input.js';
 import { EventLog } from './event-log.js';
 import { asFound, RunBeats } from './run-beats.js';
 import { responseOf } from './stored-items.js';
-import type { ResponseBody, ResponseStore, StoredItem, StoredResponse } from './stored-response.js';
+import type { Asker, ResponseBody, ResponseStore, StoredItem, StoredResponse } from './stored-response.js';
 
 /** Responses whose items one request may refer to; each has the items of those before it too. */
 const maxReferred = 16;
@@ -65,8 +65,8 @@ export class StoredResponses {
   }
 
   /** Running or stored. @throws ApiError response_not_found */
-  async require(owner: string, id: string): Promise<StoredResponse> {
-    const found = await this.#find(owner, id);
+  async require(asker: Asker, id: string): Promise<StoredResponse> {
+    const found = await this.#find(asker, id);
     if (found === null) throw notFound(id);
     return found;
   }
@@ -75,10 +75,10 @@ export class StoredResponses {
    * Null: it was not streamed in the background.
    * @throws ApiError response_not_found; server_busy: another process runs it
    */
-  async eventsOf(owner: string, id: string): Promise<EventLog | null> {
-    const run = this.#running(owner, id);
+  async eventsOf(asker: Asker, id: string): Promise<EventLog | null> {
+    const run = this.#running(asker, id);
     if (run !== null) return run.log;
-    const { response, events } = await this.require(owner, id);
+    const { response, events } = await this.require(asker, id);
     if (!isOver(response)) throw runsElsewhere();
     return events === null ? null : EventLog.of(events);
   }
@@ -89,19 +89,19 @@ export class StoredResponses {
   }
 
   /** One that runs is cancelled. @throws ApiError response_not_found */
-  async delete(owner: string, id: string): Promise<void> {
-    await this.cancel(owner, id);
-    await this.store.delete(owner, id);
+  async delete(asker: Asker, id: string): Promise<void> {
+    await this.cancel(asker, id);
+    await this.store.delete(asker.owner, id);
   }
 
   /**
    * One that runs ends as far as it came; one that has ended is as it is.
    * @throws ApiError response_not_found; server_busy: another process runs it
    */
-  async cancel(owner: string, id: string): Promise<ResponseBody> {
-    const run = this.#running(owner, id);
+  async cancel(asker: Asker, id: string): Promise<ResponseBody> {
+    const run = this.#running(asker, id);
     if (run === null) {
-      const { response } = await this.require(owner, id);
+      const { response } = await this.require(asker, id);
       if (isOver(response)) return response;
       throw runsElsewhere();
     }
@@ -114,17 +114,17 @@ export class StoredResponses {
    * What a body that may be invalid yet names of earlier responses.
    * @throws ApiError previous_response_not_found, invalid_request
    */
-  async earlier(owner: string, body: unknown): Promise<EarlierItems> {
+  async earlier(asker: Asker, body: unknown): Promise<EarlierItems> {
     const { previous, itemIds } = earlierNames(body);
     return {
-      conversation: previous === null ? [] : await this.#conversation(owner, previous),
-      referenced: await this.#referenced(owner, itemIds),
+      conversation: previous === null ? [] : await this.#conversation(asker, previous),
+      referenced: await this.#referenced(asker, itemIds),
     };
   }
 
-  async #conversation(owner: string, id: string): Promise<readonly RawItem[]> {
+  async #conversation(asker: Asker, id: string): Promise<readonly RawItem[]> {
     const param = 'previous_response_id';
-    const found = await this.#find(owner, id);
+    const found = await this.#find(asker, id);
     if (found === null) {
       const message = `Previous response with id '${id}' not found (${param}): ${whyNot}; send the conversation as input`;
       throw ApiError.of('previous_response_not_found', message, { param });
@@ -138,7 +138,7 @@ export class StoredResponses {
   }
 
   /** The last one has most of them: each response has the items of those before it. */
-  async #referenced(owner: string, itemIds: readonly string[]): Promise<Map<string, RawItem>> {
+  async #referenced(asker: Asker, itemIds: readonly string[]): Promise<Map<string, RawItem>> {
     const found = new Map<string, RawItem>();
     const asked = new Set<string>();
     for (const itemId of itemIds.toReversed()) {
@@ -149,7 +149,8 @@ export class StoredResponses {
         const message = `input refers to items of more than ${String(maxReferred)} responses: send the items themselves, or previous_response_id`;
         throw ApiError.of('invalid_request', message, { param: 'input' });
       }
-      const stored = await this.#find(owner, id);
+      // Of one that still runs here, nobody has counted the bytes.
+      const stored = await this.store.get(asker, id);
       for (const item of [...(stored?.items ?? []), ...(stored?.response.output ?? [])])
         found.set(item.id, item);
     }
@@ -157,18 +158,18 @@ export class StoredResponses {
   }
 
   /** Null: no such response runs here. */
-  #running(owner: string, id: string): BackgroundRun | null {
+  #running({ owner }: Asker, id: string): BackgroundRun | null {
     const run = this.#runs.get(id);
     return run?.owner === owner ? run : null;
   }
 
-  async #find(owner: string, id: string): Promise<StoredResponse | null> {
-    const run = this.#running(owner, id);
+  async #find(asker: Asker, id: string): Promise<StoredResponse | null> {
+    const run = this.#running(asker, id);
     if (run !== null) {
       const { items, log } = run;
       return { response: run.response(), items, events: log?.events ?? null, aliveAtMs: this.clock() };
     }
-    const stored = await this.store.get(owner, id);
+    const stored = await this.store.get(asker, id);
     return stored === null ? null : asFound(stored, this.clock());
   }
 }

@@ -2,9 +2,9 @@
 // refers to by their ids. Whoever stores them finds them; here they become part of the body. Pure.
 
 import type { Fields } from '../body/field-table.js';
-import { invalidRequest, violationAt, type Violation } from '../body/violation.js';
+import { firstOf, invalidRequest, violationAt, type Violation } from '../body/violation.js';
 import { maxResponseId } from '../fields/responses-fields.js';
-import { unstored, type RawItem } from '../fields/responses-input.js';
+import { maxItems, unstored, type RawItem } from '../fields/responses-input.js';
 
 /** Names in a body that may be invalid yet. */
 interface EarlierNames {
@@ -37,17 +37,34 @@ export function earlierNames(body: unknown): EarlierNames {
 export function withReferenced(body: unknown, earlier: EarlierItems | null): unknown {
   const { input } = (body ?? {}) as Fields;
   if (earlier === null || !Array.isArray(input)) return body;
-  const violations: Violation[] = [];
-  const items = input.map((item: unknown, index) => {
-    const id = referenceOf(item);
-    if (id === null) return item;
-    const found = earlier.referenced.get(id);
-    const why = 'refers to an item that is not stored, or no longer: send the item itself';
-    if (found === undefined) violations.push(violationAt(`input.${String(index)}`, why));
-    return found;
-  });
+  const { referenced } = earlier;
+  const violations = firstOf(violationsOfReferences(input, referenced));
   if (violations.length > 0) throw invalidRequest(violations);
+  const items = input.map((item: unknown) => referenced.get(referenceOf(item) ?? '') ?? item);
   return { ...(body as Fields), input: items };
+}
+
+function* violationsOfReferences(
+  input: readonly unknown[],
+  referenced: EarlierItems['referenced'],
+): Generator<Violation> {
+  const ids = new Set<string>();
+  for (const [index, item] of input.entries()) {
+    const id = referenceOf(item);
+    if (id === null) continue;
+    const at = `input.${String(index)}`;
+    if (!referenced.has(id))
+      yield violationAt(at, 'refers to an item that is not stored, or no longer: send the item itself');
+    // A few bytes would ask for megabytes as often as they are sent.
+    else if (ids.has(id)) yield violationAt(at, 'refers to an item that an element before it refers to');
+    ids.add(id);
+  }
+}
+
+/** Of a conversation that is continued. */
+export function violationsOfLength(items: readonly RawItem[]): Violation[] {
+  const why = `continues a conversation that has ${String(items.length)} items with these; the limit is ${String(maxItems)}`;
+  return items.length > maxItems ? [violationAt('previous_response_id', why)] : [];
 }
 
 interface StoringFields {

@@ -9,7 +9,12 @@ import type { RawItem } from '../fields/responses-input.js';
 import type { RawFunction } from '../fields/responses-tools.js';
 import type { BodyOf, GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
-import { violationsOfStoring, withReferenced, type EarlierItems } from './earlier-items.js';
+import {
+  violationsOfLength,
+  violationsOfStoring,
+  withReferenced,
+  type EarlierItems,
+} from './earlier-items.js';
 import { readRequest, type ApiRequest } from './parse-request.js';
 import { refuseMedia } from './refuse-media.js';
 import { readItems } from './response-items.js';
@@ -54,10 +59,10 @@ export function parseResponses(
 ): ResponsesRequest {
   refuseMedia((body as Fields | null)?.['input'], 'input');
   const fields = validateBody('responses', withReferenced(body, earlier));
-  const violations = violationsOfStoring(fields, earlier !== null);
-  if (violations.length > 0) throw invalidRequest(violations);
   const { input, ...others } = fields;
   const items = [...(earlier?.conversation ?? []), ...itemsOf(input)];
+  const violations = [...violationsOfStoring(fields, earlier !== null), ...violationsOfLength(items)];
+  if (violations.length > 0) throw invalidRequest(violations);
   const stores = earlier !== null && fields.store !== false;
   const { include = [], tools = [] } = fields;
   const { functions, namespaced, custom, places } = flatTools(tools);
