@@ -29,11 +29,12 @@ import type { StoredResponses } from './stored-responses/stored-responses.js';
 const chatTemplate =
   '{% for m in messages %}{{ m.role }}:{{ m.content }}{% endfor %}{{ "!" if enable_thinking is false }}';
 
-/** Shows calls, and how many tools there are. */
+/** Shows calls, how many tools there are, and documents. */
 const toolTemplate =
   '{% for m in messages %}{{ m.role }}{% if m.tool_call_id %}({{ m.tool_call_id }}){% endif %}:{{ m.content }}' +
   '{% if m.tool_calls %}{% for c in m.tool_calls %}[{{ c.function.name }} {{ c.function.arguments | tojson }}]' +
   '{% endfor %}{% endif %}{% endfor %}{% if tools %}{{ tools | length }} tools{% endif %}' +
+  '{% for d in documents or [] %}[{{ d.title }}: {{ d.text }}]{% endfor %}' +
   '{{ "!" if enable_thinking is false }}';
 
 const markerTexts = ['<think>', '</think>', '<tool_call>', '</tool_call>'];
@@ -181,7 +182,10 @@ function tinyModel(tokenizer: Tokenizer, text = chatTemplate): ServedModel {
   });
   return {
     tokenizer,
-    chatTemplate: { render: (input) => Promise.resolve().then(() => template.render(input)) },
+    chatTemplate: {
+      showsDocuments: text.includes('documents'),
+      render: (input) => Promise.resolve().then(() => template.render(input)),
+    },
     eosIds: [2],
     vocabSize: 300,
     maxModelLen: 64,

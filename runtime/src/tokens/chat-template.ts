@@ -15,6 +15,8 @@ export interface ChatTemplateInput {
   readonly messages: readonly Readonly<Record<string, unknown>>[];
   /** JSON-schema tool descriptions; null or absent: none. */
   readonly tools?: readonly unknown[] | null | undefined;
+  /** Texts to answer from; null or absent: none. */
+  readonly documents?: readonly unknown[] | null | undefined;
   /** Whether the text ends where the assistant's answer begins; default true. */
   readonly addGenerationPrompt?: boolean | undefined;
   /** Further variables, such as `enable_thinking`; those of `#variables` are refused in request/fields/thinking.ts. */
@@ -147,7 +149,7 @@ export class ChatTemplate {
       ...input.kwargs,
       messages: input.messages,
       tools: input.tools ?? null,
-      documents: null,
+      documents: input.documents ?? null,
       add_generation_prompt: input.addGenerationPrompt ?? true,
     };
   }

@@ -10,6 +10,8 @@ import type { TextProcesses } from '../text-processes/text-processes.js';
 export interface ChatRenderer {
   /** Whether all that users say stands in every prompt; absent: nobody knows. */
   readonly showsUsers?: boolean;
+  /** Whether the template has a place for documents; absent: nobody knows. */
+  readonly showsDocuments?: boolean;
   /**
    * @throws ChatTemplateRefusal with the template's own message, or because it took too long or too much memory
    * @throws FailureError QueueTimeout: others took too long; ChatTemplateInvalid: the template is at fault; the signal's
@@ -23,6 +25,7 @@ const marks = ['the first word', 'the second word'];
 
 export class TemplateRenderer implements ChatRenderer {
   readonly showsUsers: boolean;
+  readonly showsDocuments: boolean;
 
   /** @param processes with the same template */
   constructor(
@@ -30,6 +33,7 @@ export class TemplateRenderer implements ChatRenderer {
     private readonly processes: Pick<TextProcesses, 'render'>,
   ) {
     this.showsUsers = showsUsers(template);
+    this.showsDocuments = /\bdocuments\b/.test(template.text);
   }
 
   async render(

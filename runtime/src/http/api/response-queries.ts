@@ -11,7 +11,10 @@ export const retrieveQuery = {
     minimum: 0,
     description: 'Sequence number of the last event that the client has',
   },
-  include_obfuscation: { type: 'boolean', enum: [false], description: 'Nothing is ever added to events' },
+  include_obfuscation: {
+    type: 'boolean',
+    description: 'Add random characters to events, so that their sizes do not show how long their texts are',
+  },
 } as const;
 
 export const inputItemsQuery = {

@@ -91,7 +91,7 @@ export async function answer(
   await whileAdmitted(parts, response, accounted, count, async (signal, account) => {
     const { generations, writer } = await startAnswer(parts, asked, signal, account);
     if (parsed.stream) {
-      await stream(new SseStream(response, protocol.keepAlive), generations, writer);
+      await stream(new SseStream(response, protocol.keepAlive, parsed.obfuscates), generations, writer);
       return;
     }
     const read = await Promise.all(generations.map(readWhole));

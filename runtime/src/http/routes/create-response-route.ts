@@ -111,7 +111,7 @@ async function answerInBackground(
     );
     await found;
     if (log === null) response.json(queued);
-    else followed = follow(log, -1, response);
+    else followed = follow(log, -1, response, asked.parsed);
     await kept;
   };
   try {

@@ -2,16 +2,21 @@
 // so that proxies keep the connection, back-pressure from the client's socket.
 
 import type { Response } from 'express';
+import { obfuscated } from './obfuscated.js';
 
 const silenceMs = 15_000;
 
 export class SseStream {
   private readonly keepAlive: NodeJS.Timeout;
 
-  /** @param comment sent after silence */
+  /**
+   * @param comment sent after silence
+   * @param obfuscates whether events that are sent, but for the last ones, are not to show how long their texts are
+   */
   constructor(
     private readonly response: Response,
     comment: string,
+    private readonly obfuscates = false,
   ) {
     this.keepAlive = setInterval(() => {
       void this.write(comment);
@@ -35,7 +40,7 @@ export class SseStream {
   async send(...events: readonly string[]): Promise<void> {
     if (events.length === 0) return;
     this.keepAlive.refresh();
-    await this.write(events.join(''));
+    await this.write((this.obfuscates ? events.map(obfuscated) : events).join(''));
   }
 
   /** With the last events. */

@@ -27,7 +27,8 @@ interface Asked {
 
 export const getResponseRoute = (parts: ServerParts): RequestHandler =>
   ofStored(parts, async ({ stored, asker, id, request, response }) => {
-    const { stream = false, starting_after: last } = readQuery(retrieveQuery, request.query);
+    const query = readQuery(retrieveQuery, request.query);
+    const { stream = false, starting_after: last, include_obfuscation: obfuscates = false } = query;
     if (!stream && last !== undefined)
       throw invalidRequest([violationAt('starting_after', 'needs stream=true')]);
     if (!stream) {
@@ -42,7 +43,7 @@ export const getResponseRoute = (parts: ServerParts): RequestHandler =>
     // It may be long: of those that follow, a key has the share that it has of answers.
     const leave = parts.admission.enter(1, recordOf(response).key);
     try {
-      await follow(log, last ?? -1, response);
+      await follow(log, last ?? -1, response, { obfuscates });
     } finally {
       leave();
     }

@@ -4,7 +4,7 @@
 import { inexact, parseExactly } from '../../tools/exact-json.js';
 import { noteNames } from '../../tools/written-names.js';
 import { never, nullableText, text } from '../body/field-schemas.js';
-import { rendered, type Fields, type FieldTable, type ValueOf } from '../body/field-table.js';
+import { conversed, rendered, type Fields, type FieldTable, type ValueOf } from '../body/field-table.js';
 import { JsonBounds } from '../body/json-bounds.js';
 
 /** Of an assistant's message, as an answer had them. */
@@ -57,6 +57,8 @@ export const conversationFields = {
     routes: rendered,
     schema: { type: 'array', minItems: 1, maxItems: 10000, items: message },
   },
+  // Texts to answer from, for templates that show them.
+  documents: { routes: conversed, schema: { type: 'array', maxItems: 1000, items: { type: 'object' } } },
 } as const satisfies FieldTable;
 
 export type RawMessage = ValueOf<typeof message>;

@@ -53,6 +53,11 @@ export const responsesFields = {
       verbosity: { enum: [...verbosities, null] },
     },
   },
+  stream_options: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { include_obfuscation: nullableBoolean },
+  },
   reasoning: {
     type: 'object',
     additionalProperties: false,
@@ -70,13 +75,7 @@ export const refusedResponsesFields = {
     description: 'there are no conversations here: send previous_response_id, or the items as input',
   },
   prompt: never,
-  stream_options: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { include_obfuscation: { enum: [false, null] } },
-  },
   context_management: { type: 'array', maxItems: 0 },
   moderation: never,
-  prompt_cache_options: never,
   ...servedAnyway,
 } as const;

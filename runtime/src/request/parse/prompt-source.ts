@@ -12,7 +12,9 @@ import type { GenerationFields } from '../validate/request-fields.js';
 export interface MessagesSource {
   readonly kind: 'messages';
   readonly messages: readonly Message[];
-  /** Variables of the chat template. */
+  /** Null: none. */
+  readonly documents: readonly Fields[] | null;
+  /** Further variables of the chat template. */
   readonly templateKwargs: Fields;
   readonly ending: PromptEnding;
   /** The field that it came as. */
@@ -45,6 +47,9 @@ export function violationsOfPredict(fields: GenerationFields): Violation[] {
   return lost.map((name) => violationAt(name, 'needs prompt as a text, not as token ids'));
 }
 
+export const readDocuments = ({ documents = [] }: { readonly documents?: readonly Fields[] | undefined }) =>
+  documents.length === 0 ? null : documents;
+
 /** @param thinks null: as the template has it */
 export function readPrompts(
   kind: GenerationKind,
@@ -68,6 +73,7 @@ export function readPrompts(
     {
       kind: 'messages',
       messages: readMessages(asked),
+      documents: readDocuments(fields),
       templateKwargs: readTemplateKwargs(fields, thinks),
       ending: readEnding(fields),
       field: said === null ? 'messages' : 'prompt',

@@ -223,7 +223,7 @@ function contextExceeded(problem: string, maxModelLen: number, param: string): A
 
 /** The prompt that the chat template writes. @throws ApiError chat_template_refused, tools_not_supported; the signal's reason */
 export async function renderMessages(
-  { messages, templateKwargs, ending }: MessagesSource,
+  { messages, documents, templateKwargs, ending }: MessagesSource,
   model: ModelTexts,
   tools?: readonly unknown[],
   signal?: AbortSignal,
@@ -238,12 +238,17 @@ export async function renderMessages(
       { param: 'messages' },
     );
   }
+  if (documents !== null && chatTemplate.showsDocuments === false) {
+    const message = 'the chat template of the checkpoint shows no documents: put them into a message';
+    throw ApiError.of('chat_template_refused', message, { param: 'documents' });
+  }
   const stoodIn = withStandIns(marked(messages, ending), tools);
   try {
     const rendered = await chatTemplate.render(
       {
         messages: stoodIn.messages,
         tools: stoodIn.tools,
+        documents,
         kwargs: templateKwargs,
         addGenerationPrompt: ending === 'answer',
       },
