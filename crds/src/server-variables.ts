@@ -20,6 +20,7 @@ export const serverVariableNames = {
   corsOrigins: 'LLMSERVICE_CORS_ORIGINS',
   maxWaiting: 'LLMSERVICE_MAX_WAITING',
   mostUrgentPriority: 'LLMSERVICE_MOST_URGENT_PRIORITY',
+  trustRequestChatTemplate: 'LLMSERVICE_TRUST_REQUEST_CHAT_TEMPLATE',
   storedResponsesBytes: 'LLMSERVICE_STORED_RESPONSES_BYTES',
   storedResponsesUri: 'LLMSERVICE_STORED_RESPONSES_URI',
   storedResponsesCount: 'LLMSERVICE_STORED_RESPONSES_COUNT',

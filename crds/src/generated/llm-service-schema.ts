@@ -1452,6 +1452,10 @@ export const llmServiceSchema: object = {
                 "origins"
               ]
             },
+            "trustRequestChatTemplate": {
+              "description": "Lets requests of chats bring a chat_template of their own instead of the checkpoint's. It is a program: it runs in a process that has bounds of time and memory. Default: false.",
+              "type": "boolean"
+            },
             "storedResponses": {
               "description": "Keeps responses of /v1/responses, so that clients can continue them with previous_response_id, fetch and delete them, and run them in the background. Clients find what they stored by the API key that stored it. Default: none are kept.",
               "type": "object",

@@ -25,6 +25,8 @@ interface ProcessSettings {
   readonly maxWaiting: number;
   /** The lowest that a request may send as its priority where there are no API keys, which have bounds of their own. */
   readonly mostUrgentPriority: number;
+  /** Whether requests may bring chat templates of their own. */
+  readonly trustRequestChatTemplate: boolean;
   /** Compute threads of the engine; null: one per physical core. */
   readonly threads: number | null;
   /** Accepted for the sake of existing values files; code from a checkpoint is never run. */
@@ -96,6 +98,14 @@ const processSettings = [
     'lowest priority (-8 to 0, lower is sooner) that requests may ask for where there are no API keys',
     0,
     between(-8, 0),
+  ),
+  define(
+    'trustRequestChatTemplate',
+    '--trust-request-chat-template',
+    'BOOL',
+    'let requests bring a chat_template, which runs within bounds of time and memory',
+    false,
+    readBoolean,
   ),
   define('threads', '--threads', 'N', 'compute threads; without it, one per physical core', null, atLeast(1)),
   define(

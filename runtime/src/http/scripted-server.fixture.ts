@@ -13,9 +13,9 @@ import { RecentErrors } from '../observe/recent-errors.js';
 import type { Access } from './access/access.js';
 import { Admission } from './access/admission.js';
 import { makeApp } from './app.js';
-import { compatibilities, type Compatibility, type CompatibilityName } from '../request/compatibility.js';
+import { compatibilities, type CompatibilityName } from '../request/compatibility.js';
 import { noDefaults, noServerDefaults } from '../request/fields/generation-defaults.fixture.js';
-import { generationDefaults } from '../request/fields/generation-defaults.js';
+import { generationDefaults, type ServerDefaults } from '../request/fields/generation-defaults.js';
 import { LoopTurns } from '../loop-turns.js';
 import { BodyBudget, bodyPaces as defaultPaces, type BodyPaces } from './bodies/body-budget.js';
 import { connectionLimits, type ConnectionLimits } from './server/connection-limits.js';
@@ -68,6 +68,7 @@ export class ScriptedServer {
     service = null,
     compatibility = 'none',
     storedResponses = null,
+    takesTemplates = false,
   }: {
     readonly serving?: boolean;
     readonly tools?: boolean;
@@ -82,6 +83,7 @@ export class ScriptedServer {
     readonly service?: string | null;
     readonly compatibility?: CompatibilityName;
     readonly storedResponses?: StoredResponses | null;
+    readonly takesTemplates?: boolean;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
@@ -91,7 +93,10 @@ export class ScriptedServer {
       lifecycle.startLoading();
       lifecycle.startServing(
         engine,
-        compatibleWith(compatible, tools ? callingModel(tokenizer) : tinyModel(tokenizer)),
+        servedWith(
+          { compatibility: compatible, takesTemplates },
+          tools ? callingModel(tokenizer) : tinyModel(tokenizer),
+        ),
       );
     }
     const metrics = new ServerMetrics('tiny', () => lifecycle);
@@ -158,10 +163,10 @@ export class ScriptedServer {
   }
 }
 
-function compatibleWith(compatibility: Compatibility, model: ServedModel): ServedModel {
+function servedWith(server: Partial<ServerDefaults>, model: ServedModel): ServedModel {
   return {
     ...model,
-    defaults: generationDefaults(model.defaults, { ...noServerDefaults, compatibility }, true),
+    defaults: generationDefaults(model.defaults, { ...noServerDefaults, ...server }, true),
   };
 }
 

@@ -20,6 +20,9 @@ export interface ChatRenderer {
   render(input: ChatTemplateInput, options?: { readonly signal?: AbortSignal | undefined }): Promise<string>;
 }
 
+/** Whether a template has a place for documents. */
+export const mentionsDocuments = (template: string): boolean => /\bdocuments\b/.test(template);
+
 /** Texts of users that are looked for in a prompt. */
 const marks = ['the first word', 'the second word'];
 
@@ -33,7 +36,7 @@ export class TemplateRenderer implements ChatRenderer {
     private readonly processes: Pick<TextProcesses, 'render'>,
   ) {
     this.showsUsers = showsUsers(template);
-    this.showsDocuments = /\bdocuments\b/.test(template.text);
+    this.showsDocuments = mentionsDocuments(template.text);
   }
 
   async render(

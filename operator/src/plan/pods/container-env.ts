@@ -27,6 +27,7 @@ export function serverVariables({
     maxBodiesBytes: server?.maxBodiesBytes,
     maxConnections: server?.maxConnections,
     corsOrigins: server?.cors?.origins.join(','),
+    trustRequestChatTemplate: server?.trustRequestChatTemplate,
     storedResponsesBytes: server?.storedResponses?.maxBytes,
     storedResponsesUri: server?.storedResponses?.uri,
     storedResponsesCount: server?.storedResponses?.maxCount,

@@ -52,11 +52,15 @@ const message = {
   },
 } as const;
 
+/** Characters. The largest of public checkpoints have 20,000. */
+const maxTemplate = 65_536;
+
 export const conversationFields = {
   messages: {
     routes: rendered,
     schema: { type: 'array', minItems: 1, maxItems: 10000, items: message },
   },
+  chat_template: { routes: ['chat'], schema: { type: 'string', minLength: 1, maxLength: maxTemplate } },
   // Texts to answer from, for templates that show them.
   documents: { routes: conversed, schema: { type: 'array', maxItems: 1000, items: { type: 'object' } } },
 } as const satisfies FieldTable;

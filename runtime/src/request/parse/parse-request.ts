@@ -31,7 +31,12 @@ import { readRules, violationsOfRules, type AskedRules } from '../fields/token-r
 import type { Compatibility } from '../compatibility.js';
 import type { GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
-import { readPrompts, violationsOfPredict, type PromptSource } from './prompt-source.js';
+import {
+  readPrompts,
+  violationsOfPredict,
+  violationsOfTemplate,
+  type PromptSource,
+} from './prompt-source.js';
 
 export interface ApiRequest extends Stopping, Scheduling, Streaming {
   /** The name that the client asked for; null: it did not say. */
@@ -84,7 +89,7 @@ export function readRequest(
 ): ApiRequest {
   const format = readAnswerFormat(fields);
   const { compatibility } = defaults;
-  checkRules(kind, fields, format, compatibility);
+  checkRules(kind, fields, format, defaults);
   const choices = readChoices(fields);
   const details = readDetails(fields);
   const thinks = readThinks(kind, fields, defaults.thinks);
@@ -124,10 +129,11 @@ function checkRules(
   kind: GenerationKind,
   fields: GenerationFields,
   format: AnswerFormat | null,
-  compatibility: Compatibility,
+  { compatibility, takesTemplates }: GenerationDefaults,
 ): void {
   const violations: Violation[] = [
     ...(kind === 'predict' ? violationsOfPredict(fields) : []),
+    ...violationsOfTemplate(fields, takesTemplates),
     ...violationsOfBudget(fields, compatibility),
     ...violationsOfAlternatives(fields),
     ...violationsOfNone(fields),

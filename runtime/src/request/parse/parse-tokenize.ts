@@ -86,6 +86,7 @@ function readTemplate(fields: GenerationFields, unlessAsked: boolean | null): Me
   return {
     kind: 'messages',
     messages: readMessages(fields.messages ?? []),
+    template: null,
     documents: readDocuments(fields),
     templateKwargs: readTemplateKwargs(fields, readThinks('chat', fields, unlessAsked)),
     ending: readEnding(fields),
