@@ -1453,7 +1453,7 @@ export const llmServiceSchema: object = {
               ]
             },
             "trustRequestChatTemplate": {
-              "description": "Lets requests of chats bring a chat_template of their own instead of the checkpoint's. It is a program: it runs in a process that has bounds of time and memory. Default: false.",
+              "description": "Lets requests of chats bring a chat_template of their own instead of the checkpoint's. Such a template is a program, which may take 5 s of a processor: set it where all clients are trusted. Default: false.",
               "type": "boolean"
             },
             "storedResponses": {

@@ -377,7 +377,7 @@ export interface LlmServiceSpec {
       origins: string[];
     };
     /**
-     * Lets requests of chats bring a chat_template of their own instead of the checkpoint's. It is a program: it runs in a process that has bounds of time and memory. Default: false.
+     * Lets requests of chats bring a chat_template of their own instead of the checkpoint's. Such a template is a program, which may take 5 s of a processor: set it where all clients are trusted. Default: false.
      */
     trustRequestChatTemplate?: boolean;
     /**
