@@ -150,6 +150,18 @@ describe('in S3', () => {
     expect([status, usage!.output_tokens]).toEqual(['incomplete', 200]);
   });
 
+  test('a response in the background outlives S3 that is away when it ends', async () => {
+    const { id } = await responsesOf(one).create({ ...long, max_output_tokens: 50, background: true });
+    await s3.pause();
+    await eventually('the generation to end', async () => (await one.health()).engine?.inFlight === 0);
+    expect(await responsesOf(one).retrieve(id)).toMatchObject({ status: 'incomplete' });
+    await s3.resume();
+    await eventually(
+      'the response to be stored',
+      async () => (await responsesOf(other).retrieve(id)).status === 'incomplete',
+    );
+  });
+
   test('while S3 is away, answers come and are not stored, and what is stored is 503', async () => {
     const { id } = await responsesOf(one).create({ ...asked, input: question });
     await s3.pause();

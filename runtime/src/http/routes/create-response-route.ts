@@ -18,6 +18,9 @@ import { follow } from './follow-events.js';
 /** Stores what a writer has written, with the events of its stream in the background. Does not throw. */
 type Keep = (writer: ResponseWriter, events?: readonly string[]) => Promise<void>;
 
+/** Its client has nothing but what is stored: it outlives half a minute without S3. */
+const waitsInBackgroundMs = [1_000, 2_000, 4_000, 8_000, 16_000];
+
 /** Of a response that is fetched when it has ended. */
 const noEvents: EventSink = {
   hasBegun: true,
@@ -47,7 +50,11 @@ function keepFor({ logger }: ServerParts, stored: StoredResponses, owner: string
   return async ({ items, response }, events) => {
     const { id } = response;
     const put = (kept: readonly string[] | null): Promise<boolean> =>
-      stored.put(owner, { response, items, events: kept, aliveAtMs: null });
+      stored.put(
+        owner,
+        { response, items, events: kept, aliveAtMs: null },
+        response.background ? waitsInBackgroundMs : [],
+      );
     try {
       const isStored = (events !== undefined && (await put(events))) || (await put(null));
       if (!isStored) logger.warn('a response is too large to be stored', { id });

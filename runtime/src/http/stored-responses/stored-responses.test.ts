@@ -1,6 +1,7 @@
 // Responses in a store that two processes share.
 
 import { beforeEach, expect, test } from '@jest/globals';
+import { ApiError } from '../../request/body/api-error.js';
 import { MemoryResponseStore } from './memory-response-store.js';
 import { EventLog } from './event-log.js';
 import { asker, storedResponse } from './stored-response.fixture.js';
@@ -63,6 +64,21 @@ test('what runs here is polled elsewhere, and is cancelled and streamed here alo
   end();
   await kept;
   expect((await elsewhere.require(asker('a'), id)).response.status).toBe('completed');
+});
+
+test('what the store cannot take at once is tried again, as often as is asked for', async () => {
+  let faults = 2;
+  const away = ApiError.of('server_busy', 'S3 is away');
+  const store: ResponseStore = {
+    isShared: true,
+    get: () => Promise.resolve(null),
+    put: () => (faults-- > 0 ? Promise.reject(away) : Promise.resolve(true)),
+    delete: () => Promise.resolve(false),
+  };
+  const responses = new StoredResponses(store);
+  await expect(responses.put('a', storedResponse(id), [1])).rejects.toBe(away);
+  faults = 2;
+  expect(await responses.put('a', storedResponse(id), [1, 1, 60_000])).toBe(true);
 });
 
 test('what nobody runs any more has failed', async () => {

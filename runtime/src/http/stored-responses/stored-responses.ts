@@ -1,5 +1,6 @@
 // The responses of one server that clients come back for: those that run in the background, and those that are stored.
 
+import { setTimeout as wait } from 'node:timers/promises';
 import { ApiError } from '../../request/body/api-error.js';
 import { earlierNames, type EarlierItems } from '../../request/parse/earlier-items.js';
 import type { RawItem } from '../../request/fields/responses-input.js';
@@ -83,8 +84,19 @@ export class StoredResponses {
     return events === null ? null : EventLog.of(events);
   }
 
-  /** False: it is too large. */
-  put(owner: string, stored: StoredResponse): Promise<boolean> {
+  /**
+   * False: it is too large.
+   * @param waitsMs before it is tried again, and again
+   * @throws ApiError server_busy: the store was out of reach every time
+   */
+  async put(owner: string, stored: StoredResponse, waitsMs: readonly number[] = []): Promise<boolean> {
+    for (const waitMs of waitsMs) {
+      try {
+        return await this.store.put(owner, stored);
+      } catch {
+        await wait(waitMs);
+      }
+    }
     return this.store.put(owner, stored);
   }
 
