@@ -42,7 +42,7 @@ pack() {
   cp -a "$(deploy/local/stage.sh runtime)" "$packed/runtime"
   strip --strip-unneeded -o "$release/llmservice_$vendor.so" "$folder/llmservice_$vendor.so"
   npx esbuild test/gpu/device-fault.ts test/gpu/goldens.ts test/bench/gpu/http-bench.ts test/bench/gpu/report.ts --bundle --platform=node \
-    --format=esm --outbase=test --outdir="$packed/drivers" --out-extension:.js=.mjs --log-level=warning
+    --format=esm --banner:js="import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" --outbase=test --outdir="$packed/drivers" --out-extension:.js=.mjs --log-level=warning
   mkdir -p "$packed/drivers/integration"
   cp test/integration/faulty-addon.cjs "$packed/drivers/integration"
   cp test/bench/gpu/*.py "$packed/drivers/bench/gpu"

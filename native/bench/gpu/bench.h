@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "timing.h"
 
@@ -15,7 +16,8 @@ struct BenchOptions {
   gpu::TimingOptions timing() const { return quick ? gpu::TimingOptions{1, 4096} : gpu::TimingOptions{}; }
 };
 
-void bench_ops(const BenchOptions& options);
+// `kind`: of one kind alone (product, attention, gdn), or empty.
+void bench_ops(const BenchOptions& options, const std::string& kind);
 // `dir`: a checkpoint as qwen_shape() says.
 void bench_model(const std::filesystem::path& dir, const BenchOptions& options);
 

@@ -13,7 +13,8 @@ namespace llmservice::bench {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: llmservice_gpu_bench ops [--quick]          operation by operation\n"
+    "usage: llmservice_gpu_bench ops [OP] [--quick]     operation by operation, or of one kind: product, "
+    "attention, gdn\n"
     "       llmservice_gpu_bench write FOLDER [--quick]  a checkpoint of Qwen3.6-27B-FP8's shape, 29 GB\n"
     "       llmservice_gpu_bench model FOLDER [--quick]  that model, plain and with drafts\n"
     "--quick: a tiny shape, once, to show that everything runs\n";
@@ -35,9 +36,9 @@ int main_of(std::vector<std::string> args) {
   const bool quick = std::erase(args, "--quick") > 0;
   // Three of four drafts are right.
   const BenchOptions options{.quick = quick, .drafts = 4, .right = 3};
-  if (args.size() == 1 && args[0] == "ops") {
+  if (!args.empty() && args.size() <= 2 && args[0] == "ops") {
     print_device();
-    bench_ops(options);
+    bench_ops(options, args.size() == 2 ? args[1] : "");
   } else if (args.size() == 2 && args[0] == "write") {
     std::filesystem::create_directories(args[1]);
     write_random_checkpoint(args[1], qwen_shape(quick ? kTinyQwen : kQwen27B), WeightFormat::kFp8);

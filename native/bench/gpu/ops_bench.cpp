@@ -28,10 +28,11 @@ OpSizes sizes_for(bool quick) {
 
 }  // namespace
 
-void bench_ops(const BenchOptions& options) {
+void bench_ops(const BenchOptions& options, const std::string& kind) {
   gpu::Device device(0);
   gpu::Stopwatch stopwatch(device, options.timing());
   const OpVisitor time = [&](const OpCase& op) {
+    if (!kind.empty() && op.what.at("op") != kind) return;
     gpu::Launches launches;
     // Every copy the same number of times, and enough of them for the time of an event not to count.
     const int rounds = options.quick ? 1 : (8 + op.copies - 1) / op.copies;

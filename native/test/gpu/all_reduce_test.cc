@@ -14,7 +14,9 @@ namespace {
 using gpu::DeviceRanks;
 
 // What a rank has of its own, all of it taken before the first launch and freed after the last: to take or
-// free memory waits for all work of the device, and so for kernels that wait for another rank.
+// free memory waits for all work of the device, and so for kernels that wait for another rank. A copy of
+// memory that is not pinned, as here, keeps the driver from other threads while it waits for the launches
+// before it: these are finished first.
 class Rank {
  public:
   Rank() : own_(0), memory_(kFloats, 0.0f) {}
@@ -25,11 +27,13 @@ class Rank {
     float* const x = memory_.data() + used_;
     used_ += (static_cast<int64_t>(values.size()) + 63) / 64 * 64;
     if (used_ > kFloats) throw std::length_error("a rank puts more than it has room for");
+    own_.finish();
     own_.upload(std::as_bytes(std::span(values)), x);
     return x;
   }
   std::vector<float> read(const float* x, size_t count) {
     std::vector<float> values(count);
+    own_.finish();
     own_.download(x, std::as_writable_bytes(std::span(values)));
     return values;
   }

@@ -1,6 +1,7 @@
 // Ops that quantize what they put out, against the op and then quantize(): every bit of both.
 #include "backends/gpu/kernels/quantize.h"
 
+#include "backends/gpu/kernels/fragment_tiles.h"
 #include "backends/gpu/kernels/rows.h"
 #include "gpu_support.h"
 
@@ -80,13 +81,13 @@ TEST_P(QuantizeTest, Gates) {
   expect_same(x, same_x);
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, QuantizeTest,
-                         ::testing::Combine(::testing::Values(Wanted{TileOrder::kFragments, DType::kF8E4M3,
-                                                                     16},
-                                                              Wanted{TileOrder::kSwizzled, DType::kF8E4M3, 8},
-                                                              Wanted{TileOrder::kFragments, DType::kBF16, 16},
-                                                              Wanted{TileOrder::kSwizzled, DType::kF16, 16}),
-                                            ::testing::Values(32, 128, 328, 1600)));
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, QuantizeTest,
+    ::testing::Combine(::testing::Values(Wanted{TileOrder::kFragments, DType::kF8E4M3, gpu::kFragmentTokens},
+                                         Wanted{TileOrder::kSwizzled, DType::kF8E4M3, 8},
+                                         Wanted{TileOrder::kFragments, DType::kBF16, gpu::kFragmentTokens},
+                                         Wanted{TileOrder::kSwizzled, DType::kF16, 16}),
+                       ::testing::Values(32, 128, 328, 1600)));
 
 }  // namespace
 }  // namespace llmservice::testing

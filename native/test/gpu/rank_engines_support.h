@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "failures.h"
 #include "gpu_engine_support.h"

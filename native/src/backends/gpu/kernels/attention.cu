@@ -16,8 +16,8 @@ constexpr uint32_t kCombineThreads = 256;
 // (row tiles, those that see most first; KV heads; segments).
 template <class Plan>
 __global__ void __launch_bounds__(Plan::kThreads, Plan::kResident) attention_kernel(AttentionWork work) {
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   const Segment segment = work.segments[blockIdx.z];
   if (segment.count < work.min_rows || segment.count > work.max_rows) return;
   AttentionRows rows;
@@ -43,8 +43,8 @@ __global__ void __launch_bounds__(Plan::kThreads, Plan::kResident) attention_ker
 
 // One block per row and head: its splits in their order. Grid (rows and heads, segments).
 __global__ void __launch_bounds__(kCombineThreads) combine_kernel(AttentionWork work) {
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   const AttentionShape& shape = work.shape;
   const Segment segment = work.segments[blockIdx.y];
   const auto row = static_cast<int32_t>(blockIdx.x) / shape.heads;

@@ -8,8 +8,8 @@ constexpr uint32_t kThreads = 256;
 
 __global__ void __launch_bounds__(kThreads) copy_kernel(const uint32_t* from, uint32_t* to, int64_t words) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   if (i < words) to[i] = from[i];
 }
 

@@ -185,6 +185,8 @@ __global__ void __launch_bounds__(kThreads, kWhole ? 2 : 1) recurrent_kernel(Gdn
   const int32_t kept = segment.count - segment.drafts;
   const Place at;
   float* const state = a.s_of(segment, v_head);
+  // Else S is what an earlier launch left: the convolution of this layer, which comes between, lets nothing
+  // start before all ahead of it has ended.
   if (chunked > 0) wait_for_previous();  // which has moved this S
   float s[kRun][4] = {};
   if (chunked < segment.count) {

@@ -121,8 +121,8 @@ __device__ __forceinline__ void store_kv(const KvWork& work, const Segment& segm
 // Grid: (warps over the rows' heads, segments).
 __global__ void __launch_bounds__(kThreads) norm_rope_write_kernel(KvWork work, NormRope norm) {
   __shared__ Four staged[kWarps][kMaxDim / 4];
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   const AttentionShape& shape = work.shape;
   const Segment segment = work.segments[blockIdx.y];
   const int32_t index = static_cast<int32_t>(blockIdx.x) * kWarps + warp_id();

@@ -66,8 +66,8 @@ template <bool coded>
 __global__ void __launch_bounds__(kThreads)
     gather_kernel(DeviceMatrix table, const int32_t* ids, int64_t count, float* out) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   if (i >= count * table.cols) return;
   const int32_t id = ids[i / table.cols];
   const auto value_of = coded ? coded_value : tile_value;

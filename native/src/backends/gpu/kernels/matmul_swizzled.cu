@@ -83,18 +83,36 @@ __device__ void join(const Product& p, const Piece& piece, int32_t first_output,
   publish_block();  // what others had written before they counted is read only after
   if (lane_id() == 0) *counter = 0;
   constexpr int kCount = kBatch<kTokens>;
+  // Sums of so many slices are read at once: each comes from L2, and one after the other they would take
+  // longer than the product of a few rows.
+  constexpr int kAtOnce = 32 / kCount;
 #pragma unroll 1
   for (int at = 0; at < kTokens / 2; at += kCount) {
     float sums[kCount];
 #pragma unroll 1
-    for (int32_t slice = first; slice <= last; ++slice) {
-      const float* const from = partial_sums<kTokens>(p, piece, slice) + at * kWarpSize;
+    for (int32_t slice = first; slice <= last; slice += kAtOnce) {
+      float4 parts[kAtOnce][kCount / 4];
 #pragma unroll
-      for (int i = 0; i < kCount; i += 4) {
-        const float4 four = *reinterpret_cast<const float4*>(from + i * kWarpSize);
-        const float values[] = {four.x, four.y, four.z, four.w};
+      for (int s = 0; s < kAtOnce; ++s) {
+        if (slice + s > last) break;
+        const float* const from = partial_sums<kTokens>(p, piece, slice + s) + at * kWarpSize;
 #pragma unroll
-        for (int j = 0; j < 4; ++j) sums[i + j] = slice == first ? values[j] : sums[i + j] + values[j];
+        for (int i = 0; i < kCount / 4; ++i) {
+          parts[s][i] = *reinterpret_cast<const float4*>(from + 4 * i * kWarpSize);
+        }
+      }
+#pragma unroll
+      for (int s = 0; s < kAtOnce; ++s) {
+        if (slice + s > last) break;
+#pragma unroll
+        for (int i = 0; i < kCount; i += 4) {
+          const float4& four = parts[s][i / 4];
+          const float values[] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+          for (int j = 0; j < 4; ++j) {
+            sums[i + j] = slice + s == first ? values[j] : sums[i + j] + values[j];
+          }
+        }
       }
     }
     write(p, int64_t{piece.token_block} * kTokens + at * 2, first_output, sums, false);
@@ -176,8 +194,11 @@ __global__ void __launch_bounds__((Ring<dtype, kTokens>::kThreads), 1) product_k
   }
 }
 
-// Sums of parts of K take much memory where there are more rows.
-constexpr int64_t kMaxSplitRows = 1024;
+// With more rows, sums of slices would take more memory than those of so many rows of a matrix whose slices
+// occupy every multiprocessor.
+int64_t max_split_rows(const DeviceMatrix& matrix, const Slices& slices) {
+  return int64_t{1024} * matrix.multiprocessors / slices.count;
+}
 
 // By the time that blocks take one after the other, in cycles of a multiprocessor: its tensor cores need four
 // for each token of a unit, memory as many as for some hundred tokens.
@@ -192,7 +213,7 @@ SwizzledShape shape_for(const DeviceMatrix& matrix, int64_t rows) {
   int64_t least = INT64_MAX;
   for (const SwizzledShape shape : {SwizzledShape{256, true}, {128, true}, {128, false}}) {
     const int64_t blocks = divide_up(rows, shape.tokens);
-    if (!shape.whole && rows > kMaxSplitRows) continue;
+    if (!shape.whole && rows > max_split_rows(matrix, slices)) continue;
     const int64_t pieces = shape.whole ? divide_up(slices.pairs * blocks, multiprocessors)
                                        : divide_up(slices.count * blocks, multiprocessors);
     const int64_t units = (shape.whole ? slices.k_tiles : slices.length) + kEnds;
@@ -271,8 +292,10 @@ Launch multiply_in(const DeviceMatrix& matrix, const SwizzledShape& shape, int64
 }  // namespace
 
 int64_t swizzled_workspace(const DeviceMatrix& matrix, int64_t rows) {
-  const int64_t tokens = divide_up(rows < kMaxSplitRows ? rows : kMaxSplitRows, 256) * 256;
-  const int64_t sums = cut_matrix(matrix).count * 2 * int64_t{2 * kTileRows} * tokens;
+  const Slices slices = cut_matrix(matrix);
+  const int64_t split = max_split_rows(matrix, slices);
+  const int64_t tokens = divide_up(rows < split ? rows : split, 256) * 256;
+  const int64_t sums = slices.count * 2 * int64_t{2 * kTileRows} * tokens;
   return activation_room(matrix, rows) + sums * static_cast<int64_t>(sizeof(float));
 }
 

@@ -19,8 +19,8 @@ template <DType dtype, class Source>
 __global__ void __launch_bounds__(kThreads) quantize_kernel(Records to, Source source, int64_t rows) {
   const int64_t item = (static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x) / kLanes;
   const int64_t row = item / to.tiles;
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   write_record<dtype>(to, row, static_cast<int32_t>(item % to.tiles), row < rows,
                       [&](int32_t col) { return source(row, col); });
 }
@@ -36,8 +36,8 @@ __global__ void __launch_bounds__(kThreads)
   float* const values = x + int64_t{blockIdx.x} * dim;
   float* const normed_values = out + int64_t{blockIdx.x} * dim;
   const RowMark mark(marks, blockIdx.x);
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   const RowNorm norm = norm_of(values, add_to_row(x, added, blockIdx.x, dim), eps, dim, mark);
   for (auto tile = static_cast<int32_t>(threadIdx.x) / kLanes; tile < to.tiles; tile += kThreads / kLanes) {
     write_record<dtype>(to, blockIdx.x, tile, true, [&](int32_t col) {

@@ -15,8 +15,8 @@ __global__ void __launch_bounds__(kThreads)
     add_rms_norm_kernel(float* x, const float* added, const float* weight, float eps, int64_t dim, float* out,
                         FaultMarks marks) {
   const int64_t at = blockIdx.x * dim;
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   const float squares = add_to_row(x, added, blockIdx.x, dim);
   norm_row(x + at, squares, weight, eps, dim, out + at, RowMark(marks, blockIdx.x));
 }
@@ -24,8 +24,8 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kThreads)
     rms_norm_kernel(const float* x, const float* weight, float eps, int64_t dim, float* out) {
   const int64_t at = blockIdx.x * dim;
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   float squares = 0;
   for (int64_t i = threadIdx.x; i < dim; i += kThreads) squares = fmaf(x[at + i], x[at + i], squares);
   norm_row(x + at, squares, weight, eps, dim, out + at, RowMark({}, 0));
@@ -35,8 +35,8 @@ __global__ void __launch_bounds__(kThreads)
 template <class Body>
 __global__ void __launch_bounds__(kThreads) each_kernel(int64_t rows, int64_t width, Body body) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   if (i < rows * width) body(i / width, i % width);
 }
 

@@ -158,8 +158,8 @@ __device__ __forceinline__ int32_t draw_truncated(const SampleView& view, const 
 }
 
 __global__ void __launch_bounds__(kThreads) choose_kernel(SampleView view, SampleResult* results) {
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   const uint32_t index = blockIdx.x;
   const SampleRequest& request = view.tables.requests[index];
   if (request.row < 0) return;

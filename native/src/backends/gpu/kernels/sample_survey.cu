@@ -39,8 +39,8 @@ __device__ __forceinline__ void hash_chunk(const ChunkLogits& logits, int32_t vo
 
 // What the unmodified logits say, and the argmax of the adjusted ones where no edits are to come.
 __global__ void __launch_bounds__(kChunkThreads) survey_kernel(SampleView view) {
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   const SampleRequest& request = view.tables.requests[blockIdx.y];
   if (request.row < 0) return;
   const int32_t vocab = view.tables.vocab;
@@ -113,8 +113,8 @@ __global__ void __launch_bounds__(kChunkThreads) survey_kernel(SampleView view) 
 
 // Biases, then penalties, one block to a request: few tokens anywhere in the row.
 __global__ void __launch_bounds__(kEditThreads) edit_kernel(SampleView view) {
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   const SampleRequest& request = view.tables.requests[blockIdx.x];
   if (request.row < 0 || !edits(request)) return;
   float* const row = view.adjusted + blockIdx.x * adjusted_stride(view.tables.vocab);
@@ -138,8 +138,8 @@ __global__ void __launch_bounds__(kEditThreads) edit_kernel(SampleView view) {
 
 // The argmax of each chunk of a row that was edited.
 __global__ void __launch_bounds__(kChunkThreads) argmax_kernel(SampleView view) {
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   const SampleRequest& request = view.tables.requests[blockIdx.y];
   if (request.row < 0 || !edits(request)) return;
   const AdjustedRow row(view, request, blockIdx.y);

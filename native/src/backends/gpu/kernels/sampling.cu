@@ -14,8 +14,8 @@ __global__ void __launch_bounds__(kChunkThreads) weigh_kernel(SampleView view) {
   __shared__ uint32_t count[kBins];
   constexpr int kLowBits = 20;
   static_assert(kLowBits <= 32 - 12 && kMassBits - kLowBits < 32 - 12 && kChunk == 1 << 12);
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   const SampleRequest& request = view.tables.requests[blockIdx.y];
   if (!draws(request)) return;
   const RowSurvey all(view, blockIdx.y);
@@ -81,8 +81,8 @@ __device__ __forceinline__ uint32_t last_bin(const SampleRequest& request, const
 __global__ void __launch_bounds__(kChunkThreads) collect_kernel(SampleView view) {
   __shared__ uint32_t block_count;
   __shared__ uint32_t list_first;
-  wait_for_previous();
   let_next_start();
+  wait_for_previous();
   const SampleRequest& request = view.tables.requests[blockIdx.y];
   if (!draws(request) || !truncates(request)) return;
   const RowSurvey all(view, blockIdx.y);

@@ -22,7 +22,11 @@
 //   look(flag)                     what it is now; what was published before it was set can be read after
 //   pause()                        in loops that look
 //   wait_for_previous()            until the launch before has ended; nothing it writes is read before this
-//   let_next_start()               the next launch may begin what it does before wait_for_previous()
+//   let_next_start()               the next launch may begin what it does before wait_for_previous(). A
+//   kernel
+//                                  calls it before its own wait, so that launches follow each other closely,
+//                                  but where the next may read there what a launch before this one wrote, as
+//                                  gdn_recurrent reads S: there after its own wait.
 #pragma once
 
 #if defined(LLMSERVICE_GPU_CUDA)
