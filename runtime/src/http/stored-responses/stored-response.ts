@@ -30,7 +30,7 @@ export interface Asker {
   /** Id of its API key: what one owner stores, no other finds. */
   readonly owner: string;
   /** Is called with the size of what is found before it is read. @throws ApiError: there is no room for it */
-  take(bytes: number): void;
+  readonly take: (bytes: number) => void;
 }
 
 export interface ResponseStore {

@@ -28,7 +28,6 @@ import { readStopping, violationsOfStopping, type Stopping } from '../fields/sto
 import { readStreaming, violationsOfStreaming, type Streaming } from '../fields/streaming.js';
 import { readThinkingBudget, readThinks, violationsOfBudget } from '../fields/thinking.js';
 import { readRules, violationsOfRules, type AskedRules } from '../fields/token-rules.js';
-import type { Compatibility } from '../compatibility.js';
 import type { GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
 import {
