@@ -15,10 +15,13 @@ const tool = {
 };
 
 const flatTool = { type: 'function', name: 'weather', parameters: { type: 'object', properties: {} } };
+/** Id of a response that the server has stored. */
+export const earlierResponse = 'resp_earlier';
 const anthropicTool = { name: 'weather', input_schema: { type: 'object', properties: {} } };
 
 export const samples: Readonly<Record<string, Sample>> = {
   audio: { value: { voice: 'alloy', format: 'wav' } },
+  background: { value: true },
   best_of: { value: 2 },
   cache_control: { value: { type: 'ephemeral' } },
   dimensions: { value: 1 },
@@ -44,6 +47,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   model: { value: 'small' },
   n: { value: 2 },
   output_config: { value: { format: { type: 'json_schema', schema: { type: 'object' } } } },
+  'responses.stream_options': { value: { include_obfuscation: true }, beside: { stream: true } },
   'responses.parallel_tool_calls': {
     value: false,
     beside: { tools: [flatTool], tool_choice: 'required' },
@@ -52,7 +56,9 @@ export const samples: Readonly<Record<string, Sample>> = {
   prediction: { value: { type: 'content', content: 'Hi' } },
   presence_penalty: { value: 0.5 },
   prompt: { value: 'other' },
+  previous_response_id: { value: earlierResponse },
   prompt_cache_key: { value: 'a' },
+  prompt_cache_options: { value: { mode: 'implicit', ttl: '30m' } },
   prompt_cache_retention: { value: '24h' },
   reasoning: { value: { effort: 'none' } },
   reasoning_effort: { value: 'none' },
@@ -90,6 +96,7 @@ export const sampleOf = (kind: ClientKind, field: string): Sample | undefined =>
 
 /** They ask for what happens in any case, and no answer repeats them. */
 const servedAnyway: readonly string[] = [
+  'prompt_cache_options',
   'prompt_cache_retention',
   'service_tier',
   'store',

@@ -15,9 +15,9 @@ import { RecentErrors } from '../observe/recent-errors.js';
 import type { Access } from './access/access.js';
 import { Admission } from './access/admission.js';
 import { makeApp } from './app.js';
-import { compatibilities, type Compatibility, type CompatibilityName } from '../request/compatibility.js';
+import { compatibilities, type CompatibilityName } from '../request/compatibility.js';
 import { noDefaults, noServerDefaults } from '../request/fields/generation-defaults.fixture.js';
-import { generationDefaults } from '../request/fields/generation-defaults.js';
+import { generationDefaults, type ServerDefaults } from '../request/fields/generation-defaults.js';
 import { LoopTurns } from '../loop-turns.js';
 import { BodyBudget, bodyPaces as defaultPaces, type BodyPaces } from './bodies/body-budget.js';
 import { connectionLimits, type ConnectionLimits } from './server/connection-limits.js';
@@ -26,15 +26,17 @@ import { Lifecycle } from './replica/lifecycle.js';
 import { ScriptedEngine, type Script } from './scripted-engine.fixture.js';
 import { withPrefix, type ServedModel } from './replica/served-model.js';
 import type { ServerParts } from './replica/server-parts.js';
+import type { StoredResponses } from './stored-responses/stored-responses.js';
 
 const chatTemplate =
   '{% for m in messages %}{{ m.role }}:{{ m.content }}{% endfor %}{{ "!" if enable_thinking is false }}';
 
-/** Shows calls, and how many tools there are. */
+/** Shows calls, how many tools there are, and documents. */
 const toolTemplate =
   '{% for m in messages %}{{ m.role }}{% if m.tool_call_id %}({{ m.tool_call_id }}){% endif %}:{{ m.content }}' +
   '{% if m.tool_calls %}{% for c in m.tool_calls %}[{{ c.function.name }} {{ c.function.arguments | tojson }}]' +
   '{% endfor %}{% endif %}{% endfor %}{% if tools %}{{ tools | length }} tools{% endif %}' +
+  '{% for d in documents or [] %}[{{ d.title }}: {{ d.text }}]{% endfor %}' +
   '{{ "!" if enable_thinking is false }}';
 
 /** Of a template that knows no tools. */
@@ -82,6 +84,8 @@ export class ScriptedServer {
     bodyPaces = defaultPaces,
     service = null,
     compatibility = 'none',
+    storedResponses = null,
+    takesTemplates = false,
   }: {
     readonly serving?: boolean;
     readonly tools?: ToolsOfModel;
@@ -95,6 +99,8 @@ export class ScriptedServer {
     readonly bodyPaces?: BodyPaces;
     readonly service?: string | null;
     readonly compatibility?: CompatibilityName;
+    readonly storedResponses?: StoredResponses | null;
+    readonly takesTemplates?: boolean;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const hasMarkers = tools !== false && tools !== 'described';
@@ -104,7 +110,10 @@ export class ScriptedServer {
     const lifecycle = new Lifecycle('tiny');
     if (serving) {
       lifecycle.startLoading();
-      lifecycle.startServing(engine, compatibleWith(compatible, modelWith(tools, tokenizer)));
+      lifecycle.startServing(
+        engine,
+        servedWith({ compatibility: compatible, takesTemplates }, modelWith(tools, tokenizer)),
+      );
     }
     const metrics = new ServerMetrics('tiny', () => lifecycle);
     const ended: EndedRequest[] = [];
@@ -132,6 +141,7 @@ export class ScriptedServer {
       bodies: new BodyBudget(maxBodiesBytes, maxBodyBytes, () => performance.now(), bodyPaces),
       maxConnections,
       corsOrigins,
+      storedResponses,
       observers: [
         (request) => ended.push(request),
         (request) => metrics.requestEnded(request),
@@ -169,10 +179,10 @@ export class ScriptedServer {
   }
 }
 
-function compatibleWith(compatibility: Compatibility, model: ServedModel): ServedModel {
+function servedWith(server: Partial<ServerDefaults>, model: ServedModel): ServedModel {
   return {
     ...model,
-    defaults: generationDefaults(model.defaults, { ...noServerDefaults, compatibility }, true),
+    defaults: generationDefaults(model.defaults, { ...noServerDefaults, ...server }, true),
   };
 }
 
@@ -206,7 +216,10 @@ function tinyModel(tokenizer: Tokenizer, text = chatTemplate): ServedModel {
   });
   return {
     tokenizer,
-    chatTemplate: { render: (input) => Promise.resolve().then(() => template.render(input)) },
+    chatTemplate: {
+      showsDocuments: text.includes('documents'),
+      render: (input) => Promise.resolve().then(() => template.render(input)),
+    },
     eosIds: [2],
     vocabSize: 300,
     maxModelLen: 64,

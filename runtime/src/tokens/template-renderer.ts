@@ -16,6 +16,8 @@ export interface ChatRenderer {
   readonly showsUsers?: boolean;
   /** Whether tools are described in a message, since the template shows none; absent: no. */
   readonly describesTools?: boolean;
+  /** Whether the template has a place for documents; absent: nobody knows. */
+  readonly showsDocuments?: boolean;
   /**
    * @throws ChatTemplateRefusal with the template's own message, or because it took too long or too much memory
    * @throws FailureError QueueTimeout: others took too long; ChatTemplateInvalid: the template is at fault; the signal's
@@ -24,11 +26,15 @@ export interface ChatRenderer {
   render(input: ChatTemplateInput, options?: RenderOptions): Promise<string>;
 }
 
+/** Whether a template has a place for documents. */
+export const mentionsDocuments = (template: string): boolean => /\bdocuments\b/.test(template);
+
 /** Texts of users that are looked for in a prompt. */
 const marks = ['the first word', 'the second word'];
 
 export class TemplateRenderer implements ChatRenderer {
   readonly showsUsers: boolean;
+  readonly showsDocuments: boolean;
 
   /** @param processes with the same template */
   constructor(
@@ -36,6 +42,7 @@ export class TemplateRenderer implements ChatRenderer {
     private readonly processes: Pick<TextProcesses, 'render'>,
   ) {
     this.showsUsers = showsUsers(template);
+    this.showsDocuments = mentionsDocuments(template.text);
   }
 
   async render(input: ChatTemplateInput, { signal }: RenderOptions = {}): Promise<string> {

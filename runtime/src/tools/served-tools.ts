@@ -36,15 +36,19 @@ export function servedTools(
 class DescribingRenderer implements ChatRenderer {
   readonly describesTools = true;
   readonly showsUsers: boolean;
+  readonly showsDocuments: boolean;
 
   constructor(
     private readonly template: ChatRenderer,
     private readonly how: ToolDescription,
   ) {
     this.showsUsers = template.showsUsers === true;
+    this.showsDocuments = template.showsDocuments !== false;
   }
 
   render(input: ChatTemplateInput, options?: RenderOptions): Promise<string> {
-    return this.template.render(withToolsDescribed(input, this.how), options);
+    // A template of the request's own is shown the tools.
+    const shown = typeof input.template === 'string' ? input : withToolsDescribed(input, this.how);
+    return this.template.render(shown, options);
   }
 }

@@ -211,6 +211,16 @@ test.each([
   ...['/classify', '/pooling'].map(
     (path) => [path, path, {}, 404, 'route_not_found', null, 'no head that classifies'] as const,
   ),
+  ...Object.entries({
+    '/v1/conversations': 'send previous_response_id',
+    '/v1/conversations/conv_1/items': 'send previous_response_id',
+    '/v1/files': 'no batches run',
+    '/v1/batches/batch_1/cancel': 'no batches run',
+    '/v1/chat/completions/batch': 'send each conversation by itself',
+    '/v1/chat/completions/derender': 'parsed where they are generated',
+    '/inference/v1/generate': 'takes token ids as prompt',
+    '/abort_requests': '/v1/responses/{id}/cancel',
+  }).map(([path, why]) => [path, path, {}, 404, 'route_not_found', null, why] as const),
   ['a path that is no text', '/v1/models/%ff:predict', {}, 400, 'invalid_request', null, 'cannot be read'],
 ])('%s', async (_, path, body, status, code, param, message) => {
   const response = await server.post(path, body);

@@ -4,7 +4,7 @@
 import { inexact, parseExactly } from '../../tools/exact-json.js';
 import { noteNames } from '../../tools/written-names.js';
 import { never, nullableText, text } from '../body/field-schemas.js';
-import { rendered, type Fields, type FieldTable, type ValueOf } from '../body/field-table.js';
+import { conversed, rendered, type Fields, type FieldTable, type ValueOf } from '../body/field-table.js';
 import { JsonBounds } from '../body/json-bounds.js';
 import { customCall, functionCallOf } from './custom-tools.js';
 
@@ -57,11 +57,17 @@ const message = {
   },
 } as const;
 
+/** Characters. The largest of public checkpoints have 20,000. */
+const maxTemplate = 65_536;
+
 export const conversationFields = {
   messages: {
     routes: rendered,
     schema: { type: 'array', minItems: 1, maxItems: 10000, items: message },
   },
+  chat_template: { routes: ['chat'], schema: { type: 'string', minLength: 1, maxLength: maxTemplate } },
+  // Texts to answer from, for templates that show them.
+  documents: { routes: conversed, schema: { type: 'array', maxItems: 1000, items: { type: 'object' } } },
 } as const satisfies FieldTable;
 
 export type RawMessage = ValueOf<typeof message>;

@@ -53,6 +53,17 @@ export const callerFields = {
     schema: { enum: ['auto', 'default', 'flex', 'scale', 'priority'] },
   },
   store: { routes: openAiAnswers, schema: boolean },
+  prompt_cache_options: {
+    routes: openAiAnswers,
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        mode: { enum: ['implicit', null], description: 'every prefix is cached, without breakpoints' },
+        ttl: { enum: ['30m', null] },
+      },
+    },
+  },
   prompt_cache_retention: { routes: openAiAnswers, schema: { enum: ['in_memory', '24h'] } },
   verbosity: { routes: openAi, schema: { enum: verbosities } },
   // A prompt that is too long is refused in any case: nothing of it is dropped.

@@ -252,6 +252,8 @@ describe('parseRequest', () => {
 test('a field that is refused is not honoured on every route', () => {
   const both = Object.entries<HonouredField>(honouredFields).filter(([name]) => name in refusedFields);
   expect(both.map(([name]) => name)).toEqual([
+    'chat_template',
+    'documents',
     'stream',
     'n',
     'return_token_ids',

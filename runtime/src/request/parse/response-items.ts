@@ -3,7 +3,7 @@
 
 import { openReasoning } from '../body/sealed-reasoning.js';
 import type { RawCall, RawMessage } from '../fields/messages.js';
-import type { RawItem, RawReasoning, RawText } from '../fields/responses-fields.js';
+import type { RawItem, RawReasoning, RawText } from '../fields/responses-input.js';
 import { flatName } from './tool-namespaces.js';
 
 /** An answer of the assistant that more items may belong to. */
@@ -17,8 +17,7 @@ type Turn = {
 /** Reasoning and text come before the calls that they led to. */
 const isUnspoken = ({ content, tool_calls }: Turn): boolean => content === null && tool_calls.length === 0;
 
-export function readItems(input: string | readonly RawItem[]): RawMessage[] {
-  if (typeof input === 'string') return [{ role: 'user', content: input }];
+export function readItems(input: readonly RawItem[]): RawMessage[] {
   const messages: RawMessage[] = [];
   let open: Turn | null = null;
   const turn = (goesOn: (open: Turn) => boolean): Turn => {

@@ -4,7 +4,7 @@
 import type { Wording } from '../body/api-error.js';
 import { invalidRequest, violationAt } from '../body/violation.js';
 import { functionOf } from '../fields/custom-tools.js';
-import type { RawFunction, RawTool } from '../fields/responses-fields.js';
+import type { RawFunction, RawTool } from '../fields/responses-tools.js';
 
 /** A function as the client calls it. */
 interface NamespacedName {

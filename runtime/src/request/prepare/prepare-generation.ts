@@ -2,7 +2,7 @@
 
 import type { GenerateRequest } from '../../engine/protocol.js';
 import { ChatTemplateRefusal } from '../../tokens/chat-template.js';
-import type { ChatRenderer } from '../../tokens/template-renderer.js';
+import { mentionsDocuments, type ChatRenderer } from '../../tokens/template-renderer.js';
 import { longTextChars, type Tokenizer } from '../../tokens/tokenizer.js';
 import type { ToolDialect } from '../../tools/dialect.js';
 import { toolGrammar, type GrammarSource } from '../../tools/tool-grammar.js';
@@ -178,7 +178,8 @@ async function encodeMessages(
 ): Promise<Int32Array> {
   const { plainText } = source;
   const isPlain = model.chatTemplate === null && plainText !== null;
-  if (model.chatTemplate?.showsUsers === true) await requireUsersFit(source, model, param, how);
+  if (model.chatTemplate?.showsUsers === true && source.template === null)
+    await requireUsersFit(source, model, param, how);
   const text = isPlain ? plainText : await renderMessages(source, model, tools?.given, how.signal);
   await requireFit(text, model, param, how);
   return encodeString(text, isPlain, model, param, how.signal);
@@ -225,7 +226,7 @@ function contextExceeded(problem: string, maxModelLen: number, param: string): A
 
 /** The prompt that the chat template writes. @throws ApiError chat_template_refused, tools_not_supported; the signal's reason */
 export async function renderMessages(
-  { messages, templateKwargs, ending }: MessagesSource,
+  { messages, template, documents, templateKwargs, ending }: MessagesSource,
   model: ModelTexts,
   tools?: readonly unknown[],
   signal?: AbortSignal,
@@ -241,12 +242,19 @@ export async function renderMessages(
     );
   }
   const known = model.toolDialect?.shortIds === true ? withShortIds(messages) : messages;
+  const showsDocuments = template === null ? chatTemplate.showsDocuments : mentionsDocuments(template);
+  if (documents !== null && showsDocuments === false) {
+    const message = 'the chat template shows no documents: put them into a message';
+    throw ApiError.of('chat_template_refused', message, { param: 'documents' });
+  }
   const stoodIn = withStandIns(marked(known, ending), tools);
   try {
     const rendered = await chatTemplate.render(
       {
         messages: stoodIn.messages,
         tools: stoodIn.tools,
+        template,
+        documents,
         kwargs: templateKwargs,
         addGenerationPrompt: ending === 'answer',
       },
