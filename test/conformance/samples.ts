@@ -18,6 +18,7 @@ const flatTool = { type: 'function', name: 'weather', parameters: { type: 'objec
 const anthropicTool = { name: 'weather', input_schema: { type: 'object', properties: {} } };
 
 export const samples: Readonly<Record<string, Sample>> = {
+  access_programs: { value: { cyber: 'daybreak_blue' } },
   audio: { value: { voice: 'alloy', format: 'wav' } },
   best_of: { value: 2 },
   cache_control: { value: { type: 'ephemeral' } },
@@ -27,6 +28,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   frequency_penalty: { value: 0.5 },
   function_call: { value: { name: 'weather' } },
   functions: { value: [{ name: 'weather' }] },
+  image: { value: { context_compression: 'enabled' } },
   include: { value: ['reasoning.encrypted_content'] },
   'responses.input': { value: 'other' },
   input: { value: ['x', 'y'] },
@@ -37,6 +39,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   max_completion_tokens: { value: 3 },
   max_output_tokens: { value: 3 },
   max_tokens: { value: 3 },
+  max_tool_calls: { value: 3 },
   messages: { value: [{ role: 'user', content: 'other' }] },
   'messages.metadata': { value: { user_id: 'a' } },
   metadata: { value: { team: 'a' } },
@@ -53,6 +56,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   presence_penalty: { value: 0.5 },
   prompt: { value: 'other' },
   prompt_cache_key: { value: 'a' },
+  prompt_cache_options: { value: { mode: 'explicit', ttl: '12h' } },
   prompt_cache_retention: { value: '24h' },
   reasoning: { value: { effort: 'none' } },
   reasoning_effort: { value: 'none' },
@@ -90,6 +94,7 @@ export const sampleOf = (kind: ClientKind, field: string): Sample | undefined =>
 
 /** They ask for what happens in any case, and no answer repeats them. */
 const servedAnyway: readonly string[] = [
+  'prompt_cache_options',
   'prompt_cache_retention',
   'service_tier',
   'store',

@@ -49,6 +49,8 @@ export function responseBody(
     background: false,
     previous_response_id: null,
     service_tier: 'default',
+    // Of OpenAI's own models; its clients count on the member.
+    access_programs: null,
     // Whatever was asked for: nothing is stored here.
     store: false,
     top_logprobs: fields.top_logprobs ?? 0,

@@ -1,10 +1,11 @@
 // The fields of OpenAI's Responses, as far as they are not those of other routes: the schemas of what is honoured, and of
 // values of the others that ask for nothing.
 
-import { functionName, needs, never, nullableBoolean, nullableText, text } from '../body/field-schemas.js';
-import type { Conditional, Fields } from '../body/field-table.js';
+import { is, needs, never, nullableBoolean, nullableText, text } from '../body/field-schemas.js';
+import type { Conditional } from '../body/field-table.js';
 import { sealPrefix } from '../body/sealed-reasoning.js';
 import type { RawMessage } from './messages.js';
+import { toolChoice, tools } from './responses-tools.js';
 import { verbosities } from './scheduling.js';
 import { servedAnyway } from './served-anyway.js';
 import { reasoningEfforts } from './thinking.js';
@@ -39,30 +40,6 @@ export interface RawReasoning {
   readonly encrypted_content?: string | null;
 }
 
-export interface RawFunction {
-  readonly type: 'function';
-  readonly name: string;
-  readonly description?: string | null;
-  readonly parameters?: Fields | null;
-  readonly strict?: boolean | null;
-}
-
-interface RawNamespace {
-  readonly type: 'namespace';
-  readonly name: string;
-  readonly description?: string | null;
-  readonly tools: readonly RawFunction[];
-}
-
-/** Its input is a text. */
-interface RawCustom {
-  readonly type: 'custom';
-  readonly name: string;
-  readonly description?: string | null;
-}
-
-export type RawTool = RawFunction | RawNamespace | RawCustom;
-
 const listOrNull = { type: ['array', 'null'] } as const;
 
 const parts = {
@@ -89,6 +66,12 @@ const saysNothing = {
 } as const;
 
 const unstored = 'nothing is stored here: send the conversation itself as input';
+const inTheRequest = 'send reasoning and text with the request';
+
+const needsNamed = (type: string, ...required: string[]) => ({
+  ...needs(type),
+  then: { required: ['name', ...required], properties: { name: text } },
+});
 
 const item = {
   type: 'object',
@@ -106,7 +89,8 @@ const item = {
     role: { enum: ['user', 'assistant', 'system', 'developer'] },
     content: { ...parts, type: ['string', 'array', 'null'] },
     call_id: text,
-    name: text,
+    // Of a result it may be null.
+    name: nullableText,
     namespace: nullableText,
     arguments: text,
     input: text,
@@ -118,13 +102,17 @@ const item = {
     // The type of a message may stay away.
     { if: { not: { required: ['type'] } }, then: { required: ['role', 'content'] } },
     needs('message', 'role', 'content'),
-    needs('function_call', 'call_id', 'name', 'arguments'),
+    needsNamed('function_call', 'call_id', 'arguments'),
     needs('function_call_output', 'call_id', 'output'),
-    needs('custom_tool_call', 'call_id', 'name', 'input'),
+    needsNamed('custom_tool_call', 'call_id', 'input'),
     needs('custom_tool_call_output', 'call_id', 'output'),
     {
       if: { required: ['type'], properties: { type: { const: 'item_reference' } } },
       then: { properties: { type: { ...never, description: unstored } } },
+    },
+    {
+      if: { required: ['type'], properties: { type: { const: 'configuration_update' } } },
+      then: { properties: { type: { ...never, description: inTheRequest } } },
     },
     {
       if: { properties: { content: { type: ['string', 'array', 'null'], maxItems: 0, maxLength: 0 } } },
@@ -133,85 +121,12 @@ const item = {
   ],
 } as const;
 
-/** What its type is, is checked apart. */
-const functionTool = {
-  required: ['name'],
-  additionalProperties: false,
-  properties: {
-    type: {},
-    name: functionName,
-    description: nullableText,
-    parameters: { type: ['object', 'null'] },
-    strict: nullableBoolean,
-    // The tools are all the model's own to call, and all of them are in the prompt.
-    allowed_callers: { type: ['array', 'null'], items: { const: 'direct' } },
-    defer_loading: { enum: [false, null] },
-  },
-} as const;
-
-const namespaceTool = {
-  required: ['name', 'tools'],
-  additionalProperties: false,
-  properties: {
-    type: {},
-    name: functionName,
-    description: nullableText,
-    tools: {
-      type: 'array',
-      maxItems: 128,
-      items: {
-        type: 'object',
-        ...functionTool,
-        properties: { ...functionTool.properties, type: { enum: ['function'] } },
-        required: ['type', 'name'],
-      },
-    },
-  },
-} as const;
-
-const customTool = {
-  required: ['name'],
-  additionalProperties: false,
-  properties: {
-    type: {},
-    name: functionName,
-    description: nullableText,
-    format: {
-      type: ['object', 'null'],
-      required: ['type'],
-      additionalProperties: false,
-      properties: { type: { enum: ['text'] } },
-    },
-    defer_loading: { enum: [false, null] },
-  },
-} as const;
-
-const isOf = (type: string) => ({ required: ['type'], properties: { type: { const: type } } });
-
-const tool = {
-  type: 'object',
-  required: ['type'],
-  properties: { type: { enum: ['function', 'namespace', 'custom'] } },
-  if: isOf('namespace'),
-  then: namespaceTool,
-  else: { if: isOf('custom'), then: customTool, else: functionTool },
-} as const;
-
 const input: Conditional<string | readonly RawItem[]> = {
   type: ['string', 'array'],
   minItems: 1,
   maxItems: 10000,
   items: item,
 };
-
-const tools: Conditional<readonly RawTool[]> = { type: 'array', maxItems: 128, items: tool };
-
-const namedTool = {
-  type: 'object',
-  required: ['type', 'name'],
-  additionalProperties: false,
-  properties: { type: { enum: ['function', 'custom'] }, name: text, namespace: nullableText },
-} as const;
 
 /** What `include` may ask for. */
 export const sealedReasoning = 'reasoning.encrypted_content';
@@ -222,24 +137,7 @@ export const responsesFields = {
   instructions: text,
   max_output_tokens: { type: 'integer', minimum: 1 },
   tools,
-  tool_choice: {
-    description:
-      '"none", "auto", "required", {"type": "function" or "custom", "name": NAME} or {"type": "allowed_tools", "mode": "auto" or "required", "tools": [TOOLS AS BEFORE]}',
-    anyOf: [
-      { enum: ['none', 'auto', 'required'] },
-      namedTool,
-      {
-        type: 'object',
-        required: ['type', 'mode', 'tools'],
-        additionalProperties: false,
-        properties: {
-          type: { const: 'allowed_tools' },
-          mode: { enum: ['auto', 'required'] },
-          tools: { type: 'array', minItems: 1, maxItems: 128, items: namedTool },
-        },
-      },
-    ],
-  },
+  tool_choice: toolChoice,
   // Of the provider's own tools, of which there are none here.
   max_tool_calls: { type: 'integer', minimum: 1 },
   include: { type: 'array', items: { enum: [sealedReasoning, textLogprobs] } },
@@ -276,6 +174,9 @@ export const responsesFields = {
       effort: { enum: [...reasoningEfforts, null] },
       // The reasoning itself is returned, and no summary of it.
       summary: { enum: ['auto', 'detailed', null] },
+      generate_summary: { enum: ['auto', 'detailed', null] },
+      // What the model sees of earlier reasoning, its chat template says.
+      context: { enum: ['auto', null] },
     },
   },
 } as const;
@@ -292,6 +193,9 @@ export const refusedResponsesFields = {
   },
   context_management: { type: 'array', maxItems: 0 },
   moderation: never,
-  prompt_cache_options: never,
+  access_programs: is({}, { cyber: 'standard' }),
+  // There are no images to compress.
+  image: is({}, { context_compression: 'auto' }, { context_compression: 'disabled' }),
+  background_options: is({}, { completion_window: 'soonest' }),
   ...servedAnyway,
 } as const;

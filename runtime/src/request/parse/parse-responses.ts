@@ -3,7 +3,8 @@
 import { ApiError, type Wording } from '../body/api-error.js';
 import type { Fields } from '../body/field-table.js';
 import type { GenerationDefaults } from '../fields/generation-defaults.js';
-import { sealedReasoning, textLogprobs, type RawFunction } from '../fields/responses-fields.js';
+import { sealedReasoning, textLogprobs } from '../fields/responses-fields.js';
+import type { RawFunction } from '../fields/responses-tools.js';
 import type { BodyOf, GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
 import { readRequest, type ApiRequest } from './parse-request.js';

@@ -3,7 +3,7 @@
 
 import type { Wording } from '../body/api-error.js';
 import { invalidRequest, violationAt } from '../body/violation.js';
-import type { RawFunction, RawTool } from '../fields/responses-fields.js';
+import type { RawFunction, RawTool } from '../fields/responses-tools.js';
 
 /** A function as the client calls it. */
 interface NamespacedName {
