@@ -20,6 +20,7 @@ export const earlierResponse = 'resp_earlier';
 const anthropicTool = { name: 'weather', input_schema: { type: 'object', properties: {} } };
 
 export const samples: Readonly<Record<string, Sample>> = {
+  access_programs: { value: { cyber: 'daybreak_blue' } },
   audio: { value: { voice: 'alloy', format: 'wav' } },
   background: { value: true },
   best_of: { value: 2 },
@@ -30,6 +31,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   frequency_penalty: { value: 0.5 },
   function_call: { value: { name: 'weather' } },
   functions: { value: [{ name: 'weather' }] },
+  image: { value: { context_compression: 'enabled' } },
   include: { value: ['reasoning.encrypted_content'] },
   'responses.input': { value: 'other' },
   input: { value: ['x', 'y'] },
@@ -40,6 +42,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   max_completion_tokens: { value: 3 },
   max_output_tokens: { value: 3 },
   max_tokens: { value: 3 },
+  max_tool_calls: { value: 3 },
   messages: { value: [{ role: 'user', content: 'other' }] },
   'messages.metadata': { value: { user_id: 'a' } },
   metadata: { value: { team: 'a' } },
@@ -58,7 +61,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   prompt: { value: 'other' },
   previous_response_id: { value: earlierResponse },
   prompt_cache_key: { value: 'a' },
-  prompt_cache_options: { value: { mode: 'implicit', ttl: '30m' } },
+  prompt_cache_options: { value: { mode: 'explicit', ttl: '12h' } },
   prompt_cache_retention: { value: '24h' },
   reasoning: { value: { effort: 'none' } },
   reasoning_effort: { value: 'none' },

@@ -50,6 +50,8 @@ export function responseBody(
     background: fields.background ?? false,
     previous_response_id: fields.previous_response_id ?? null,
     service_tier: 'default',
+    // Of OpenAI's own models; its clients count on the member.
+    access_programs: null,
     // Whatever was asked for, it is stored only where there is a store.
     store: stores,
     top_logprobs: fields.top_logprobs ?? 0,

@@ -29,9 +29,18 @@ describe('the model is given', () => {
   test('the items of earlier answers as its template has them', async () => {
     server.script = thinksAndCalls;
     const { output: answered } = await client.responses.create({ ...body, tools });
+    // As clients write what is not there.
+    const unsaid = { id: null, name: null, namespace: null, caller: null, status: null };
     const results = answered.flatMap((item) =>
       item.type === 'function_call'
-        ? [{ type: 'function_call_output' as const, call_id: item.call_id, output: `${item.name} of it` }]
+        ? [
+            {
+              ...unsaid,
+              type: 'function_call_output' as const,
+              call_id: item.call_id,
+              output: `${item.name} of it`,
+            },
+          ]
         : [],
     );
     await client.responses.create({
@@ -70,7 +79,12 @@ describe('the model is given', () => {
     const plain = { ...body, tools };
     const withMore = {
       ...plain,
-      tools: tools.map((tool) => ({ ...tool, allowed_callers: ['direct'], defer_loading: false })),
+      tools: tools.map((tool) => ({
+        ...tool,
+        allowed_callers: ['direct'],
+        defer_loading: false,
+        async: false,
+      })),
       client_metadata: { 'x-codex-installation-id': 'a' },
       reasoning: { effort: null, summary: 'detailed' },
       include: [],

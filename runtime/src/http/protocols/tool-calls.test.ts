@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { events, json } from '../answers.fixture.js';
 import { scriptOf, speaksAndCalls } from '../call-script.fixture.js';
-import { byteIds, output, says } from '../scripted-engine.fixture.js';
+import { byteIds, output } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 
 let server: ScriptedServer;
@@ -85,31 +85,6 @@ describe('calls', () => {
     server.script = scriptOf(begin, '{"name": "time", "arguments": {}}', end);
     const body = await json(await server.chat({ tools }));
     expect(body.choices[0]).toMatchObject({ message: { content: null }, finish_reason: 'tool_calls' });
-  });
-
-  test('run through the helper that calls the tools and asks again', async () => {
-    let turn = 0;
-    server.script = (request, signal) => (turn++ === 0 ? twoCalls : says('It is 3 o’clock'))(request, signal);
-    const asked: string[] = [];
-    const runner = client.chat.completions.runTools({
-      model: 'tiny',
-      messages,
-      tools: tools.map(({ function: { name } }) => ({
-        type: 'function' as const,
-        function: {
-          name,
-          description: name,
-          parameters,
-          parse: JSON.parse as (text: string) => { city: string },
-          function: ({ city }: { city: string }) => `${name} of ${String(asked.push(city))}`,
-        },
-      })),
-    });
-    expect(await runner.finalContent()).toBe('It is 3 o’clock');
-    expect(asked.sort()).toEqual(['Bern', 'Zürich']);
-    const prompt = server.tokenizer.decode(server.engine.requests[1]!.prompt, { skipSpecialTokens: true });
-    expect(prompt).toContain('[weather {"city": "Zürich"}]');
-    expect(prompt).toMatch(/tool\(call_[0-9a-f]+\):weather of 1/);
   });
 
   test('are cut where the tokens end', async () => {

@@ -1,7 +1,7 @@
 // The fields of OpenAI's Responses, as far as they are not those of other routes: the schemas of what is honoured, and of
 // values of the others that ask for nothing.
 
-import { boolean, needs, never, nullableBoolean, nullableText, text } from '../body/field-schemas.js';
+import { boolean, is, needs, never, nullableBoolean, nullableText, text } from '../body/field-schemas.js';
 import { input } from './responses-input.js';
 import { toolChoice, tools } from './responses-tools.js';
 import { verbosities } from './scheduling.js';
@@ -65,6 +65,9 @@ export const responsesFields = {
       effort: { enum: [...reasoningEfforts, null] },
       // The reasoning itself is returned, and no summary of it.
       summary: { enum: ['auto', 'detailed', null] },
+      generate_summary: { enum: ['auto', 'detailed', null] },
+      // What the model sees of earlier reasoning, its chat template says.
+      context: { enum: ['auto', null] },
     },
   },
 } as const;
@@ -77,6 +80,10 @@ export const refusedResponsesFields = {
   prompt: never,
   context_management: { type: 'array', maxItems: 0 },
   moderation: never,
+  access_programs: is({}, { cyber: 'standard' }),
+  // There are no images to compress.
+  image: is({}, { context_compression: 'auto' }, { context_compression: 'disabled' }),
+  background_options: is({}, { completion_window: 'soonest' }),
   enable_response_messages: { enum: [false] },
   ...servedAnyway,
 } as const;

@@ -61,6 +61,12 @@ const saysNothing = {
 } as const;
 
 export const unstored = 'nothing is stored here: send the conversation itself as input';
+const inTheRequest = 'send reasoning and text with the request';
+
+const needsNamed = (type: string, ...required: string[]) => ({
+  ...needs(type),
+  then: { required: ['name', ...required], properties: { name: text } },
+});
 
 const item = {
   type: 'object',
@@ -78,7 +84,8 @@ const item = {
     role: { enum: ['user', 'assistant', 'system', 'developer'] },
     content: { ...parts, type: ['string', 'array', 'null'] },
     call_id: text,
-    name: text,
+    // Of a result it may be null.
+    name: nullableText,
     namespace: nullableText,
     arguments: text,
     input: text,
@@ -90,13 +97,17 @@ const item = {
     // The type of a message may stay away.
     { if: { not: { required: ['type'] } }, then: { required: ['role', 'content'] } },
     needs('message', 'role', 'content'),
-    needs('function_call', 'call_id', 'name', 'arguments'),
+    needsNamed('function_call', 'call_id', 'arguments'),
     needs('function_call_output', 'call_id', 'output'),
-    needs('custom_tool_call', 'call_id', 'name', 'input'),
+    needsNamed('custom_tool_call', 'call_id', 'input'),
     needs('custom_tool_call_output', 'call_id', 'output'),
     {
       if: { required: ['type'], properties: { type: { const: 'item_reference' } } },
       then: { properties: { type: { ...never, description: unstored } } },
+    },
+    {
+      if: { required: ['type'], properties: { type: { const: 'configuration_update' } } },
+      then: { properties: { type: { ...never, description: inTheRequest } } },
     },
     {
       if: { properties: { content: { type: ['string', 'array', 'null'], maxItems: 0, maxLength: 0 } } },

@@ -38,9 +38,10 @@ const functionTool = {
     description: nullableText,
     parameters: { type: ['object', 'null'] },
     strict: nullableBoolean,
-    // The tools are all the model's own to call, and all of them are in the prompt.
+    // The tools are all the model's own to call, all of them are in the prompt, and the model waits for what a call gives.
     allowed_callers: { type: ['array', 'null'], items: { const: 'direct' } },
     defer_loading: { enum: [false, null] },
+    async: { enum: [false, null] },
   },
 } as const;
 
@@ -71,6 +72,7 @@ const customTool = {
     type: {},
     ...customToolMembers,
     defer_loading: { enum: [false, null] },
+    async: { enum: [false, null] },
   },
 } as const;
 
