@@ -59,7 +59,9 @@ export async function readAnswer<Writer extends AnswerWriter>(
   nameAnswer(response, id);
   for (const name of protocol.idHeaders) response.setHeader(name, id);
   const { parsed, writer } = await protocol.read(request.body, model.defaults, randomSeed());
-  const hasOwnTemplate = parsed.prompts.some((prompt) => prompt.kind === 'messages' && prompt.template !== null);
+  const hasOwnTemplate = parsed.prompts.some(
+    (prompt) => prompt.kind === 'messages' && prompt.template !== null,
+  );
   if (parsed.tools !== null && model.chatTemplate?.describesTools === true && !hasOwnTemplate)
     response.setHeader(headers.tools, 'described');
   const head: AnswerHead = {
