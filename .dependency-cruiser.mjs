@@ -49,10 +49,11 @@ const folders = {
     api: [], // the table of routes and what describes it
     access: ['api'], // who is let in, how many at once, and the record of each request
     bodies: ['access'], // bodies as they come: bounded, held, parsed
-    replica: ['access', 'bodies'], // what this replica serves and does, and what routes share
+    'stored-responses': [], // responses that clients come back for
+    replica: ['access', 'bodies', 'stored-responses'], // what this replica serves and does, and what routes share
     generation: ['replica'], // one generation or embedding, from prompt to end
-    protocols: ['api', 'generation'], // answers as clients of OpenAI and Anthropic read them
-    routes: ['api', 'access', 'replica', 'generation', 'protocols'], // what answers each route
+    protocols: ['api', 'stored-responses', 'generation'], // answers as clients of OpenAI and Anthropic read them
+    routes: ['api', 'access', 'stored-responses', 'replica', 'generation', 'protocols'], // what answers each route
     server: ['replica'], // sockets: TLS, limits, the graceful end
   },
 };

@@ -1,6 +1,6 @@
 // Runs every step of `make test`, streams what it prints, counts tests and closes with one line: `N passed, N failed`.
 // A check counts as one test. `--only check|native|unit|golden|integration|e2e` runs a part. Steps run in order, but those
-// that may stand back run alongside one that mostly waits, and are reported when they have ended.
+// that may stand back, or mostly wait themselves, run alongside one that mostly waits, and are reported when they have ended.
 
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -20,21 +20,33 @@ interface Step {
   readonly group: 'build' | 'check' | 'native' | 'unit' | 'golden' | 'integration' | 'e2e';
   readonly name: string;
   readonly command: string;
-  /** The group that it runs alongside, at the lowest priority, where that runs too. */
+  /** The group that it runs alongside where that runs too: one such step after the other, at the lowest priority. */
   readonly beside?: Step['group'];
+  /** That it waits for none of those, and has the priority of the group. */
+  readonly atOnce?: boolean;
   /** Reads the counts of a test runner from its report; without it the step is one test. */
   readonly report?: { readonly file: string; readonly count: (report: never) => Count };
 }
 
 const reports = '.build/reports';
 
+interface JestChoice extends Pick<Step, 'beside' | 'atOnce'> {
+  readonly name?: string;
+  readonly options?: string;
+}
+
 // --forceExit: a handle that a test left open must not hold up the steps after it.
-const jest = (group: Step['group'], workers: number): Step => ({
+const jest = (
+  group: Step['group'],
+  workers: number,
+  { name = group, options = '', ...more }: JestChoice = {},
+): Step => ({
   group,
-  name: `${group} tests`,
-  command: `npm test -- --selectProjects ${group} --maxWorkers ${String(workers)} --forceExit --json --outputFile ${reports}/${group}.json`,
+  ...more,
+  name: `${name} tests`,
+  command: `${more.atOnce === true ? 'LLMSERVICE_TEST_PORTS=upper ' : ''}npm test -- --selectProjects ${group} ${options} --maxWorkers ${String(workers)} --forceExit --json --outputFile ${reports}/${name}.json`,
   report: {
-    file: `${reports}/${group}.json`,
+    file: `${reports}/${name}.json`,
     count: (r: {
       numPassedTests: number;
       numFailedTests: number;
@@ -72,13 +84,33 @@ const firstLines = (message: string): string =>
     .replaceAll(/\s+/g, ' ')
     .slice(0, 400);
 
+/** @param part of native/test/run.sh */
+const nativeTests = (name: string, part: string, beside: Step['group']): Step => ({
+  group: 'native',
+  name: `${name}, sanitized`,
+  beside,
+  command: `native/test/run.sh ${reports}/native-${part}.json ${part}`,
+  report: {
+    file: `${reports}/native-${part}.json`,
+    count: (r: { tests: number; failures: number; disabled: number; skipped: number; failed: string[] }) => ({
+      passed: r.tests - r.failures - r.disabled - r.skipped,
+      failed: r.failures,
+      skipped: r.disabled + r.skipped,
+      failures: r.failed,
+    }),
+  },
+});
+
 const cores = availableParallelism();
+
+/** Integration tests that wait most: for leases, for API servers that are away, for pods. On processors they take little. */
+const waiting = 'integration/operator-(outages|rollout|namespaces)';
 
 const steps: readonly Step[] = [
   { group: 'build', name: 'type check and build', command: 'npm run build' },
   { group: 'build', name: 'native addon', command: 'npm run build:native' },
-  { group: 'check', name: 'lint', command: 'npm run lint' },
-  { group: 'check', name: 'format', command: 'npm run format:check' },
+  { group: 'check', name: 'lint', command: 'npm run lint', beside: 'integration' },
+  { group: 'check', name: 'format', command: 'npm run format:check', beside: 'integration' },
   {
     group: 'check',
     name: 'C++ format',
@@ -110,31 +142,18 @@ const steps: readonly Step[] = [
     beside: 'integration',
   },
   { group: 'native', name: 'sanitized build', command: 'native/test/build.sh', beside: 'integration' },
-  {
-    group: 'native',
-    name: 'native tests, sanitized',
-    // Not beside the integration tests: those look for what ranks leave in shared memory.
-    beside: 'e2e',
-    command: `native/test/run.sh ${reports}/native.json`,
-    report: {
-      file: `${reports}/native.json`,
-      count: (r: {
-        tests: number;
-        failures: number;
-        disabled: number;
-        skipped: number;
-        failed: string[];
-      }) => ({
-        passed: r.tests - r.failures - r.disabled - r.skipped,
-        failed: r.failures,
-        skipped: r.disabled + r.skipped,
-        failures: r.failed,
-      }),
-    },
-  },
+  nativeTests('native tests on the emulated GPU', 'gpu', 'integration'),
+  // Those with ranks not beside the integration tests, which measure what ranks leave in shared memory.
+  nativeTests('native tests', 'others', 'e2e'),
   jest('unit', cores),
-  jest('golden', 1),
-  jest('integration', 1),
+  jest('golden', 1, { beside: 'e2e' }),
+  jest('integration', 1, {
+    name: 'waiting-integration',
+    options: `--testPathPatterns '${waiting}'`,
+    beside: 'integration',
+    atOnce: true,
+  }),
+  jest('integration', 1, { options: `--testPathPatterns '^(?!.*${waiting})'` }),
   jest('e2e', 1),
 ];
 
@@ -197,7 +216,7 @@ async function runBeside(besides: readonly Step[]): Promise<void> {
     console.log(`\n== beside it: ${step.name}: ${step.command}`);
     const log = `${reports}/${step.name.replaceAll(/\W+/g, '-')}.log`;
     const file = openSync(log, 'w');
-    await take(step, run(`nice -n 19 ${step.command}`, file));
+    await take(step, run(step.atOnce === true ? step.command : `nice -n 19 ${step.command}`, file));
     closeSync(file);
     console.log(readFileSync(log, 'utf8'));
   }
@@ -206,7 +225,11 @@ async function runBeside(besides: readonly Step[]): Promise<void> {
 const inOrder = chosen.filter((step) => !isBeside(step));
 for (const [index, step] of inOrder.entries()) {
   console.log(`\n== ${String(index + 1)}/${String(inOrder.length)} ${step.name}: ${step.command}`);
-  const runsBeside = runBeside(chosen.filter(({ beside }) => beside === step.group));
+  const besides = chosen.filter(({ beside }) => beside === step.group);
+  const runsBeside = Promise.all([
+    runBeside(besides.filter(({ atOnce }) => atOnce !== true)),
+    ...besides.filter(({ atOnce }) => atOnce === true).map((each) => runBeside([each])),
+  ]);
   const passed = await take(step, run(step.command));
   await runsBeside;
   if (step.group === 'build' && !passed) break;

@@ -51,6 +51,7 @@ export const engineVariables = {
   WARMUP_SHAPES: same('engine.warmup.shapes', readList),
   WARMUP_TIME_LIMIT_SECONDS: same('engine.warmup.timeLimitSeconds', readInteger),
   TOOL_CALL_PARSER: same('engine.toolCallParser', readText),
+  TOOLS_WITHOUT_TEMPLATE: same('engine.toolsWithoutTemplate', readText),
   REASONING_PARSER: same('engine.reasoningParser', readText),
   THINKING_DEFAULT: same('engine.thinkingDefault', readBoolean),
   SAMPLING_DEFAULTS: same('engine.samplingDefaults', readJsonObject),

@@ -101,7 +101,7 @@ export const healthPaths: readonly string[] = [
 /** Asked through the public route by the operator. It costs a timer. */
 export const streamCheckPaths: readonly string[] = [routes.streamCheck, `/openai${routes.streamCheck}`];
 
-/** Headers by which routes and the operator name which service is meant, and which one answered. */
+/** Our own headers, of requests and answers. */
 export const headers = {
   /** Of requests: the names that the service answers to for which is stood in, with commas between. */
   fallbackFor: 'x-llmservice-fallback-for',
@@ -109,6 +109,8 @@ export const headers = {
   fallback: 'x-llmservice-fallback',
   /** Of a stream check: NAMESPACE/NAME of the service that is meant, which it alone says back. */
   service: 'x-llmservice-service',
+  /** Of answers: `described` where a message showed the model the tools, since the chat template shows none. */
+  tools: 'x-llmservice-tools',
 } as const;
 
 /** Series of pods that the operator scales and sleeps by: those of vLLM, which our engine exposes under the same names. */

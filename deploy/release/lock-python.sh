@@ -19,6 +19,9 @@ for file in "${files[@]}"; do
   options=()
   # Sets whose dependencies are not installed: see make-venv.sh and wheel.sh.
   [[ $file != test/golden/torch.in && $file != deploy/local/wheels.in ]] || options+=(--no-deps)
+  # Its torch is that of test/golden/torch.in, without the CUDA libraries.
+  excluded=
+  [[ $file != test/agents/guidellm.in ]] || excluded=torch
   "$tool/bin/uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-    "${options[@]}" "$file" --output-file "${file%.in}.txt"
+    "${options[@]}" --excludes - "$file" --output-file "${file%.in}.txt" <<<"$excluded"
 done

@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
-# Runs all native tests as build.sh builds them, and writes counts and the names of what failed to one report:
-# native/test/run.sh REPORT.json.
+# Runs native tests as build.sh builds them, and writes counts and the names of what failed to one report:
+# native/test/run.sh REPORT.json gpu|others. `gpu` are those on an emulated GPU but those of ranks, `others` all others.
 # Exit status 1 if any test failed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 native/test/build.sh
-report=$1
+report=$1 part=$2
 status=0
-reports=.build/native-reports
+reports=.build/native-reports/$part
+matching=-P
+[[ $part == others ]] && matching=-vP
 rm -rf "$reports" && mkdir -p "$reports"
 
 # Tests for GPU kernels are there twice, on warps of 32 and of 64 lanes; first, since the longest are among them. Two at a
 # time: most of a test is one thread that prepares or compares. What hangs is ended, and has no report then.
-printf '%s\n' .build/native-tests/gpu_*_test_{64,32} .build/native-{tests,thread-tests}/*_test | xargs -P 2 -I TEST sh -c \
+printf '%s\n' .build/native-tests/gpu_*_test_{64,32} .build/native-{tests,thread-tests}/*_test |
+  grep "$matching" '/gpu_(?!.*ranks)' | xargs -P 2 -I TEST sh -c \
   'timeout --kill-after 5 1800 "$1" --gtest_brief=1 \
     --gtest_output="json:$2/$(basename "$(dirname "$1")")-$(basename "$1").json" || { echo "failed: $1" && exit 1; }' \
   sh TEST "$reports" ||

@@ -18,12 +18,13 @@ constexpr int32_t kEnd = 0;
 constexpr int32_t kBreak = 1 + '\n';
 constexpr int32_t kOpen = 129;
 constexpr int32_t kClose = 130;
+constexpr int32_t kInner = 131;
 
-// The end, then ASCII, then two markers without text.
+// The end, then ASCII, then three markers without text.
 Vocabulary vocabulary() {
   Vocabulary v{.tokens = {""}, .stop_tokens = {kEnd}};
   for (int byte = 0; byte < 128; ++byte) v.tokens.emplace_back(1, static_cast<char>(byte));
-  v.tokens.insert(v.tokens.end(), {"", ""});
+  v.tokens.insert(v.tokens.end(), {"", "", ""});
   return v;
 }
 
@@ -32,7 +33,7 @@ bool may(std::span<const uint32_t> allowed, int32_t token) {
 }
 
 // Of calls of f(n: 1..3, s: up to 3 characters), in either way of writing arguments.
-std::string text(const std::string& style, const char* otherwise, bool many) {
+nlohmann::ordered_json calls(const std::string& style, const char* otherwise, bool many) {
   const auto schema = nlohmann::ordered_json::parse(
       R"({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1, "maximum": 3},
           "a": {"type": "string", "maxLength": 3}}, "required": ["n", "a"], "additionalProperties": false})");
@@ -41,13 +42,26 @@ std::string text(const std::string& style, const char* otherwise, bool many) {
   };
   const nlohmann::ordered_json arguments = {
       {"type", "json_schema"}, {"json_schema", schema}, {"style", style}, {"max_whitespace_cnt", 1}};
-  return nlohmann::ordered_json{
-      {"begin", kOpen},
-      {"end", kClose},
-      {"body", {{"type", "sequence"}, {"elements", {constant("f("), arguments, constant(")")}}}},
-      {"otherwise", nlohmann::ordered_json::parse(otherwise)},
-      {"many", many}}
-      .dump();
+  return {{"begin", kOpen},
+          {"end", kClose},
+          {"within", nlohmann::ordered_json::array()},
+          {"body", {{"type", "sequence"}, {"elements", {constant("f("), arguments, constant(")")}}}},
+          {"otherwise", nlohmann::ordered_json::parse(otherwise)},
+          {"many", many}};
+}
+
+std::string text(const std::string& style, const char* otherwise, bool many) {
+  return calls(style, otherwise, many).dump();
+}
+
+// The same, whose calls have a marker behind the name, and none at their end.
+std::string text_without_end(const char* otherwise, bool many) {
+  auto of = calls("json", otherwise, many);
+  of["end"] = nullptr;
+  of["within"] = nlohmann::ordered_json::array({{{"id", kInner}, {"text", "\x1c"}}});
+  of["body"]["elements"][0]["value"] = "f\x1c";
+  of["body"]["elements"].erase(2);
+  return of.dump();
 }
 
 // Markers show as bytes that no text has.
@@ -58,14 +72,17 @@ std::string random_text(const Grammar& grammar, uint32_t seed) {
   for (int step = 0; step < 2000; ++step) {
     const auto allowed = constraint->allowed();
     std::vector<int32_t> choices;
-    for (int32_t t = 0; t <= kClose; ++t) {
+    for (int32_t t = 0; t <= kInner; ++t) {
       if (may(allowed, t)) choices.push_back(t);
     }
     if (choices.empty()) return "nothing is allowed after " + said;
     const int32_t token = choices[random() % choices.size()];
     constraint->accept(token);
     if (token == kEnd) return said;
-    said += token == kOpen ? '\xfe' : token == kClose ? '\xff' : static_cast<char>(token - 1);
+    said += token == kOpen    ? '\xfe'
+            : token == kClose ? '\xff'
+            : token == kInner ? '\xfd'
+                              : static_cast<char>(token - 1);
   }
   return "without end: " + said;
 }
@@ -145,6 +162,55 @@ TEST(ToolCalls, OrATextOfAForm) {
   calls->accept(kOpen);
   EXPECT_TRUE(may(calls->allowed(), 1 + 'f'));
   EXPECT_FALSE(may(calls->allowed(), 1 + 'n'));
+}
+
+TEST(ToolCalls, EndWithTheirBodiesWhereNoMarkerEndsThem) {
+  GrammarCompiler compiler(vocabulary());
+  static const std::regex call(
+      "\xfe"
+      "f\xfd\\{[^\x1c\xfd\xfe]*\\}");
+  for (const bool many : {false, true}) {
+    const auto grammar = compiler.compile(GrammarKind::kToolCalls, text_without_end("null", many));
+    size_t most = 0;
+    for (uint32_t seed = 0; seed < 60; ++seed) {
+      std::string said = random_text(*grammar, seed);
+      if (said.starts_with('\n')) said.erase(0, 1);
+      size_t count = 0;
+      for (std::smatch found; std::regex_search(said, found, call, std::regex_constants::match_continuous);
+           ++count)
+        said = found.suffix();
+      EXPECT_EQ(said, "");
+      EXPECT_GE(count, 1U);
+      most = std::max(most, count);
+    }
+    EXPECT_EQ(most > 1, many);
+  }
+}
+
+TEST(ToolCalls, StandInFreeTextWithoutAnEnd) {
+  GrammarCompiler compiler(vocabulary());
+  const auto constraint = compiler.compile(GrammarKind::kToolCalls, text_without_end("true", true))->begin();
+  EXPECT_TRUE(constraint->allowed().empty());
+  constraint->accept(kOpen);
+  constraint->accept(1 + 'f');
+  EXPECT_TRUE(may(constraint->allowed(), kInner));
+  EXPECT_FALSE(may(constraint->allowed(), 1 + 0x1c)) << "it stands for the marker alone";
+  constraint->accept(kInner);
+  for (const char c : std::string(R"({"n":2,"a":""})")) {
+    EXPECT_FALSE(may(constraint->allowed(), kEnd) || may(constraint->allowed(), kOpen));
+    ASSERT_TRUE(may(constraint->allowed(), 1 + c)) << c;
+    constraint->accept(1 + c);
+  }
+  EXPECT_TRUE(may(constraint->allowed(), kEnd) && may(constraint->allowed(), kOpen));
+}
+
+TEST(ToolCalls, RefuseMarkersThatTheModelHasNot) {
+  GrammarCompiler compiler(vocabulary());
+  for (const char* member : {"begin", "end"}) {
+    auto of = calls("json", "null", true);
+    of[member] = kInner + 1;
+    EXPECT_EQ(failure_of([&] { compiler.compile(GrammarKind::kToolCalls, of.dump()); }), "GrammarInvalid");
+  }
 }
 
 TEST(ToolCalls, RefuseWhatIsNoFormat) {

@@ -60,6 +60,7 @@ The server admits a request that costs work before it reads the body. Each limit
 | Headers \`Host\`, \`Authorization\` and \`X-Api-Key\`: once each | 400 \`invalid_request\` |
 | Answers, and texts that are tokenized, rendered or counted, at once: \`engine.maxNumSeqs\` + \`server.maxWaiting\` | 503 \`queue_full\` |
 | A key's share of those answers: eight times what it leaves free | 429 \`rate_limit_exceeded\` |
+| [Stored responses](clients.md#stored-responses): \`server.storedResponses\` | the oldest of the key that stores most are deleted: 404 \`response_not_found\` |
 | Tokens of a [key](keys.md#budgets) | 429 \`rate_limit_exceeded\` |
 | Time to tokenize, render or count a text: 60 s | 503 \`server_busy\` |
 

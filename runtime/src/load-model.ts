@@ -22,8 +22,8 @@ import { requireRenderable } from './tokens/require-renderable.js';
 import { TemplateRenderer } from './tokens/template-renderer.js';
 import { thinksByItself } from './tokens/thinks-by-itself.js';
 import { Tokenizer } from './tokens/tokenizer.js';
-import { dialectOf, toolCallParsers, type ToolDialect } from './tools/dialect.js';
-import { probeDialect } from './tools/probe-dialect.js';
+import { probeDialect, type ProbedDialect } from './tools/probe-dialect.js';
+import { servedTools, type ToolSettings } from './tools/served-tools.js';
 
 export interface ModelFiles {
   readonly tokenizer: Tokenizer;
@@ -34,8 +34,8 @@ export interface ModelFiles {
   readonly tokenizerInfo: Fields;
   /** Whether the chat template has the model think unless it is switched off. */
   readonly thinksByItself: boolean;
-  /** Null: the template shows no tools, or writes calls in a form that has no reader. */
-  readonly toolDialect: ToolDialect | null;
+  /** How the chat template shows tools and writes calls; null: there is no template. */
+  readonly probedDialect: ProbedDialect | null;
 }
 
 /**
@@ -64,7 +64,7 @@ export async function readModelFiles(model: string, logger: Logger): Promise<Mod
       defaults: await readCheckpointDefaults(dir, gguf, tokenizer),
       tokenizerInfo: await readTokenizerInfo(dir, gguf, template),
       thinksByItself: chatTemplate !== null && (await thinksByItself(chatTemplate)),
-      toolDialect: chatTemplate === null ? null : await findDialect(chatTemplate, tokenizer, logger),
+      probedDialect: chatTemplate === null ? null : await findDialect(chatTemplate, tokenizer, logger),
     };
   } catch (error) {
     await processes.close();
@@ -76,39 +76,46 @@ async function findDialect(
   renderer: TemplateRenderer,
   tokenizer: Tokenizer,
   logger: Logger,
-): Promise<ToolDialect | null> {
-  const { dialect, written } = await probeDialect(renderer, tokenizer);
-  if (dialect === null && written !== null)
+): Promise<ProbedDialect> {
+  const probed = await probeDialect(renderer, tokenizer);
+  const { dialect, written, describedBy } = probed;
+  if (describedBy !== null)
+    logger.info(
+      'the chat template shows no tools: engine.toolsWithoutTemplate says what requests with them get',
+    );
+  else if (dialect === null && written !== null)
     logger.info('requests with tools are refused: calls as the chat template writes them have no reader', {
       written: written.slice(0, 200),
     });
-  return dialect;
+  return probed;
 }
 
-/** Parsers that the configuration names; absent: as the checkpoint shows. */
-type Parsers = Pick<EngineConfig['engine'], 'toolCallParser' | 'reasoningParser'>;
+/** What the configuration says of calls and reasoning; absent: as the checkpoint shows. */
+type Settings = ToolSettings & Pick<EngineConfig['engine'], 'reasoningParser'>;
 
 /**
  * What requests need, now that the engine has reported its limits.
  * @throws FailureError InvalidEngineConfig: the vocabulary lacks the tokens of the reasoning parser
  */
 export function servedModel(
-  { tokenizer, chatTemplate, defaults, tokenizerInfo, thinksByItself, toolDialect }: ModelFiles,
+  { tokenizer, chatTemplate, defaults, tokenizerInfo, thinksByItself, probedDialect }: ModelFiles,
   server: ServerDefaults,
   info: EngineInfo,
   maxModelLen: number,
-  { toolCallParser, reasoningParser }: Parsers,
+  settings: Settings,
 ): ServedModel {
-  const kind = toolCallParsers.get(toolCallParser ?? '');
+  const tools =
+    chatTemplate === null || probedDialect === null
+      ? { chatTemplate: null, toolDialect: null }
+      : servedTools(chatTemplate, probedDialect, tokenizer, settings);
   return {
+    ...tools,
     tokenizer,
-    chatTemplate,
     defaults: generationDefaults(defaults, server, thinksByItself),
     eosIds: defaults.eosIds,
     vocabSize: info.vocabSize,
     maxModelLen,
-    think: thinkIds(tokenizer, info.vocabSize, reasoningParser),
-    toolDialect: kind === undefined ? toolDialect : dialectOf(kind, tokenizer),
+    think: thinkIds(tokenizer, info.vocabSize, settings.reasoningParser),
     tokenizerInfo,
   };
 }

@@ -152,6 +152,7 @@ export class ModelRun {
       thinks: thinkingDefault,
       sampling: manifestSampling(samplingDefaults),
       compatibility: compatibilities[server.compatibility],
+      takesTemplates: server.trustRequestChatTemplate,
     };
   }
 

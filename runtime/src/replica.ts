@@ -27,6 +27,7 @@ import { makeRequestLog, Observability } from './observability.js';
 import { ApiError } from './request/body/api-error.js';
 import { compatibilities } from './request/compatibility.js';
 import { makeWeightsCache } from './node-cache.js';
+import { makeResponseStore } from './response-store.js';
 import type { WeightsCache } from './weights/cache/weights-cache.js';
 import { allowedUri } from './weights/allowed-uris.js';
 import { StallWatch } from './weights/stall-watch.js';
@@ -48,6 +49,7 @@ export class Replica {
   private readonly observability: Observability;
   private readonly delay: EventLoopDelay;
   private readonly cache: WeightsCache | null;
+  private readonly stored: ReturnType<typeof makeResponseStore>;
   private model: ModelRun | null = null;
   private boundPort = 0;
 
@@ -66,6 +68,7 @@ export class Replica {
     collectDefaultMetrics({ register: metrics.registry });
     this.delay = new EventLoopDelay(metrics.registry, model.name, now);
     this.cache = makeWeightsCache(config, metrics.registry, logger);
+    this.stored = makeResponseStore(config, logger);
     this.control = new AccessControl(config, metrics, logger);
     this.observability = new Observability(
       metrics,
@@ -87,6 +90,7 @@ export class Replica {
       bodies: new BodyBudget(server.maxBodiesBytes ?? bodyRoom(readIfThere), server.maxBodyBytes, now),
       maxConnections: server.maxConnections,
       corsOrigins: server.corsOrigins,
+      storedResponses: this.stored?.responses ?? null,
       observers: this.observability.observers,
       recentErrors: this.observability.recentErrors,
       keepsTexts: server.requestLog !== null && server.requestLogText,
@@ -139,6 +143,7 @@ export class Replica {
       await this.admin?.close();
       await this.control.close();
       await this.observability.close();
+      this.stored?.stop();
       this.delay.stop();
     }
   }

@@ -6,11 +6,12 @@ import { routeTable } from '../../runtime/src/http/api/route-table.js';
 import { scriptOf, speaksAndCalls, thinksAndCalls } from '../../runtime/src/http/call-script.fixture.js';
 import { byteIds, output, type Script } from '../../runtime/src/http/scripted-engine.fixture.js';
 import { ScriptedServer } from '../../runtime/src/http/scripted-server.fixture.js';
+import { smallStore } from '../../runtime/src/http/stored-responses/stored-response.fixture.js';
 import { typeErrors, type Typed } from './client-types.js';
 
 let server: ScriptedServer;
 beforeAll(async () => {
-  server = await ScriptedServer.start({ tools: true });
+  server = await ScriptedServer.start({ tools: true, storedResponses: smallStore() });
 });
 afterAll(() => server.stop());
 
@@ -88,6 +89,21 @@ test('answers are what the types of the clients say', async () => {
     const answer = await server.post(chat.path, chat.body);
     seen.push({ type: chat.whole, value: await answer.json() });
   }
+  const { path, event, body } = responses;
+  const items = [
+    { role: 'user', content: 'x' },
+    { type: 'function_call_output', call_id: 'a', output: 'y' },
+  ];
+  const queued = await server.post(path, { ...body, input: items, background: true });
+  const response = (await queued.json()) as { readonly id: string };
+  seen.push({ type: 'Response', value: response });
+  const one = `${path}/${response.id}`;
+  const fetched = [await server.get(one), await server.post(`${one}/cancel`, undefined)];
+  for (const answer of fetched) seen.push({ type: 'Response', value: await answer.json() });
+  const listed = await server.get(`${one}/input_items`);
+  seen.push({ type: 'OpenAI.Responses.ResponseItemList', value: await listed.json() });
+  const resumable = await server.post(path, { ...body, background: true, stream: true });
+  seen.push(...eventsOf(await resumable.text()).map((value) => ({ type: event, value })));
   const refused = await server.post(messages.path, { ...messages.body, max_tokens: 0 });
   seen.push({ type: 'Anthropic.ErrorResponse', value: await refused.json() });
   const counted = await server.post(routeTable.countTokens.path, { messages: messages.body.messages });

@@ -24,26 +24,138 @@ const declarations = {
 
 export type ClientKind = keyof typeof declarations;
 
-const { resolve } = createRequire(import.meta.url);
+/** A place of a body that takes one of several words. */
+export interface ClientWords {
+  readonly kind: ClientKind;
+  readonly place: string;
+  /** That the client's types have. */
+  readonly words: readonly string[];
+  /** A body with a word there. */
+  readonly body: (word: string) => object;
+}
 
-/** Names of the fields of each body, inherited ones included. */
-export function clientFields(): Readonly<Record<ClientKind, readonly string[]>> {
-  const pathOf = (kind: ClientKind): string =>
-    join(dirname(resolve(declarations[kind].client)), 'resources', declarations[kind].file);
-  const kinds = Object.keys(declarations) as ClientKind[];
-  const program = ts.createProgram(kinds.map(pathOf), { types: [], lib: ['lib.es2023.d.ts'] });
-  const checker = program.getTypeChecker();
-  const fieldsOf = (kind: ClientKind): string[] => {
-    const { name } = declarations[kind];
-    const source = program.getSourceFile(pathOf(kind));
-    const found = source?.statements.find(
-      (each): each is ts.InterfaceDeclaration => ts.isInterfaceDeclaration(each) && each.name.text === name,
-    );
+interface Kinds {
+  readonly kind: ClientKind;
+  /** Of the client's types, whose members differ by the last name of the place. */
+  readonly union: string;
+  readonly place: string;
+  readonly body: (word: string) => object;
+}
+
+/** Lists whose entries are of several kinds. */
+const lists: readonly Kinds[] = [
+  {
+    kind: 'chat',
+    union: 'ChatCompletionMessageParam',
+    place: 'messages.0.role',
+    body: (role) => ({ messages: [{ role, content: 'x' }] }),
+  },
+  {
+    kind: 'chat',
+    union: 'ChatCompletionContentPart',
+    place: 'messages.0.content.0.type',
+    body: (type) => ({ messages: [{ role: 'user', content: [{ type, text: 'x' }] }] }),
+  },
+  {
+    kind: 'chat',
+    union: 'ChatCompletionTool',
+    place: 'tools.0.type',
+    body: (type) => ({ tools: [{ type }] }),
+  },
+  {
+    kind: 'responses',
+    union: 'ResponseInputItem',
+    place: 'input.0.type',
+    body: (type) => ({ input: [{ type }] }),
+  },
+  {
+    kind: 'responses',
+    union: 'ResponseInputContent',
+    place: 'input.0.content.0.type',
+    body: (type) => ({ input: [{ role: 'user', content: [{ type, text: 'x' }] }] }),
+  },
+  { kind: 'responses', union: 'Tool', place: 'tools.0.type', body: (type) => ({ tools: [{ type }] }) },
+  {
+    kind: 'messages',
+    union: 'ContentBlockParam',
+    place: 'messages.0.content.0.type',
+    body: (type) => ({ messages: [{ role: 'user', content: [{ type, text: 'x' }] }] }),
+  },
+  { kind: 'messages', union: 'ToolUnion', place: 'tools.0.type', body: (type) => ({ tools: [{ type }] }) },
+];
+
+const { resolve } = createRequire(import.meta.url);
+const kinds = Object.keys(declarations) as ClientKind[];
+
+/** The types of the clients' bodies, compiled once. */
+export class ClientTypes {
+  private readonly program = ts.createProgram(kinds.map(pathOf), { types: [], lib: ['lib.es2023.d.ts'] });
+  private readonly checker = this.program.getTypeChecker();
+
+  /** Names of the fields of each body, inherited ones included. */
+  fields(): Readonly<Record<ClientKind, readonly string[]>> {
+    const names = (kind: ClientKind): string[] => this.fieldsOf(kind).map(({ name }) => name);
+    return Object.fromEntries(kinds.map((kind) => [kind, names(kind)])) as Record<ClientKind, string[]>;
+  }
+
+  /** Fields that are words, members and entries of fields that are, and the words that name kinds of entries of lists. */
+  words(): ClientWords[] {
+    const fields = kinds.flatMap((kind) => this.fieldsOf(kind).flatMap((field) => this.wordsIn(kind, field)));
+    const entries = lists.map(({ kind, union, place, body }): ClientWords => {
+      const member = place.split('.').at(-1) ?? '';
+      const types = alternativesOf(this.declared(kind, union)).flatMap((type) => {
+        const found = type.getProperty(member);
+        return found === undefined ? [] : wordsOf(this.checker.getTypeOfSymbol(found));
+      });
+      return { kind, place, words: [...new Set(types)], body };
+    });
+    return [...fields, ...entries].filter(({ words }) => words.length > 0);
+  }
+
+  private wordsIn(kind: ClientKind, field: ts.Symbol): ClientWords[] {
+    const { name } = field;
+    const type = this.checker.getTypeOfSymbol(field);
+    const words = wordsOf(type);
+    if (words.length > 0) return [{ kind, place: name, words, body: (word) => ({ [name]: word }) }];
+    const entry = this.checker.getIndexTypeOfType(type, ts.IndexKind.Number);
+    if (entry !== undefined)
+      return [{ kind, place: `${name}.0`, words: wordsOf(entry), body: (word) => ({ [name]: [word] }) }];
+    return type.getProperties().map((member) => ({
+      kind,
+      place: `${name}.${member.name}`,
+      words: wordsOf(this.checker.getTypeOfSymbol(member)),
+      body: (word) => ({ [name]: { [member.name]: word } }),
+    }));
+  }
+
+  private fieldsOf(kind: ClientKind): ts.Symbol[] {
+    return this.declared(kind, declarations[kind].name).getProperties();
+  }
+
+  private declared(kind: ClientKind, name: string): ts.Type {
+    const found = this.program
+      .getSourceFile(pathOf(kind))
+      ?.statements.find(
+        (each): each is ts.InterfaceDeclaration | ts.TypeAliasDeclaration =>
+          (ts.isInterfaceDeclaration(each) || ts.isTypeAliasDeclaration(each)) && each.name.text === name,
+      );
     if (found === undefined) throw new Error(`${pathOf(kind)} declares no ${name}`);
-    return checker
-      .getTypeAtLocation(found)
-      .getProperties()
-      .map((property) => property.name);
-  };
-  return Object.fromEntries(kinds.map((kind) => [kind, fieldsOf(kind)])) as Record<ClientKind, string[]>;
+    return this.checker.getTypeAtLocation(found);
+  }
+}
+
+function pathOf(kind: ClientKind): string {
+  const { client, file } = declarations[kind];
+  return join(dirname(resolve(client)), 'resources', file);
+}
+
+const alternativesOf = (type: ts.Type): readonly ts.Type[] => (type.isUnion() ? type.types : [type]);
+
+/** Of a type that takes no other texts. */
+function wordsOf(type: ts.Type): string[] {
+  const alternatives = alternativesOf(type);
+  const isOpen = alternatives.some(
+    (each) => each.isIntersection() || (each.flags & ts.TypeFlags.String) !== 0,
+  );
+  return isOpen ? [] : alternatives.flatMap((each) => (each.isStringLiteral() ? [each.value] : []));
 }

@@ -6,16 +6,22 @@ import { routeTable } from '../../runtime/src/http/api/route-table.js';
 import { scriptOf } from '../../runtime/src/http/call-script.fixture.js';
 import { output } from '../../runtime/src/http/scripted-engine.fixture.js';
 import { ScriptedServer } from '../../runtime/src/http/scripted-server.fixture.js';
+import {
+  smallStore,
+  storedResponse,
+} from '../../runtime/src/http/stored-responses/stored-response.fixture.js';
 import { conformanceRows, titleOf, type ConformanceRow } from './conformance-page.js';
 import type { ClientKind } from './client-fields.js';
-import { asksForNothing, labels, minimal, sampleOf, samples } from './samples.js';
+import { asksForNothing, earlierResponse, labels, minimal, sampleOf, samples } from './samples.js';
 
 const rows = conformanceRows();
 const { thinkBegin, thinkEnd } = ScriptedServer.markers;
 
 let server: ScriptedServer;
 beforeAll(async () => {
-  server = await ScriptedServer.start({ tools: true });
+  const storedResponses = smallStore(() => 0, 10_000);
+  await storedResponses.put('', storedResponse(earlierResponse));
+  server = await ScriptedServer.start({ tools: true, storedResponses });
   server.script = (request, signal) =>
     request.pooling === 'none'
       ? scriptOf(thinkBegin, 'So?', thinkEnd, 'Hi', ' é', '!')(request, signal)

@@ -38,6 +38,7 @@ const values: Readonly<Record<string, string>> = {
   WARMUP_SHAPES: '100:200',
   WARMUP_TIME_LIMIT_SECONDS: '60',
   TOOL_CALL_PARSER: 'qwen3_xml',
+  TOOLS_WITHOUT_TEMPLATE: 'refuse',
   REASONING_PARSER: 'mistral',
   THINKING_DEFAULT: 'false',
   SAMPLING_DEFAULTS: '{"plain":{"temperature":0.7,"topP":0.8}}',

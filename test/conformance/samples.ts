@@ -15,10 +15,14 @@ const tool = {
 };
 
 const flatTool = { type: 'function', name: 'weather', parameters: { type: 'object', properties: {} } };
+/** Id of a response that the server has stored. */
+export const earlierResponse = 'resp_earlier';
 const anthropicTool = { name: 'weather', input_schema: { type: 'object', properties: {} } };
 
 export const samples: Readonly<Record<string, Sample>> = {
+  access_programs: { value: { cyber: 'daybreak_blue' } },
   audio: { value: { voice: 'alloy', format: 'wav' } },
+  background: { value: true },
   best_of: { value: 2 },
   cache_control: { value: { type: 'ephemeral' } },
   dimensions: { value: 1 },
@@ -27,6 +31,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   frequency_penalty: { value: 0.5 },
   function_call: { value: { name: 'weather' } },
   functions: { value: [{ name: 'weather' }] },
+  image: { value: { context_compression: 'enabled' } },
   include: { value: ['reasoning.encrypted_content'] },
   'responses.input': { value: 'other' },
   input: { value: ['x', 'y'] },
@@ -37,6 +42,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   max_completion_tokens: { value: 3 },
   max_output_tokens: { value: 3 },
   max_tokens: { value: 3 },
+  max_tool_calls: { value: 3 },
   messages: { value: [{ role: 'user', content: 'other' }] },
   'messages.metadata': { value: { user_id: 'a' } },
   metadata: { value: { team: 'a' } },
@@ -44,6 +50,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   model: { value: 'small' },
   n: { value: 2 },
   output_config: { value: { format: { type: 'json_schema', schema: { type: 'object' } } } },
+  'responses.stream_options': { value: { include_obfuscation: true }, beside: { stream: true } },
   'responses.parallel_tool_calls': {
     value: false,
     beside: { tools: [flatTool], tool_choice: 'required' },
@@ -52,7 +59,9 @@ export const samples: Readonly<Record<string, Sample>> = {
   prediction: { value: { type: 'content', content: 'Hi' } },
   presence_penalty: { value: 0.5 },
   prompt: { value: 'other' },
+  previous_response_id: { value: earlierResponse },
   prompt_cache_key: { value: 'a' },
+  prompt_cache_options: { value: { mode: 'explicit', ttl: '12h' } },
   prompt_cache_retention: { value: '24h' },
   reasoning: { value: { effort: 'none' } },
   reasoning_effort: { value: 'none' },
@@ -90,6 +99,7 @@ export const sampleOf = (kind: ClientKind, field: string): Sample | undefined =>
 
 /** They ask for what happens in any case, and no answer repeats them. */
 const servedAnyway: readonly string[] = [
+  'prompt_cache_options',
   'prompt_cache_retention',
   'service_tier',
   'store',

@@ -13,6 +13,8 @@ const everything = {
     maxBodiesBytes: 2 ** 24,
     maxConnections: 2048,
     cors: { origins: ['https://chat.example'] },
+    trustRequestChatTemplate: true,
+    storedResponses: { uri: 's3://chats/', maxBytes: 2 ** 26, maxCount: 100, maxAgeSeconds: 3600 },
     maxWaiting: 0,
     mostUrgentPriority: -2,
     logLevel: 'debug',

@@ -33,14 +33,19 @@ const template = `
 {%- endif -%}
 The capital of {{ messages[-1].content }}`;
 
-const ask = (content: string): object => ({ messages: [{ role: 'user', content }], max_tokens: 1 });
+const ask = (content: string, ownTemplate = false): object => ({
+  messages: [{ role: 'user', content }],
+  max_tokens: 1,
+  ...(ownTemplate ? { chat_template: template } : {}),
+});
 
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-template-'));
 let replica: ReplicaProcess;
 beforeAll(async () => {
   cpSync(demoCheckpoint, folder, { recursive: true });
   writeFileSync(join(folder, 'chat_template.jinja'), template);
-  replica = await ReplicaProcess.start({ uri: folder });
+  const env = { LLMSERVICE_TRUST_REQUEST_CHAT_TEMPLATE: 'true' };
+  replica = await ReplicaProcess.start({ uri: folder, env });
   await replica.ready();
 });
 afterAll(async () => {
@@ -52,10 +57,13 @@ const tooMuch = /it takes too much work to be rendered$/;
 // Which limit it meets first depends on how much memory there is.
 const limits = /it takes (too much work|more than \d+ MB of memory) to be rendered$/;
 
-test('templates that do not end, or take all memory, each fail their own request alone', async () => {
+test.each([
+  ['the checkpoint’s', false],
+  ['its own', true],
+])('a request that %s template does not end for, or takes all memory, fails alone', async (_, isOwn) => {
   const witness = await Witness.begin({ port: Number(new URL(replica.url).port) });
   const asked = ['loop', 'grow', 'count', 'double', 'nest'].map(async (content) => {
-    const response = await replica.post('/v1/chat/completions', ask(content));
+    const response = await replica.post('/v1/chat/completions', ask(content, isOwn));
     return [content, response.status, await response.json()];
   });
   const refused = (content: string, why: RegExp) => [
@@ -86,6 +94,14 @@ test('a flaw of the template is not reported as a fault of the request', async (
       code: 'ChatTemplateInvalid',
       message: expect.stringMatching(/No filter named 'no_such_filter'/),
     }),
+  });
+});
+
+test('a flaw of its own template is a fault of the request', async () => {
+  const response = await replica.post('/v1/chat/completions', ask('flaw', true));
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    error: { code: 'chat_template_refused', message: expect.stringContaining('no_such_filter') },
   });
 });
 

@@ -34,12 +34,20 @@ afterAll(async () => {
   folders.remove();
 });
 
+/** Bundlers replace the client's one module that is not for browsers. */
+const replaced = {
+  '/internal/auth/x509-transport-state.js': '/internal/auth/x509-transport-state-browser.mjs',
+};
+const emptyPage =
+  '<!doctype html><link rel="icon" href="data:,">' +
+  `<script type="importmap">${JSON.stringify({ imports: replaced })}</script>`;
+
 /** An empty page, and the client's modules, which need nothing but a browser. */
 async function servePages(): Promise<Server> {
   const server = createServer((request, response) => {
     const path = request.url ?? '/';
     if (extname(path) !== '.mjs') {
-      response.setHeader('content-type', 'text/html').end('<!doctype html><link rel="icon" href="data:,">');
+      response.setHeader('content-type', 'text/html').end(emptyPage);
       return;
     }
     readFile(join(sdk, path)).then(

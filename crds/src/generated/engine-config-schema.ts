@@ -323,6 +323,13 @@ export const engineConfigSchema: object = {
           "maxLength": 64,
           "description": "How the model writes calls of tools, by vLLM's name; absent: as the chat template writes them."
         },
+        "toolsWithoutTemplate": {
+          "enum": [
+            "describe",
+            "refuse"
+          ],
+          "description": "What requests with tools get if the chat template shows none; absent: describe, in the system message."
+        },
         "reasoningParser": {
           "type": "string",
           "maxLength": 64,

@@ -136,6 +136,10 @@ export interface EngineConfig {
      */
     toolCallParser?: string;
     /**
+     * What requests with tools get if the chat template shows none; absent: describe, in the system message.
+     */
+    toolsWithoutTemplate?: 'describe' | 'refuse';
+    /**
      * What stands around the model's reasoning, by vLLM's name; absent: <think> where the vocabulary has it.
      */
     reasoningParser?: string;

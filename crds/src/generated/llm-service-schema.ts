@@ -319,6 +319,14 @@ export const llmServiceSchema: object = {
               "maxLength": 64,
               "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]*$"
             },
+            "toolsWithoutTemplate": {
+              "description": "What requests with tools get if the chat template shows the model none. describe: the system message describes the tools, and how to call them; refuse: status 400, tools_not_supported. Default: describe.",
+              "type": "string",
+              "enum": [
+                "describe",
+                "refuse"
+              ]
+            },
             "maxModelLen": {
               "description": "Max context length: tokens of prompt and output together. Default: the largest that fits; status.memoryPlan.maxModelLen reports it.",
               "type": "integer",
@@ -1450,6 +1458,46 @@ export const llmServiceSchema: object = {
               },
               "required": [
                 "origins"
+              ]
+            },
+            "trustRequestChatTemplate": {
+              "description": "Lets requests of chats bring a chat_template of their own instead of the checkpoint's. Such a template is a program, which may take 5 s of a processor: set it where all clients are trusted. Default: false.",
+              "type": "boolean"
+            },
+            "storedResponses": {
+              "description": "Keeps responses of /v1/responses, so that clients can continue them with previous_response_id, fetch and delete them, and run them in the background. Clients find what they stored by the API key that stored it. Default: none are kept.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "uri": {
+                  "description": "Where, as s3://BUCKET/PREFIX/, at the checkpoint's endpoint and with its credentials, which must allow reading, writing, listing and deleting there. Default: in the memory of each pod, which other pods do not find, and which ends with the pod.",
+                  "type": "string",
+                  "maxLength": 1024
+                },
+                "maxBytes": {
+                  "description": "Total size of stored responses; without a uri, memory in addition to what the pod needs otherwise. At the limit, the oldest responses of the API key that stores most are deleted. One response takes at most an eighth, and at most 4 MiB.",
+                  "type": "integer",
+                  "format": "int32",
+                  "minimum": 1048576,
+                  "maximum": 2147483647
+                },
+                "maxCount": {
+                  "description": "Max stored responses. Default: 10000.",
+                  "type": "integer",
+                  "format": "int32",
+                  "minimum": 1,
+                  "maximum": 1000000
+                },
+                "maxAgeSeconds": {
+                  "description": "Age at which a stored response is deleted. Default: 86400.",
+                  "type": "integer",
+                  "format": "int32",
+                  "minimum": 1,
+                  "maximum": 2592000
+                }
+              },
+              "required": [
+                "maxBytes"
               ]
             },
             "maxWaiting": {

@@ -377,6 +377,31 @@ export interface LlmServiceSpec {
       origins: string[];
     };
     /**
+     * Lets requests of chats bring a chat_template of their own instead of the checkpoint's. Such a template is a program, which may take 5 s of a processor: set it where all clients are trusted. Default: false.
+     */
+    trustRequestChatTemplate?: boolean;
+    /**
+     * Keeps responses of /v1/responses, so that clients can continue them with previous_response_id, fetch and delete them, and run them in the background. Clients find what they stored by the API key that stored it. Default: none are kept.
+     */
+    storedResponses?: {
+      /**
+       * Where, as s3://BUCKET/PREFIX/, at the checkpoint's endpoint and with its credentials, which must allow reading, writing, listing and deleting there. Default: in the memory of each pod, which other pods do not find, and which ends with the pod.
+       */
+      uri?: string;
+      /**
+       * Total size of stored responses; without a uri, memory in addition to what the pod needs otherwise. At the limit, the oldest responses of the API key that stores most are deleted. One response takes at most an eighth, and at most 4 MiB.
+       */
+      maxBytes: number;
+      /**
+       * Max stored responses. Default: 10000.
+       */
+      maxCount?: number;
+      /**
+       * Age at which a stored response is deleted. Default: 86400.
+       */
+      maxAgeSeconds?: number;
+    };
+    /**
      * Max answers that wait in a pod in addition to the engine.maxNumSeqs that run; a request with n counts n times. The pod refuses more with 503, or with 429 a key that holds its share of this queue; a scaling.metric of queue does not count those. Default: 1024.
      */
     maxWaiting?: number;
@@ -577,6 +602,10 @@ export interface EngineSpec {
    * How the model writes tool calls, by vLLM's names of parsers, such as hermes or qwen3_xml. Default of the native runtime: as the chat template writes them; of vLLM: no tools.
    */
   toolCallParser?: string;
+  /**
+   * What requests with tools get if the chat template shows the model none. describe: the system message describes the tools, and how to call them; refuse: status 400, tools_not_supported. Default: describe.
+   */
+  toolsWithoutTemplate?: 'describe' | 'refuse';
   /**
    * Max context length: tokens of prompt and output together. Default: the largest that fits; status.memoryPlan.maxModelLen reports it.
    */

@@ -300,9 +300,9 @@ export const specRules: readonly SpecRule[] = [
       "spec",
       "engine"
     ],
-    "rule": "!has(self.toolCallParser) || (has(self.runtime) && self.runtime == 'vllm') || self.toolCallParser in ['hermes', 'llama3_json', 'qwen3_coder', 'qwen3_xml']",
+    "rule": "!has(self.toolCallParser) || (has(self.runtime) && self.runtime == 'vllm') || self.toolCallParser in ['deepseek_v3', 'hermes', 'hunyuan_a13b', 'llama3_json', 'mistral', 'nemotron_json', 'qwen3_coder', 'qwen3_xml']",
     "fieldPath": ".toolCallParser",
-    "message": "engine.toolCallParser of the native runtime is one of hermes, llama3_json, qwen3_coder and qwen3_xml; remove it to use the format of the chat template, or set engine.runtime to vllm"
+    "message": "engine.toolCallParser of the native runtime is one of deepseek_v3, hermes, hunyuan_a13b, llama3_json, mistral, nemotron_json, qwen3_coder and qwen3_xml; remove it to use the format of the chat template, or set engine.runtime to vllm"
   },
   {
     "at": [
@@ -339,6 +339,15 @@ export const specRules: readonly SpecRule[] = [
     "rule": "!has(self.runtime) || self.runtime != 'vllm' || !has(self.thinkingDefault)",
     "fieldPath": ".thinkingDefault",
     "message": "engine.thinkingDefault is supported by the native runtime alone; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec",
+      "engine"
+    ],
+    "rule": "!has(self.runtime) || self.runtime != 'vllm' || !has(self.toolsWithoutTemplate)",
+    "fieldPath": ".toolsWithoutTemplate",
+    "message": "engine.toolsWithoutTemplate is supported by the native runtime alone; remove it, or set engine.runtime to native"
   },
   {
     "at": [
@@ -551,6 +560,17 @@ export const specRules: readonly SpecRule[] = [
     "rule": "self.matches('^([*]|[a-z][a-z0-9+.-]*://[^\\\\s/?#@,A-Z]+)$')",
     "fieldPath": "",
     "message": "each of server.cors.origins must be * or SCHEME://HOST[:PORT] in lower case, without a path"
+  },
+  {
+    "at": [
+      "spec",
+      "server",
+      "storedResponses",
+      "uri"
+    ],
+    "rule": "self.matches('^s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?$')",
+    "fieldPath": "",
+    "message": "server.storedResponses.uri must be s3://BUCKET/PREFIX/, the folder to write objects to; no other scheme is supported"
   },
   {
     "at": [

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <string>
@@ -26,6 +27,8 @@ class CompileProcess {
                      const CompileLimits& limits);
   // From any thread; also before `run`. Idempotent.
   void kill();
+  // That it has taken so far, as last checked. From any thread.
+  double cpu_seconds() const { return cpu_seconds_; }
 
  private:
   void watch(const CompileLimits& limits);
@@ -36,7 +39,7 @@ class CompileProcess {
   pid_t pid_ = 0;                                 // 0: none
   CompileEnd killed_as_ = CompileEnd::kCompiled;  // other than that: why it was killed
   // As last checked, by `watch` alone.
-  double cpu_seconds_ = 0;
+  std::atomic<double> cpu_seconds_ = 0;
   std::chrono::steady_clock::time_point began_at_;
   std::chrono::steady_clock::time_point moved_at_;
   int64_t resident_at_fork_ = 0;

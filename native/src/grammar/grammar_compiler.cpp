@@ -168,14 +168,32 @@ class GrammarCompiler::Parts {
                                        : otherwise.is_null() ? Otherwise::kNothing
                                                              : Otherwise::kAnything,
                           .many = of.at("many").get<bool>()};
-    const CallMarkers markers{.begin = of.at("begin").get<int32_t>(),
-                              .end = of.at("end").get<int32_t>(),
-                              .breaks = breaks,
-                              .stops = stops,
-                              .vocab = vocab};
-    if (std::min(markers.begin, markers.end) < 0 || std::max(markers.begin, markers.end) >= vocab)
-      throw EngineError(FailureReason::kGrammarInvalid, "The markers of calls are no ids of the model.");
+    const auto& end = of.at("end");
+    CallMarkers markers{.begin = marker(of.at("begin")),
+                        .end = end.is_null() ? std::nullopt : std::optional(marker(end)),
+                        .within = {},
+                        .breaks = breaks,
+                        .stops = stops,
+                        .vocab = vocab};
+    for (const auto& inner : of.at("within"))
+      markers.within.push_back({marker(inner.at("id")), token_of(inner.at("text").get<std::string>())});
     return std::make_shared<ToolCalls>(rules, markers);
+  }
+
+  int32_t marker(const nlohmann::ordered_json& json) const {
+    const auto id = json.get<int32_t>();
+    if (id < 0 || id >= vocab)
+      throw EngineError(FailureReason::kGrammarInvalid, "The markers of calls are no ids of the model.");
+    return id;
+  }
+
+  int32_t token_of(const std::string& text) const {
+    const auto& tokens = tokenizer.GetDecodedVocab();
+    const auto found = std::ranges::find(tokens, text);
+    if (found == tokens.end())
+      throw EngineError(FailureReason::kGrammarInvalid,
+                        "No token of the model stands for a marker of calls.");
+    return static_cast<int32_t>(found - tokens.begin());
   }
 
   xgrammar::CompiledGrammar compile(GrammarKind kind, const std::string& text) {

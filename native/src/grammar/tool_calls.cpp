@@ -24,8 +24,11 @@ class Calls final : public Constraint {
       call_ = nullptr;
       ++calls_;
       after_break_ = false;
+    } else if (call_ && token == markers_.begin) {
+      call_ = rules_.body->begin();
+      ++calls_;
     } else if (call_) {
-      call_->accept(token);
+      call_->accept(in_body(token));
     } else if (in_other_) {
       other_->accept(token);
     } else if (token == markers_.begin) {
@@ -39,14 +42,25 @@ class Calls final : public Constraint {
   }
 
  private:
-  // Where the body could end its text, its call ends instead.
+  // Where the body could end its text, its call ends instead; without an end marker, another may begin too.
   std::span<const uint32_t> inside() {
     take(call_->allowed());
     const bool ends = std::ranges::any_of(markers_.stops, [this](int32_t id) { return has(id); });
-    for (const int32_t id : markers_.stops) set(id, false);
-    set(markers_.begin, false);
-    set(markers_.end, ends);
+    set(markers_.begin, ends && rules_.many && !markers_.end);
+    if (markers_.end) {
+      for (const int32_t id : markers_.stops) set(id, false);
+      set(*markers_.end, ends);
+    }
+    for (const auto& [id, stand_in] : markers_.within) {
+      set(id, has(stand_in));
+      set(stand_in, false);
+    }
     return mask_;
+  }
+
+  int32_t in_body(int32_t token) const {
+    const auto inner = std::ranges::find(markers_.within, token, &InnerMarker::id);
+    return inner == markers_.within.end() ? token : inner->stand_in;
   }
 
   std::span<const uint32_t> outside() {

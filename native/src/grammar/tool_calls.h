@@ -1,7 +1,8 @@
-// Calls of tools between two marker tokens, which stand for no text: before and between calls only what may
-// be there, inside of each what a grammar allows, and the end marker where that grammar could end.
+// Calls of tools between marker tokens, which stand for no text: before and between calls only what may be
+// there, inside of each what a grammar allows, and the end marker where that grammar could end.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -9,9 +10,16 @@
 
 namespace llmservice {
 
+// A marker within calls, and the token that the grammar of their bodies has in its place.
+struct InnerMarker {
+  int32_t id;
+  int32_t stand_in;
+};
+
 struct CallMarkers {
   int32_t begin;
-  int32_t end;
+  std::optional<int32_t> end;  // none: a call ends with its body, before another or the end of the text
+  std::vector<InnerMarker> within;
   std::vector<int32_t> breaks;  // ids that are nothing but line breaks: one may come before each call
   std::vector<int32_t> stops;   // ids that end the text
   int32_t vocab;

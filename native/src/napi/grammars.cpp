@@ -175,8 +175,12 @@ Napi::Value make_grammar_compiler(const Napi::CallbackInfo& call) {
         new Compilation(of.Env(), compiler, asked, JsReader::read<CompileLimits>(of[3], "limits"));
     auto out = Napi::Object::New(of.Env());
     const auto kill = [process = compilation->process()](const Napi::CallbackInfo&) { process->kill(); };
+    const auto cpu_seconds = [process = compilation->process()](const Napi::CallbackInfo& at) -> Napi::Value {
+      return Napi::Number::New(at.Env(), process->cpu_seconds());
+    };
     out.Set("outcome", compilation->promise());
     out.Set("kill", Napi::Function::New(of.Env(), kill, "kill"));
+    out.Set("cpuSeconds", Napi::Function::New(of.Env(), cpu_seconds, "cpuSeconds"));
     compilation->Queue();  // deletes itself when it is done
     return out;
   };

@@ -11,10 +11,12 @@ export type GrammarKind = 'json' | 'jsonSchema' | 'regex' | 'ebnf' | 'format' | 
 
 /** What a grammar of kind `toolCalls` is, as JSON. Formats are those of XGrammar's structural tags. */
 export interface ToolCallsText {
-  /** Ids around each call; they stand for no text elsewhere. */
+  /** Ids around each call; they stand for no text elsewhere. `end` null: a call ends where its body may. */
   readonly begin: number;
-  readonly end: number;
-  /** Of the text between them. */
+  readonly end: number | null;
+  /** Ids within calls, and the one-byte text that stands for each in the body, which has it nowhere else. */
+  readonly within: readonly { readonly id: number; readonly text: string }[];
+  /** Of the text between begin and end. */
   readonly body: object;
   /** What an answer may be besides calls: nothing, anything, or instead of calls a text of a format. */
   readonly otherwise: null | true | object;
@@ -80,6 +82,8 @@ export interface Compilation {
   readonly outcome: Promise<CompileOutcome>;
   /** Idempotent. */
   kill(): void;
+  /** Processor time that it has taken so far. */
+  cpuSeconds(): number;
 }
 
 /** Files are descriptors that `makeMemoryFile` gave here or in the parent process. */

@@ -32,6 +32,12 @@ const rules = {
     parseFolderUri,
     `must be ${folder}`,
   ),
+  storedResponses: rule(
+    'spec.server.storedResponses.uri',
+    (spec) => spec.server?.storedResponses?.uri,
+    parseFolderUri,
+    `must be ${folder}`,
+  ),
   head: rule(
     'spec.engine.speculative.uri',
     (spec) => spec.engine.speculative.uri,

@@ -27,7 +27,7 @@ test.each<[object, string]>([
   ],
   [
     { engine: { toolCallParser: 'glm45' } },
-    'spec.engine.toolCallParser of the native runtime is one of hermes, llama3_json, qwen3_coder and qwen3_xml',
+    'spec.engine.toolCallParser of the native runtime is one of deepseek_v3, hermes, hunyuan_a13b, llama3_json, mistral, nemotron_json, qwen3_coder and qwen3_xml',
   ],
 ])('the native engine is refused %j', (spec, reported) => {
   expect(violations(spec)).toEqual([expect.stringContaining(reported)]);
@@ -41,6 +41,7 @@ test.each<[object, string, string?]>([
   ],
   [{ model: { uri: 's3://b/m/', cache: { kind: 'pvc', claimName: 'c' } } }, 'spec.model.cache.kind'],
   [{ engine: { quantization: 'int8' } }, 'spec.engine.quantization'],
+  [{ engine: { toolsWithoutTemplate: 'describe' } }, 'spec.engine.toolsWithoutTemplate'],
   [{ engine: { speculative: { method: 'mtp', uri: 's3://b/h/' } } }, 'spec.engine.speculative.uri'],
   [{ auth: { keysSecretRef: { name: 'k' } } }, 'spec.auth.keysSecretRef'],
   [{ accounting: { persistentVolumeClaimRef: { name: 'c' } } }, 'spec.accounting.persistentVolumeClaimRef'],

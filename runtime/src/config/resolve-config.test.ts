@@ -169,6 +169,10 @@ describe('resolveConfig', () => {
       'engine.toolCallParser (--tool-call-parser, TOOL_CALL_PARSER) is glm45, but must be one of hermes, qwen3_coder, ',
     ],
     [
+      { toolsWithoutTemplate: 'ignore' },
+      'engine.toolsWithoutTemplate (--tools-without-template, TOOLS_WITHOUT_TEMPLATE) must be one of describe, refuse',
+    ],
+    [
       { reasoningParser: 'none' },
       'engine.reasoningParser (--reasoning-parser, REASONING_PARSER) is none, but must be one of deepseek_r1, mistral, ',
     ],

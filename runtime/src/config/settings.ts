@@ -68,6 +68,11 @@ const flags: Readonly<Record<EngineVariableName, Flag>> = {
     'PARSER',
     `how the model writes calls: ${[...toolCallParsers.keys()].join(', ')}; without it, as the chat template does`,
   ],
+  TOOLS_WITHOUT_TEMPLATE: [
+    '--tools-without-template',
+    'HOW',
+    'tools where the chat template shows none: describe (in the system message; the default) or refuse',
+  ],
   REASONING_PARSER: [
     '--reasoning-parser',
     'PARSER',

@@ -13,8 +13,10 @@ import { ftruncateSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../config/child-environment.js';
 import { lowerPriority } from '../lower-priority.js';
+import { processorMs } from '../processor-time.js';
 import { execArguments } from './exec-arguments.js';
 import { RestartBackOff } from './restart-back-off.js';
+import { StallWatch } from './stall-watch.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
 const entry = fileURLToPath(new URL('../../dist/engine/grammar-process.js', import.meta.url));
@@ -22,10 +24,11 @@ const entry = fileURLToPath(new URL('../../dist/engine/grammar-process.js', impo
 /** Where its process finds the first file: after the standard streams and the channel. */
 const firstInherited = 4;
 const lookEveryMs = 1000;
-/** Looks without a sign of life, which comes every second but while the vocabulary is read. */
-const maxSilentLooks = 10;
 /** Times in milliseconds. */
 const backOff = { backOff: 30_000, healthy: 60_000 };
+
+/** What outgrows both counts as slow: what is small stays small where others have the processors. */
+export type ShortTime = Pick<CompileLimits, 'wallSeconds' | 'cpuSeconds'>;
 
 export type CompileRequest =
   | { readonly type: 'vocabulary'; readonly vocabulary: Vocabulary }
@@ -36,11 +39,13 @@ export type CompileRequest =
       readonly text: string;
       readonly file: number;
       readonly limits: CompileLimits;
+      readonly short: ShortTime;
     }
   | { readonly type: 'kill'; readonly place: number };
 
 export type CompilerMessage =
   | { readonly type: 'alive' }
+  | { readonly type: 'outgrew'; readonly place: number }
   | { readonly type: 'ended'; readonly place: number; readonly outcome: CompileOutcome };
 
 export interface CompiledApart extends CompileOutcome {
@@ -56,6 +61,7 @@ interface Place {
 
 interface Work {
   readonly request: CompileRequest;
+  readonly outgrew: () => void;
   readonly ended: (outcome: CompileOutcome) => void;
   /** Not while its process is being replaced. */
   isSent: boolean;
@@ -63,16 +69,18 @@ interface Work {
 
 export class CompileProcesses {
   readonly #limits: CompileLimits;
+  readonly #short: ShortTime;
   /** Of each that runs at once. */
   readonly #places: readonly Place[];
   #vocabulary: Vocabulary | null = null;
   #process: ChildProcess | null = null;
   #startedAt = 0;
-  #silentLooks = 0;
+  #stall: StallWatch | null = null;
   readonly #backOff = new RestartBackOff(backOff);
 
-  constructor(atOnce: number, limits: CompileLimits) {
+  constructor(atOnce: number, limits: CompileLimits, short: ShortTime) {
     this.#limits = limits;
+    this.#short = short;
     this.#places = Array.from({ length: atOnce }, () => ({ file: makeMemoryFile(), work: null }));
     this.#start();
     setInterval(() => this.#look(), lookEveryMs);
@@ -84,13 +92,17 @@ export class CompileProcesses {
     this.#send({ type: 'vocabulary', vocabulary });
   }
 
-  /** @param place from 0, below `atOnce`; nothing else may be at it */
-  async compile(place: number, kind: GrammarKind, text: string): Promise<CompiledApart> {
+  /**
+   * @param place from 0, below `atOnce`; nothing else may be at it
+   * @param outgrew called once it has outgrown the short time
+   */
+  async compile(place: number, kind: GrammarKind, text: string, outgrew: () => void): Promise<CompiledApart> {
     const at = this.#at(place);
     const outcome = await new Promise<CompileOutcome>((resolve) => {
       const file = firstInherited + place;
-      const request = { type: 'compile', place, kind, text, file, limits: this.#limits } as const;
-      at.work = { request, ended: resolve, isSent: this.#send(request) };
+      const [limits, short] = [this.#limits, this.#short];
+      const request = { type: 'compile', place, kind, text, file, limits, short } as const;
+      at.work = { request, outgrew, ended: resolve, isSent: this.#send(request) };
     });
     return { ...outcome, file: at.file };
   }
@@ -120,7 +132,8 @@ export class CompileProcesses {
       return;
     }
     this.#startedAt = performance.now();
-    this.#silentLooks = 0;
+    const { pid } = this.#process;
+    this.#stall = new StallWatch(() => (pid === undefined ? null : processorMs(pid)));
     if (this.#vocabulary !== null) this.use(this.#vocabulary);
     for (const { work } of this.#places) if (work?.isSent === false) work.isSent = this.#send(work.request);
   }
@@ -137,8 +150,9 @@ export class CompileProcesses {
     child.on('message', (message: CompilerMessage) => {
       // What was lost may still be heard.
       if (child !== this.#process) return;
-      this.#silentLooks = 0;
+      this.#stall?.heard();
       if (message.type === 'ended') this.#end(message.place, message.outcome);
+      if (message.type === 'outgrew') this.#at(message.place).work?.outgrew();
     });
     // A process that never came to be has no exit.
     child.on('error', (error) => this.#lost(child, child.pid === undefined ? unstarted(error) : lost));
@@ -163,7 +177,7 @@ export class CompileProcesses {
 
   /** Looks that this process did not take, since it stalled itself, do not count. */
   #look(): void {
-    if (++this.#silentLooks > maxSilentLooks) this.#process?.kill('SIGKILL');
+    if (this.#stall?.look() === true) this.#process?.kill('SIGKILL');
   }
 
   #lost(child: ChildProcess, outcome: CompileOutcome): void {

@@ -5,6 +5,7 @@ import { dieWithParent, grammarCompiler, type Compilation, type GrammarCompiler 
 import type { CompilerMessage, CompileRequest } from './compile-processes.js';
 
 const signOfLifeMs = 1000;
+const lookMs = 100;
 
 const running = new Map<number, Compilation>();
 let compiler: GrammarCompiler | null = null;
@@ -14,11 +15,20 @@ function send(message: CompilerMessage): void {
   if (process.connected) process.send?.(message);
 }
 
-function compile({ place, kind, text, file, limits }: Extract<CompileRequest, { type: 'compile' }>): void {
+function compile(request: Extract<CompileRequest, { type: 'compile' }>): void {
+  const { place, kind, text, file, limits, short } = request;
   if (compiler === null) throw new Error('a grammar came before the vocabulary');
   const compilation = compiler.compileApart(kind, text, file, limits);
   running.set(place, compilation);
+  const startedAt = performance.now();
+  const looks = setInterval(() => {
+    const wallSeconds = (performance.now() - startedAt) / 1000;
+    if (wallSeconds <= short.wallSeconds || compilation.cpuSeconds() <= short.cpuSeconds) return;
+    clearInterval(looks);
+    send({ type: 'outgrew', place });
+  }, lookMs);
   void compilation.outcome.then((outcome) => {
+    clearInterval(looks);
     running.delete(place);
     send({ type: 'ended', place, outcome });
   });

@@ -9,8 +9,6 @@ import { GrammarTurns, type TurnLimits } from './grammar-turns.js';
 import type { CompiledApart, CompileProcesses } from './compile-processes.js';
 
 export interface QueueLimits extends TurnLimits {
-  /** After which a compilation counts as slow. */
-  readonly shortMs: number;
   /** For a turn. */
   readonly waitMs: number;
   readonly each: CompileLimits;
@@ -121,11 +119,9 @@ export class GrammarQueue {
     if (place === undefined) throw new Error('more grammars have a turn than places');
     job.place = place;
     clearTimeout(job.timer);
-    const short = setTimeout(() => {
+    const ended = await this.#processes.compile(place, job.kind, job.text, () => {
       if (!this.#turns.outgrew(job)) this.#processes.kill(place);
-    }, this.#limits.shortMs);
-    const ended = await this.#processes.compile(place, job.kind, job.text);
-    clearTimeout(short);
+    });
     const next = await this.#take(job, ended);
     // Its turn and its place at once: in between others would begin, with a turn and without a place.
     this.#processes.release(place);

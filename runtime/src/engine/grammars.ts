@@ -21,7 +21,7 @@ import { vocabularyOf } from '../tokens/vocabulary.js';
 const limits = {
   atOnce: 3,
   slowAtOnce: 2,
-  shortMs: 1_000,
+  short: { wallSeconds: 1, cpuSeconds: 0.25 },
   waitMs: 30_000,
   each: {
     cpuSeconds: 15,
@@ -43,7 +43,8 @@ export interface Grammars {
 }
 
 /** Before the weights are loaded: what is forked later, of a large process, holds up its steps. */
-export const startCompileProcesses = (): CompileProcesses => new CompileProcesses(limits.atOnce, limits.each);
+export const startCompileProcesses = (): CompileProcesses =>
+  new CompileProcesses(limits.atOnce, limits.each, limits.short);
 
 export interface TokenizerFiles {
   readonly tokenizer: Tokenizer;

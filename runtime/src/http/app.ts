@@ -10,6 +10,7 @@ import { requireClientCertificate } from './access/client-certificate.js';
 import { completionShape } from './protocols/completion-shape.js';
 import { countAnswers } from './access/count-answers.js';
 import { crossOrigin } from './access/cross-origin.js';
+import { createResponseRoute } from './routes/create-response-route.js';
 import { countTokensRoute, messagesCount, responsesCount } from './routes/count-tokens-route.js';
 import { embeddingsRoute } from './routes/embeddings-route.js';
 import { errorHandler } from './routes/error-handler.js';
@@ -40,6 +41,12 @@ import { renderRoute } from './routes/render-route.js';
 import type { ServerParts } from './replica/server-parts.js';
 import { jsonBody } from './bodies/json-body.js';
 import { requireSingleHeaders } from './server/single-headers.js';
+import {
+  cancelResponseRoute,
+  deleteResponseRoute,
+  getResponseRoute,
+  inputItemsRoute,
+} from './routes/stored-response-routes.js';
 import { streamCheckRoute } from './routes/stream-check-route.js';
 import {
   applyTemplateRoute,
@@ -80,6 +87,7 @@ export function makeApp(
 
 function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
   const startedAt = Math.floor(Date.now() / 1000);
+  const { storedResponses } = parts;
   return {
     root: rootRoute(parts),
     openApi: openApiRoute(parts),
@@ -102,10 +110,17 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     completions: answerRoute(parts, chunkProtocol('completions', completionShape)),
     renderChat: renderRoute(parts, 'chat'),
     renderCompletions: renderRoute(parts, 'completions'),
-    responses: answerRoute(parts, responsesProtocol),
+    responses:
+      storedResponses === null
+        ? answerRoute(parts, responsesProtocol)
+        : createResponseRoute(parts, storedResponses),
+    getResponse: getResponseRoute(parts),
+    deleteResponse: deleteResponseRoute(parts),
+    cancelResponse: cancelResponseRoute(parts),
+    inputItems: inputItemsRoute(parts),
     messages: answerRoute(parts, messagesProtocol),
     countTokens: countTokensRoute(parts, messagesCount),
-    inputTokens: countTokensRoute(parts, responsesCount),
+    inputTokens: countTokensRoute(parts, responsesCount(parts)),
     embeddings: embeddingsRoute(parts),
     listModels: listModelsRoute(parts, startedAt),
     getModel: getModelRoute(parts, startedAt),
@@ -121,4 +136,4 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
 }
 
 /** As express writes paths: a colon of the path itself is escaped. */
-const expressPath = (path: string): string => path.replaceAll(':', '\\:').replaceAll('{name}', ':name');
+const expressPath = (path: string): string => path.replaceAll(':', '\\:').replaceAll(/\{(\w+)\}/g, ':$1');

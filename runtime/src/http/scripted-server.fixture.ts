@@ -3,7 +3,9 @@
 import { ChatTemplate } from '../tokens/chat-template.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
+import type { CallFormName } from '../tools/call-forms.js';
 import { dialectOf } from '../tools/dialect.js';
+import { servedTools } from '../tools/served-tools.js';
 import { makeLogger } from '../log/logger.js';
 import { KeyBudgets } from '../keys/key-budgets.js';
 import { momentOf } from '../keys/moment.fixture.js';
@@ -13,9 +15,9 @@ import { RecentErrors } from '../observe/recent-errors.js';
 import type { Access } from './access/access.js';
 import { Admission } from './access/admission.js';
 import { makeApp } from './app.js';
-import { compatibilities, type Compatibility, type CompatibilityName } from '../request/compatibility.js';
+import { compatibilities, type CompatibilityName } from '../request/compatibility.js';
 import { noDefaults, noServerDefaults } from '../request/fields/generation-defaults.fixture.js';
-import { generationDefaults } from '../request/fields/generation-defaults.js';
+import { generationDefaults, type ServerDefaults } from '../request/fields/generation-defaults.js';
 import { LoopTurns } from '../loop-turns.js';
 import { BodyBudget, bodyPaces as defaultPaces, type BodyPaces } from './bodies/body-budget.js';
 import { connectionLimits, type ConnectionLimits } from './server/connection-limits.js';
@@ -24,22 +26,36 @@ import { Lifecycle } from './replica/lifecycle.js';
 import { ScriptedEngine, type Script } from './scripted-engine.fixture.js';
 import { withPrefix, type ServedModel } from './replica/served-model.js';
 import type { ServerParts } from './replica/server-parts.js';
+import type { StoredResponses } from './stored-responses/stored-responses.js';
 
 const chatTemplate =
   '{% for m in messages %}{{ m.role }}:{{ m.content }}{% endfor %}{{ "!" if enable_thinking is false }}';
 
-/** Shows calls, and how many tools there are. */
+/** Shows calls, how many tools there are, and documents. */
 const toolTemplate =
   '{% for m in messages %}{{ m.role }}{% if m.tool_call_id %}({{ m.tool_call_id }}){% endif %}:{{ m.content }}' +
   '{% if m.tool_calls %}{% for c in m.tool_calls %}[{{ c.function.name }} {{ c.function.arguments | tojson }}]' +
   '{% endfor %}{% endif %}{% endfor %}{% if tools %}{{ tools | length }} tools{% endif %}' +
+  '{% for d in documents or [] %}[{{ d.title }}: {{ d.text }}]{% endfor %}' +
   '{{ "!" if enable_thinking is false }}';
 
+/** Of a template that knows no tools. */
+const strictTemplate =
+  '{% for m in messages %}{% if m.role not in ["system", "user", "assistant"] %}' +
+  '{{ raise_exception("Unknown role: " + m.role) }}{% endif %}<{{ m.role }}>{{ m.content }}{% endfor %}';
+
 const markerTexts = ['<think>', '</think>', '<tool_call>', '</tool_call>'];
+
+/** Control tokens of models that write calls otherwise, from id 271. */
+const controls = ['[TOOL_CALLS]', '[ARGS]', '[CALL_ID]'];
+
+type ToolsOfModel = boolean | 'described' | CallFormName;
 
 export class ScriptedServer {
   /** Ids of the tokens around reasoning and calls, of a server with tools. */
   static readonly markers = { thinkBegin: 267, thinkEnd: 268, begin: 269, end: 270 };
+  /** Those of Mistral's models, of a server of theirs. */
+  static readonly mistral = { begin: 271, args: 272, callId: 273 };
 
   private constructor(
     /** Requests that ended, in that order. */
@@ -51,7 +67,10 @@ export class ScriptedServer {
     readonly tokenizer: Tokenizer,
   ) {}
 
-  /** Takes up to 8 generations at once. `tools`: of a model that reasons and calls tools. */
+  /**
+   * Takes up to 8 generations at once. `tools`: of a model that reasons and calls tools, in the given form, or that tools
+   * are described to.
+   */
   static async start({
     serving = true,
     tools = false,
@@ -65,9 +84,11 @@ export class ScriptedServer {
     bodyPaces = defaultPaces,
     service = null,
     compatibility = 'none',
+    storedResponses = null,
+    takesTemplates = false,
   }: {
     readonly serving?: boolean;
-    readonly tools?: boolean;
+    readonly tools?: ToolsOfModel;
     readonly access?: Partial<Access>;
     readonly keepsTexts?: boolean;
     readonly limits?: ConnectionLimits;
@@ -78,16 +99,20 @@ export class ScriptedServer {
     readonly bodyPaces?: BodyPaces;
     readonly service?: string | null;
     readonly compatibility?: CompatibilityName;
+    readonly storedResponses?: StoredResponses | null;
+    readonly takesTemplates?: boolean;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
-    const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
+    const hasMarkers = tools !== false && tools !== 'described';
+    const vocabulary = hasMarkers ? tokenizerJson(markerTexts, controls) : tokenizerJson();
+    const tokenizer = Tokenizer.fromJson(vocabulary, 'tokenizer.json');
     const compatible = compatibilities[compatibility];
     const lifecycle = new Lifecycle('tiny');
     if (serving) {
       lifecycle.startLoading();
       lifecycle.startServing(
         engine,
-        compatibleWith(compatible, tools ? callingModel(tokenizer) : tinyModel(tokenizer)),
+        servedWith({ compatibility: compatible, takesTemplates }, modelWith(tools, tokenizer)),
       );
     }
     const metrics = new ServerMetrics('tiny', () => lifecycle);
@@ -116,6 +141,7 @@ export class ScriptedServer {
       bodies: new BodyBudget(maxBodiesBytes, maxBodyBytes, () => performance.now(), bodyPaces),
       maxConnections,
       corsOrigins,
+      storedResponses,
       observers: [
         (request) => ended.push(request),
         (request) => metrics.requestEnded(request),
@@ -153,20 +179,33 @@ export class ScriptedServer {
   }
 }
 
-function compatibleWith(compatibility: Compatibility, model: ServedModel): ServedModel {
+function servedWith(server: Partial<ServerDefaults>, model: ServedModel): ServedModel {
   return {
     ...model,
-    defaults: generationDefaults(model.defaults, { ...noServerDefaults, compatibility }, true),
+    defaults: generationDefaults(model.defaults, { ...noServerDefaults, ...server }, true),
   };
 }
 
-function callingModel(tokenizer: Tokenizer): ServedModel {
+function modelWith(tools: ToolsOfModel, tokenizer: Tokenizer): ServedModel {
+  if (tools === false) return tinyModel(tokenizer);
+  if (tools === 'described') return describedTo(tokenizer);
+  return callingModel(tokenizer, tools === true ? 'qwenJson' : tools);
+}
+
+function describedTo(tokenizer: Tokenizer): ServedModel {
+  const { chatTemplate, ...model } = tinyModel(tokenizer, strictTemplate);
+  if (chatTemplate === null) throw new Error('the model has a template');
+  const probed = { dialect: null, written: null, describedBy: 'system' } as const;
+  return { ...model, maxModelLen: 4096, ...servedTools(chatTemplate, probed, tokenizer, {}) };
+}
+
+function callingModel(tokenizer: Tokenizer, form: CallFormName): ServedModel {
   const { thinkBegin: begin, thinkEnd: end } = ScriptedServer.markers;
   return {
     ...tinyModel(tokenizer, toolTemplate),
     maxModelLen: 4096,
     think: { begin, end },
-    toolDialect: dialectOf('qwenJson', tokenizer),
+    toolDialect: dialectOf(form, tokenizer),
   };
 }
 
@@ -177,7 +216,10 @@ function tinyModel(tokenizer: Tokenizer, text = chatTemplate): ServedModel {
   });
   return {
     tokenizer,
-    chatTemplate: { render: (input) => Promise.resolve().then(() => template.render(input)) },
+    chatTemplate: {
+      showsDocuments: text.includes('documents'),
+      render: (input) => Promise.resolve().then(() => template.render(input)),
+    },
     eosIds: [2],
     vocabSize: 300,
     maxModelLen: 64,

@@ -1,7 +1,7 @@
 // One text process as the server holds it, from its start to its end. The kernel bounds its memory, its channel its life;
 // the server ends it where a task takes too long.
 
-import { processorMs } from './processor-time.js';
+import { processorMs } from '../processor-time.js';
 import type { ProcessEnd, TextProcessMessage, TextReply, TextTask } from './protocol.js';
 import type { Launched, TextLauncher } from './text-launcher.js';
 

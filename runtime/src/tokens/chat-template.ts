@@ -15,6 +15,10 @@ export interface ChatTemplateInput {
   readonly messages: readonly Readonly<Record<string, unknown>>[];
   /** JSON-schema tool descriptions; null or absent: none. */
   readonly tools?: readonly unknown[] | null | undefined;
+  /** In place of the checkpoint's; null or absent: the checkpoint's. */
+  readonly template?: string | null | undefined;
+  /** Texts to answer from; null or absent: none. */
+  readonly documents?: readonly unknown[] | null | undefined;
   /** Whether the text ends where the assistant's answer begins; default true. */
   readonly addGenerationPrompt?: boolean | undefined;
   /** Further variables, such as `enable_thinking`; those of `#variables` are refused in request/fields/thinking.ts. */
@@ -119,11 +123,11 @@ export class ChatTemplate {
   }
 
   /**
-   * The same, or null where it would take more than a few milliseconds.
+   * The same, or null where it would take more than a few milliseconds, or the template is the request's own.
    * @throws ChatTemplateRefusal, FailureError as `render`
    */
   renderBriefly(input: ChatTemplateInput): string | null {
-    return this.#render(input, renderBriefly);
+    return isOwn(input) ? null : this.#render(input, renderBriefly);
   }
 
   #render<Text extends string | null>(
@@ -134,10 +138,11 @@ export class ChatTemplate {
     const render = (messages: ChatTemplateInput['messages']): Text =>
       run(template, this.#variables({ ...input, messages }));
     const staysLast = input.addGenerationPrompt === false;
-    return orRefuse(() => render(withSystemsShown(input.messages, staysLast, render)));
+    return orRefuse(isOwn(input), () => render(withSystemsShown(input.messages, staysLast, render)));
   }
 
-  #templateFor({ tools }: ChatTemplateInput): Body {
+  #templateFor({ template, tools }: ChatTemplateInput): Body {
+    if (typeof template === 'string') return orRefuse(true, () => parseTemplate(template));
     return (tools ?? null) === null ? this.#default : this.#toolUse;
   }
 
@@ -147,17 +152,20 @@ export class ChatTemplate {
       ...input.kwargs,
       messages: input.messages,
       tools: input.tools ?? null,
-      documents: null,
+      documents: input.documents ?? null,
       add_generation_prompt: input.addGenerationPrompt ?? true,
     };
   }
 }
 
-function orRefuse<T>(render: () => T): T {
+const isOwn = ({ template }: ChatTemplateInput): boolean => typeof template === 'string';
+
+/** @param isOwn whether the template is the request's: then its flaws are the request's too */
+function orRefuse<T>(isOwn: boolean, render: () => T): T {
   try {
     return render();
   } catch (cause) {
-    if (cause instanceof TemplateFlaw) throw invalid(cause.message, cause);
+    if (cause instanceof TemplateFlaw && !isOwn) throw invalid(cause.message, cause);
     throw new ChatTemplateRefusal(messageOf(cause), { cause });
   }
 }

@@ -6,23 +6,35 @@ import { FailureError } from '@llmservice/crds';
 import { ChatTemplateRefusal, type ChatTemplate, type ChatTemplateInput } from './chat-template.js';
 import type { TextProcesses } from '../text-processes/text-processes.js';
 
+export interface RenderOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** What renders a conversation. */
 export interface ChatRenderer {
   /** Whether all that users say stands in every prompt; absent: nobody knows. */
   readonly showsUsers?: boolean;
+  /** Whether tools are described in a message, since the template shows none; absent: no. */
+  readonly describesTools?: boolean;
+  /** Whether the template has a place for documents; absent: nobody knows. */
+  readonly showsDocuments?: boolean;
   /**
    * @throws ChatTemplateRefusal with the template's own message, or because it took too long or too much memory
    * @throws FailureError QueueTimeout: others took too long; ChatTemplateInvalid: the template is at fault; the signal's
    *   reason
    */
-  render(input: ChatTemplateInput, options?: { readonly signal?: AbortSignal | undefined }): Promise<string>;
+  render(input: ChatTemplateInput, options?: RenderOptions): Promise<string>;
 }
+
+/** Whether a template has a place for documents. */
+export const mentionsDocuments = (template: string): boolean => /\bdocuments\b/.test(template);
 
 /** Texts of users that are looked for in a prompt. */
 const marks = ['the first word', 'the second word'];
 
 export class TemplateRenderer implements ChatRenderer {
   readonly showsUsers: boolean;
+  readonly showsDocuments: boolean;
 
   /** @param processes with the same template */
   constructor(
@@ -30,12 +42,10 @@ export class TemplateRenderer implements ChatRenderer {
     private readonly processes: Pick<TextProcesses, 'render'>,
   ) {
     this.showsUsers = showsUsers(template);
+    this.showsDocuments = mentionsDocuments(template.text);
   }
 
-  async render(
-    input: ChatTemplateInput,
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
-  ): Promise<string> {
+  async render(input: ChatTemplateInput, { signal }: RenderOptions = {}): Promise<string> {
     const brief = this.template.renderBriefly(input);
     if (brief !== null) return brief;
     const reply = await this.processes.render(input, signal);

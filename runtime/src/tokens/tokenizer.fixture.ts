@@ -16,19 +16,20 @@ const pattern =
 /**
  * Text of the file. `<|bos|>` is put before every text that is encoded with special tokens.
  * @param markers added tokens that are not special, from id 267
+ * @param controls added tokens that are special, behind them
  */
-export function tokenizerJson(markers: readonly string[] = []): string {
+export function tokenizerJson(markers: readonly string[] = [], controls: readonly string[] = []): string {
   const tokens = [...byteAlphabet(), ...merges.map((merge) => merge.replace(' ', ''))];
   const vocab = Object.fromEntries(tokens.map((token, id) => [token, id]));
-  const special = ['<|bos|>', '<|end|>'];
-  const added = [...special, ...markers].map((content, i) => ({
+  const ends = ['<|bos|>', '<|end|>'];
+  const added = [...ends, ...markers, ...controls].map((content, i) => ({
     id: tokens.length + i,
     content,
     single_word: false,
     lstrip: false,
     rstrip: false,
     normalized: false,
-    special: special.includes(content),
+    special: !markers.includes(content),
   }));
   const bos = tokens.length;
   return JSON.stringify({

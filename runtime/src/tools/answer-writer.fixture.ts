@@ -1,6 +1,7 @@
 // Calls with arguments of any kind, written as the chat templates write them: what a reader must give back.
 
 import { randomNumbers } from '../../../checkpoint/src/formats/gguf.fixture.js';
+import type { CallFormName } from './call-forms.js';
 import { begin, end } from './tool-reader.fixture.js';
 
 /** Below its argument, from 0. */
@@ -38,6 +39,7 @@ const letters = [
 ];
 
 /** Markers as texts quote them. */
+export const quotedBegins = [`a${begin}b`, `"${begin}"`];
 export const quotedMarkers = [`a${begin}b`, `a${end}b`, `${begin}a${end}`, `"${end}"`, `\n${end}.\n`];
 
 const randomText = (random: Random, others: readonly string[]): string =>
@@ -65,15 +67,32 @@ export function randomCall(random: Random, others: readonly string[] = []): Writ
   return { name: 'f', values };
 }
 
-export const writers: Readonly<Record<'qwenJson' | 'qwenXml' | 'llamaJson', (call: WrittenCall) => string>> =
-  {
-    qwenJson: ({ name, values }) => `${begin}\n${JSON.stringify({ name, arguments: values })}\n${end}`,
-    qwenXml({ name, values }) {
-      const parameters = Object.entries(values).map(([key, value]) => {
-        const text = typeof value === 'string' ? value : JSON.stringify(value);
-        return `<parameter=${key}>\n${text}\n</parameter>\n`;
-      });
-      return `${begin}\n<function=${name}>\n${parameters.join('')}</function>\n${end}`;
-    },
-    llamaJson: ({ name, values }) => JSON.stringify({ name, parameters: values }),
-  };
+const objectOf = ({ name, values }: WrittenCall, key: 'arguments' | 'parameters'): string =>
+  JSON.stringify({ name, [key]: values });
+
+function inXml({ name, values }: WrittenCall): string {
+  const parameters = Object.entries(values).map(([key, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return `<parameter=${key}>\n${text}\n</parameter>\n`;
+  });
+  return `${begin}\n<function=${name}>\n${parameters.join('')}</function>\n${end}`;
+}
+
+const inList = (calls: readonly WrittenCall[]): string =>
+  `${begin}[${calls.map((call) => objectOf(call, 'arguments')).join(', ')}]`;
+
+const inFence = ({ name, values }: WrittenCall): string =>
+  `<｜tool▁call▁begin｜>function<｜tool▁sep｜>${name}\n\`\`\`json\n${JSON.stringify(values)}\n\`\`\`<｜tool▁call▁end｜>`;
+
+/** An answer that is these calls. */
+export const writers: Readonly<Record<CallFormName, (calls: readonly WrittenCall[]) => string>> = {
+  qwenJson: (calls) => calls.map((call) => `${begin}\n${objectOf(call, 'arguments')}\n${end}`).join('\n'),
+  qwenXml: (calls) => calls.map(inXml).join('\n'),
+  llamaJson: (calls) => calls.map((call) => objectOf(call, 'parameters')).join('; '),
+  mistralNamed: (calls) =>
+    calls.map(({ name, values }) => `${begin}${name}[ARGS]${JSON.stringify(values)}`).join(''),
+  mistralJson: inList,
+  deepSeek: (calls) => `${begin}${calls.map(inFence).join('\n')}${end}`,
+  nemotronJson: (calls) => inList(calls) + end,
+  aprielJson: (calls) => inList(calls) + end,
+};

@@ -1,8 +1,8 @@
-// The forms of tool calls that this server reads: what stands around them, and what vLLM calls their parsers.
+// How one model writes calls of tools: a form, with its markers as the model's vocabulary has them.
 
-import type { Tokenizer } from '../tokens/tokenizer.js';
+import { callForms, type CallForm, type CallFormName } from './call-forms.js';
 
-/** What stands around a block of calls. */
+/** What stands around a block of calls, or between its parts. */
 export interface Marker {
   readonly text: string;
   /** The one token that it is: then its letters, spelled with other tokens, are prose. Null: the vocabulary has none. */
@@ -11,32 +11,59 @@ export interface Marker {
   readonly isSpecial: boolean;
 }
 
-export interface ToolDialect {
-  /** Of what stands inside of a block. */
-  readonly kind: 'qwenJson' | 'qwenXml' | 'llamaJson';
+export interface ToolDialect extends Omit<CallForm, 'begin' | 'end' | 'within'> {
+  readonly kind: CallFormName;
   readonly begin: Marker;
-  /** Null: a block ends with its object, or with the answer. */
   readonly end: Marker | null;
-  /** Whether an answer that begins with a call needs no marker. */
-  readonly bare: boolean;
+  readonly within: readonly Marker[];
 }
 
-/** Which parsers of vLLM read the same; https://docs.vllm.ai/en/latest/features/tool_calling/ has their names. */
-export const toolCallParsers: ReadonlyMap<string, ToolDialect['kind']> = new Map([
-  ['hermes', 'qwenJson'],
-  ['qwen3_coder', 'qwenXml'],
-  ['qwen3_xml', 'qwenXml'],
-  ['llama3_json', 'llamaJson'],
-]);
+/** What a tokenizer knows of markers. */
+export interface MarkerTokens {
+  tokenId(text: string): number | null;
+  isSpecial(id: number): boolean;
+}
 
-export const llamaBegin = '<|python_tag|>';
+export const callFormNames = Object.keys(callForms) as readonly CallFormName[];
 
-export function dialectOf(kind: ToolDialect['kind'], tokenizer: Tokenizer): ToolDialect {
+/** The forms that each parser of vLLM reads. Which of several it is, the chat template shows, or else the vocabulary. */
+export const toolCallParsers: ReadonlyMap<string, readonly CallFormName[]> = new Map(
+  callFormNames
+    .flatMap((kind) => callForms[kind].parsers)
+    .map((parser) => [parser, callFormNames.filter((kind) => callForms[kind].parsers.includes(parser))]),
+);
+
+export function dialectOf(kind: CallFormName, tokens: MarkerTokens): ToolDialect {
+  const form = callForms[kind];
   const marker = (text: string): Marker => {
-    const id = tokenizer.tokenId(text);
-    return { text, id, isSpecial: id !== null && tokenizer.isSpecial(id) };
+    const id = tokens.tokenId(text);
+    return { text, id, isSpecial: id !== null && tokens.isSpecial(id) };
   };
-  return kind === 'llamaJson'
-    ? { kind, begin: marker(llamaBegin), end: null, bare: true }
-    : { kind, begin: marker('<tool_call>'), end: marker('</tool_call>'), bare: false };
+  const { begin, end, within } = form;
+  return {
+    ...form,
+    kind,
+    begin: marker(begin),
+    end: end === null ? null : marker(end),
+    within: within.map(marker),
+  };
 }
+
+/**
+ * @param parser one of `toolCallParsers`
+ * @param probed what the chat template shows
+ */
+export function dialectOfParser(
+  parser: string,
+  probed: ToolDialect | null,
+  tokens: MarkerTokens,
+): ToolDialect | null {
+  if (probed?.parsers.includes(parser) === true) return probed;
+  const kinds = toolCallParsers.get(parser) ?? [];
+  const kind = kinds.find((each) => hasTokens(each, tokens)) ?? kinds.at(-1);
+  return kind === undefined ? null : dialectOf(kind, tokens);
+}
+
+/** Whether the vocabulary has what those of models that write so have. */
+export const hasTokens = (kind: CallFormName, tokens: MarkerTokens): boolean =>
+  callForms[kind].needs.every((text) => tokens.tokenId(text) !== null);

@@ -31,18 +31,30 @@ export class JsonCall implements CallBody {
   private inList = false;
   /** Whether the object ended with a character that is none of it. */
   private broken = false;
+  /** Whether only the arguments come. */
+  private isNamed = false;
 
   /**
    * @param accepts whether a name is one of a tool; any other makes the object text
    * @param many whether the block may have several objects: what stands between them is ignored
-   * @param inBlock whether a marker ends the objects, which may then stand in a list
+   * @param list whether objects may stand in a list: where a marker ends the block, the list's own end is `ignored`
    */
   constructor(
     private readonly sink: CallSink,
     private readonly accepts: (name: string) => boolean,
     private readonly many: boolean,
-    private readonly inBlock: boolean,
+    private readonly list: 'none' | 'ignored' | 'ends',
   ) {}
+
+  /** Of a call whose name came before: ends with the object that its arguments are. */
+  static ofArguments(sink: CallSink, name: string): JsonCall {
+    const call = new JsonCall(sink, () => true, false, 'none');
+    call.isNamed = true;
+    call.name = name;
+    call.key = 'arguments';
+    call.at = 'value';
+    return call;
+  }
 
   get quotes(): boolean {
     return this.inString;
@@ -53,7 +65,7 @@ export class JsonCall implements CallBody {
   }
 
   copy(): JsonCall {
-    return Object.assign(new JsonCall(this.sink, this.accepts, this.many, this.inBlock), this);
+    return Object.assign(new JsonCall(this.sink, this.accepts, this.many, this.list), this);
   }
 
   push(text: string): string | null {
@@ -84,7 +96,7 @@ export class JsonCall implements CallBody {
     switch (this.at) {
       case 'start':
         if (char === '{') this.at = 'key';
-        else if (char === '[' && this.inBlock && !this.inList) this.inList = true;
+        else if (char === '[' && this.list !== 'none' && !this.inList) this.inList = true;
         else this.fail();
         return;
       case 'key':
@@ -101,6 +113,7 @@ export class JsonCall implements CallBody {
         return;
       case 'between':
         if (char === '{') this.restart();
+        else if (char === ']' && this.list === 'ends') this.at = 'done';
         return;
       default:
         if (char === ',') this.at = 'key';
@@ -165,7 +178,7 @@ export class JsonCall implements CallBody {
       this.at = 'colon';
       return;
     }
-    this.at = 'next';
+    this.at = this.isNamed ? 'done' : 'next';
     if (this.key === 'name') this.endName();
     else if (this.isArguments) this.endArguments();
   }
@@ -199,7 +212,7 @@ export class JsonCall implements CallBody {
     }
     this.commit();
     if (!this.hasArguments) this.pending = '{}';
-    this.at = this.many ? 'between' : 'done';
+    this.at = this.many && (this.inList || this.list !== 'ends') ? 'between' : 'done';
   }
 
   private restart(): void {

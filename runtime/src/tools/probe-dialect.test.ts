@@ -2,12 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import { ChatTemplate } from '../tokens/chat-template.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
+import { dialectOfParser } from './dialect.js';
 import { probeDialect, type ProbedDialect } from './probe-dialect.js';
 
 const vocabulary = (...markers: string[]): Tokenizer =>
   Tokenizer.fromJson(tokenizerJson(markers), 'tokenizer.json');
 const qwen = vocabulary('<tool_call>', '</tool_call>');
 const llama = vocabulary('<|python_tag|>');
+const mistral = vocabulary('[TOOL_CALLS]');
+const tekken = vocabulary('[TOOL_CALLS]', '[ARGS]', '[CALL_ID]');
 
 const offer = '{% if tools %}Tools: {% for t in tools %}{{ t | tojson }}\n{% endfor %}{% endif %}';
 /** @param call how the template writes one */
@@ -27,10 +30,16 @@ const calls = {
   llama: `{"name": "${name}", "parameters": ${given}}`,
   glm: `<tool_call>${name}\n<arg_key>argument</arg_key>\n<arg_value>text</arg_value>\n</tool_call>`,
   seed: `<seed:tool_call>\n<function=${name}>\n${parameters}</function>\n</seed:tool_call>`,
-  mistral: `[TOOL_CALLS]${name}[ARGS]${given}`,
+  mistral: `[TOOL_CALLS] [{"name": "${name}", "arguments": ${given}, "id": "{{ c.id }}"}]`,
+  mistralNamed: `[TOOL_CALLS]${name}[ARGS]${given}`,
+  mistralWithId: `[TOOL_CALLS]${name}[CALL_ID]{{ c.id }}[ARGS]${given}`,
+  nemotron: `<TOOLCALL>[{"name": "${name}", "arguments": ${given}}]</TOOLCALL>`,
+  apriel: `<tool_calls>[{"name": "${name}", "arguments": ${given}, "id": "{{ c.id }}"}]</tool_calls>`,
+  miniMax: `<tool_calls>\n{"name": "${name}", "arguments": ${given}}\n</tool_calls>`,
   pythonic: `[${name}(argument="text")]`,
   functionary: `<function=${name}>${given}</function>`,
-  deepSeek: `<｜tool▁call▁begin｜>${name}<｜tool▁sep｜>${given}<｜tool▁call▁end｜>`,
+  deepSeek: `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>${name}\n\`\`\`json\n${given}\n\`\`\`<｜tool▁call▁end｜>`,
+  deepSeek31: `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>${name}<｜tool▁sep｜>${given}<｜tool▁call▁end｜>`,
 };
 
 const probe = (text: string, tokenizer: Tokenizer): Promise<ProbedDialect> => {
@@ -62,14 +71,38 @@ test.each<[string, string, Tokenizer, object | null]>([
   ['Llama 3, without its marker', templateOf(calls.llama), vocabulary(), null],
   ['GLM, in the markers of Hermes', templateOf(calls.glm), qwen, null],
   ['Seed, with the functions of Qwen3-Coder', templateOf(calls.seed), qwen, null],
-  ['Mistral', templateOf(calls.mistral), llama, null],
+  [
+    'Mistral',
+    templateOf(calls.mistral),
+    mistral,
+    { kind: 'mistralJson', begin: { id: 267 }, end: null, within: [] },
+  ],
+  ['Mistral, without its marker', templateOf(calls.mistral), llama, null],
+  [
+    'Mistral, with names before the arguments',
+    templateOf(calls.mistralNamed),
+    tekken,
+    { kind: 'mistralNamed', begin: { id: 267 }, end: null, within: [{ id: 269 }, { id: 268 }] },
+  ],
+  [
+    'Mistral, with ids before the arguments',
+    templateOf(calls.mistralWithId),
+    tekken,
+    { kind: 'mistralNamed' },
+  ],
+  ['Mistral, with names and without its markers', templateOf(calls.mistralNamed), mistral, null],
+  ['Nemotron', templateOf(calls.nemotron), qwen, { kind: 'nemotronJson', end: { text: '</TOOLCALL>' } }],
+  ['Apriel', templateOf(calls.apriel), qwen, { kind: 'aprielJson', begin: { id: null } }],
+  ['MiniMax, whose objects are in no list', templateOf(calls.miniMax), qwen, null],
   ['Python', templateOf(calls.pythonic), llama, null],
   ['Functionary', templateOf(calls.functionary), llama, null],
-  ['DeepSeek', templateOf(calls.deepSeek), qwen, null],
+  ['DeepSeek', templateOf(calls.deepSeek), qwen, { kind: 'deepSeek', begin: { id: null } }],
+  ['DeepSeek, without a fence', templateOf(calls.deepSeek31), qwen, null],
 ])('finds the dialect of %s', async (_, template, tokenizer, expected) => {
-  const { dialect, written } = await probe(template, tokenizer);
+  const { dialect, written, describedBy } = await probe(template, tokenizer);
   if (expected === null) expect(dialect).toBeNull();
   else expect(dialect).toMatchObject(expected);
+  expect(describedBy).toBeNull();
   expect(written).toContain('called_function');
   expect(written).not.toContain('the result');
 });
@@ -98,6 +131,37 @@ describe('a template that writes no calls', () => {
   });
 });
 
-test('a template that shows no tools has none, though it writes calls', async () => {
-  expect((await probe(templateOf(calls.hermes, ''), qwen)).dialect).toBeNull();
+const noSystem =
+  '{% for m in messages %}{% if m.role == "system" %}{{ raise_exception("no") }}{% endif %}{{ m.content }}{% endfor %}';
+
+test.each<[string, string, 'system' | 'user' | null]>([
+  ['that shows tools', templateOf(calls.glm), null],
+  ['that shows none', templateOf('', ''), 'system'],
+  ['that shows none, though it writes calls', templateOf(calls.hermes, ''), 'system'],
+  [
+    'that refuses tools',
+    `{% if tools %}{{ raise_exception("no") }}{% endif %}${templateOf('', '')}`,
+    'system',
+  ],
+  ['that refuses system messages too', noSystem, 'user'],
+  [
+    'that leaves system messages out',
+    noSystem.replace('{{ raise_exception("no") }}', '{% continue %}'),
+    'user',
+  ],
+])('who describes the tools of a template %s', async (_, template, role) => {
+  const { dialect, describedBy } = await probe(template, qwen);
+  expect([dialect, describedBy]).toEqual([null, role]);
+});
+
+test.each<[string, Tokenizer, string, string]>([
+  ['mistral', tekken, '', 'mistralNamed'],
+  ['mistral', mistral, '', 'mistralJson'],
+  ['mistral', tekken, calls.mistral, 'mistralJson'],
+  ['mistral', tekken, calls.hermes, 'mistralNamed'],
+  ['llama3_json', vocabulary(), '', 'llamaJson'],
+  ['qwen3_xml', qwen, calls.hermes, 'qwenXml'],
+])('the parser %s reads what template and vocabulary show', async (parser, tokenizer, written, kind) => {
+  const { dialect } = await probe(templateOf(written), tokenizer);
+  expect(dialectOfParser(parser, dialect, tokenizer)?.kind).toBe(kind);
 });

@@ -1,8 +1,8 @@
-// Grammars of answers for dialects without marker tokens; those with them are read at the routes' tests.
+// Grammars of answers, as the engine is asked for them; those of Qwen's dialects with marker tokens in the routes' tests.
 
 import { expect, test } from '@jest/globals';
 import { toolGrammar, type GrammarSource } from './tool-grammar.js';
-import { dialects, type DialectName } from './tool-reader.fixture.js';
+import { argsId, beginId, callIdId, dialects, endId, type DialectName } from './tool-reader.fixture.js';
 import type { ToolUse } from './tool.js';
 
 const tools = ['a', 'b'].map((name) => ({ name, parameters: null, strict: false }));
@@ -64,6 +64,113 @@ test.each<[string, DialectName, Partial<ToolUse>, GrammarSource | null, unknown]
   ],
 ])('%s (%s)', (_, dialect, use, beside, expected) => {
   expect(formatOf(dialect, use, beside)).toEqual(expected);
+});
+
+const argumentsOf = { type: 'json_schema', json_schema: { type: 'object' }, style: 'json' };
+const tag = (begin: string, end: string): unknown => ({
+  type: 'tag',
+  begin,
+  content: expect.objectContaining(argumentsOf),
+  end,
+});
+const listed = ['a', 'b'].map((name) => tag(`{"name": "${name}", "arguments": `, '}'));
+const named = (name: string): unknown => ({
+  type: 'sequence',
+  elements: [{ type: 'const_string', value: `${name}\u001d` }, expect.objectContaining(argumentsOf)],
+});
+const fenced = tag('<｜tool▁call▁begin｜>function<｜tool▁sep｜>b\n```json\n', '\n```<｜tool▁call▁end｜>');
+
+test.each<[string, DialectName, Partial<ToolUse>, object]>([
+  [
+    'a list of calls in one block',
+    'mistralJson',
+    {},
+    {
+      begin: beginId,
+      end: null,
+      within: [],
+      otherwise: null,
+      many: false,
+      body: {
+        elements: [
+          { type: 'optional', content: { type: 'const_string', value: ' ' } },
+          { type: 'const_string', value: '[' },
+          { type: 'tags_with_separator', tags: listed, separator: ', ', stop_after_first: false },
+          { type: 'const_string', value: ']' },
+        ],
+      },
+    },
+  ],
+  [
+    'a list of one call',
+    'mistralJson',
+    { choice: { name: 'b' } },
+    { body: { elements: [{}, {}, { tags: [listed[1]], stop_after_first: true }, {}] } },
+  ],
+  [
+    'blocks of names and arguments, with characters in the place of marker tokens',
+    'mistralNamed',
+    {},
+    {
+      end: null,
+      within: [
+        { id: callIdId, text: '\u001c' },
+        { id: argsId, text: '\u001d' },
+      ],
+      many: true,
+      body: { type: 'or', elements: [named('a'), named('b')] },
+    },
+  ],
+  [
+    'one block of a name and arguments',
+    'mistralNamed',
+    { choice: { name: 'a' } },
+    { many: false, body: named('a') },
+  ],
+  [
+    'strict calls in free text',
+    'mistralNamed',
+    { choice: 'auto', tools: strict },
+    { end: null, otherwise: true },
+  ],
+  [
+    'calls in fences',
+    'deepSeek',
+    { choice: { name: 'b' } },
+    {
+      begin: beginId,
+      end: endId,
+      within: [],
+      body: { type: 'tags_with_separator', tags: [fenced], separator: '\n', stop_after_first: true },
+    },
+  ],
+  [
+    'a list between two markers',
+    'aprielJson',
+    { choice: { name: 'b' } },
+    { begin: beginId, end: endId, many: false, body: { elements: [{}, {}, { tags: [listed[1]] }, {}] } },
+  ],
+  [
+    'a list between markers that are spelled',
+    'spelledNemotron',
+    {},
+    {
+      tags: [
+        { begin: '<TOOLCALL>', content: { elements: [{}, {}, { tags: listed }, {}] }, end: '</TOOLCALL>' },
+      ],
+      stop_after_first: true,
+    },
+  ],
+  [
+    'calls in fences, between markers that are spelled',
+    'spelledDeepSeek',
+    { choice: { name: 'b' } },
+    { tags: [{ begin: '<｜tool▁calls▁begin｜>', content: { tags: [fenced] }, end: '<｜tool▁calls▁end｜>' }] },
+  ],
+])('%s (%s)', (_, dialect, use, expected) => {
+  const whole = { tools, choice: 'required', parallel: true, ...use } as const;
+  const grammar = toolGrammar(whole, dialects[dialect], null, () => ({ type: 'object' }));
+  expect(JSON.parse(grammar?.text ?? 'null')).toMatchObject(expected);
 });
 
 test('no schema is read where the model decides and none is strict', () => {

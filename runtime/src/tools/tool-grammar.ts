@@ -2,7 +2,7 @@
 // compiler, in formats of XGrammar's structural tags.
 
 import type { GrammarKind, ToolCallsText } from '@llmservice/native';
-import type { ToolDialect } from './dialect.js';
+import type { Marker, ToolDialect } from './dialect.js';
 import { writtenAs } from './exact-json.js';
 import type { Schema, Tool, ToolUse } from './tool.js';
 import { noteNames } from './written-names.js';
@@ -16,6 +16,9 @@ export interface GrammarSource {
 const maxWhitespace = 32;
 /** Around values in XML: what is none of a value stays unambiguous. */
 const maxXmlWhitespace = 1;
+
+/** The first of the characters U+001C to U+001F, which separate parts of data. */
+const firstStandIn = 0x1c;
 
 /** A format of XGrammar's structural tags. */
 type Format = Readonly<Record<string, unknown>>;
@@ -35,18 +38,27 @@ export function toolGrammar(
   if (otherwise === 'anything' && !tools.some(({ strict }) => strict)) return null;
   const isNamed = typeof choice === 'object';
   const called = isNamed ? tools.filter(({ name }) => name === choice.name) : tools;
-  const body = oneOf(called.map((tool) => bodyOf(tool, dialect.kind, schemaOf(tool))));
+  const calls = called.map((tool) => callOf(tool, dialect, schemaOf(tool)));
   const many = parallel && !isNamed;
+  const body = dialect.list === null ? oneOf(calls.map(asSequence)) : listOf(calls, dialect.list, many);
+  const blocks = many && dialect.list === null;
   const otherFormat = other === null ? {} : formatOf(other);
-  const { begin, end } = dialect;
-  if (!dialect.bare && begin.id !== null && end !== null && end.id !== null) {
+  const { begin, end, bare } = dialect;
+  if (!bare && begin.id !== null && end?.id !== null) {
     const instead = { nothing: null, anything: true as const, grammar: otherFormat }[otherwise];
-    const text: ToolCallsText = { begin: begin.id, end: end.id, body, otherwise: instead, many };
+    const text: ToolCallsText = {
+      begin: begin.id,
+      end: end?.id ?? null,
+      within: standInsOf(dialect).map(({ id, character }) => ({ id, text: character })),
+      body,
+      otherwise: instead,
+      many: blocks,
+    };
     return { kind: 'toolCalls', text: writtenAs(text) };
   }
-  const format = dialect.bare
+  const format = bare
     ? bareFormat(body, otherwise, otherFormat)
-    : spelledFormat(body, otherwise, otherFormat, { begin: begin.text, end: end?.text ?? '', many });
+    : spelledFormat(body, otherwise, otherFormat, { begin: begin.text, end: end?.text ?? '', many: blocks });
   return { kind: 'format', text: writtenAs(format) };
 }
 
@@ -78,25 +90,64 @@ function spelledFormat(
   return otherwise === 'grammar' ? oneOf([calls, other]) : calls;
 }
 
-/** What stands between the markers, as the chat templates write it. */
-function bodyOf({ name }: Tool, kind: ToolDialect['kind'], schema: Schema): Format {
-  const around = (before: string, style: string, whitespace: number, after: string): Format => ({
-    type: 'sequence',
-    elements: [
-      { type: 'const_string', value: before },
-      { type: 'json_schema', json_schema: schema, style, max_whitespace_cnt: whitespace },
-      { type: 'const_string', value: after },
-    ],
-  });
-  switch (kind) {
-    case 'qwenJson':
-      return around(`\n{"name": "${name}", "arguments": `, 'json', maxWhitespace, '}\n');
-    case 'qwenXml':
-      return around(`\n<function=${name}>`, 'qwen_xml', maxXmlWhitespace, '</function>\n');
-    case 'llamaJson':
-      return around(`{"name": "${name}", "parameters": `, 'json', maxWhitespace, '}');
-  }
+interface CallFormat {
+  readonly before: string;
+  readonly content: Format;
+  readonly after: string;
 }
+
+/** A call as the chat templates write it. */
+function callOf({ name }: Tool, dialect: ToolDialect, schema: Schema): CallFormat {
+  const { around, style } = dialect;
+  const [before, after] = around(name);
+  const content = {
+    type: 'json_schema',
+    json_schema: schema,
+    style,
+    max_whitespace_cnt: style === 'json' ? maxWhitespace : maxXmlWhitespace,
+  };
+  return { before: withStandIns(before, dialect), content, after: withStandIns(after, dialect) };
+}
+
+const literal = (value: string): Format => ({ type: 'const_string', value });
+
+const asSequence = ({ before, content, after }: CallFormat): Format => ({
+  type: 'sequence',
+  elements: [literal(before), content, ...(after === '' ? [] : [literal(after)])],
+});
+
+/** Several calls in one block. */
+function listOf(
+  calls: readonly CallFormat[],
+  [open, separator, close]: NonNullable<ToolDialect['list']>,
+  many: boolean,
+): Format {
+  const items = {
+    type: 'tags_with_separator',
+    tags: calls.map(({ before, content, after }) => ({ type: 'tag', begin: before, content, end: after })),
+    separator,
+    at_least_one: true,
+    stop_after_first: !many,
+  };
+  if (open === '') return items;
+  // Words of SentencePiece begin with a space.
+  const space = { type: 'optional', content: literal(' ') };
+  return { type: 'sequence', elements: [space, literal(open), items, literal(close)] };
+}
+
+interface StandIn extends Marker {
+  readonly id: number;
+  readonly character: string;
+}
+
+/** In the place of markers within calls that are tokens, and so no text: characters that no JSON has. */
+const standInsOf = ({ within }: ToolDialect): readonly StandIn[] =>
+  within.flatMap((marker, i) =>
+    marker.id === null ? [] : { ...marker, id: marker.id, character: String.fromCharCode(firstStandIn + i) },
+  );
+
+const withStandIns = (text: string, dialect: ToolDialect): string =>
+  standInsOf(dialect).reduce((whole, marker) => whole.replaceAll(marker.text, marker.character), text);
 
 /** The grammar of a text as a format. */
 function formatOf({ kind, text }: GrammarSource): Format {

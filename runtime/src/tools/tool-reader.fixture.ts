@@ -1,6 +1,6 @@
 // Answers with calls for tests: dialects, tools, and a way to write marker tokens in a text.
 
-import type { Marker, ToolDialect } from './dialect.js';
+import { dialectOf, type MarkerTokens, type ToolDialect } from './dialect.js';
 import type { ToolUse } from './tool.js';
 import { ToolReader } from './tool-reader.js';
 import { wholeCalls, type WholeCall } from './whole-calls.js';
@@ -10,36 +10,34 @@ export const begin = '\u27e6';
 export const end = '\u27e7';
 export const beginId = 1002;
 export const endId = 1003;
+export const argsId = 1004;
+export const callIdId = 1005;
 
-const marker = (text: string, id: number | null, isSpecial = false): Marker => ({ text, id, isSpecial });
+/** A vocabulary with markers, as control tokens or not. */
+const vocabulary = (ids: Readonly<Record<string, number>>, areSpecial = false): MarkerTokens => ({
+  tokenId: (text) => ids[text] ?? null,
+  isSpecial: () => areSpecial,
+});
+const qwen = vocabulary({ '<tool_call>': beginId, '</tool_call>': endId });
+const llama = vocabulary({ '<|python_tag|>': beginId }, true);
+const mistral = vocabulary({ '[TOOL_CALLS]': beginId, '[ARGS]': argsId, '[CALL_ID]': callIdId }, true);
+const deepSeek = vocabulary({ '<｜tool▁calls▁begin｜>': beginId, '<｜tool▁calls▁end｜>': endId });
+const apriel = vocabulary({ '<tool_calls>': beginId, '</tool_calls>': endId });
+const none = vocabulary({});
 
 export const dialects = {
-  qwenJson: {
-    kind: 'qwenJson',
-    begin: marker('<tool_call>', beginId),
-    end: marker('</tool_call>', endId),
-    bare: false,
-  },
-  qwenXml: {
-    kind: 'qwenXml',
-    begin: marker('<tool_call>', beginId),
-    end: marker('</tool_call>', endId),
-    bare: false,
-  },
-  llamaJson: { kind: 'llamaJson', begin: marker('<|python_tag|>', beginId, true), end: null, bare: true },
-  /** Of a vocabulary without the markers. */
-  spelled: {
-    kind: 'qwenJson',
-    begin: marker('<tool_call>', null),
-    end: marker('</tool_call>', null),
-    bare: false,
-  },
-  spelledXml: {
-    kind: 'qwenXml',
-    begin: marker('<tool_call>', null),
-    end: marker('</tool_call>', null),
-    bare: false,
-  },
+  qwenJson: dialectOf('qwenJson', qwen),
+  qwenXml: dialectOf('qwenXml', qwen),
+  llamaJson: dialectOf('llamaJson', llama),
+  mistralNamed: dialectOf('mistralNamed', mistral),
+  mistralJson: dialectOf('mistralJson', mistral),
+  deepSeek: dialectOf('deepSeek', deepSeek),
+  aprielJson: dialectOf('aprielJson', apriel),
+  /** Of vocabularies without the markers. */
+  spelled: dialectOf('qwenJson', none),
+  spelledXml: dialectOf('qwenXml', none),
+  spelledDeepSeek: dialectOf('deepSeek', none),
+  spelledNemotron: dialectOf('nemotronJson', none),
 } as const satisfies Record<string, ToolDialect>;
 
 export type DialectName = keyof typeof dialects;
@@ -95,6 +93,12 @@ export interface AnswerCase {
   readonly options?: ReadOptions;
   /** Default: with calls. */
   readonly asksForCalls?: boolean;
+}
+
+/** Marker tokens as the letters of the dialect's markers. */
+export function spelled(dialect: DialectName, text: string): string {
+  const markers = dialects[dialect];
+  return text.replaceAll(begin, markers.begin.text).replaceAll(end, markers.end?.text ?? '');
 }
 
 /** Numbers for fifty calls. */

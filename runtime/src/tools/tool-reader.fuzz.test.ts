@@ -9,19 +9,23 @@ import { TextStream, type TextDelta } from '../request/text/text-stream.js';
 import { Detokenizer } from '../tokens/detokenizer.js';
 import {
   pick,
+  quotedBegins,
   quotedMarkers,
   randomCall,
   randomFrom,
   writers,
   type Random,
+  type WrittenCall,
 } from './answer-writer.fixture.js';
 import {
+  argsId,
   begin,
   beginId,
   dialects,
   end,
   endId,
   readPieces,
+  spelled,
   use,
   type DialectName,
 } from './tool-reader.fixture.js';
@@ -38,13 +42,15 @@ const words = [
   '{"name": "', '{"name":"f","arguments":', '{"name": "f", "parameters": {', '"arguments": ', 'f', 'ping', '"', '{', '}', '[', ']',
   ',', ':', '\\', '\n', ' ', ';', 'null', '12', 'END', 'EN', '<tool_call>', '<tool', '_call>', '</tool_call>', '</', '<function=',
   'f>', '<function=ping>', '</function>', '<parameter=', 'text>', 'count>', '<parameter=text>\n', '\n</parameter>', '</param',
-  '\n<parameter=', '\n<parameter=count>', '\n</function>', '"}}', '{"name":"ping"}',
+  '\n<parameter=', '\n<parameter=count>', '\n</function>', '"}}', '{"name":"ping"}', '[{"name": "', 'f[ARGS]{', '[CALL_ID]',
+  '<｜tool▁call▁begin｜>function', '<｜tool▁sep｜>ping\n```json\n{', '}\n```<｜tool▁call▁end｜>',
 ]; // prettier-ignore
 const spelling = new Map<number, Uint8Array>([
   [think.begin, Buffer.from('<think>')],
   [think.end, Buffer.from('</think>')],
   [beginId, Buffer.from('<tool_call>')],
   [endId, Buffer.from('</tool_call>')],
+  [argsId, Buffer.from('[ARGS]')],
   ...words.map((word, i) => [300 + i, Buffer.from(word)] as const),
 ]);
 
@@ -53,18 +59,23 @@ function randomToken(random: Random): number {
     case 0:
       return pick(random, [...Buffer.from('aé好')]);
     case 1:
-      return pick(random, [beginId, endId, beginId, think.begin, think.end]);
+      return pick(random, [beginId, endId, beginId, argsId, think.begin, think.end]);
     default:
       return 300 + random(words.length);
   }
 }
 
+function answerOf(dialect: DialectName, calls: readonly WrittenCall[]): string {
+  const answer = writers[dialects[dialect].kind](calls);
+  return dialect.startsWith('spelled') ? spelled(dialect, answer) : answer;
+}
+
 /** Half of them are calls, with a few tokens changed. */
-function randomTokens(random: Random, kind: keyof typeof writers): number[] {
+function randomTokens(random: Random, dialect: DialectName): number[] {
   const tokens = Array.from({ length: random(40) }, () => randomToken(random));
   if (random(2) === 0) return tokens;
-  const calls = Array.from({ length: 1 + random(2) }, () => writers[kind](randomCall(random))).join('\n');
-  const written = Array.from(calls).flatMap((char) =>
+  const calls = Array.from({ length: 1 + random(2) }, () => randomCall(random));
+  const written = Array.from(answerOf(dialect, calls)).flatMap((char) =>
     char === begin ? [beginId] : char === end ? [endId] : [...Buffer.from(char)],
   );
   for (const token of tokens.slice(0, random(4))) written.splice(random(written.length), random(2), token);
@@ -132,7 +143,7 @@ describe('an answer of random tokens', () => {
       const share = Math.ceil(cases / Object.keys(dialects).length);
       let withCalls = 0;
       for (let i = 0; i < share; i++) {
-        const tokens = randomTokens(random, dialects[dialect].kind);
+        const tokens = randomTokens(random, dialect);
         const parallel = random(4) > 0;
         const stops = random(4) === 0 ? ['END', ', "'] : [];
         const inReasoning = random(8) === 0;
@@ -155,15 +166,21 @@ describe('an answer of random tokens', () => {
 });
 
 describe('calls that are written as the templates write them', () => {
-  const spelled = (text: string): string =>
-    text.replaceAll(begin, '<tool_call>').replaceAll(end, '</tool_call>');
-
   test.each([
     ['qwenJson', []],
     ['qwenXml', []],
     ['llamaJson', []],
+    ['mistralNamed', []],
+    ['mistralJson', []],
+    ['deepSeek', []],
+    ['aprielJson', []],
+    ['spelledNemotron', []],
     ['qwenJson', quotedMarkers],
     ['qwenXml', quotedMarkers],
+    ['mistralNamed', quotedBegins],
+    ['mistralJson', quotedBegins],
+    ['deepSeek', quotedMarkers],
+    ['aprielJson', quotedMarkers],
   ] as const)(
     'are read back from any pieces (%s, with %j in texts)',
     (dialect, markers) => {
@@ -171,7 +188,7 @@ describe('calls that are written as the templates write them', () => {
       let read = 0;
       for (let i = 0; i < Math.ceil(cases / 3); i++) {
         const calls = Array.from({ length: 1 + random(3) }, () => randomCall(random, markers));
-        const answer = calls.map(writers[dialect]).join(dialect === 'llamaJson' ? '; ' : '\n');
+        const answer = answerOf(dialect, calls);
         const pieces: string[] = [''];
         for (const character of answer) {
           if (random(5) === 0) pieces.push('');
@@ -182,7 +199,7 @@ describe('calls that are written as the templates write them', () => {
           name,
           values: JSON.parse(text) as unknown,
         }));
-        if (content !== '' || JSON.stringify(values) !== spelled(JSON.stringify(calls)))
+        if (content !== '' || JSON.stringify(values) !== spelled(dialect, JSON.stringify(calls)))
           expect({ answer, content, values }).toEqual({ answer, content: '', values: calls });
         read += calls.length;
       }

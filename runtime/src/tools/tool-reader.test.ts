@@ -5,19 +5,19 @@ import { describe, expect, test } from '@jest/globals';
 import { json, jsonAnswers, qwen } from './json-answers.fixture.js';
 import { quotedAnswers } from './quoted-answers.fixture.js';
 import { llamaAnswers } from './llama-answers.fixture.js';
+import { mistralAnswers } from './mistral-answers.fixture.js';
+import { deepSeekAnswers } from './deep-seek-answers.fixture.js';
+import { listAnswers } from './list-answers.fixture.js';
 import {
   begin,
   end,
   readPieces,
+  spelled,
   type AnswerCase,
   type DialectName,
   type Read,
 } from './tool-reader.fixture.js';
 import { coder, xmlAnswers } from './xml-answers.fixture.js';
-
-/** In Qwen's words, for vocabularies with the markers and without. */
-const spelled = (answer: string): string =>
-  answer.replaceAll(begin, '<tool_call>').replaceAll(end, '</tool_call>');
 
 /** Of dialects of both kinds. */
 const anyAnswers: Readonly<Record<string, AnswerCase>> = {
@@ -78,6 +78,9 @@ const cases = Object.entries({
   ...xmlAnswers,
   ...quotedAnswers,
   ...llamaAnswers,
+  ...mistralAnswers,
+  ...deepSeekAnswers,
+  ...listAnswers,
 }).flatMap(([name, each]) =>
   each.dialects.map((dialect): [string, DialectName, AnswerCase] => [name, dialect, each]),
 );
@@ -104,7 +107,7 @@ describe('ToolReader', () => {
   });
 
   test.each(cases)('reads %s (%s) alike in any pieces', (_name, dialect, each) => {
-    const answer = dialect.startsWith('spelled') ? spelled(each.answer) : each.answer;
+    const answer = dialect.startsWith('spelled') ? spelled(dialect, each.answer) : each.answer;
     const expected: Read = {
       content: each.content ?? '',
       calls: each.calls.map(([name, text]) => ({ name, arguments: text })),

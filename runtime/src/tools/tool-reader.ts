@@ -6,11 +6,9 @@ import type { Marker, ToolDialect } from './dialect.js';
 import { AnswerText } from './answer-text.js';
 import { CallDeltas } from './call-deltas.js';
 import { DoubtedEnd, HeldCalls } from './doubted-end.js';
-import { JsonCall } from './json-call.js';
 import { partialMarker } from './partial-marker.js';
 import { feed, type Piece } from './piece.js';
 import type { CallBody, Tool, ToolCallDelta, ToolUse } from './tool.js';
-import { beginFunction, XmlCall } from './xml-call.js';
 
 export interface ToolReaderOptions {
   readonly dialect: ToolDialect;
@@ -51,13 +49,12 @@ export class ToolReader {
     this.options = options;
     this.calls = new CallDeltas(options.newCallId);
     this.sink = new HeldCalls(this.calls);
-    const { kind, begin } = options.dialect;
-    // Qwen3-Coder leaves its marker out at times. Under a grammar it does not.
-    const mayLeaveOut = kind === 'qwenXml' && !options.use.tools.some(({ strict }) => strict);
-    const bare = mayLeaveOut ? [beginFunction] : [];
+    const { begin, unmarked, opens } = options.dialect;
+    // Under a grammar no model leaves its marker out.
+    const mayLeaveOut = unmarked !== null && !options.use.tools.some(({ strict }) => strict);
+    const bare = mayLeaveOut ? [unmarked] : [];
     this.begins = [...(begin.id === null ? [begin.text] : []), ...bare];
-    const bodies = kind === 'qwenXml' ? [beginFunction] : ['{', '['];
-    this.behindEnd = [...bodies.map((body) => begin.text + body), ...bare];
+    this.behindEnd = [...opens.map((open) => begin.text + open), ...bare];
   }
 
   /** Whether a block of calls has begun, and not ended. */
@@ -89,6 +86,11 @@ export class ToolReader {
   markerOf(id: number): 'begin' | 'end' | null {
     const { begin, end } = this.options.dialect;
     return id === begin.id ? 'begin' : end !== null && id === end.id ? 'end' : null;
+  }
+
+  /** Whether a token is read as its letters, though answers may leave it out. */
+  isSpelled(id: number): boolean {
+    return this.options.dialect.within.some((marker) => marker.id === id);
   }
 
   marker(kind: 'begin' | 'end'): void {
@@ -148,7 +150,7 @@ export class ToolReader {
   private readBegin(text: string, { begin, at }: { readonly begin: string; readonly at: number }): string {
     this.partial = '';
     const before = text.slice(0, at);
-    const bare = begin === beginFunction;
+    const bare = begin === this.options.dialect.unmarked;
     const isLine = this.answer.isLine(before);
     this.say(before);
     const isQuoted = bare && (!isLine || this.answer.isCode);
@@ -240,10 +242,12 @@ export class ToolReader {
     const { dialect, use } = this.options;
     const tool = (name: string): Tool | undefined => use.tools.find((each) => each.name === name);
     const accepts = (name: string): boolean => !bare || tool(name) !== undefined;
-    const body =
-      dialect.kind === 'qwenXml'
-        ? new XmlCall(this.sink, accepts, (name) => tool(name)?.parameters ?? null, use.parallel)
-        : new JsonCall(this.sink, accepts, dialect.end !== null && use.parallel, dialect.end !== null);
+    const body = dialect.newBody({
+      sink: this.sink,
+      accepts,
+      parametersOf: (name) => tool(name)?.parameters ?? null,
+      many: use.parallel,
+    });
     this.block = { body, begin, raw: '', bare, doubt: null };
   }
 

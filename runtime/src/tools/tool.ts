@@ -28,6 +28,8 @@ export interface ToolCallDelta {
   readonly start: { readonly id: string; readonly name: string } | null;
   /** More of the text of the arguments: all of a call together are what the call has when read whole. */
   readonly arguments: string;
+  /** Whether they are the input of a custom tool; absent: no. */
+  readonly isInput?: boolean;
 }
 
 /** Where the parts of a call go, in order. */

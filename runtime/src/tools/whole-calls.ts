@@ -6,13 +6,15 @@ export interface WholeCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: string;
+  /** As of its deltas. */
+  readonly isInput?: boolean;
 }
 
 export function wholeCalls(deltas: readonly ToolCallDelta[]): WholeCall[] {
-  const calls: { id: string; name: string; fragments: string[] }[] = [];
-  for (const { index, start, arguments: fragment } of deltas) {
-    if (start !== null) calls[index] = { ...start, fragments: [] };
+  const calls: (Omit<WholeCall, 'arguments'> & { readonly fragments: string[] })[] = [];
+  for (const { index, start, arguments: fragment, isInput } of deltas) {
+    if (start !== null) calls[index] = { ...start, ...(isInput === true ? { isInput } : {}), fragments: [] };
     calls[index]?.fragments.push(fragment);
   }
-  return calls.map(({ id, name, fragments }) => ({ id, name, arguments: fragments.join('') }));
+  return calls.map(({ fragments, ...call }) => ({ ...call, arguments: fragments.join('') }));
 }

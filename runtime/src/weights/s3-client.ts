@@ -1,4 +1,4 @@
-// The S3 client of the pull. Retries are the pull's own (they never end and are reported), so the client makes one attempt.
+// The S3 client of the pull, of the request log and of stored responses.
 
 import { S3Client } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
@@ -25,14 +25,15 @@ export interface S3Credentials {
 const connectionTimeoutMs = 5_000;
 const firstByteTimeoutMs = 30_000;
 
-export function makeS3Client(settings: S3Settings): S3Client {
+/** @param maxAttempts of one request: the pull has its own retries, which never end and are reported */
+export function makeS3Client(settings: S3Settings, maxAttempts = 1): S3Client {
   const ca =
     settings.caCertificates.length === 0 ? {} : { ca: [...rootCertificates, ...settings.caCertificates] };
   return new S3Client({
     ...(settings.endpoint === null ? {} : { endpoint: settings.endpoint }),
     region: settings.region,
     forcePathStyle: settings.forcePathStyle,
-    maxAttempts: 1,
+    maxAttempts,
     // Whole-object checksums are compared after the pull; ranges carry none.
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: new NodeHttpHandler({

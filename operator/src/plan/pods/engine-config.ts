@@ -44,7 +44,7 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
       warmup: { ...spec.engine.warmup, shapes: spec.engine.warmup.shapes ?? [] },
       thinkingDefault: spec.engine.thinkingDefault ?? null,
       samplingDefaults: spec.engine.samplingDefaults ?? {},
-      ...planParsers(spec.engine),
+      ...planToolsAndReasoning(spec.engine),
     },
     auth: {
       keysDir: spec.auth.keysSecretRef === undefined ? null : paths.keys,
@@ -62,14 +62,19 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
 }
 
 /** Names of parsers for another engine are no business of the runtime that pulls for it. */
-function planParsers({
+function planToolsAndReasoning({
   runtime,
   toolCallParser,
+  toolsWithoutTemplate,
   reasoningParser,
-}: WantedService['spec']['engine']): Pick<EngineConfig['engine'], 'toolCallParser' | 'reasoningParser'> {
+}: WantedService['spec']['engine']): Pick<
+  EngineConfig['engine'],
+  'toolCallParser' | 'toolsWithoutTemplate' | 'reasoningParser'
+> {
   if (runtime === 'vllm') return {};
   return {
     ...(toolCallParser === undefined ? {} : { toolCallParser }),
+    ...(toolsWithoutTemplate === undefined ? {} : { toolsWithoutTemplate }),
     ...(reasoningParser === undefined ? {} : { reasoningParser }),
   };
 }

@@ -22,13 +22,16 @@ const finish = { enum: ['stop', 'length', 'tool_calls', 'abort', 'error', null] 
 const stopReason = { type: ['string', 'integer', 'null'] };
 const chunkEnd = { logprobs: anyOrNull('object'), finish_reason: finish };
 const end = { ...chunkEnd, stop_reason: stopReason };
-const message = object({
-  role: only('assistant'),
-  content: anyOrNull('string'),
-  reasoning: anyOrNull('string'),
-  reasoning_content: anyOrNull('string'),
-  tool_calls: list({ type: 'object' }),
-});
+const message = object(
+  {
+    role: only('assistant'),
+    content: anyOrNull('string'),
+    reasoning: anyOrNull('string'),
+    reasoning_content: anyOrNull('string'),
+    tool_calls: list({ type: 'object' }),
+  },
+  ['tool_calls'],
+);
 const head = { id: text, created: whole, model: text, system_fingerprint: text };
 const model = {
   id: text,
@@ -53,7 +56,7 @@ const response = object({
   id: text,
   object: only('response'),
   created_at: whole,
-  status: { enum: ['in_progress', 'completed', 'incomplete', 'failed'] },
+  status: { enum: ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'] },
   error: anyOrNull('object'),
   incomplete_details: anyOrNull('object'),
   model: text,
@@ -158,6 +161,14 @@ const schemas = {
   RenderedPrompts: list(ref('RenderedPrompt')),
   Response: response,
   ResponseEvent: object({ type: text, sequence_number: whole }),
+  DeletedResponse: object({ id: text, object: only('response'), deleted: only(true) }),
+  ResponseItems: object({
+    object: only('list'),
+    data: list(object({ id: text, type: text })),
+    first_id: anyOrNull('string'),
+    last_id: anyOrNull('string'),
+    has_more: boolean,
+  }),
   Message: anthropicMessage,
   MessageEvent: object({ type: text }),
   TokenCount: object({ input_tokens: whole }),

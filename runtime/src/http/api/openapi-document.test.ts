@@ -9,6 +9,7 @@ import { makeOpenApiDocument } from './openapi-document.js';
 import { mountedRoutes, type RouteName } from './route-table.js';
 import { output, says, type Script } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
+import { smallStore } from '../stored-responses/stored-response.fixture.js';
 
 const openApiDocument = makeOpenApiDocument(['tiny', 'small']);
 const ajv = new Ajv({ strict: false, allErrors: true });
@@ -45,10 +46,16 @@ const bodies: Partial<Record<RouteName, object>> = {
   warmup: {},
 };
 
+/** Id of a response that runs, or ran. */
+async function inBackground(of: ScriptedServer): Promise<string> {
+  const queued = await of.post('/v1/responses', { input: 'x', background: true });
+  return ((await queued.json()) as { id: string }).id;
+}
+
 let server: ScriptedServer;
 let loading: ScriptedServer;
 beforeAll(async () => {
-  server = await ScriptedServer.start();
+  server = await ScriptedServer.start({ storedResponses: smallStore() });
   server.script = script;
   loading = await ScriptedServer.start({ serving: false });
 });
@@ -90,7 +97,7 @@ test('it has every route that is mounted, and no other', () => {
       : Object.keys(route.methods).map((method) => `${method} ${route.path.replaceAll('\\', '')}`),
   );
   const documented = Object.entries(openApiDocument.paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method} ${path.replace('{name}', ':name')}`),
+    Object.keys(methods).map((method) => `${method} ${path.replace(/\{(\w+)\}/, ':$1')}`),
   );
   expect(mounted.length).toBeGreaterThan(20);
   expect(mounted.sort()).toEqual(documented.sort());
@@ -107,9 +114,10 @@ function answersIn(type: string, text: string): unknown[] {
 
 describe.each(mountedRoutes)('$method $path', ({ name, method, path, body }) => {
   const operation = openApiDocument.paths[path]![method]!;
-  const ask = (of: ScriptedServer, model: string, body: unknown): Promise<Response> => {
-    const url = path.replace('{name}', model);
-    return method === 'get' ? of.get(url) : of.post(url, body);
+  const ask = async (of: ScriptedServer, model: string, body: unknown): Promise<Response> => {
+    const id = path.includes('{id}') ? await inBackground(of) : '';
+    const url = path.replace('{name}', model).replace('{id}', id);
+    return method === 'post' ? of.post(url, body) : fetch(of.url + url, { method });
   };
 
   /** What the document says of the answer's status. */

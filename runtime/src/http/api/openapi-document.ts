@@ -93,15 +93,33 @@ function paths(names: readonly string[]): Paths {
 }
 
 function operation(route: MountedRoute, names: readonly string[]): Operation {
-  const { name, path, summary, body } = route;
+  const { name, path, summary, body, query = {} } = route;
+  const parameters = [
+    ...(path.includes('{name}') ? [nameParameter(names)] : []),
+    ...(path.includes('{id}') ? [idParameter] : []),
+    ...Object.entries(query).map(([name, { description, ...schema }]) => ({
+      name,
+      in: 'query',
+      description,
+      schema,
+    })),
+  ];
   return {
     operationId: path.startsWith('/openai/') ? `openai-${name}` : name,
     summary,
-    ...(path.includes('{name}') ? { parameters: [nameParameter(names)] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === null ? {} : { requestBody: requestBody(body) }),
     responses: responses(route),
   };
 }
+
+const idParameter: JsonSchema = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: 'The id of a response',
+  schema: { type: 'string', minLength: 1 },
+};
 
 function nameParameter(names: readonly string[]): JsonSchema {
   return {

@@ -4,9 +4,11 @@
 import { routes } from '@llmservice/crds';
 import type { RouteKind } from '../../request/body/field-table.js';
 import type { AnswerName } from './answer-schemas.js';
+import type { QueryTable } from './read-query.js';
+import { inputItemsQuery, retrieveQuery } from './response-queries.js';
 
 export interface Route {
-  readonly method: 'get' | 'post';
+  readonly method: 'get' | 'post' | 'delete';
   /** As OpenAPI writes it; paths under /v1 repeat under /openai. */
   readonly path: string;
   readonly summary: string;
@@ -17,6 +19,8 @@ export interface Route {
   readonly chunk: AnswerName | null;
   /** Whether 503 has the schema of the answer, not that of an error. */
   readonly answersUnready: boolean;
+  /** Parameters of the URL's query, where it may have some. */
+  readonly query?: QueryTable;
 }
 
 const get = (path: string, summary: string, answer: AnswerName, answersUnready = false): Route => ({
@@ -111,6 +115,31 @@ export const routeTable = {
     'Response',
     'ResponseEvent',
   ),
+  getResponse: {
+    ...get(
+      '/v1/responses/{id}',
+      'One stored response, or the events of one that runs in the background',
+      'Response',
+    ),
+    chunk: 'ResponseEvent',
+    query: retrieveQuery,
+  },
+  deleteResponse: {
+    ...get('/v1/responses/{id}', 'Delete a stored response; one that runs is cancelled', 'DeletedResponse'),
+    method: 'delete',
+  },
+  cancelResponse: {
+    ...get('/v1/responses/{id}/cancel', 'Cancel a response that runs in the background', 'Response'),
+    method: 'post',
+  },
+  inputItems: {
+    ...get(
+      '/v1/responses/{id}/input_items',
+      'Items that a stored response was generated from',
+      'ResponseItems',
+    ),
+    query: inputItemsQuery,
+  },
   inputTokens: post(
     '/v1/responses/input_tokens',
     "Count the tokens of a prompt in OpenAI's Responses API",

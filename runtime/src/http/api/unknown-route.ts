@@ -17,6 +17,30 @@ const unserved: readonly { readonly paths: RegExp; readonly why: string }[] = [
     paths: /^\/(classify|pooling)\/?$/,
     why: 'the models served here have no head that classifies: POST /v1/embeddings has what they make of a text',
   },
+  {
+    paths: /^\/v1\/conversations(\/|$)/,
+    why: 'no conversation is kept but as responses: send previous_response_id to POST /v1/responses, or the items as input',
+  },
+  {
+    paths: /^\/v1\/(batches|files|uploads)(\/|$)/,
+    why: 'no files are kept, and no batches run: send each request by itself, with a priority above 0 where others are to come first',
+  },
+  {
+    paths: /^\/v1\/chat\/completions\/batch\/?$/,
+    why: 'send each conversation by itself: requests that come together run together',
+  },
+  {
+    paths: /^\/v1\/(chat\/)?completions\/derender\/?$/,
+    why: 'answers are parsed where they are generated: POST /v1/chat/completions, with return_token_ids for the tokens',
+  },
+  {
+    paths: /^\/inference\/v1\/generate\/?$/,
+    why: 'POST /v1/completions takes token ids as prompt, and returns them with return_token_ids',
+  },
+  {
+    paths: /^\/(v1\/)?abort_requests\/?$/,
+    why: 'a request ends when its connection is closed, and one in the background by POST /v1/responses/{id}/cancel',
+  },
 ];
 
 export const unknownRoute: RequestHandler = ({ method, path }, response) => {
@@ -58,7 +82,7 @@ function matchingRoutes(path: string): readonly MountedRoute[] {
 const patterns = mountedRoutes.map((route) => ({ route, pattern: patternOf(route.path) }));
 
 function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('{name}', '[^/]+')}/?$`, 'i');
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`, 'i');
 }
 
 function nearest(path: string): (typeof mountedRoutes)[number][] {

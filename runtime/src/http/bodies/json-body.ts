@@ -10,6 +10,7 @@ import type { LoopTurns, Steps } from '../../loop-turns.js';
 import { recordOf } from '../access/request-record.js';
 import type { BodyBudget } from './body-budget.js';
 import { readBody } from './read-body.js';
+import { jsonBytesOf, withTexts } from './tensor-texts.js';
 
 /** Larger ones wait for their turn: smaller ones take less than some milliseconds. */
 const largeBytes = 256 * 1024;
@@ -24,11 +25,35 @@ export function jsonBody(budget: BodyBudget, turns: LoopTurns): RequestHandler {
       const parts = await readHeld(budget, request, response);
       const bytes = parts.reduce((sum, { length }) => sum + length, 0);
       recordOf(response).read(bytes);
+      const jsonBytes = jsonBytesOf(request, bytes);
       request.body =
-        bytes < largeBytes ? parse(Buffer.concat(parts)) : await parseInTurn(turns, response, parts);
+        jsonBytes === bytes
+          ? await parsed(turns, response, parts, bytes)
+          : await parsedWithTexts(turns, response, Buffer.concat(parts), jsonBytes);
     }
     next();
   };
+}
+
+/** @throws ApiError invalid_request, request_aborted */
+async function parsed(
+  turns: LoopTurns,
+  response: Response,
+  parts: readonly Buffer[],
+  bytes: number,
+): Promise<object> {
+  return bytes < largeBytes ? parse(Buffer.concat(parts)) : await parseInTurn(turns, response, parts);
+}
+
+/** @throws ApiError invalid_request, request_aborted */
+async function parsedWithTexts(
+  turns: LoopTurns,
+  response: Response,
+  body: Buffer,
+  jsonBytes: number,
+): Promise<object> {
+  const json = await parsed(turns, response, [body.subarray(0, jsonBytes)], jsonBytes);
+  return withTexts(json, body.subarray(jsonBytes));
 }
 
 /** As HTTP/1.1 says it. */

@@ -97,6 +97,6 @@ function toolReaderOf(
   { toolDialect }: ServedModel,
 ): ToolReader | null {
   if (tools === null || toolDialect === null) return null;
-  const newCallId = (): string => newId('call_');
+  const newCallId = (): string => (toolDialect.shortIds ? newId('').slice(0, 9) : newId('call_'));
   return new ToolReader({ dialect: toolDialect, use: tools, newCallId, skipSpecialTokens });
 }

@@ -18,6 +18,12 @@ const opened = { messages: [{ role: 'user', content: 'x<think>' }] };
 test.each([
   ['from the token that begins it', { thinking_token_budget: 5 }, { tokens: 5, begin: thinkBegin }],
   ['from the prompt that began it', { ...opened, thinking_token_budget: 5 }, { tokens: 5, begin: null }],
+  ['in OpenRouter’s words', { reasoning: { max_tokens: 5 } }, { tokens: 5, begin: thinkBegin }],
+  [
+    'in Anthropic’s words',
+    { thinking: { type: 'enabled', budget_tokens: 5 } },
+    { tokens: 5, begin: thinkBegin },
+  ],
   ['also none at all', { thinking_token_budget: 0 }, { tokens: 0, begin: thinkBegin }],
 ])('reasoning is bounded, counted %s', async (_, body, expected) => {
   await server.chat(body);

@@ -9,7 +9,7 @@ import type { AnswerHead, WholeChoice } from './answer-shape.js';
 import type { Usage } from '../generation/generation.js';
 import type { TokenTexts } from './logprob-shapes.js';
 
-export interface AnswerProtocol {
+export interface AnswerProtocol<Writer extends AnswerWriter = AnswerWriter> {
   readonly idPrefix: string;
   /** Headers that carry the answer's id besides x-request-id. */
   readonly idHeaders: readonly string[];
@@ -18,13 +18,17 @@ export interface AnswerProtocol {
   /** What errors call otherwise than we do. */
   readonly wordings: readonly Wording[];
   /** @throws ApiError invalid_request, with every violation */
-  read(body: unknown, defaults: GenerationDefaults, randomSeed: bigint): ReadRequest;
+  read(
+    body: unknown,
+    defaults: GenerationDefaults,
+    randomSeed: bigint,
+  ): ReadRequest<Writer> | Promise<ReadRequest<Writer>>;
 }
 
 /** A request, and what writes its answer. */
-export interface ReadRequest {
+export interface ReadRequest<Writer extends AnswerWriter = AnswerWriter> {
   readonly parsed: ApiRequest;
-  readonly writer: (head: AnswerHead, texts: TokenTexts) => AnswerWriter;
+  readonly writer: (head: AnswerHead, texts: TokenTexts) => Writer;
 }
 
 export interface UsageSoFar {
@@ -43,8 +47,8 @@ export interface AnswerWriter {
    */
   delta(index: number, delta: TextDelta, usage: UsageSoFar): readonly string[];
   /** Behind the last delta. */
-  end(usage: Usage): readonly string[];
+  end(usage: Usage): readonly string[] | Promise<readonly string[]>;
   /** In place of what would follow. */
   failure(error: ApiError): readonly string[];
-  whole(choices: readonly WholeChoice[]): object;
+  whole(choices: readonly WholeChoice[]): object | Promise<object>;
 }

@@ -12,6 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
+// No `tool_calls` without calls: OpenAI's and vLLM's have none, and OpenAI refuses a history with an empty list.
 test('answers with every key that clients rely on', async () => {
   const body = await json(await server.chat({}));
   expect(body).toEqual({
@@ -27,7 +28,6 @@ test('answers with every key that clients rely on', async () => {
           content: 'Hi é!',
           reasoning: null,
           reasoning_content: null,
-          tool_calls: [],
           refusal: null,
         },
         logprobs: null,

@@ -1,5 +1,5 @@
-// Chat completions as the reference deployment writes them: in a whole answer every key is there, null where there is
-// nothing; a chunk has what clients read, and what was asked for.
+// Chat completions as the reference deployment writes them: in a whole answer every key but `tool_calls` is there, null
+// where there is nothing; a chunk has what clients read, and what was asked for.
 
 import { silentDelta, type TextDelta } from '../../request/text/text-stream.js';
 import type { ToolCallDelta } from '../../tools/tool.js';
@@ -11,18 +11,31 @@ import { systemFingerprint } from '../api/version.js';
 /** Both names of the reasoning text are in use among clients. */
 function messageOf(delta: TextDelta, content: string | null, toolCalls: readonly object[]): object {
   const reasoning = delta.reasoning === '' ? null : delta.reasoning;
-  return { role: 'assistant', content, reasoning, reasoning_content: reasoning, tool_calls: toolCalls };
+  const message = { role: 'assistant', content, reasoning, reasoning_content: reasoning };
+  // As OpenAI's and vLLM's: clients send the message back, and OpenAI refuses an empty list.
+  return toolCalls.length === 0 ? message : { ...message, tool_calls: toolCalls };
 }
 
 /** A call's first chunk has its name, the others pieces of its arguments. */
-function callChunk({ index, start, arguments: fragment }: ToolCallDelta): object {
-  if (start === null) return { index, function: { arguments: fragment } };
-  return { index, id: start.id, type: 'function', function: { name: start.name, arguments: fragment } };
+function callChunk({ index, start, ...piece }: ToolCallDelta): object {
+  if (start === null) return { index, ...calledOf({}, piece) };
+  const { id, name } = start;
+  const type = piece.isInput === true ? 'custom' : 'function';
+  return { index, id, type, ...calledOf({ name }, piece) };
 }
 
 function callsOf({ toolCalls }: TextDelta): object[] {
-  return wholeCalls(toolCalls).map(({ id, ...called }) => ({ id, type: 'function', function: called }));
+  return wholeCalls(toolCalls).map(({ id, name, ...whole }) => ({
+    id,
+    type: whole.isInput === true ? 'custom' : 'function',
+    ...calledOf({ name }, whole),
+  }));
 }
+
+const calledOf = (
+  name: object,
+  { isInput, arguments: text }: Pick<ToolCallDelta, 'arguments' | 'isInput'>,
+) => (isInput === true ? { custom: { ...name, input: text } } : { function: { ...name, arguments: text } });
 
 function answer(object: string, { id, created, model }: AnswerHead, choices: readonly object[]): object {
   return { id, object, created, model, choices, system_fingerprint: systemFingerprint };

@@ -4,6 +4,7 @@ import type { ApiError } from '../../request/body/api-error.js';
 import { parseRequest, type ApiRequest } from '../../request/parse/parse-request.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
 import type { AnswerProtocol, AnswerWriter, UsageSoFar } from './answer-protocol.js';
+import { CustomInputs } from './custom-inputs.js';
 import { usageBody, type AnswerHead, type AnswerShape, type WholeChoice } from './answer-shape.js';
 import type { Usage } from '../generation/generation.js';
 import { placesOf, type TokenTexts } from './logprob-shapes.js';
@@ -31,6 +32,8 @@ export function chunkProtocol(kind: 'chat' | 'completions', shape: AnswerShape):
 class ChunkWriter implements AnswerWriter {
   /** In the text of each choice that has begun. */
   private readonly places: TextPlaces[] = [];
+  /** Of each choice that has begun. */
+  private readonly inputs: CustomInputs[] = [];
   private unfinished: number;
 
   constructor(
@@ -52,7 +55,8 @@ class ChunkWriter implements AnswerWriter {
     const before = eachChunk === null ? null : { ...eachChunk, completionTokens: 0, reasoningTokens: 0 };
     const opening = this.places[index] === undefined ? shape.opening(head, index, delta, texts) : null;
     const places = (this.places[index] ??= placesOf(texts));
-    const parts = onePerCall(opening === null ? delta : { ...delta, promptTokenIds: null });
+    const said = (this.inputs[index] ??= this.newInputs()).of(delta);
+    const parts = onePerCall(opening === null ? said : { ...said, promptTokenIds: null });
     const last = parts.length - 1;
     const chunks = parts.map((part, i) =>
       this.event(
@@ -80,6 +84,11 @@ class ChunkWriter implements AnswerWriter {
   }
 
   whole(choices: readonly WholeChoice[]): object {
-    return this.shape.whole(this.head, choices, this.texts);
+    const said = choices.map((choice) => this.newInputs().of(choice));
+    return this.shape.whole(this.head, said, this.texts);
+  }
+
+  private newInputs(): CustomInputs {
+    return new CustomInputs(this.parsed.tools?.custom ?? new Set());
   }
 }

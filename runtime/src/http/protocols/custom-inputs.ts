@@ -10,11 +10,18 @@ export class CustomInputs {
   /** @param names of the custom tools */
   constructor(private readonly names: ReadonlySet<string>) {}
 
+  /** The delta with inputs in the place of the arguments that hold them. */
+  of<Delta extends { readonly toolCalls: readonly ToolCallDelta[] }>(delta: Delta): Delta {
+    return { ...delta, toolCalls: this.read(delta.toolCalls) };
+  }
+
   read(calls: readonly ToolCallDelta[]): readonly ToolCallDelta[] {
     if (this.names.size === 0) return calls;
     return calls.map((call) => {
       if (call.start !== null) this.#open = this.names.has(call.start.name) ? new InputText() : null;
-      return this.#open === null ? call : { ...call, arguments: this.#open.push(call.arguments) };
+      return this.#open === null
+        ? call
+        : { ...call, arguments: this.#open.push(call.arguments), isInput: true };
     });
   }
 }

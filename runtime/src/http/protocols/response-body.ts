@@ -5,9 +5,10 @@ import type { ResponsesRequest } from '../../request/parse/parse-responses.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
 import type { AnswerHead } from './answer-shape.js';
 import type { Usage } from '../generation/generation.js';
+import type { ResponseBody, StoredItem } from '../stored-responses/stored-response.js';
 
 export type ResponseState =
-  | { readonly status: 'in_progress' | 'completed' | 'incomplete' }
+  | { readonly status: 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'cancelled' }
   | { readonly status: 'failed'; readonly error: ApiError };
 
 export const stateAtEnd = ({ finish }: TextDelta): ResponseState => ({
@@ -15,12 +16,12 @@ export const stateAtEnd = ({ finish }: TextDelta): ResponseState => ({
 });
 
 export function responseBody(
-  { parsed, fields }: ResponsesRequest,
+  { parsed, fields, stores }: ResponsesRequest,
   { id, created, model }: AnswerHead,
   state: ResponseState,
-  output: readonly object[],
+  output: readonly StoredItem[],
   usage: Usage | null,
-): object {
+): ResponseBody {
   const { sampling } = parsed;
   return {
     id,
@@ -46,11 +47,13 @@ export function responseBody(
     tools: (fields.tools ?? []).map(toolOf),
     top_p: sampling.topP,
     user: fields.user ?? null,
-    background: false,
-    previous_response_id: null,
+    background: fields.background ?? false,
+    previous_response_id: fields.previous_response_id ?? null,
     service_tier: 'default',
-    // Whatever was asked for: nothing is stored here.
-    store: false,
+    // Of OpenAI's own models; its clients count on the member.
+    access_programs: null,
+    // Whatever was asked for, it is stored only where there is a store.
+    store: stores,
     top_logprobs: fields.top_logprobs ?? 0,
     truncation: 'disabled',
   };

@@ -6,6 +6,7 @@ import type { GeneratedToken } from '../../request/text/text-stream.js';
 import type { AnswerPart, PartEvent } from './answer-parts.js';
 import { scoredTokens, type TokenTexts } from './logprob-shapes.js';
 import type { TypedData } from './sse-event.js';
+import type { StoredItem } from '../stored-responses/stored-response.js';
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
@@ -30,7 +31,7 @@ const kindOf = ({ kind, call }: AnswerPart, { custom }: ItemsOf): keyof typeof i
 const idOf = (part: AnswerPart, answer: ItemsOf): string =>
   `${idPrefixes[kindOf(part, answer)]}${answer.id.replace(/^resp_/, '')}-${String(part.index)}`;
 
-export function itemOf(part: AnswerPart, answer: ItemsOf, status: ItemStatus): object {
+export function itemOf(part: AnswerPart, answer: ItemsOf, status: ItemStatus): StoredItem {
   const id = idOf(part, answer);
   // What has begun has no content part yet: an event of its own adds it.
   const content = status === 'in_progress' ? [] : [contentOf(part, answer)];
@@ -43,22 +44,31 @@ export function itemOf(part: AnswerPart, answer: ItemsOf, status: ItemStatus): o
     case 'text':
       return { id, type: 'message', role: 'assistant', content, status };
     case 'call': {
-      const called = { call_id: part.call?.id, ...nameOf(part, answer), arguments: part.text };
+      const called = { call_id: callIdOf(part), ...nameOf(part, answer), arguments: part.text };
       return { id, type: 'function_call', ...called, status };
     }
     case 'custom': {
-      const { id: call_id, name } = part.call ?? {};
-      return { id, type: 'custom_tool_call', call_id, name, input: part.text, status };
+      const { name } = nameOf(part, answer);
+      return { id, type: 'custom_tool_call', call_id: callIdOf(part), name, input: part.text, status };
     }
   }
 }
 
 /** What the client calls the function of a call. */
-function nameOf({ call }: AnswerPart, { namespaced }: ItemsOf): { name?: string; namespace?: string } {
-  return call === null ? {} : (namespaced.get(call.name) ?? { name: call.name });
+function nameOf({ call }: AnswerPart, { namespaced }: ItemsOf): { name: string; namespace?: string } {
+  const name = call?.name ?? '';
+  return namespaced.get(name) ?? { name };
 }
 
-const contentOf = ({ kind, text, tokens }: AnswerPart, { texts }: ItemsOf): object =>
+const callIdOf = ({ call }: AnswerPart): string => call?.id ?? '';
+
+interface ContentPart {
+  readonly type: string;
+  readonly text: string;
+  readonly [more: string]: unknown;
+}
+
+const contentOf = ({ kind, text, tokens }: AnswerPart, { texts }: ItemsOf): ContentPart =>
   kind === 'reasoning'
     ? { type: 'reasoning_text', text }
     : { type: 'output_text', text, annotations: [], logprobs: scoredTokens(tokens, texts) };

@@ -72,6 +72,23 @@ test.each<[object, string, string]>([
   [{ input: [{ type: 'function_call', name: 'a' }] }, 'input.0.call_id', 'input.0.arguments is required'],
   [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input.0.type', 'nothing is stored here'],
   [
+    { input: [{ type: 'configuration_update', reasoning: { effort: 'low' } }] },
+    'input.0.type',
+    'send reasoning and text with the request',
+  ],
+  [
+    { input: [{ type: 'function_call', call_id: 'a', name: null, arguments: '{}' }] },
+    'input.0.name',
+    'must be string',
+  ],
+  [
+    { input: [{ type: 'function_call_output', name: 'time', output: '1' }] },
+    'input.0.call_id',
+    'is required',
+  ],
+  [{ tools: [{ type: 'function', name: 'a', async: true }] }, 'tools.0.async', 'must be false'],
+  [{ tools: [{ type: 'custom', name: 'a', async: true }] }, 'tools.0.async', 'must be false'],
+  [
     { input: [{ role: 'assistant', content: [{ type: 'refusal' }] }] },
     'input.0.content.0.refusal',
     'is required',

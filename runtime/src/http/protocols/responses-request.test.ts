@@ -29,9 +29,18 @@ describe('the model is given', () => {
   test('the items of earlier answers as its template has them', async () => {
     server.script = thinksAndCalls;
     const { output: answered } = await client.responses.create({ ...body, tools });
+    // As clients write what is not there.
+    const unsaid = { id: null, name: null, namespace: null, caller: null, status: null };
     const results = answered.flatMap((item) =>
       item.type === 'function_call'
-        ? [{ type: 'function_call_output' as const, call_id: item.call_id, output: `${item.name} of it` }]
+        ? [
+            {
+              ...unsaid,
+              type: 'function_call_output' as const,
+              call_id: item.call_id,
+              output: `${item.name} of it`,
+            },
+          ]
         : [],
     );
     await client.responses.create({
@@ -70,7 +79,12 @@ describe('the model is given', () => {
     const plain = { ...body, tools };
     const withMore = {
       ...plain,
-      tools: tools.map((tool) => ({ ...tool, allowed_callers: ['direct'], defer_loading: false })),
+      tools: tools.map((tool) => ({
+        ...tool,
+        allowed_callers: ['direct'],
+        defer_loading: false,
+        async: false,
+      })),
       client_metadata: { 'x-codex-installation-id': 'a' },
       reasoning: { effort: null, summary: 'detailed' },
       include: [],
@@ -164,6 +178,20 @@ test('sampling, structured output and the user reach the engine', async () => {
     grammar: { kind: 'jsonSchema' },
     fairnessKey: 'me',
   });
+});
+
+test('what vLLM’s Responses take beside OpenAI’s reaches the engine', async () => {
+  const penalties = { presence_penalty: 0.5, frequency_penalty: 0.25, repetition_penalty: 1.5 };
+  const tokens = { logit_bias: { 65: -100 }, stop_token_ids: [7], ignore_eos: true };
+  const asked = { ...body, ...penalties, ...tokens, stop: 'é', include_stop_str_in_output: true };
+  const response = await server.post('/v1/responses', asked);
+  expect(await response.json()).toMatchObject({
+    status: 'completed',
+    output: [{ content: [{ text: 'Hi é' }] }],
+  });
+  const { sampling, rules, stopTokens } = server.engine.requests[0]!;
+  expect(sampling).toMatchObject({ presencePenalty: 0.5, frequencyPenalty: 0.25, repetitionPenalty: 1.5 });
+  expect([[...rules!.biased], [...stopTokens]]).toEqual([[65], [7]]);
 });
 
 test('a prompt is counted without an answer, by OpenAI’s own client', async () => {

@@ -23,11 +23,19 @@ const callOf = (name: string, given: string): string => {
   }
 };
 
-async function chat({ url }: ScriptedServer, stream: boolean, choice: Choice): Promise<Said> {
+/** What a tool takes; undefined: one text. */
+export type Parameters = Readonly<Record<string, unknown>> | undefined;
+
+async function chat(
+  { url }: ScriptedServer,
+  stream: boolean,
+  choice: Choice,
+  taken?: Parameters,
+): Promise<Said> {
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
   const tools = responsesTools.map(({ name, parameters }) => ({
     type: 'function' as const,
-    function: { name, parameters },
+    function: { name, parameters: taken ?? parameters },
   }));
   const messages = [{ role: 'user' as const, content: 'x' }];
   const asked = { model: 'tiny', messages, tools, tool_choice: choice };
@@ -56,9 +64,15 @@ async function chat({ url }: ScriptedServer, stream: boolean, choice: Choice): P
   return { text, calls: calls.map(({ name, given }) => callOf(name, given)), ended };
 }
 
-async function responses(server: ScriptedServer, stream: boolean, tool_choice: Choice): Promise<Said> {
+async function responses(
+  server: ScriptedServer,
+  stream: boolean,
+  tool_choice: Choice,
+  taken?: Parameters,
+): Promise<Said> {
   const client = responsesClient(server);
-  const asked = { ...responsesBody, tools: responsesTools, tool_choice };
+  const tools = responsesTools.map((tool) => ({ ...tool, parameters: taken ?? tool.parameters }));
+  const asked = { ...responsesBody, tools, tool_choice };
   let response = stream ? null : await client.responses.create(asked);
   if (stream)
     for await (const event of await client.responses.create({ ...asked, stream }))
@@ -76,9 +90,18 @@ const textOf = (part: { readonly text: string } | { readonly refusal: string }):
 
 const anthropicChoices = { auto: 'auto', required: 'any', none: 'none' } as const;
 
-async function messages(server: ScriptedServer, stream: boolean, choice: Choice): Promise<Said> {
+async function messages(
+  server: ScriptedServer,
+  stream: boolean,
+  choice: Choice,
+  taken?: Parameters,
+): Promise<Said> {
   const client = messagesClient(server);
-  const asked = { ...messagesBody, tools: messagesTools, tool_choice: { type: anthropicChoices[choice] } };
+  const tools = messagesTools.map(({ name, input_schema }) => ({
+    name,
+    input_schema: { ...(taken ?? input_schema), type: 'object' as const },
+  }));
+  const asked = { ...messagesBody, tools, tool_choice: { type: anthropicChoices[choice] } };
   if (!stream) {
     const { content, stop_reason } = await client.messages.create(asked);
     const calls = content.flatMap((block) => (block.type === 'tool_use' ? block : []));

@@ -14,6 +14,7 @@ import type { Admission } from '../access/admission.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { BodyBudget } from '../bodies/body-budget.js';
 import { recordOf, type RecordParts } from '../access/request-record.js';
+import type { StoredResponses } from '../stored-responses/stored-responses.js';
 import type { ModelNames } from './served-model.js';
 
 export interface ServerParts extends RecordParts {
@@ -33,6 +34,8 @@ export interface ServerParts extends RecordParts {
   readonly maxConnections: number;
   /** Of web pages that may read answers; `*`: every one. */
   readonly corsOrigins: readonly string[];
+  /** Null: no response is stored. */
+  readonly storedResponses: StoredResponses | null;
 }
 
 /** A request that is generating, or waits for its turn. */
@@ -47,7 +50,9 @@ export interface RunningRequest extends AccountedRequest {
 }
 
 /**
- * Runs the part of a request that costs something, generating or not: admitted, accounted, listed for the drain, aborted when the client goes away.
+ * Runs the part of a request that costs something, generating or not: admitted, accounted, listed for the drain, aborted
+ * when the client goes away, unless it outlives the connection.
+ * @param run gets what ends it, too
  * @throws ApiError queue_full, rate_limit_exceeded; why it was ended, if it was
  */
 export async function whileAdmitted(
@@ -55,7 +60,8 @@ export async function whileAdmitted(
   response: Response,
   request: AccountedRequest,
   generations: number,
-  run: (signal: AbortSignal, account: RequestAccount) => Promise<void>,
+  run: (signal: AbortSignal, account: RequestAccount, end: (reason: ApiError) => void) => Promise<void>,
+  { outlivesConnection = false } = {},
 ): Promise<void> {
   const account = openAccount(parts.access, request, response);
   const controller = new AbortController();
@@ -68,10 +74,10 @@ export async function whileAdmitted(
     leave = parts.admission.enter(generations, account.keyId);
     recordOf(response).admitted(request);
     parts.running.add(running);
-    response.once('close', gone);
+    if (!outlivesConnection) response.once('close', gone);
     // Who went while the body was unpacked gets no answer any more.
     if (response.req.socket.destroyed) gone();
-    await run(controller.signal, account);
+    await run(controller.signal, account, (reason) => controller.abort(reason));
   } catch (error) {
     account.refused(recordOf(response).bodyTokens);
     // What was ended fails in whatever it was at.

@@ -1,11 +1,12 @@
 // POST of every protocol of generated answers, streamed and not: read, admit, generate, write.
 
+import { headers } from '@llmservice/crds';
 import type { Request, RequestHandler, Response } from 'express';
-import type { RequestAccount } from '../../keys/request-account.js';
-import { ApiError } from '../../request/body/api-error.js';
+import type { AccountedRequest, RequestAccount } from '../../keys/request-account.js';
+import { ApiError, type Wording } from '../../request/body/api-error.js';
 import type { ApiRequest } from '../../request/parse/parse-request.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
-import type { AnswerProtocol, AnswerWriter } from '../protocols/answer-protocol.js';
+import type { AnswerProtocol, AnswerWriter, ReadRequest } from '../protocols/answer-protocol.js';
 import { addUsage, type AnswerHead, type WholeChoice } from '../protocols/answer-shape.js';
 import { bestChoices } from '../protocols/best-choices.js';
 import { asApiError, Generation, type Usage } from '../generation/generation.js';
@@ -18,45 +19,87 @@ import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from '../
 import { SseStream } from './sse-stream.js';
 
 export function answerRoute(parts: ServerParts, protocol: AnswerProtocol): RequestHandler {
+  return worded(protocol.wordings, (request, response) => answer(parts, protocol, request, response));
+}
+
+/** A handler whose errors are in the words of its clients' protocol. */
+export function worded(
+  wordings: readonly Wording[],
+  handle: (request: Request, response: Response) => Promise<void>,
+): RequestHandler {
   return async (request, response) => {
     try {
-      await answer(parts, protocol, request, response);
+      await handle(request, response);
     } catch (error) {
-      throw error instanceof ApiError ? error.worded(protocol.wordings) : error;
+      throw error instanceof ApiError ? error.worded(wordings) : error;
     }
   };
 }
 
-async function answer(
+/** A request that was read, of which nothing runs yet. */
+interface AskedAnswer<Writer extends AnswerWriter> {
+  readonly parsed: ApiRequest;
+  readonly writer: ReadRequest<Writer>['writer'];
+  readonly head: AnswerHead;
+  readonly accounted: AccountedRequest;
+  /** Generations. */
+  readonly count: number;
+}
+
+/** @throws ApiError */
+export async function readAnswer<Writer extends AnswerWriter>(
   parts: ServerParts,
-  protocol: AnswerProtocol,
+  protocol: AnswerProtocol<Writer>,
   request: Request,
   response: Response,
-): Promise<void> {
+): Promise<AskedAnswer<Writer>> {
   const { model } = parts.lifecycle.requireServing();
   const id = newId(protocol.idPrefix);
   // Of refusals too, which people report by it.
   nameAnswer(response, id);
   for (const name of protocol.idHeaders) response.setHeader(name, id);
-  const { parsed, writer } = protocol.read(request.body, model.defaults, randomSeed());
+  const { parsed, writer } = await protocol.read(request.body, model.defaults, randomSeed());
+  const hasOwnTemplate = parsed.prompts.some((prompt) => prompt.kind === 'messages' && prompt.template !== null);
+  if (parsed.tools !== null && model.chatTemplate?.describesTools === true && !hasOwnTemplate)
+    response.setHeader(headers.tools, 'described');
   const head: AnswerHead = {
     id,
     created: Math.floor(Date.now() / 1000),
     model: resolveName(parts.names, parsed.model, request),
   };
-  const { choices } = parsed;
-  const count = parsed.prompts.length * choices.generated;
-  const accounted = { id: head.id, route: routeOf(request), model: head.model };
+  const count = parsed.prompts.length * parsed.choices.generated;
+  return { parsed, writer, head, accounted: { id, route: routeOf(request), model: head.model }, count };
+}
+
+/** @throws ApiError: nothing of it runs then */
+export async function startAnswer<Writer extends AnswerWriter>(
+  parts: ServerParts,
+  { parsed, head, writer }: AskedAnswer<Writer>,
+  signal: AbortSignal,
+  account: RequestAccount,
+): Promise<{ readonly generations: readonly Generation[]; readonly writer: Writer }> {
+  const { tokenizer } = parts.lifecycle.requireServing().model;
+  const generations = await startAll(parts, parsed, head, signal, account);
+  const texts = parsed.details.tokensAsIds ? textsById(tokenizer) : textsOf(tokenizer, parsed);
+  return { generations, writer: writer(head, texts) };
+}
+
+export async function answer(
+  parts: ServerParts,
+  protocol: AnswerProtocol,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const asked = await readAnswer(parts, protocol, request, response);
+  const { parsed, accounted, count } = asked;
   await whileAdmitted(parts, response, accounted, count, async (signal, account) => {
-    const generations = await startAll(parts, parsed, head, signal, account);
-    const { tokenizer } = model;
-    const texts = parsed.details.tokensAsIds ? textsById(tokenizer) : textsOf(tokenizer, parsed);
-    const answerWriter = writer(head, texts);
+    const { generations, writer } = await startAnswer(parts, asked, signal, account);
     if (parsed.stream) {
-      await stream(new SseStream(response, protocol.keepAlive), generations, answerWriter);
+      await stream(new SseStream(response, protocol.keepAlive, parsed.obfuscates), generations, writer);
       return;
     }
-    const whole = answerWriter.whole(bestChoices(await Promise.all(generations.map(readWhole)), choices));
+    const read = await Promise.all(generations.map(readWhole));
+    const whole = await writer.whole(bestChoices(read, parsed.choices));
     await sendJson(response, whole, parts.turns, signal);
   });
 }
@@ -116,8 +159,20 @@ function isEmpty(delta: TextDelta): boolean {
   return content === '' && reasoning === '' && toolCalls.length === 0 && logprobs.length === 0 && !hasIds;
 }
 
-async function stream(
-  sse: SseStream,
+/** Where the events of an answer go. */
+export interface EventSink {
+  /** Whether errors have to be events. */
+  readonly hasBegun: boolean;
+  /** Resolves once more may be sent. */
+  send(...events: readonly string[]): Promise<void>;
+  /** With the last events. */
+  end(...events: readonly string[]): void;
+  /** Whoever asked is answered otherwise. */
+  abandon(): void;
+}
+
+export async function stream(
+  sse: EventSink,
   generations: readonly Generation[],
   answerWriter: AnswerWriter,
 ): Promise<void> {
@@ -129,7 +184,7 @@ async function stream(
       const own = (): Usage => generations[index]?.ownUsage ?? all();
       await sse.send(...answerWriter.delta(index, delta, { all, own }));
     }
-    sse.end(...answerWriter.end(all()));
+    sse.end(...(await answerWriter.end(all())));
   } catch (error) {
     if (!sse.hasBegun) {
       sse.abandon();

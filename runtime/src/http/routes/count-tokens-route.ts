@@ -1,8 +1,8 @@
 // POST messages/count_tokens and responses/input_tokens: how long the prompt is that the fields make. The engine has no part
 // in it.
 
-import type { RequestHandler } from 'express';
-import { ApiError, type Wording } from '../../request/body/api-error.js';
+import type { RequestHandler, Response } from 'express';
+import type { Wording } from '../../request/body/api-error.js';
 import type { GenerationDefaults } from '../../request/fields/generation-defaults.js';
 import { messagesWordings, parseCountTokens } from '../../request/parse/parse-messages.js';
 import type { ApiRequest } from '../../request/parse/parse-request.js';
@@ -10,6 +10,8 @@ import { parseResponses, responsesWordings } from '../../request/parse/parse-res
 import { encodePrompt } from '../../request/prepare/prepare-generation.js';
 import { resolveName } from '../replica/served-model.js';
 import type { ServerParts } from '../replica/server-parts.js';
+import { worded } from './answer-route.js';
+import { askerOf } from './asker-of.js';
 import { answerText } from './text-work.js';
 
 interface CountProtocol {
@@ -17,7 +19,7 @@ interface CountProtocol {
   /** Members of the answer besides the count. */
   readonly answer: object;
   /** @throws ApiError invalid_request, with every violation */
-  read(body: unknown, defaults: GenerationDefaults): ApiRequest;
+  read(body: unknown, defaults: GenerationDefaults, response: Response): ApiRequest | Promise<ApiRequest>;
 }
 
 export const messagesCount: CountProtocol = {
@@ -26,28 +28,27 @@ export const messagesCount: CountProtocol = {
   read: parseCountTokens,
 };
 
-export const responsesCount: CountProtocol = {
+export const responsesCount = (parts: ServerParts): CountProtocol => ({
   wordings: responsesWordings,
   answer: { object: 'response.input_tokens' },
-  read: (body, defaults) => parseResponses(body, defaults, 0n).parsed,
-};
+  async read(body, defaults, response) {
+    const earlier = await parts.storedResponses?.earlier(askerOf(parts, response), body);
+    return parseResponses(body, defaults, 0n, earlier ?? null).parsed;
+  },
+});
 
 export function countTokensRoute(parts: ServerParts, protocol: CountProtocol): RequestHandler {
-  return async (request, response) => {
-    try {
-      await answerText(parts, request, response, async ({ model, signal, spend }) => {
-        const { model: asked, prompts, tools } = protocol.read(request.body, model.defaults);
-        resolveName(parts.names, asked, request);
-        const how = { maxPromptTokens: null, named: 'the prompt', signal };
-        const counts = await Promise.all(
-          prompts.map((source) => encodePrompt(source, tools, model, 'messages', how)),
-        );
-        const tokens = counts.reduce((sum, { length }) => sum + length, 0);
-        spend(tokens);
-        return { ...protocol.answer, input_tokens: tokens };
-      });
-    } catch (error) {
-      throw error instanceof ApiError ? error.worded(protocol.wordings) : error;
-    }
-  };
+  return worded(protocol.wordings, (request, response) =>
+    answerText(parts, request, response, async ({ model, signal, spend }) => {
+      const { model: asked, prompts, tools } = await protocol.read(request.body, model.defaults, response);
+      resolveName(parts.names, asked, request);
+      const how = { maxPromptTokens: null, named: 'the prompt', signal };
+      const counts = await Promise.all(
+        prompts.map((source) => encodePrompt(source, tools, model, 'messages', how)),
+      );
+      const tokens = counts.reduce((sum, { length }) => sum + length, 0);
+      spend(tokens);
+      return { ...protocol.answer, input_tokens: tokens };
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 // POST /v2/models/NAME/infer: texts in a BYTES tensor, as KServe's and MLServer's clients send them.
 
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { scriptOf, thinksAndCalls } from '../call-script.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 
@@ -78,6 +78,77 @@ test.each<[body: object, param: string, message: string]>([
     { error: { param, message: expect.stringContaining(message) } },
   ]);
   expect(server.engine.requests).toEqual([]);
+});
+
+describe('texts behind the JSON, as KServe clients send tensors', () => {
+  const tensor = (...texts: string[]): Buffer =>
+    Buffer.concat(
+      texts.flatMap((text) => {
+        const length = Buffer.alloc(4);
+        length.writeUInt32LE(Buffer.byteLength(text));
+        return [length, Buffer.from(text)];
+      }),
+    );
+  const send = async (json: object, tail: Buffer, jsonBytes?: string) => {
+    const head = Buffer.from(JSON.stringify(json));
+    const response = await fetch(server.url + path, {
+      method: 'POST',
+      body: Buffer.concat([head, tail]),
+      headers: {
+        'content-type': 'application/octet-stream',
+        'inference-header-content-length': jsonBytes ?? String(head.length),
+      },
+    });
+    return { status: response.status, answer: await response.json() };
+  };
+  const inputOf = (bytes: number, count = 1): object => ({
+    ...{ name: 'text_input', shape: [count], datatype: 'BYTES' },
+    parameters: { binary_data_size: bytes },
+  });
+
+  test('are answered as those in it', async () => {
+    const texts = ['Zürich', ''];
+    const tail = tensor(...texts);
+    const inputs = [inputOf(tail.length, 2)];
+    const parameters = { temperature: 0, seed: 5 };
+    expect(await send({ inputs, parameters }, tail)).toMatchObject({
+      status: 200,
+      answer: { outputs: [{ shape: [2], data: ['Hi!', 'Hi!'] }] },
+    });
+    await ask({ inputs: [textsOf(...texts)], parameters });
+    const [first, second, ...others] = server.engine.requests.map((each) => ({ ...each, id: '' }));
+    expect(others).toEqual([first, second]);
+  });
+
+  const one = tensor('x');
+  test.each<[json: object, tail: Buffer, jsonBytes: string | undefined, message: string]>([
+    [{ inputs: [inputOf(9)] }, one, undefined, 'inputs.0 has fewer bytes than its binary_data_size'],
+    [{ inputs: [inputOf(2)] }, one, undefined, 'is longer than what is left of its bytes'],
+    [{ inputs: [inputOf(5)] }, tensor('xyz'), undefined, 'is longer than what is left of its bytes'],
+    [{ inputs: [inputOf(5)] }, tensor('x', 'y'), undefined, '5 bytes after the JSON belong to no input'],
+    [{ inputs: [inputOf(-1)] }, one, undefined, 'inputs.0 has fewer bytes'],
+    [{ inputs: [{ ...inputOf(5), data: ['x'] }] }, one, undefined, 'has data and binary_data_size'],
+    [{ inputs: [inputOf(4 * 257)] }, Buffer.alloc(4 * 257), undefined, 'has more than 256 texts'],
+    [{ inputs: [inputOf(5)] }, one, '9999', 'Inference-Header-Content-Length is "9999"'],
+    [{ inputs: [inputOf(5)] }, one, 'x', 'Inference-Header-Content-Length is "x"'],
+    [{ inputs: [inputOf(5, 2)] }, one, undefined, 'is [2], and data has 1 texts'],
+    [{ inputs: 5 }, one, undefined, '5 bytes after the JSON belong to no input'],
+  ])('are refused: %j', async (json, tail, jsonBytes, message) => {
+    expect(await send(json, tail, jsonBytes)).toMatchObject({
+      status: 400,
+      answer: { error: { message: expect.stringContaining(message) } },
+    });
+    expect(server.engine.requests).toEqual([]);
+  });
+});
+
+test('takes the name of a model that KServe clients repeat in the body', async () => {
+  const body = { model_name: 'small', inputs: [textsOf('x')] };
+  expect(await ask(body)).toMatchObject({ status: 200, answer: { model_name: 'tiny' } });
+  expect(await ask({ ...body, model_name: 'other' })).toMatchObject({
+    status: 404,
+    answer: { error: { code: 'model_not_found', message: expect.stringContaining('"other"') } },
+  });
 });
 
 test('a model that is not served is not found, and one that is not loaded not ready', async () => {

@@ -96,6 +96,26 @@ test.each([
     'ends at 299',
   ],
   [
+    'an end token outside the vocabulary',
+    '/v1/completions',
+    { prompt: 'x', stop_token_ids: [2, 300] },
+    400,
+    'invalid_request',
+    'stop_token_ids',
+    'stop_token_ids has the token id 300',
+  ],
+  ...['image_url', 'input_audio', 'video_url', 'file'].map(
+    (type): [string, string, object, number, string, string, string] => [
+      `${type} in a chat`,
+      '/v1/chat/completions',
+      { messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, { type }] }] },
+      400,
+      'invalid_request',
+      'messages.0.content.1',
+      'and the model reads text only',
+    ],
+  ),
+  [
     'one of several prompts, which is empty',
     '/v1/completions',
     { prompt: ['a', '', 'b'], add_special_tokens: false },
@@ -191,6 +211,16 @@ test.each([
   ...['/classify', '/pooling'].map(
     (path) => [path, path, {}, 404, 'route_not_found', null, 'no head that classifies'] as const,
   ),
+  ...Object.entries({
+    '/v1/conversations': 'send previous_response_id',
+    '/v1/conversations/conv_1/items': 'send previous_response_id',
+    '/v1/files': 'no batches run',
+    '/v1/batches/batch_1/cancel': 'no batches run',
+    '/v1/chat/completions/batch': 'send each conversation by itself',
+    '/v1/chat/completions/derender': 'parsed where they are generated',
+    '/inference/v1/generate': 'takes token ids as prompt',
+    '/abort_requests': '/v1/responses/{id}/cancel',
+  }).map(([path, why]) => [path, path, {}, 404, 'route_not_found', null, why] as const),
   ['a path that is no text', '/v1/models/%ff:predict', {}, 400, 'invalid_request', null, 'cannot be read'],
 ])('%s', async (_, path, body, status, code, param, message) => {
   const response = await server.post(path, body);

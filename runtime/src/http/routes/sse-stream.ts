@@ -2,16 +2,21 @@
 // so that proxies keep the connection, back-pressure from the client's socket.
 
 import type { Response } from 'express';
+import { obfuscated } from './obfuscated.js';
 
 const silenceMs = 15_000;
 
 export class SseStream {
   private readonly keepAlive: NodeJS.Timeout;
 
-  /** @param comment sent after silence */
+  /**
+   * @param comment sent after silence
+   * @param obfuscates whether events that are sent, but for the last ones, are not to show how long their texts are
+   */
   constructor(
     private readonly response: Response,
     comment: string,
+    private readonly obfuscates = false,
   ) {
     this.keepAlive = setInterval(() => {
       void this.write(comment);
@@ -25,11 +30,17 @@ export class SseStream {
     return this.response.headersSent;
   }
 
+  /** Answers before there is an event to send. */
+  begin(): void {
+    this.writeHead();
+    this.response.flushHeaders();
+  }
+
   /** Resolves when the client may get more; one call per engine step gives one flush per step. */
   async send(...events: readonly string[]): Promise<void> {
     if (events.length === 0) return;
     this.keepAlive.refresh();
-    await this.write(events.join(''));
+    await this.write((this.obfuscates ? events.map(obfuscated) : events).join(''));
   }
 
   /** With the last events. */

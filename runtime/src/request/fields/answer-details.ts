@@ -3,6 +3,7 @@
 import { boolean } from '../body/field-schemas.js';
 import { openAi, type FieldTable, type TableValues, type ValuesOf } from '../body/field-table.js';
 import { violationAt, type Violation } from '../body/violation.js';
+import { omitsReasoning, type ThinkingFields } from './thinking.js';
 
 /** vLLM's -1 asks for the whole vocabulary, of each token. */
 const alternatives = {
@@ -32,7 +33,8 @@ export const logprobsOf = {
 /** Of completions. */
 export const echoField = { echo: boolean } as const;
 
-type DetailFields = TableValues<typeof detailFields & typeof alternativesFields> &
+type DetailFields = ThinkingFields &
+  TableValues<typeof detailFields & typeof alternativesFields> &
   ValuesOf<typeof echoField> & { readonly logprobs?: boolean | number | undefined };
 
 export interface AnswerDetails {
@@ -57,7 +59,7 @@ export function readDetails(fields: DetailFields): AnswerDetails {
     echo: fields.echo === true,
     tokenIds: fields.return_token_ids === true,
     tokensAsIds: fields.return_tokens_as_token_ids === true,
-    omitsReasoning: fields.include_reasoning === false,
+    omitsReasoning: omitsReasoning(fields),
   };
 }
 

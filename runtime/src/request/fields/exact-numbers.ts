@@ -7,13 +7,14 @@
 import { randomInt } from 'node:crypto';
 import { textOfNumber } from '../../tools/exact-json.js';
 import { namesOf } from '../../tools/written-names.js';
+import type { Fields } from '../body/field-table.js';
 import type { Message } from './messages.js';
 
 /** Of one conversation, beyond which indices would have more digits. */
 const most = 1_000_000;
 
 export interface StoodIn {
-  readonly messages: readonly Message[];
+  readonly messages: readonly Fields[];
   readonly tools: readonly unknown[] | undefined;
   /** A text that was made of them, with what they had. */
   readonly restore: (text: string) => string;
@@ -35,9 +36,7 @@ export function withStandIns(messages: readonly Message[], tools?: readonly unkn
     return Object.fromEntries(namesOf(value).map((name) => [named(name), replaced(members.get(name))]));
   };
   const stoodIn = messages.map((message) =>
-    message['tool_calls'] === undefined
-      ? message
-      : { ...message, tool_calls: replaced(message['tool_calls']) },
+    message.tool_calls === undefined ? message : { ...message, tool_calls: replaced(message.tool_calls) },
   );
   const stoodInTools = tools?.map(replaced);
   const standIns = new RegExp(`${String(prefix)}(\\d{6})`, 'g');

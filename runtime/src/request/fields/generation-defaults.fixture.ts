@@ -7,6 +7,7 @@ export const noServerDefaults: ServerDefaults = {
   thinks: null,
   sampling: { thinking: {}, plain: {} },
   compatibility: compatibilities.none,
+  takesTemplates: false,
 };
 
 export const noDefaults = generationDefaults(checkpointDefaults(null, {}), noServerDefaults, true);

@@ -18,10 +18,13 @@ export interface ServerDefaults {
   readonly thinks: boolean | null;
   readonly sampling: SamplingDefaults;
   readonly compatibility: Compatibility;
+  /** Whether requests may bring chat templates of their own. */
+  readonly takesTemplates: boolean;
 }
 
 export interface GenerationDefaults extends CheckpointDefaults {
   readonly compatibility: Compatibility;
+  readonly takesTemplates: boolean;
   /** Whether the model thinks about requests that do not say; null: as the chat template has it. */
   readonly thinks: boolean | null;
   /** Whether the chat template has it think then. */
@@ -51,13 +54,14 @@ export function checkpointDefaults(
 
 export function generationDefaults(
   checkpoint: CheckpointDefaults,
-  { thinks, sampling, compatibility }: ServerDefaults,
+  { thinks, sampling, compatibility, takesTemplates }: ServerDefaults,
   thinksByItself: boolean,
 ): GenerationDefaults {
   return {
     ...checkpoint,
     sampling: firstSampling(sampling, compatibility.sampling, checkpoint.sampling),
     compatibility,
+    takesTemplates,
     thinks: thinks ?? compatibility.thinks,
     thinksByItself,
   };

@@ -7,7 +7,7 @@ import { text } from '../body/field-schemas.js';
 export const tensors = { input: 'text_input', output: 'text_output', reasoning: 'reasoning' } as const;
 
 /** As many as `instances` of :predict. */
-const maxTexts = 256;
+export const maxTexts = 256;
 
 /** What it says of a tensor's texts: how MLServer's clients name them. */
 const contentType = {
@@ -18,6 +18,8 @@ const contentType = {
 
 export const inferFields = {
   id: text,
+  // KServe's SDK says it again: the path has it too.
+  model_name: text,
   inputs: {
     type: 'array',
     minItems: 1,

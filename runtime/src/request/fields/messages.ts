@@ -4,24 +4,29 @@
 import { inexact, parseExactly } from '../../tools/exact-json.js';
 import { noteNames } from '../../tools/written-names.js';
 import { never, nullableText, text } from '../body/field-schemas.js';
-import { rendered, type Fields, type FieldTable, type ValueOf } from '../body/field-table.js';
+import { conversed, rendered, type Fields, type FieldTable, type ValueOf } from '../body/field-table.js';
 import { JsonBounds } from '../body/json-bounds.js';
+import { customCall, functionCallOf } from './custom-tools.js';
 
 /** Of an assistant's message, as an answer had them. */
 const toolCalls = {
   type: ['array', 'null'],
   items: {
     type: 'object',
-    required: ['function'],
     properties: {
       id: nullableText,
-      type: { const: 'function' },
+      type: { enum: ['function', 'custom'] },
       function: {
         type: 'object',
         required: ['name', 'arguments'],
         properties: { name: text, arguments: text },
       },
+      custom: customCall,
     },
+    // The type of a call of a function may stay away.
+    if: { required: ['type'], properties: { type: { const: 'custom' } } },
+    then: { required: ['custom'] },
+    else: { required: ['function'] },
   },
 } as const;
 
@@ -52,17 +57,28 @@ const message = {
   },
 } as const;
 
+/** Characters. The largest of public checkpoints have 20,000. */
+const maxTemplate = 65_536;
+
 export const conversationFields = {
   messages: {
     routes: rendered,
     schema: { type: 'array', minItems: 1, maxItems: 10000, items: message },
   },
+  chat_template: { routes: ['chat'], schema: { type: 'string', minLength: 1, maxLength: maxTemplate } },
+  // Texts to answer from, for templates that show them.
+  documents: { routes: conversed, schema: { type: 'array', maxItems: 1000, items: { type: 'object' } } },
 } as const satisfies FieldTable;
 
 export type RawMessage = ValueOf<typeof message>;
 export type RawCall = NonNullable<RawMessage['tool_calls']>[number];
 
-export type Message = Fields & { readonly role: string; readonly content: string };
+export type Message = Fields & {
+  readonly role: string;
+  readonly content: string;
+  readonly tool_calls?: readonly (Fields & { readonly id?: string | null })[];
+  readonly tool_call_id?: string | null;
+};
 
 /** Characters of a conversation's calls whose numbers are kept: to read them so takes ten times as long. */
 const maxExactChars = 262_144;
@@ -102,8 +118,15 @@ export function readMessages(messages: readonly RawMessage[]): Message[] {
 }
 
 /** Arguments as an object; what a model wrote that is none, or has too much in it, stays text, which some templates take. */
-function readCall(call: RawCall, parse: (text: string) => unknown): object {
-  return { ...call, function: { ...call.function, arguments: argumentsOf(call.function.arguments, parse) } };
+function readCall(
+  call: RawCall,
+  parse: (text: string) => unknown,
+): NonNullable<Message['tool_calls']>[number] {
+  const { custom, function: given, ...others } = call;
+  const called = custom === undefined ? given : functionCallOf(custom);
+  if (called === undefined) throw new Error('a call is of a function or of a custom tool');
+  const read = { ...called, arguments: argumentsOf(called.arguments, parse) };
+  return { ...others, type: 'function', function: read };
 }
 
 function argumentsOf(text: string, parse: (text: string) => unknown): unknown {

@@ -5,85 +5,15 @@ import type { Schema, Tool, ToolUse } from '../../tools/tool.js';
 import { JsonPatterns } from '../json-schema/json-patterns.js';
 import { unsupportedInSchema } from '../json-schema/json-schema-support.js';
 import { schemaToCompile } from '../json-schema/schema-formats.js';
-import { boolean, functionName, nullableBoolean, nullableText, text } from '../body/field-schemas.js';
-import {
-  conversed,
-  type FieldTable,
-  type Fields,
-  type TableValues,
-  type ValueOf,
-} from '../body/field-table.js';
 import { invalidRequest, violationAt, type Violation } from '../body/violation.js';
-
-const namedFunction = {
-  type: 'object',
-  required: ['type', 'function'],
-  properties: {
-    type: { const: 'function' },
-    function: { type: 'object', required: ['name'], properties: { name: text } },
-  },
-} as const;
-
-const toolChoice = {
-  description:
-    '"none", "auto", "required", {"type": "function", "function": {"name": NAME}} or {"type": "allowed_tools", "allowed_tools": {"mode": "auto" or "required", "tools": [FUNCTIONS AS BEFORE]}}',
-  anyOf: [
-    { enum: ['none', 'auto', 'required'] },
-    namedFunction,
-    {
-      type: 'object',
-      required: ['type', 'allowed_tools'],
-      properties: {
-        type: { const: 'allowed_tools' },
-        allowed_tools: {
-          type: 'object',
-          required: ['mode', 'tools'],
-          additionalProperties: false,
-          properties: {
-            mode: { enum: ['auto', 'required'] },
-            tools: { type: 'array', minItems: 1, maxItems: 128, items: namedFunction },
-          },
-        },
-      },
-    },
-  ],
-} as const;
-
-export const toolFields = {
-  tools: {
-    routes: conversed,
-    schema: {
-      type: 'array',
-      maxItems: 128,
-      items: {
-        type: 'object',
-        required: ['type', 'function'],
-        properties: {
-          type: { const: 'function' },
-          function: {
-            type: 'object',
-            required: ['name'],
-            properties: {
-              name: functionName,
-              description: nullableText,
-              parameters: { type: ['object', 'null'] },
-              strict: nullableBoolean,
-            },
-          },
-        },
-      },
-    },
-  },
-  tool_choice: { routes: ['chat'], schema: toolChoice },
-  parallel_tool_calls: { routes: ['chat', 'responses'], schema: boolean },
-} as const satisfies FieldTable;
-
-type ToolFields = TableValues<typeof toolFields>;
-type RawChoice = ValueOf<typeof toolChoice>;
+import { functionOf, type RawFunctionTool } from './custom-tools.js';
+import type { NamedTool, RawChoice, ToolFields } from './tool-fields.js';
 
 export interface RequestTools extends ToolUse {
-  /** Those that may be called, as the client gave them: what the chat template gets. */
-  readonly given: readonly Fields[];
+  /** Those that may be called, as functions: what the chat template gets. */
+  readonly given: readonly RawFunctionTool[];
+  /** Names of the custom tools, whose calls have an input. */
+  readonly custom: ReadonlySet<string>;
 }
 
 /** Of one schema, as of structured output. */
@@ -96,7 +26,10 @@ const maxCharacters = 65_536;
 export function readTools(
   fields: ToolFields & { readonly ignore_eos?: boolean | undefined },
 ): RequestTools | null {
-  const { tools: given = [], tool_choice: choice = 'auto' } = fields;
+  const { tools: asked = [], tool_choice: choice = 'auto' } = fields;
+  const given = asked.map((each): RawFunctionTool =>
+    each.type === 'custom' ? { type: 'function', function: functionOf(each.custom) } : each,
+  );
   const tools = given.map((each): Tool => ({
     name: each.function.name,
     parameters: each.function.parameters ?? null,
@@ -114,6 +47,7 @@ export function readTools(
   const mayCall = ({ name }: { readonly name: string }): boolean => allowed?.includes(name) ?? true;
   return {
     given: given.filter((each) => mayCall(each.function)),
+    custom: new Set(asked.flatMap((each) => (each.type === 'custom' ? each.custom.name : []))),
     tools: tools.filter(mayCall),
     choice: modeOf(choice),
     parallel: fields.parallel_tool_calls !== false,
@@ -123,13 +57,15 @@ export function readTools(
 /** Null: every tool. */
 function allowedNames(choice: RawChoice): readonly string[] | null {
   if (typeof choice === 'string' || choice.type !== 'allowed_tools') return null;
-  return choice.allowed_tools.tools.map((each) => each.function.name);
+  return choice.allowed_tools.tools.map(nameOf);
 }
 
 function modeOf(choice: Exclude<RawChoice, 'none'>): ToolUse['choice'] {
   if (typeof choice === 'string') return choice;
-  return choice.type === 'function' ? { name: choice.function.name } : choice.allowed_tools.mode;
+  return choice.type === 'allowed_tools' ? choice.allowed_tools.mode : { name: nameOf(choice) };
 }
+
+const nameOf = (tool: NamedTool): string => (tool.type === 'custom' ? tool.custom.name : tool.function.name);
 
 /** Whether the answer's calls follow a grammar. */
 export function holdsCalls(use: ToolUse | null): boolean {
@@ -140,7 +76,7 @@ function choiceViolations(tools: readonly Tool[], choice: RawChoice): Violation[
   const violation = (rule: string): Violation[] => [violationAt('tool_choice', rule)];
   if (typeof choice === 'string')
     return choice === 'required' && tools.length === 0 ? violation('required needs tools') : [];
-  const asked = allowedNames(choice) ?? (choice.type === 'function' ? [choice.function.name] : []);
+  const asked = allowedNames(choice) ?? (choice.type === 'allowed_tools' ? [] : [nameOf(choice)]);
   const names = tools.map((tool) => tool.name);
   const unknown = asked.filter((name) => !names.includes(name));
   return unknown.flatMap((name) =>

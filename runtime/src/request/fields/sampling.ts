@@ -16,9 +16,12 @@ export const samplingFields = {
 } as const satisfies FieldTable;
 
 export const penaltyFields = {
-  presence_penalty: { routes: all, schema: { type: 'number', minimum: -2, maximum: 2 } },
-  frequency_penalty: { routes: all, schema: { type: 'number', minimum: -2, maximum: 2 } },
-  repetition_penalty: { routes: all, schema: { type: 'number', minimum: aboveZero, maximum: 2 } },
+  presence_penalty: { routes: [...all, 'responses'], schema: { type: 'number', minimum: -2, maximum: 2 } },
+  frequency_penalty: { routes: [...all, 'responses'], schema: { type: 'number', minimum: -2, maximum: 2 } },
+  repetition_penalty: {
+    routes: [...all, 'responses'],
+    schema: { type: 'number', minimum: aboveZero, maximum: 2 },
+  },
 } as const satisfies FieldTable;
 
 const fieldsOfFamily = { ...samplingFields, ...penaltyFields };

@@ -1,7 +1,7 @@
 // Which model is asked, who asks, and when the engine takes the request.
 
 import { everyOpenAi, all, openAi, typed, type FieldTable, type TableValues } from '../body/field-table.js';
-import { boolean, text } from '../body/field-schemas.js';
+import { boolean, never, text } from '../body/field-schemas.js';
 
 /** Characters of a name that the client gives its request. */
 export const maxRequestName = 128;
@@ -47,12 +47,25 @@ export const callerFields = {
   // The client's own names of the request, which logs show: vLLM's and SGLang's.
   request_id: { routes: [...all, 'responses', 'embeddings'], schema: requestName },
   rid: { routes: [...all, 'responses', 'embeddings'], schema: requestName },
-  // One model is served in one way, nothing is stored, and every prefix is cached: these change neither.
+  // One model is served in one way, nothing is stored, and every prefix is cached: these change none of it.
   service_tier: {
     routes: openAiAnswers,
-    schema: { enum: ['auto', 'default', 'flex', 'scale', 'priority'] },
+    schema: { enum: ['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'] },
   },
   store: { routes: openAiAnswers, schema: boolean },
+  prompt_cache_options: {
+    routes: openAiAnswers,
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        mode: { enum: ['implicit', 'explicit', null] },
+        ttl: { enum: ['30m', '12h', null] },
+        prewarm: { enum: [false, null] },
+        comparison_response_id: { ...never, description: 'what the cache missed is not compared' },
+      },
+    },
+  },
   prompt_cache_retention: { routes: openAiAnswers, schema: { enum: ['in_memory', '24h'] } },
   verbosity: { routes: openAi, schema: { enum: verbosities } },
   // A prompt that is too long is refused in any case: nothing of it is dropped.

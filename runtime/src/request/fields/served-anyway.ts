@@ -1,4 +1,4 @@
-// Fields of vLLM's and SGLang's requests with the values that ask for what happens in any case.
+// Fields of vLLM's, SGLang's and llama.cpp's requests with the values that ask for what happens in any case.
 
 import { is, never } from '../body/field-schemas.js';
 import type { JsonSchema } from '../body/field-table.js';
@@ -11,7 +11,15 @@ export const servedAnyway: Readonly<Record<string, JsonSchema>> = {
   // A chunk for each step.
   stream_interval: is(1),
   return_token_offsets: is(false),
-  repetition_detection: never,
+  repetition_detection: { ...never, description: 'send frequency_penalty, or stop' },
+  stop_regex: { ...never, description: 'send stop: texts end an answer, and no patterns' },
+  logprob_token_ids: {
+    ...never,
+    description: 'send logit_bias and top_logprobs: of tokens that are named, none are reported',
+  },
   kv_transfer_params: never,
   lora_path: never,
+  cache_prompt: is(true),
+  timings_per_token: is(false),
+  return_progress: is(false),
 };

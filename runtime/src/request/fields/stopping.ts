@@ -4,18 +4,21 @@ import { boolean, stopString, tokenId } from '../body/field-schemas.js';
 import { all, type FieldTable, type TableValues } from '../body/field-table.js';
 import { violationAt, type Violation } from '../body/violation.js';
 
+/** vLLM's Responses take them too. */
+const routes = [...all, 'responses'] as const;
+
 export const stopFields = {
   stop: {
-    routes: all,
+    routes,
     schema: { ...stopString, type: ['string', 'array'], maxItems: 16, items: stopString },
   },
 } as const satisfies FieldTable;
 
 export const endFields = {
-  stop_token_ids: { routes: all, schema: { type: 'array', maxItems: 128, items: tokenId } },
-  include_stop_str_in_output: { routes: all, schema: boolean },
-  ignore_eos: { routes: all, schema: boolean },
-  skip_special_tokens: { routes: all, schema: boolean },
+  stop_token_ids: { routes, schema: { type: 'array', maxItems: 128, items: tokenId } },
+  include_stop_str_in_output: { routes, schema: boolean },
+  ignore_eos: { routes, schema: boolean },
+  skip_special_tokens: { routes, schema: boolean },
 } as const satisfies FieldTable;
 
 type StopFields = TableValues<typeof stopFields & typeof endFields>;

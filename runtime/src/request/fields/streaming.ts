@@ -15,8 +15,8 @@ export const streamFields = {
         include_usage: nullableBoolean,
         // vLLM's: usage so far on every chunk.
         continuous_usage_stats: nullableBoolean,
-        // OpenAI's: chunks are not padded.
-        include_obfuscation: { enum: [false, null] },
+        // OpenAI's: chunks are padded.
+        include_obfuscation: nullableBoolean,
       },
     },
   },
@@ -29,6 +29,8 @@ export interface Streaming {
   readonly includeUsage: boolean;
   /** Each chunk of a stream reports the usage so far. */
   readonly continuousUsage: boolean;
+  /** Events are padded, so that their sizes do not show how long their texts are. */
+  readonly obfuscates: boolean;
 }
 
 export function readStreaming({ stream, stream_options: options }: StreamFields): Streaming {
@@ -36,6 +38,7 @@ export function readStreaming({ stream, stream_options: options }: StreamFields)
     stream: stream === true,
     includeUsage: options?.include_usage === true,
     continuousUsage: options?.continuous_usage_stats === true,
+    obfuscates: options?.include_obfuscation === true,
   };
 }
 

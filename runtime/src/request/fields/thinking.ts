@@ -1,9 +1,9 @@
-// The one internal switch behind reasoning, enable_thinking, chat_template_kwargs.enable_thinking and reasoning_effort:
-// the template variable enable_thinking. Unless asked for, the server's default holds; if it has none, thinking is
-// off on :predict, and as the chat template has it elsewhere.
+// The one internal switch behind reasoning, thinking, enable_thinking, chat_template_kwargs.enable_thinking and
+// reasoning_effort: the template variable enable_thinking. Unless asked for, the server's default holds; if it has none,
+// thinking is off on :predict, and as the chat template has it elsewhere.
 // Templates that know more than on and off get reasoning_effort as well, as from vLLM.
 
-import { never } from '../body/field-schemas.js';
+import { never, nullableBoolean } from '../body/field-schemas.js';
 import {
   rendered,
   templated,
@@ -29,6 +29,31 @@ const switched = [
 ] as const;
 const saysSwitched = 'true or false, or a text such as "true" or "no"';
 const spelledBoolean = { description: saysSwitched, anyOf: switched } as const;
+const budgetTokens = { type: ['integer', 'null'], minimum: 0, maximum: 2147483647 } as const;
+/** OpenRouter's object. Its clients send it to other servers too. */
+const reasoning = {
+  description: `${saysSwitched}, or {"enabled": true or false, "effort": ${reasoningEfforts.map((effort) => `"${effort}"`).join(', ')}, "max_tokens": TOKENS, "exclude": true or false}`,
+  anyOf: [
+    ...switched,
+    {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        enabled: nullableBoolean,
+        effort: { enum: [...reasoningEfforts, null] },
+        max_tokens: budgetTokens,
+        exclude: nullableBoolean,
+      },
+    },
+  ],
+} as const;
+/** Anthropic's, which servers of DeepSeek's, Z.ai's and Moonshot's models take on chat. With `auto` the model decides. */
+const thinking = {
+  type: 'object',
+  required: ['type'],
+  additionalProperties: false,
+  properties: { type: { enum: ['enabled', 'disabled', 'adaptive', 'auto'] }, budget_tokens: budgetTokens },
+} as const;
 /** A variable that a chat template gets from the rest of the request; see chat-template.ts. */
 const beside = (name: string) =>
   ({ ...never, description: `send ${name} beside chat_template_kwargs` }) as const;
@@ -48,7 +73,8 @@ export const thinkingFields = {
     },
   },
   enable_thinking: { routes: rendered, schema: spelledBoolean },
-  reasoning: { routes: rendered, schema: spelledBoolean },
+  reasoning: { routes: rendered, schema: reasoning },
+  thinking: { routes: rendered, schema: thinking },
   reasoning_effort: { routes: rendered, schema: { enum: reasoningEfforts } },
 } as const satisfies FieldTable;
 
@@ -59,7 +85,43 @@ export const thinkingBudgetFields = {
   },
 } as const satisfies FieldTable;
 
-type ThinkingFields = TableValues<typeof thinkingFields>;
+export type ThinkingFields = TableValues<typeof thinkingFields & typeof thinkingBudgetFields>;
+
+/** A value, by the field that says it; null and undefined: it does not. */
+type Said<Value> = Readonly<Record<string, Value | null | undefined>>;
+
+/**
+ * What the fields agree on.
+ * @throws ApiError invalid_request when two of them contradict
+ */
+function agreed<Value>(said: Said<Value>): Value | null {
+  const [first, ...others] = Object.entries(said).flatMap(([name, value]) =>
+    value === null || value === undefined ? [] : [{ name, value }],
+  );
+  const contrary = others.find(({ value }) => value !== first?.value);
+  if (first === undefined) return null;
+  if (contrary === undefined) return first.value;
+  throw invalidRequest([violationAt(contrary.name, `contradicts ${first.name}`)]);
+}
+
+/** Members of the form that is an object. */
+const inObject = ({ reasoning = {} }: ThinkingFields) => (typeof reasoning === 'object' ? reasoning : {});
+
+const effortsOf = (fields: ThinkingFields) => ({
+  reasoning_effort: fields.reasoning_effort,
+  'reasoning.effort': inObject(fields).effort,
+});
+
+const budgetsOf = (fields: ThinkingFields): Said<number> => ({
+  thinking_token_budget: fields.thinking_token_budget,
+  'reasoning.max_tokens': inObject(fields).max_tokens,
+  'thinking.budget_tokens': fields.thinking?.budget_tokens,
+});
+
+const thinksAs = { enabled: true, disabled: false, adaptive: null, auto: null } as const;
+
+const thinksWith = <Value>(asked: Value | null | undefined, none: Value): boolean | null =>
+  asked === undefined || asked === null ? null : asked !== none;
 
 /**
  * Whether a conversation is thought about; null: the template's own default holds.
@@ -71,31 +133,27 @@ export function readThinks(
   fields: ThinkingFields,
   unlessAsked: boolean | null,
 ): boolean | null {
-  const { reasoning_effort: effort, chat_template_kwargs: kwargs } = fields;
-  const asked = Object.entries({
-    reasoning: flag(fields.reasoning),
+  const { enabled, effort, max_tokens: tokens } = inObject(fields);
+  const asked = agreed({
+    reasoning: typeof fields.reasoning === 'object' ? null : flag(fields.reasoning),
+    'reasoning.enabled': enabled,
+    'reasoning.effort': thinksWith(effort, 'none'),
+    'reasoning.max_tokens': thinksWith(tokens, 0),
+    'thinking.type': thinksAs[fields.thinking?.type ?? 'auto'],
     enable_thinking: flag(fields.enable_thinking),
-    'chat_template_kwargs.enable_thinking': flag(kwargs?.enable_thinking),
-    reasoning_effort: effort === undefined ? null : effort !== 'none',
-  }).filter(([, value]) => value !== null);
-
-  const [first, ...others] = asked;
-  const contrary = others.find(([, value]) => value !== first?.[1]);
-  if (first !== undefined && contrary !== undefined) {
-    throw invalidRequest([violationAt(contrary[0], `contradicts ${first[0]}`)]);
-  }
-  return first?.[1] ?? unlessAsked ?? (kind === 'predict' ? false : null);
+    'chat_template_kwargs.enable_thinking': flag(fields.chat_template_kwargs?.enable_thinking),
+    reasoning_effort: thinksWith(fields.reasoning_effort, 'none'),
+  });
+  return asked ?? unlessAsked ?? (kind === 'predict' ? false : null);
 }
 
 /** The template's variables of a request. */
-export function readTemplateKwargs(
-  { reasoning_effort: effort, chat_template_kwargs: given = {} }: ThinkingFields,
-  thinks: boolean | null,
-): Fields {
-  const others = Object.entries(given).filter(([name]) => name !== 'enable_thinking');
+export function readTemplateKwargs(fields: ThinkingFields, thinks: boolean | null): Fields {
+  const effort = agreed(effortsOf(fields));
+  const given = Object.entries(fields.chat_template_kwargs ?? {});
   return {
-    ...(effort === undefined ? {} : { reasoning_effort: effort }),
-    ...Object.fromEntries(others),
+    ...(effort === null ? {} : { reasoning_effort: effort }),
+    ...Object.fromEntries(given.filter(([name]) => name !== 'enable_thinking')),
     ...(thinks === null ? {} : { enable_thinking: thinks }),
   };
 }
@@ -103,18 +161,28 @@ export function readTemplateKwargs(
 const flag = (value: boolean | number | string | null | undefined): boolean | null =>
   value === undefined || value === null ? null : yes.includes(String(value).toLowerCase());
 
-export function violationsOfBudget(
-  { thinking_token_budget: budget }: TableValues<typeof thinkingBudgetFields>,
+export const violationsOfBudget = (
+  fields: ThinkingFields,
   { minThinkingBudget: min }: Compatibility,
-): Violation[] {
-  return budget === undefined || budget >= min
-    ? []
-    : [violationAt('thinking_token_budget', `must be at least ${String(min)}`)];
-}
+): Violation[] =>
+  Object.entries(budgetsOf(fields)).flatMap(([name, budget]) =>
+    typeof budget !== 'number' || budget >= min ? [] : violationAt(name, `must be at least ${String(min)}`),
+  );
 
 /** Tokens; null: without bound, which vLLM writes as -1. */
-export function readThinkingBudget({
-  thinking_token_budget: budget = -1,
-}: TableValues<typeof thinkingBudgetFields>): number | null {
+export function readThinkingBudget(fields: ThinkingFields): number | null {
+  const budget = agreed(budgetsOf(fields)) ?? -1;
   return budget === -1 ? null : budget;
+}
+
+/** Whether the model reasons, and the client does not get it. */
+export function omitsReasoning(
+  fields: ThinkingFields & { readonly include_reasoning?: boolean | undefined },
+): boolean {
+  const { exclude } = inObject(fields);
+  const includes = agreed({
+    include_reasoning: fields.include_reasoning,
+    'reasoning.exclude': typeof exclude === 'boolean' ? !exclude : null,
+  });
+  return includes === false;
 }

@@ -10,7 +10,7 @@ import { maxTokensField, type MaxTokensFields } from './max-tokens.js';
 
 export const tokenRuleFields = {
   logit_bias: {
-    routes: all,
+    routes: [...all, 'responses'],
     schema: {
       type: 'object',
       maxProperties: 4096,
@@ -105,7 +105,8 @@ export async function tokenRules(
   };
 }
 
-function checkIds(param: string, ids: readonly number[], vocabSize: number): void {
+/** @throws ApiError invalid_request */
+export function checkIds(param: string, ids: readonly number[], vocabSize: number): void {
   const violations = firstOf(unknownIds(param, ids, vocabSize));
   if (violations.length > 0) throw invalidRequest(violations);
 }

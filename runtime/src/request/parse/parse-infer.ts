@@ -19,7 +19,7 @@ export interface InferRequest {
  * @throws ApiError invalid_request, with every violation
  */
 export function parseInfer(body: unknown, defaults: GenerationDefaults, newSeed: () => bigint): InferRequest {
-  const { id = null, inputs, parameters = {} } = validateBody('infer', body);
+  const { id = null, model_name, inputs, parameters = {} } = validateBody('infer', body);
   const [input] = inputs;
   if (input === undefined) throw new Error('the schema has one input');
   const { shape, data } = input;
@@ -32,8 +32,9 @@ export function parseInfer(body: unknown, defaults: GenerationDefaults, newSeed:
     throw invalidRequest(
       lost.map((name) => violationAt(`parameters.${name}`, 'is not supported: the texts are the prompts')),
     );
+  const asked = { ...parameters, ...(model_name == null ? {} : { model: model_name }) };
   const texts = data.map((prompt, index) => ({
-    parsed: parseText({ ...parameters, prompt }, defaults, newSeed()),
+    parsed: parseText({ ...asked, prompt }, defaults, newSeed()),
     place: `inputs.0.data.${String(index)}`,
   }));
   return { id, shape, texts };

@@ -84,6 +84,15 @@ test.each([
   ['chat_template_kwargs', { chat_template_kwargs: { enable_thinking: true } }, true],
   ['chat_template_kwargs as a text', { chat_template_kwargs: { enable_thinking: 'false' } }, false],
   ['an effort of none', { reasoning_effort: 'none' }, false],
+  ['reasoning as an object', { reasoning: { enabled: true, effort: null } }, true],
+  ['reasoning that is off', { reasoning: { enabled: false, exclude: true } }, false],
+  ['an effort in an object', { reasoning: { effort: 'high' } }, true],
+  ['an effort of none in an object', { reasoning: { effort: 'none' } }, false],
+  ['a budget in an object', { reasoning: { max_tokens: 100 } }, true],
+  ['a budget of nothing in an object', { reasoning: { max_tokens: 0 } }, false],
+  ['thinking', { thinking: { type: 'enabled', budget_tokens: 100 } }, true],
+  ['thinking that is off', { thinking: { type: 'disabled' } }, false],
+  ['one of several names that agree', { thinking: { type: 'enabled' }, reasoning_effort: 'low' }, true],
 ])('%s is the thinking switch', (_, body, value) => {
   expect(kwargsOf('chat', body)).toMatchObject({ enable_thinking: value });
   expect(kwargsOf('predict', body)).toMatchObject({ enable_thinking: value });
@@ -91,6 +100,19 @@ test.each([
 
 test.each(Object.entries(efforts))('takes the effort %s', (reasoning_effort, thinks) => {
   expect(kwargsOf('chat', { reasoning_effort })).toEqual({ reasoning_effort, enable_thinking: thinks });
+});
+
+test.each([
+  ['chat', { thinking: { type: 'adaptive' }, reasoning: {} }, {}],
+  ['predict', { thinking: { type: 'auto' } }, { enable_thinking: false }],
+  ['chat', { reasoning: { effort: 'high' } }, { reasoning_effort: 'high', enable_thinking: true }],
+  [
+    'chat',
+    { reasoning: { effort: 'low' }, reasoning_effort: 'low' },
+    { reasoning_effort: 'low', enable_thinking: true },
+  ],
+] as const)('on %s, %j gives the template %j', (kind, body, expected) => {
+  expect(kwargsOf(kind, body)).toEqual(expected);
 });
 
 test('thinking is off on :predict and the template’s own on chat', () => {

@@ -107,11 +107,59 @@ describe('parseRequest', () => {
     [{ cache_salt: '' }, 'cache_salt must NOT have fewer than 1 characters'],
     [{ max_tokens: 1, max_completion_tokens: 2 }, 'max_tokens and max_completion_tokens differ'],
     [
-      { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
+      { messages: [{ role: 'user', content: [{ type: 'poem' }] }] },
       'messages.0.content must be a string or a list of text parts',
     ],
-    [{ reasoning: 'maybe' }, 'reasoning must be true or false, or a text such as "true" or "no"'],
-    [{ tools: [{ type: 'custom' }] }, 'tools.0.type must be "function"'],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
+      'messages.0.content.0 is an image, and the model reads text only',
+    ],
+    [
+      { reasoning: 'maybe' },
+      'reasoning must be true or false, or a text such as "true" or "no", or {"enabled": ',
+    ],
+    [{ reasoning: { effort: 'huge' } }, 'reasoning must be true or false, or a text'],
+    [{ reasoning: { summary: 'auto' } }, 'reasoning must be true or false, or a text'],
+    [{ thinking: true }, 'thinking must be object'],
+    [{ thinking: { type: 'on' } }, 'thinking.type must be one of "enabled", "disabled", "adaptive", "auto"'],
+    [{ thinking: { type: 'enabled', keep: 'all' } }, 'thinking.keep is not a known field'],
+    [
+      { thinking: { type: 'enabled' }, reasoning: { enabled: false } },
+      'thinking.type contradicts reasoning.enabled',
+    ],
+    [{ reasoning: { enabled: false, effort: 'low' } }, 'reasoning.effort contradicts reasoning.enabled'],
+    [
+      { reasoning: { effort: 'low' }, reasoning_effort: 'high' },
+      'reasoning.effort contradicts reasoning_effort',
+    ],
+    [
+      { reasoning: { max_tokens: 5 }, thinking: { type: 'enabled', budget_tokens: 6 } },
+      'thinking.budget_tokens contradicts reasoning.max_tokens',
+    ],
+    [
+      { reasoning: { exclude: true }, include_reasoning: true },
+      'reasoning.exclude contradicts include_reasoning',
+    ],
+    [{ tools: [{ type: 'web_search' }] }, 'tools.0.type must be one of "function", "custom"'],
+    [{ tools: [{ type: 'function' }] }, 'tools.0.function is required'],
+    [{ tools: [{ type: 'custom' }] }, 'tools.0.custom is required'],
+    [{ tools: [{ type: 'custom', custom: { name: 'a b' } }] }, 'tools.0.custom.name must match'],
+    [
+      { tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'grammar', grammar: {} } } }] },
+      'tools.0.custom.format.type must be "text"',
+    ],
+    [
+      {
+        messages: [
+          { role: 'assistant', tool_calls: [{ type: 'custom', function: { name: 'f', arguments: '' } }] },
+        ],
+      },
+      'messages.0.tool_calls.0.custom is required',
+    ],
+    [
+      { messages: [{ role: 'assistant', tool_calls: [{ id: 'a' }] }] },
+      'messages.0.tool_calls.0.function is required',
+    ],
     [{ tool_choice: { type: 'allowed_tools' } }, 'tool_choice must be "none", "auto", "required", {"type"'],
     [{ reasoning: true, enable_thinking: false }, 'enable_thinking contradicts reasoning'],
     [
@@ -204,6 +252,8 @@ describe('parseRequest', () => {
 test('a field that is refused is not honoured on every route', () => {
   const both = Object.entries<HonouredField>(honouredFields).filter(([name]) => name in refusedFields);
   expect(both.map(([name]) => name)).toEqual([
+    'chat_template',
+    'documents',
     'stream',
     'n',
     'return_token_ids',

@@ -2,7 +2,7 @@
 // defaults filled in. Pure; the prompt is not yet tokens.
 
 import type { SamplingParams } from '@llmservice/native';
-import type { GenerationKind } from '../body/field-table.js';
+import type { Fields, GenerationKind } from '../body/field-table.js';
 import { invalidRequest, type Violation } from '../body/violation.js';
 import {
   alternativesOf,
@@ -28,10 +28,15 @@ import { readStopping, violationsOfStopping, type Stopping } from '../fields/sto
 import { readStreaming, violationsOfStreaming, type Streaming } from '../fields/streaming.js';
 import { readThinkingBudget, readThinks, violationsOfBudget } from '../fields/thinking.js';
 import { readRules, violationsOfRules, type AskedRules } from '../fields/token-rules.js';
-import type { Compatibility } from '../compatibility.js';
 import type { GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
-import { readPrompts, violationsOfPredict, type PromptSource } from './prompt-source.js';
+import {
+  readPrompts,
+  violationsOfPredict,
+  violationsOfTemplate,
+  type PromptSource,
+} from './prompt-source.js';
+import { refuseMedia } from './refuse-media.js';
 
 export interface ApiRequest extends Stopping, Scheduling, Streaming {
   /** The name that the client asked for; null: it did not say. */
@@ -69,6 +74,7 @@ export function parseRequest(
   defaults: GenerationDefaults,
   randomSeed: bigint,
 ): ApiRequest {
+  refuseMedia((body as Fields | null)?.['messages'], 'messages');
   return readRequest(kind, validateBody(kind, body), defaults, randomSeed);
 }
 
@@ -84,7 +90,7 @@ export function readRequest(
 ): ApiRequest {
   const format = readAnswerFormat(fields);
   const { compatibility } = defaults;
-  checkRules(kind, fields, format, compatibility);
+  checkRules(kind, fields, format, defaults);
   const choices = readChoices(fields);
   const details = readDetails(fields);
   const thinks = readThinks(kind, fields, defaults.thinks);
@@ -124,10 +130,11 @@ function checkRules(
   kind: GenerationKind,
   fields: GenerationFields,
   format: AnswerFormat | null,
-  compatibility: Compatibility,
+  { compatibility, takesTemplates }: GenerationDefaults,
 ): void {
   const violations: Violation[] = [
     ...(kind === 'predict' ? violationsOfPredict(fields) : []),
+    ...violationsOfTemplate(fields, takesTemplates),
     ...violationsOfBudget(fields, compatibility),
     ...violationsOfAlternatives(fields),
     ...violationsOfNone(fields),

@@ -2,10 +2,19 @@
 
 import { ApiError, type Wording } from '../body/api-error.js';
 import type { Fields } from '../body/field-table.js';
+import { invalidRequest } from '../body/violation.js';
 import type { GenerationDefaults } from '../fields/generation-defaults.js';
-import { sealedReasoning, textLogprobs, type RawFunction } from '../fields/responses-fields.js';
+import { sealedReasoning, textLogprobs } from '../fields/responses-fields.js';
+import type { RawItem } from '../fields/responses-input.js';
+import type { RawFunction } from '../fields/responses-tools.js';
 import type { BodyOf, GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
+import {
+  violationsOfLength,
+  violationsOfStoring,
+  withReferenced,
+  type EarlierItems,
+} from './earlier-items.js';
 import { readRequest, type ApiRequest } from './parse-request.js';
 import { refuseMedia } from './refuse-media.js';
 import { readItems } from './response-items.js';
@@ -17,6 +26,10 @@ export interface ResponsesRequest {
   readonly parsed: ApiRequest;
   /** As the client set them. */
   readonly fields: ResponsesFields;
+  /** What the answer is generated from: the conversation that the request continues, and its own input. */
+  readonly items: readonly RawItem[];
+  /** Whether the response is to be stored. */
+  readonly stores: boolean;
   /** Whether reasoning is also returned encrypted. */
   readonly sealsReasoning: boolean;
   /** Functions in namespaces, by the names that the model calls them by. */
@@ -34,32 +47,49 @@ export const responsesWordings: readonly Wording[] = [
   { ours: /^messages\b/, theirs: 'input' },
 ];
 
-/** @throws ApiError invalid_request, with every violation */
+/**
+ * @param earlier null: nothing is stored here
+ * @throws ApiError invalid_request, with every violation
+ */
 export function parseResponses(
   body: unknown,
   defaults: GenerationDefaults,
   randomSeed: bigint,
+  earlier: EarlierItems | null = null,
 ): ResponsesRequest {
   refuseMedia((body as Fields | null)?.['input'], 'input');
-  const fields = validateBody('responses', body);
+  const fields = validateBody('responses', withReferenced(body, earlier));
+  const { input, ...others } = fields;
+  const items = [...(earlier?.conversation ?? []), ...itemsOf(input)];
+  const violations = [...violationsOfStoring(fields, earlier !== null), ...violationsOfLength(items)];
+  if (violations.length > 0) throw invalidRequest(violations);
+  const stores = earlier !== null && fields.store !== false;
   const { include = [], tools = [] } = fields;
   const { functions, namespaced, custom, places } = flatTools(tools);
   try {
-    const parsed = readRequest('chat', chatFields(fields, functions), defaults, randomSeed);
-    return { fields, parsed, sealsReasoning: include.includes(sealedReasoning), namespaced, custom };
+    const parsed = readRequest('chat', chatFields(others, items, functions), defaults, randomSeed);
+    const sealsReasoning = include.includes(sealedReasoning);
+    return { fields, items, stores, parsed, sealsReasoning, namespaced, custom };
   } catch (error) {
     throw error instanceof ApiError ? error.worded(places) : error;
   }
 }
 
+const itemsOf = (input: ResponsesFields['input']): readonly RawItem[] =>
+  typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : input;
+
 /** The same request in the fields of a chat. */
-function chatFields(fields: ResponsesFields, functions: readonly RawFunction[]): GenerationFields {
-  const { input, instructions, max_output_tokens, tool_choice, text, reasoning, include, ...same } = fields;
+function chatFields(
+  fields: Omit<ResponsesFields, 'input'>,
+  items: readonly RawItem[],
+  functions: readonly RawFunction[],
+): GenerationFields {
+  const { instructions, max_output_tokens, tool_choice, text, reasoning, include, ...same } = fields;
   return {
     ...same,
     messages: [
       ...(instructions === undefined ? [] : [{ role: 'system', content: instructions } as const]),
-      ...readItems(input),
+      ...readItems(items),
     ],
     max_tokens: max_output_tokens,
     logprobs: include?.includes(textLogprobs),

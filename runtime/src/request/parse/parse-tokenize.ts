@@ -10,7 +10,7 @@ import { readModel } from '../fields/scheduling.js';
 import { readTemplateKwargs, readThinks } from '../fields/thinking.js';
 import type { GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
-import type { MessagesSource, PromptSource } from './prompt-source.js';
+import { readDocuments, type MessagesSource, type PromptSource } from './prompt-source.js';
 
 export interface TemplateRequest {
   /** The name that the client asked for; null: it did not say. */
@@ -39,9 +39,11 @@ const ofTemplates = [
   'add_generation_prompt',
   'continue_final_message',
   'tools',
+  'documents',
   'chat_template_kwargs',
   'enable_thinking',
   'reasoning',
+  'thinking',
   'reasoning_effort',
 ] as const;
 
@@ -85,6 +87,8 @@ function readTemplate(fields: GenerationFields, unlessAsked: boolean | null): Me
   return {
     kind: 'messages',
     messages: readMessages(fields.messages ?? []),
+    template: null,
+    documents: readDocuments(fields),
     templateKwargs: readTemplateKwargs(fields, readThinks('chat', fields, unlessAsked)),
     ending: readEnding(fields),
     field: 'messages',

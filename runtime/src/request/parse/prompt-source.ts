@@ -12,7 +12,11 @@ import type { GenerationFields } from '../validate/request-fields.js';
 export interface MessagesSource {
   readonly kind: 'messages';
   readonly messages: readonly Message[];
-  /** Variables of the chat template. */
+  /** Of the request itself; null: the checkpoint's. */
+  readonly template: string | null;
+  /** Null: none. */
+  readonly documents: readonly Fields[] | null;
+  /** Further variables of the chat template. */
   readonly templateKwargs: Fields;
   readonly ending: PromptEnding;
   /** The field that it came as. */
@@ -35,7 +39,7 @@ export function violationsOfPredict(fields: GenerationFields): Violation[] {
   if (messages !== undefined)
     return system === undefined ? [] : [violationAt('system', 'needs prompt, not messages')];
   if (typeof prompt === 'string') return [];
-  const thinks = ['reasoning', 'enable_thinking'] as const;
+  const thinks = ['reasoning', 'thinking', 'enable_thinking'] as const;
   const lost = [
     ...ofTemplates.filter((name) => fields[name] !== undefined),
     ...(readThinks('predict', fields, null) === true
@@ -44,6 +48,18 @@ export function violationsOfPredict(fields: GenerationFields): Violation[] {
   ];
   return lost.map((name) => violationAt(name, 'needs prompt as a text, not as token ids'));
 }
+
+export function violationsOfTemplate(
+  { chat_template: template }: GenerationFields,
+  takes: boolean,
+): Violation[] {
+  const why =
+    'is a program, and this server runs none of its clients: it was started without --trust-request-chat-template (server.trustRequestChatTemplate)';
+  return template === undefined || takes ? [] : [violationAt('chat_template', why)];
+}
+
+export const readDocuments = ({ documents = [] }: { readonly documents?: readonly Fields[] | undefined }) =>
+  documents.length === 0 ? null : documents;
 
 /** @param thinks null: as the template has it */
 export function readPrompts(
@@ -68,6 +84,8 @@ export function readPrompts(
     {
       kind: 'messages',
       messages: readMessages(asked),
+      template: fields.chat_template ?? null,
+      documents: readDocuments(fields),
       templateKwargs: readTemplateKwargs(fields, thinks),
       ending: readEnding(fields),
       field: said === null ? 'messages' : 'prompt',

@@ -1,5 +1,5 @@
-// Images, sounds and files in conversations, by the words of Anthropic's and OpenAI's protocols: the models served here
-// read text, and a list of the types of block that pass would not say so.
+// Images, sounds and files in conversations, by the words of Anthropic's and OpenAI's protocols and of vLLM's: the models
+// served here read text, and a list of the types of block that pass would not say so.
 
 import type { Fields } from '../body/field-table.js';
 import { firstOf, invalidRequest, type Violation } from '../body/violation.js';
@@ -7,9 +7,14 @@ import { firstOf, invalidRequest, type Violation } from '../body/violation.js';
 const media: Readonly<Record<string, string>> = {
   image: 'an image',
   input_image: 'an image',
+  image_url: 'an image',
+  image_embeds: 'an image',
   document: 'a document',
   input_file: 'a file',
+  file: 'a file',
   input_audio: 'a sound',
+  audio_url: 'a sound',
+  video_url: 'a video',
 };
 
 /** Lists within lists: messages, their blocks, and those of a tool's result. */

@@ -3,7 +3,7 @@
 
 import { openReasoning } from '../body/sealed-reasoning.js';
 import type { RawCall, RawMessage } from '../fields/messages.js';
-import type { RawItem, RawReasoning, RawText } from '../fields/responses-fields.js';
+import type { RawItem, RawReasoning, RawText } from '../fields/responses-input.js';
 import { flatName } from './tool-namespaces.js';
 
 /** An answer of the assistant that more items may belong to. */
@@ -17,8 +17,7 @@ type Turn = {
 /** Reasoning and text come before the calls that they led to. */
 const isUnspoken = ({ content, tool_calls }: Turn): boolean => content === null && tool_calls.length === 0;
 
-export function readItems(input: string | readonly RawItem[]): RawMessage[] {
-  if (typeof input === 'string') return [{ role: 'user', content: input }];
+export function readItems(input: readonly RawItem[]): RawMessage[] {
   const messages: RawMessage[] = [];
   let open: Turn | null = null;
   const turn = (goesOn: (open: Turn) => boolean): Turn => {
@@ -38,8 +37,7 @@ export function readItems(input: string | readonly RawItem[]): RawMessage[] {
       turn(() => true).tool_calls.push({ id, type: 'function', function: { name, arguments: text } });
     } else if (item.type === 'custom_tool_call') {
       const { call_id: id, name, input: text } = item;
-      const called = { name, arguments: JSON.stringify({ input: text }) };
-      turn(() => true).tool_calls.push({ id, type: 'function', function: called });
+      turn(() => true).tool_calls.push({ id, type: 'custom', custom: { name, input: text } });
     } else if (isOutput(item)) {
       open = null;
       messages.push({ role: 'tool', tool_call_id: item.call_id, content: textOf(item.output) });

@@ -3,7 +3,8 @@
 
 import type { Wording } from '../body/api-error.js';
 import { invalidRequest, violationAt } from '../body/violation.js';
-import type { RawFunction, RawTool } from '../fields/responses-fields.js';
+import { functionOf } from '../fields/custom-tools.js';
+import type { RawFunction, RawTool } from '../fields/responses-tools.js';
 
 /** A function as the client calls it. */
 interface NamespacedName {
@@ -21,14 +22,6 @@ export interface FlatTools {
   /** Where each function stands in the body. */
   readonly places: readonly Wording[];
 }
-
-/** Of a custom tool. */
-const parameters = {
-  type: 'object',
-  properties: { input: { type: 'string' } },
-  required: ['input'],
-  additionalProperties: false,
-};
 
 /** OpenAI's bound on a list of tools, of all of them. */
 const maxFunctions = 128;
@@ -51,9 +44,8 @@ export function flatTools(tools: readonly RawTool[]): FlatTools {
     const place = `tools.${String(index)}`;
     if (tool.type === 'function') add(tool, place);
     else if (tool.type === 'custom') {
-      const { name, description = null } = tool;
-      custom.add(name);
-      add({ type: 'function', name, description, parameters }, place);
+      custom.add(tool.name);
+      add({ type: 'function', ...functionOf(tool) }, place);
     } else
       for (const [at, { name, description, ...inside }] of tool.tools.entries()) {
         const flat = flatName(name, tool.name);

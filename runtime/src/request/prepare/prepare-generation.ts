@@ -2,7 +2,7 @@
 
 import type { GenerateRequest } from '../../engine/protocol.js';
 import { ChatTemplateRefusal } from '../../tokens/chat-template.js';
-import type { ChatRenderer } from '../../tokens/template-renderer.js';
+import { mentionsDocuments, type ChatRenderer } from '../../tokens/template-renderer.js';
 import { longTextChars, type Tokenizer } from '../../tokens/tokenizer.js';
 import type { ToolDialect } from '../../tools/dialect.js';
 import { toolGrammar, type GrammarSource } from '../../tools/tool-grammar.js';
@@ -11,12 +11,13 @@ import { withStandIns } from '../fields/exact-numbers.js';
 import { ApiError } from '../body/api-error.js';
 import { encodeString } from '../fields/encode-string.js';
 import { encodeText, placeIn } from './encode-text.js';
+import { withShortIds } from './short-call-ids.js';
 import type { ApiRequest } from '../parse/parse-request.js';
 import type { MessagesSource, PromptSource } from '../parse/prompt-source.js';
 import { cutAtMark, marked } from '../fields/prompt-ending.js';
 import { schemaOfArguments, type RequestTools } from '../fields/read-tools.js';
 import { isOpen, reasoningAfter, type ThinkIds } from '../text/reasoning.js';
-import { tokenRules } from '../fields/token-rules.js';
+import { checkIds, tokenRules } from '../fields/token-rules.js';
 
 /** What of a loaded model request code needs. */
 export interface ModelTexts {
@@ -51,6 +52,7 @@ export async function prepareGeneration(
   model: ModelTexts,
   signal?: AbortSignal,
 ): Promise<PreparedGeneration> {
+  checkIds('stop_token_ids', request.stopTokenIds, model.vocabSize);
   const grammar = grammarOf(request, model);
   const param = fieldOf(request, source);
   const named = request.prompts.length > 1 ? param : 'the prompt';
@@ -176,7 +178,8 @@ async function encodeMessages(
 ): Promise<Int32Array> {
   const { plainText } = source;
   const isPlain = model.chatTemplate === null && plainText !== null;
-  if (model.chatTemplate?.showsUsers === true) await requireUsersFit(source, model, param, how);
+  if (model.chatTemplate?.showsUsers === true && source.template === null)
+    await requireUsersFit(source, model, param, how);
   const text = isPlain ? plainText : await renderMessages(source, model, tools?.given, how.signal);
   await requireFit(text, model, param, how);
   return encodeString(text, isPlain, model, param, how.signal);
@@ -223,7 +226,7 @@ function contextExceeded(problem: string, maxModelLen: number, param: string): A
 
 /** The prompt that the chat template writes. @throws ApiError chat_template_refused, tools_not_supported; the signal's reason */
 export async function renderMessages(
-  { messages, templateKwargs, ending }: MessagesSource,
+  { messages, template, documents, templateKwargs, ending }: MessagesSource,
   model: ModelTexts,
   tools?: readonly unknown[],
   signal?: AbortSignal,
@@ -238,12 +241,20 @@ export async function renderMessages(
       { param: 'messages' },
     );
   }
-  const stoodIn = withStandIns(marked(messages, ending), tools);
+  const known = model.toolDialect?.shortIds === true ? withShortIds(messages) : messages;
+  const showsDocuments = template === null ? chatTemplate.showsDocuments : mentionsDocuments(template);
+  if (documents !== null && showsDocuments === false) {
+    const message = 'the chat template shows no documents: put them into a message';
+    throw ApiError.of('chat_template_refused', message, { param: 'documents' });
+  }
+  const stoodIn = withStandIns(marked(known, ending), tools);
   try {
     const rendered = await chatTemplate.render(
       {
         messages: stoodIn.messages,
         tools: stoodIn.tools,
+        template,
+        documents,
         kwargs: templateKwargs,
         addGenerationPrompt: ending === 'answer',
       },

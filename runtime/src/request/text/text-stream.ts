@@ -259,8 +259,8 @@ export class TextStream {
   }
 
   private pushText(id: number, mayStop: boolean): SectionText {
-    const { think, textOf } = this.options;
-    const isQuoted = id === think?.begin || id === think?.end;
+    const { think, textOf, tools } = this.options;
+    const isQuoted = id === think?.begin || id === think?.end || tools?.isSpelled(id) === true;
     return isQuoted ? this.section.quote(textOf(id), mayStop) : this.section.push(id, mayStop);
   }
 

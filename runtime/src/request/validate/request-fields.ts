@@ -20,7 +20,6 @@ import { conversationFields } from '../fields/messages.js';
 import { messagesFields, refusedMessagesFields } from '../fields/messages-fields.js';
 import { inputFields, predictFields, promptFields } from '../fields/prompt.js';
 import { endingFields } from '../fields/prompt-ending.js';
-import { toolFields } from '../fields/read-tools.js';
 import { refusedResponsesFields, responsesFields } from '../fields/responses-fields.js';
 import { penaltyFields, samplingFields } from '../fields/sampling.js';
 import { callerFields, modelFields, schedulingFields } from '../fields/scheduling.js';
@@ -29,6 +28,7 @@ import { endFields, stopFields } from '../fields/stopping.js';
 import { streamFields } from '../fields/streaming.js';
 import { thinkingBudgetFields, thinkingFields } from '../fields/thinking.js';
 import { tokenRuleFields } from '../fields/token-rules.js';
+import { toolFields } from '../fields/tool-fields.js';
 
 export const honouredFields = {
   ...modelFields,
@@ -162,6 +162,8 @@ export const refusedFields: Readonly<Record<string, JsonSchema>> = {
   add_generation_prompt: is(true),
   continue_final_message: is(false),
   detokenize: is(true),
+  // Of conversations: the chat template writes them.
+  add_special_tokens: is(false),
   spaces_between_special_tokens: is(true),
   return_token_ids: is(false),
   return_tokens_as_token_ids: is(false),

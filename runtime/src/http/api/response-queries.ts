@@ -1,0 +1,24 @@
+// Query parameters of the routes of stored responses.
+
+/** What the client has of a stream that runs in the background, and whether it wants the rest. */
+export const retrieveQuery = {
+  stream: {
+    type: 'boolean',
+    description: 'Send the events of a response that was created with background and stream',
+  },
+  starting_after: {
+    type: 'integer',
+    minimum: 0,
+    description: 'Sequence number of the last event that the client has',
+  },
+  include_obfuscation: {
+    type: 'boolean',
+    description: 'Add random characters to events, so that their sizes do not show how long their texts are',
+  },
+} as const;
+
+export const inputItemsQuery = {
+  limit: { type: 'integer', minimum: 1, maximum: 100, description: 'Most items to return; 20 without it' },
+  order: { enum: ['asc', 'desc'], description: 'desc without it: the newest item first' },
+  after: { type: 'string', description: 'Id of the item that the page begins after' },
+} as const;

@@ -1,0 +1,130 @@
+// POST /v1/responses where responses are stored: an answer as on any other route, which is kept when it has ended; or
+// one that runs in the background, while its client may go away and come back.
+
+import type { Request, RequestHandler, Response } from 'express';
+import { ApiError } from '../../request/body/api-error.js';
+import type { Fields } from '../../request/body/field-table.js';
+import { recordOf } from '../access/request-record.js';
+import type { AnswerProtocol } from '../protocols/answer-protocol.js';
+import { readResponses, responsesProtocol, type ResponseWriter } from '../protocols/responses-protocol.js';
+import { StoringWriter } from '../protocols/storing-writer.js';
+import { whileAdmitted, type ServerParts } from '../replica/server-parts.js';
+import { EventLog } from '../stored-responses/event-log.js';
+import { ownerOf, type StoredResponses } from '../stored-responses/stored-responses.js';
+import { askerOf } from './asker-of.js';
+import { answer, readAnswer, startAnswer, stream, worded, type EventSink } from './answer-route.js';
+import { follow } from './follow-events.js';
+
+/** Stores what a writer has written, with the events of its stream in the background. Does not throw. */
+type Keep = (writer: ResponseWriter, events?: readonly string[]) => Promise<void>;
+
+/** Its client has nothing but what is stored: it outlives half a minute without S3. */
+const waitsInBackgroundMs = [1_000, 2_000, 4_000, 8_000, 16_000];
+
+/** Of a response that is fetched when it has ended. */
+const noEvents: EventSink = {
+  hasBegun: true,
+  send: () => Promise.resolve(),
+  end: () => undefined,
+  abandon: () => undefined,
+};
+
+export function createResponseRoute(parts: ServerParts, stored: StoredResponses): RequestHandler {
+  return worded(responsesProtocol.wordings, async (request, response) => {
+    const owner = ownerOf(recordOf(response).key);
+    const protocol: AnswerProtocol<ResponseWriter> = {
+      ...responsesProtocol,
+      read: async (body, defaults, randomSeed) =>
+        readResponses(body, defaults, randomSeed, await stored.earlier(askerOf(parts, response), body)),
+    };
+    const keep = keepFor(parts, stored, owner);
+    // Of a body that may be invalid yet, which is then refused on both ways.
+    const { background } = (request.body ?? {}) as Fields;
+    if (background === true) await answerInBackground(parts, stored, protocol, request, response, keep);
+    else await answer(parts, storing(protocol, keep), request, response);
+  });
+}
+
+/** What cannot be stored is not found later: its client has its answer all the same. */
+function keepFor({ logger }: ServerParts, stored: StoredResponses, owner: string): Keep {
+  return async ({ items, response }, events) => {
+    const { id } = response;
+    const put = (kept: readonly string[] | null): Promise<boolean> =>
+      stored.put(
+        owner,
+        { response, items, events: kept, aliveAtMs: null },
+        response.background ? waitsInBackgroundMs : [],
+      );
+    try {
+      const isStored = (events !== undefined && (await put(events))) || (await put(null));
+      if (!isStored) logger.warn('a response is too large to be stored', { id });
+    } catch (error) {
+      logger.error('a response could not be stored', { id, error: String(error) });
+    }
+  };
+}
+
+/** The protocol, with answers that are stored before their clients get their ends. */
+function storing(protocol: AnswerProtocol<ResponseWriter>, keep: Keep): AnswerProtocol {
+  return {
+    ...protocol,
+    async read(body, defaults, randomSeed) {
+      const { parsed, writer } = await protocol.read(body, defaults, randomSeed);
+      return {
+        parsed,
+        writer(head, texts) {
+          const made = writer(head, texts);
+          return made.stores ? new StoringWriter(made, keep) : made;
+        },
+      };
+    },
+  };
+}
+
+async function answerInBackground(
+  parts: ServerParts,
+  stored: StoredResponses,
+  protocol: AnswerProtocol<ResponseWriter>,
+  request: Request,
+  response: Response,
+  keep: Keep,
+): Promise<void> {
+  const asked = await readAnswer(parts, protocol, request, response);
+  const { key } = recordOf(response);
+  const { accounted, count, head } = asked;
+  // Its input and its events are held as a body is, beyond the answer to the request that its body came with.
+  const held = parts.bodies.open(key, () => undefined);
+  held.arrived();
+  let followed = Promise.resolve();
+  const run: Parameters<typeof whileAdmitted>[4] = async (signal, account, end) => {
+    const { generations, writer } = await startAnswer(parts, asked, signal, account);
+    const { items } = writer;
+    held.take(Buffer.byteLength(JSON.stringify(items)));
+    const log = asked.parsed.stream ? new EventLog((bytes) => held.take(bytes)) : null;
+    const sink = log ?? noEvents;
+    await sink.send(...writer.queued());
+    const queued = writer.response;
+    const { found, kept } = stored.run(
+      {
+        owner: ownerOf(key),
+        id: head.id,
+        items,
+        response: () => writer.response,
+        log,
+        cancel: () => end(ApiError.of('request_cancelled', 'its client cancelled the response')),
+      },
+      stream(sink, generations, writer),
+      () => keep(writer, log?.events),
+    );
+    await found;
+    if (log === null) response.json(queued);
+    else followed = follow(log, -1, response, asked.parsed);
+    await kept;
+  };
+  try {
+    await whileAdmitted(parts, response, accounted, count, run, { outlivesConnection: true });
+  } finally {
+    held.release();
+  }
+  await followed;
+}

@@ -1,0 +1,176 @@
+// How models write calls of tools. For each way: what stands around calls, what reads them, what their grammar is made of,
+// and by what a chat template is known to write so.
+
+import { JsonCall } from './json-call.js';
+import { NamedCall } from './named-call.js';
+import type { CallBody, CallSink, Schema } from './tool.js';
+import { beginFunction, XmlCall } from './xml-call.js';
+
+export interface CallForm {
+  /** Which parsers of vLLM read it; https://docs.vllm.ai/en/latest/features/tool_calling/ has their names. */
+  readonly parsers: readonly string[];
+  /** How a block of calls begins, as a template writes it or describes it. */
+  readonly written: RegExp;
+  /** Tokens that every vocabulary of models that write so has. */
+  readonly needs: readonly string[];
+  /** Markers around a block. `end` null: it ends with its calls, or with the answer. */
+  readonly begin: string;
+  readonly end: string | null;
+  /** Markers between the parts of a block. Those that are tokens are read as their letters. */
+  readonly within: readonly string[];
+  /** Whether an answer that begins with a call needs no marker. */
+  readonly bare: boolean;
+  /** What begins a block where models leave its marker out; null: they do not. */
+  readonly unmarked: string | null;
+  /** What may follow the begin marker, without space. */
+  readonly opens: readonly string[];
+  /** Whether chat templates refuse ids of calls that are not nine letters and digits. */
+  readonly shortIds: boolean;
+  readonly newBody: (reading: Reading) => CallBody;
+  /** How arguments are written, of XGrammar's styles. */
+  readonly style: 'json' | 'qwen_xml';
+  /** What stands around the arguments of a call, as the chat templates write it. */
+  readonly around: (name: string) => readonly [before: string, after: string];
+  /** What stands before, between and behind the calls of a block; null: each call has a block of its own. */
+  readonly list: readonly [open: string, separator: string, close: string] | null;
+}
+
+/** What is known of the calls that are to be read. */
+interface Reading {
+  readonly sink: CallSink;
+  /** Whether a name is one of a tool; any other makes the block text. */
+  readonly accepts: (name: string) => boolean;
+  /** The schema of a tool's arguments. */
+  readonly parametersOf: (name: string) => Schema | null;
+  /** Whether an answer may have several calls. */
+  readonly many: boolean;
+}
+
+const common = {
+  needs: [],
+  within: [],
+  bare: false,
+  unmarked: null,
+  shortIds: false,
+  style: 'json',
+  list: null,
+} as const satisfies Partial<CallForm>;
+
+const qwen = { begin: '<tool_call>', end: '</tool_call>' };
+
+/** Before arguments; the marker before them is left out at times. */
+const mistralHead = /^\s*([\w.:/-]+)\s*(?:\[CALL_ID\]\s*(?:\w+\s*)?)?(?:\[ARGS\]\s*)?$/;
+
+const mistral = { parsers: ['mistral'], begin: '[TOOL_CALLS]', end: null, shortIds: true };
+
+/** Behind the call before, where there is one. */
+const deepSeekHead =
+  /<｜tool▁call▁begin｜>\s*function\s*<｜tool▁sep｜>\s*([\w.:/-]+)\s*(?:```(?:json)?\s*)?$/;
+
+const deepSeek = {
+  begin: '<｜tool▁calls▁begin｜>',
+  end: '<｜tool▁calls▁end｜>',
+  beginCall: '<｜tool▁call▁begin｜>',
+  separator: '<｜tool▁sep｜>',
+  endCall: '<｜tool▁call▁end｜>',
+};
+
+const object = (name: string, key: 'arguments' | 'parameters'): readonly [string, string] => [
+  `{"name": ${JSON.stringify(name)}, "${key}": `,
+  '}',
+];
+
+/** Of objects in a list between two markers. */
+const listBetween = (begin: string, end: string) =>
+  ({
+    ...common,
+    begin,
+    end,
+    written: new RegExp(`${begin}\\s*\\[\\s*\\{+\\s*"name"`),
+    opens: ['[', '{'],
+    newBody: ({ sink, accepts, many }: Reading) => new JsonCall(sink, accepts, many, 'ignored'),
+    around: (name: string) => object(name, 'arguments'),
+    list: ['[', ', ', ']'],
+  }) as const;
+
+const forms = {
+  qwenJson: {
+    ...common,
+    ...qwen,
+    parsers: ['hermes'],
+    written: /<tool_call>\s*(?:\[\s*)?\{\s*"name"/,
+    opens: ['{', '['],
+    newBody: ({ sink, accepts, many }) => new JsonCall(sink, accepts, many, 'ignored'),
+    around: (name) => {
+      const [before, after] = object(name, 'arguments');
+      return [`\n${before}`, `${after}\n`];
+    },
+  },
+  qwenXml: {
+    ...common,
+    ...qwen,
+    parsers: ['qwen3_coder', 'qwen3_xml'],
+    written: /<tool_call>\s*<function=/,
+    unmarked: beginFunction,
+    opens: [beginFunction],
+    newBody: ({ sink, accepts, parametersOf, many }) => new XmlCall(sink, accepts, parametersOf, many),
+    style: 'qwen_xml',
+    around: (name) => [`\n<function=${name}>`, '</function>\n'],
+  },
+  llamaJson: {
+    ...common,
+    parsers: ['llama3_json'],
+    // Without a description between them: else it would be a tool's.
+    written: /\{\s*(?:"type":\s*"function",\s*)?"name":[^,{}]*,\s*"parameters":/,
+    // Models with the object alone are trained to write this token before code.
+    needs: ['<|python_tag|>'],
+    begin: '<|python_tag|>',
+    end: null,
+    bare: true,
+    opens: ['{'],
+    newBody: ({ sink, accepts }) => new JsonCall(sink, accepts, false, 'none'),
+    around: (name) => object(name, 'parameters'),
+  },
+  /** Of tokenizers from version 11, in which the name stands before the object. */
+  mistralNamed: {
+    ...common,
+    ...mistral,
+    written: /\[TOOL_CALLS\][^\s[\]{}]+(?:\[CALL_ID\][^\s[\]{}]+)?\[ARGS\]/,
+    needs: ['[TOOL_CALLS]', '[ARGS]'],
+    within: ['[CALL_ID]', '[ARGS]'],
+    opens: [],
+    newBody: ({ sink, accepts }) => new NamedCall(sink, accepts, mistralHead, false),
+    around: (name) => [`${name}[ARGS]`, ''],
+  },
+  mistralJson: {
+    ...common,
+    ...mistral,
+    written: /\[TOOL_CALLS\]\s*\[\s*\{/,
+    needs: ['[TOOL_CALLS]'],
+    opens: ['['],
+    newBody: ({ sink, accepts, many }) => new JsonCall(sink, accepts, many, 'ends'),
+    around: (name) => object(name, 'arguments'),
+    list: ['[', ', ', ']'],
+  },
+  deepSeek: {
+    ...common,
+    begin: deepSeek.begin,
+    end: deepSeek.end,
+    parsers: ['deepseek_v3'],
+    written: /<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>[^\s<]+\n```json\n/,
+    within: [deepSeek.beginCall, deepSeek.separator, deepSeek.endCall],
+    opens: [deepSeek.beginCall],
+    newBody: ({ sink, accepts, many }) => new NamedCall(sink, accepts, deepSeekHead, many),
+    around: (name) => [
+      `${deepSeek.beginCall}function${deepSeek.separator}${name}\n\`\`\`json\n`,
+      `\n\`\`\`${deepSeek.endCall}`,
+    ],
+    list: ['', '\n', ''],
+  },
+  nemotronJson: { ...listBetween('<TOOLCALL>', '</TOOLCALL>'), parsers: ['nemotron_json'] },
+  aprielJson: { ...listBetween('<tool_calls>', '</tool_calls>'), parsers: ['hunyuan_a13b'] },
+} satisfies Record<string, CallForm>;
+
+export type CallFormName = keyof typeof forms;
+
+export const callForms: Readonly<Record<CallFormName, CallForm>> = forms;
