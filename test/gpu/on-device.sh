@@ -12,6 +12,7 @@ what=$1 vendor=$2
 halves=${3:-build run}
 folder=.build/gpu-tests/$vendor
 packed=.build/gpu-run/$vendor
+app=$packed/app release=$packed/app/native/build/Release
 results=.build/gpu-run/results/$vendor
 # By itself, and under the sanitizer, which is many times slower.
 test_seconds=120 sanitized_seconds=300
@@ -35,11 +36,16 @@ build() {
 pack() {
   rm -rf "$packed"
   mkdir -p "$packed/programs"
-  local program release=$packed/runtime/packages/native/build/Release
+  local program dangling
   for program in "$folder"/{gpu_*_test,llmservice_gpu_bench}_"$vendor" "$folder/device_fault_$vendor.node"; do
     [[ ! -f $program ]] || strip --strip-unneeded -o "$packed/programs/${program##*/}" "$program"
   done
-  cp -a "$(deploy/local/stage.sh runtime)" "$packed/runtime"
+  # As in an image (deploy/docker): workspaces beside node_modules, whose links lead to them.
+  cp -a "$(deploy/local/stage.sh runtime)" "$app"
+  mv "$app"/packages/* "$app"
+  rmdir "$app/packages"
+  dangling=$(find "$app" -xtype l)
+  [[ -z $dangling ]] || { printf 'links that lead nowhere:\n%s\n' "$dangling" >&2; exit 1; }
   strip --strip-unneeded -o "$release/llmservice_$vendor.so" "$folder/llmservice_$vendor.so"
   npx esbuild test/gpu/device-fault.ts test/gpu/goldens.ts test/bench/gpu/http-bench.ts test/bench/gpu/report.ts --bundle --platform=node \
     --format=esm --banner:js="import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);" --outbase=test --outdir="$packed/drivers" --out-extension:.js=.mjs --log-level=warning
@@ -72,7 +78,7 @@ run_tests() {
   # Ranks of a test wait for each other on one device: code that is loaded, or a stream that shares another's queue, would
   # wait for them.
   export CUDA_MODULE_LOADING=EAGER CUDA_DEVICE_MAX_CONNECTIONS=32 GPU_MAX_HW_QUEUES=16
-  local test model=.build/gpu-run/model-tiny release=$packed/runtime/packages/native/build/Release
+  local test model=.build/gpu-run/model-tiny
   for test in "$packed"/programs/gpu_*_test_"$vendor"; do
     [[ ! -f $test ]] || ! part kernels || try "${test##*/}" timeout "$test_seconds" "$test" --gtest_brief=1
   done
@@ -84,7 +90,7 @@ run_tests() {
   if part faults; then
     ensure_model "$model" --quick
     try 'an illegal access while clients wait' "$packed/node" "$packed/drivers/gpu/device-fault.mjs" \
-      "$packed/runtime/packages/runtime" "$model" "$release/llmservice_native.node" \
+      "$app/runtime" "$model" "$release/llmservice_native.node" \
       "$packed/programs/device_fault_$vendor.node" "$vendor"
   fi
   part sanitizer && [[ $vendor == cuda ]] || return 0
@@ -105,7 +111,7 @@ run_bench() {
   if part model || part http; then ensure_model "$model" "${quick[@]}"; fi
   ! part model || try 'the whole model' save model "$bench" model "$model" "${quick[@]}"
   ! part http || try 'through the HTTP server' save http "$packed/node" "$packed/drivers/bench/gpu/http-bench.mjs" \
-    "$packed/runtime/packages/runtime" "$model" "$accelerator" "${quick[@]}"
+    "$app/runtime" "$model" "$accelerator" "${quick[@]}"
   local lines=()
   for name in ops peers model http; do [[ ! -f $results/$name.jsonl ]] || lines+=("$results/$name.jsonl"); done
   "$packed/node" "$packed/drivers/bench/gpu/report.mjs" "$(cat "$packed/commit")" "make bench-gpu GPU=$vendor" \
