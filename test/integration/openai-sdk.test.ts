@@ -114,7 +114,7 @@ describe('the client', () => {
         json_schema: { name: 'verdict', strict: true, schema: { ...schema, additionalProperties: false } },
       },
     });
-    expect(typeof (parsed.choices[0]!.message.parsed as unknown as { ok: boolean }).ok).toBe('boolean');
+    expect(typeof (parsed.choices[0]!.message.parsed as { ok: boolean }).ok).toBe('boolean');
   });
 
   test('throws its own errors, with the field or the name that is wrong', async () => {
