@@ -3,10 +3,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { events } from '../answers.fixture.js';
-import { scriptOf } from '../call-script.fixture.js';
+import { callsPatchAndTime } from '../call-script.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 
-const { begin, end } = ScriptedServer.markers;
 const patch = { type: 'custom', custom: { name: 'patch', description: 'Edit a file.' } } as const;
 const time = { type: 'function', function: { name: 'time', parameters: { type: 'object' } } } as const;
 const tools = [patch, time];
@@ -17,15 +16,7 @@ let client: OpenAI;
 beforeEach(async () => {
   server = await ScriptedServer.start({ tools: true });
   client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'none', maxRetries: 0 });
-  server.script = scriptOf(
-    begin,
-    '{"name": "patch", "arguments": {"input": "a\\',
-    'nb"}}',
-    end,
-    begin,
-    '{"name": "time", "arguments": {"city": "Bern"}}',
-    end,
-  );
+  server.script = callsPatchAndTime;
 });
 afterEach(() => server.stop());
 

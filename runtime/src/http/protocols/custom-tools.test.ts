@@ -2,11 +2,10 @@
 
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type OpenAI from 'openai';
-import { scriptOf } from '../call-script.fixture.js';
+import { callsPatchAndTime } from '../call-script.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 import { body, responsesClient, tools as functions } from './responses.fixture.js';
 
-const { begin, end } = ScriptedServer.markers;
 const patch = { type: 'custom', name: 'patch', description: 'Edit a file.' } as const;
 const tools = [patch, ...functions];
 
@@ -15,15 +14,7 @@ let client: OpenAI;
 beforeEach(async () => {
   server = await ScriptedServer.start({ tools: true });
   client = responsesClient(server);
-  server.script = scriptOf(
-    begin,
-    '{"name": "patch", "arguments": {"input": "a\\',
-    'nb"}}',
-    end,
-    begin,
-    '{"name": "time", "arguments": {"city": "Bern"}}',
-    end,
-  );
+  server.script = callsPatchAndTime;
 });
 afterEach(() => server.stop());
 
