@@ -71,7 +71,7 @@ async function compare(engine: Engine, model: string, golden: Golden): Promise<F
 }
 
 /** The check's name and the first line of what it says, or nothing. */
-async function faultOf(name: string, check: () => void | Promise<void>): Promise<string[]> {
+async function faultOf(name: string, check: () => unknown): Promise<string[]> {
   try {
     await check();
     return [];
