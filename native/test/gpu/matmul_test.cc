@@ -86,8 +86,8 @@ struct TokenNumbers {
   }
 };
 
-// Products (rows, N) whose sums over 32 bytes of K are wgmma_sum.h's. Those over 128 bytes begin with zero, and
-// are added in float32, times both scales.
+// Products (rows, N) whose sums over 32 bytes of K are wgmma_sum.h's. Those over 128 bytes begin with zero,
+// and are added in float32, times both scales.
 std::vector<float> hopper_products(const StoredMatrix& stored, const std::vector<float>& x, int64_t rows) {
   const int64_t each = 32 / size_of(stored.dtype);
   std::vector<TokenNumbers> tokens;
@@ -214,7 +214,8 @@ TEST_F(Swizzled, Fp8TermsKeepThirteenDigitsBelowTheLargest) {
 
 // Sums are cut to float's digits, and not rounded.
 TEST_F(Swizzled, Bf16SumsAreCut) {
-  EXPECT_EQ(sums_of(DType::kBF16, {{1, 0x1p-23f}, {1, 0x1.8p-24f}, {1, 0x1p-24f, 0x1p-24f}, {1, 0x1p-26f, 0x1p-26f}}),
+  EXPECT_EQ(sums_of(DType::kBF16,
+                    {{1, 0x1p-23f}, {1, 0x1.8p-24f}, {1, 0x1p-24f, 0x1p-24f}, {1, 0x1p-26f, 0x1p-26f}}),
             (std::vector<float>{1 + 0x1p-23f, 1, 1 + 0x1p-23f, 1}));
 }
 

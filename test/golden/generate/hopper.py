@@ -57,7 +57,7 @@ def added(a: Tensor, b: Tensor, sums: Tensor) -> Tensor:
     """sums (T, N) + a (T, 32) · b (N, 32)ᵀ"""
     exponents = exponents_of(a)[:, None] + exponents_of(b)
     top = torch.maximum(exponents.amax(2), exponents_of(sums, NO_EXPONENT))
-    digit = torch.ldexp(torch.ones(()), DIGITS - top)
+    digit = torch.ldexp(torch.ones_like(sums), DIGITS - top)
     cut = (a[:, None] * b * digit[..., None]).trunc().sum(2) + (sums * digit).trunc()
     below = (1 << (23 - DIGITS)) - 1
     return ((cut / digit).view(torch.int32) & ~below).view(torch.float32)
