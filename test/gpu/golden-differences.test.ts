@@ -41,7 +41,7 @@ describe('scores', () => {
   });
 });
 
-test('greedy tokens are compared up to the first close call, and where they part is told beyond it', () => {
+test('greedy tokens are compared up to the first close call, and where they part is reported beyond it', () => {
   const got = [
     { tokens: [7, 8, 1], logprobs: [-1.25, -2, -9] },
     { tokens: [4, 4, 4], logprobs: [-9, -9, -9] },

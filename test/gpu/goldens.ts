@@ -1,4 +1,4 @@
-// Golden models on a device, against transformers with activations rounded as GPUs round them (on-gpu.json). Tells of each
+// Golden models on a device, against transformers with activations rounded as GPUs round them (on-gpu.json). Reports of each
 // how far it is off and where, whether or not that is within the bar. Exit status 1 where one is beyond it.
 // usage: goldens.ts MODELS cuda|hip|emulator RECORD [MODEL...]; MODELS: the folder test/golden/models/; RECORD: the file for
 // a line of JSON for each model, with all logprobs. The addon is the one that LLMSERVICE_NATIVE_ADDON names.
@@ -27,7 +27,7 @@ const refused = new Map([['llama-bf16-ranks', /heads of 12 features/]]);
 /** What was found of one model: nothing at fault is as it must be. */
 interface Finding {
   readonly faults: readonly string[];
-  readonly told: string;
+  readonly summary: string;
 }
 
 /** on-gpu.json: what differs from golden.json, and what else of that on Hopper, whose sums of FP8 are cut. */
@@ -48,7 +48,7 @@ async function hold(folder: string, model: string): Promise<Finding> {
   const refusal = refused.get(model);
   if (refusal !== undefined) {
     await assert.rejects(loadGolden(folder + model, options), refusal);
-    return { faults: [], told: 'refused, as it must be' };
+    return { faults: [], summary: 'refused, as it must be' };
   }
   const engine = await loadGolden(folder + model, options);
   try {
@@ -70,7 +70,7 @@ async function compare(engine: Engine, model: string, golden: Golden): Promise<F
     await faultOf('together', () => expectTogetherAsAlone(engine, golden)),
   ].flat();
   appendFileSync(record!, `${JSON.stringify({ model, faults, greedyOff, scoresOff, scores, generated })}\n`);
-  return { faults, told: `${describeScores(scoresOff)}; ${describeGreedy(greedyOff)}` };
+  return { faults, summary: `${describeScores(scoresOff)}; ${describeGreedy(greedyOff)}` };
 }
 
 /** The check's name and the first line of what it says, or nothing. */
@@ -88,13 +88,13 @@ const all = named.length > 0 ? named : readdirSync(models);
 let failed = 0;
 for (const model of all) {
   const startedAt = performance.now();
-  const { faults, told } = await hold(models, model).catch((cause: unknown) => ({
+  const { faults, summary } = await hold(models, model).catch((cause: unknown) => ({
     faults: [(cause as Error).message],
-    told: 'not compared',
+    summary: 'not compared',
   }));
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(
-    `${model}: ${faults.length === 0 ? 'good' : `FAULT ${faults.join('; ')}`} (${seconds} s): ${told}`,
+    `${model}: ${faults.length === 0 ? 'good' : `FAULT ${faults.join('; ')}`} (${seconds} s): ${summary}`,
   );
   if (faults.length > 0) failed += 1;
 }
