@@ -4,8 +4,8 @@
 # `run` needs no compiler, no packages and no network, only this script and that file. Without either word, both.
 #   GPU_TARGETS  processors to compile for, separated by semicolons (sm_90a); without it, all
 #   ONLY         parts to run: of test `kernels goldens faults sanitizer`, of bench `ops peers model http`
-# Results of the benchmark go to .build/gpu-run/results/VENDOR. `emulator` runs tiny shapes on the CPU: it shows that
-# everything runs, and no speed. Exit status 1 if a part failed.
+# Results of the benchmark, and what golden models gave, go to .build/gpu-run/results/VENDOR. `emulator` runs tiny shapes on
+# the CPU: it shows that everything runs, and no speed. Exit status 1 if a part failed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 what=$1 vendor=$2
@@ -82,11 +82,12 @@ run_tests() {
   for test in "$packed"/programs/gpu_*_test_"$vendor"; do
     [[ ! -f $test ]] || ! part kernels || try "${test##*/}" timeout "$test_seconds" "$test" --gtest_brief=1
   done
+  mkdir -p "$results"
   # Of the emulator, minutes for each model: one is enough to show that it runs.
   local models=()
   [[ $vendor != emulator ]] || models=(qwen3_5-bf16)
   ! part goldens || try 'golden models, as transformers' env LLMSERVICE_NATIVE_ADDON="$PWD/$release/llmservice_native.node" \
-    "$packed/node" "$packed/drivers/gpu/goldens.mjs" test/golden/models/ "$vendor" "${models[@]}"
+    "$packed/node" "$packed/drivers/gpu/goldens.mjs" test/golden/models/ "$vendor" "$results/goldens.jsonl" "${models[@]}"
   if part faults; then
     ensure_model "$model" --quick
     try 'an illegal access while clients wait' "$packed/node" "$packed/drivers/gpu/device-fault.mjs" \
