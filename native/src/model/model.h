@@ -144,7 +144,9 @@ class Model {
   std::vector<RowCopy> drafts_taken_;     // draft inputs to rows of the workspace
   std::vector<Segment> drafts_replayed_;  // in the workspace
   std::unique_ptr<Matrix> embedding_;
-  std::unique_ptr<Matrix> head_;  // null: tied to the embedding
+  std::unique_ptr<Matrix> head_;        // null: tied to the embedding
+  std::unique_ptr<Matrix> draft_head_;  // of draft(), narrower; null: the same
+  bool drafted_last_ = false;           // draft() came after forward()
   DeviceVector final_norm_;
   std::vector<LayerWeights> layers_;
   std::optional<MtpWeights> mtp_;

@@ -1,6 +1,7 @@
 // Products with swizzled weights: right at every width of the instruction and every cut of K, and the same
 // for a row in any company.
 #include <string_view>
+#include <utility>
 
 #include "backends/gpu/kernels/matmul_orders.h"
 #include "backends/gpu/vendor/wgmma_sum.h"
@@ -173,12 +174,18 @@ TEST_F(Swizzled, EveryShapeGivesTheSameBits) {
       for (const bool whole : {false, true}) {
         if (tokens == 256 && !whole) continue;
         const std::vector<float> some(x.begin(), x.begin() + rows * stored.cols);
-        const DeviceArray<float> in(some), out(rows * stored.rows, NAN);
-        const DeviceArray<std::byte> workspace(gpu::matmul_workspace(*matrix, rows), std::byte{0});
-        run(gpu::swizzled_matmul(*matrix, {tokens, whole}, in.data(), rows, workspace.data(), out.data()));
-        expect_same_bits(out.host(), std::span(all).first(rows * stored.rows),
-                         std::to_string(size.outputs) + " outputs, " + std::to_string(tokens) +
-                             (whole ? " tokens, all K" : " tokens, slices"));
+        const DeviceArray<float> in(some);
+        for (const int32_t resident : {1, 2, 3}) {
+          if (resident > 1 && tokens > 64) continue;
+          const DeviceArray<float> out(rows * stored.rows, NAN);
+          const DeviceArray<std::byte> workspace(gpu::matmul_workspace(*matrix, rows), std::byte{0});
+          run(gpu::swizzled_matmul(*matrix, {tokens, whole, resident}, in.data(), rows, workspace.data(),
+                                   out.data()));
+          expect_same_bits(out.host(), std::span(all).first(rows * stored.rows),
+                           std::to_string(size.outputs) + " outputs, " + std::to_string(tokens) +
+                               (whole ? " tokens, all K, " : " tokens, slices, ") + std::to_string(resident) +
+                               " blocks");
+        }
       }
     }
   }
@@ -217,6 +224,31 @@ TEST_F(Swizzled, Bf16SumsAreCut) {
   EXPECT_EQ(sums_of(DType::kBF16,
                     {{1, 0x1p-23f}, {1, 0x1.8p-24f}, {1, 0x1p-24f, 0x1p-24f}, {1, 0x1p-26f, 0x1p-26f}}),
             (std::vector<float>{1 + 0x1p-23f, 1, 1 + 0x1p-23f, 1}));
+}
+
+// What is brought lies within the matrices: the emulator looks at both ends of it. Slices of 4 and of 31
+// units: short ones read ahead while they wait too.
+TEST_F(Swizzled, ReadingAheadChangesNoBit) {
+  constexpr int64_t kUnit = 2 * 64 * 128;
+  const StoredMatrix next_stored = random_matrix(DType::kF8E4M3, 150, 650, 7);
+  const StoredMatrix small_stored = random_matrix(DType::kBF16, 40, 130, 8);
+  const PackedMatrix next(next_stored, TileOrder::kSwizzled, 3, 150);
+  const PackedMatrix small(small_stored, TileOrder::kSwizzled, 3, 40);
+  for (const auto& [cols, multiprocessors] : {std::pair{650, 3}, std::pair{3900, 2}}) {
+    const StoredMatrix stored = random_matrix(DType::kF8E4M3, 150, cols, 10);
+    const PackedMatrix matrix(stored, TileOrder::kSwizzled, multiprocessors, 150);
+    const std::vector<float> x = random_floats(5 * stored.cols, 9);
+    const DeviceArray<float> in(x), out(5 * stored.rows, NAN);
+    const DeviceArray<std::byte> workspace(gpu::matmul_workspace(*matrix, 5), std::byte{0});
+    gpu::Launches launches = gpu::matmul(*matrix, in.data(), 5, workspace.data(), out.data());
+    gpu::Launch& product = launches.back();
+    EXPECT_EQ(gpu::read_ahead(product, *next, 3 * kUnit - 1), 0) << "less than a unit of each slice";
+    EXPECT_EQ(gpu::read_ahead(product, *small, 1 << 20), 4 * kUnit) << "all of it";
+    EXPECT_EQ(gpu::read_ahead(product, *next, 7 * kUnit), 6 * kUnit) << "two units of three slices";
+    EXPECT_EQ(gpu::read_ahead(product, *next, 1 << 20), 0) << "there is no room for a third";
+    run(launches);
+    expect_same_bits(out.host(), matrix.times(x, 5), std::to_string(cols) + " columns");
+  }
 }
 
 TEST_F(Swizzled, WhatIsNotFiniteStaysInItsRow) {
