@@ -47,6 +47,8 @@ void Engine::ask_device(Output& output, int32_t row) {
   }
   // A constraint knows what may follow a draft once it has accepted the draft, and does not go back.
   if (slot.constraint && output.draft) return;
+  // A device reports the likeliest tokens alone.
+  if (!slot.rules.reported.empty()) return;
   // slot.position is what was known when the step began: of its drafts, some may be known by now.
   const auto ahead = std::span<const int32_t>(slot.drafts)
                          .subspan(slot.known() - slot.position, output.position - slot.known());

@@ -27,7 +27,12 @@ import { readModel, readScheduling, type Scheduling } from '../fields/scheduling
 import { readStopping, violationsOfStopping, type Stopping } from '../fields/stopping.js';
 import { readStreaming, violationsOfStreaming, type Streaming } from '../fields/streaming.js';
 import { readThinkingBudget, readThinks, violationsOfBudget } from '../fields/thinking.js';
-import { readRules, violationsOfRules, type AskedRules } from '../fields/token-rules.js';
+import {
+  readRules,
+  violationsOfReported,
+  violationsOfRules,
+  type AskedRules,
+} from '../fields/token-rules.js';
 import type { GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
 import {
@@ -147,6 +152,7 @@ function checkRules(
       readMaxTokens(kind, fields),
       format !== null || holdsCalls(readTools(fields)),
     ),
+    ...violationsOfReported(fields, readMaxTokens(kind, fields), readChoices(fields).generated),
     ...violationsOfDetails(fields),
     ...violationsOfEnding(fields),
   ];

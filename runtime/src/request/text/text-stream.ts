@@ -27,8 +27,8 @@ export interface TextStreamOptions {
   readonly eosIds: readonly number[];
   /** Tokens of which none ends a stop string that counts; the engine sees to stop ids. */
   readonly minTokens: number;
-  /** Alternatives to report per token; null: no log probabilities. */
-  readonly logprobs: number | null;
+  /** Alternatives to report per token; `named`: the token itself, then those that the client named; null: no log probabilities. */
+  readonly logprobs: number | 'named' | null;
   /** Whether ids are reported with the text. */
   readonly reportsIds: boolean;
   /** Null where the tokenizer has none or the route does not separate reasoning. */
@@ -148,7 +148,10 @@ export class TextStream {
   private score(id: number, scores: TokenLogprobs | null | undefined, { logprobs }: Gathered): void {
     const { logprobs: alternatives } = this.options;
     if (scores == null || alternatives === null) return;
-    const top = scores.top.slice(0, alternatives);
+    const top =
+      alternatives === 'named'
+        ? [{ token: id, logprob: scores.logprob }, ...scores.top.filter(({ token }) => token !== id)]
+        : scores.top.slice(0, alternatives);
     logprobs.push({ id, logprobs: { ...scores, top }, isText: this.writesText(id) });
   }
 
