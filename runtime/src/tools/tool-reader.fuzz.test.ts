@@ -98,6 +98,7 @@ function newStream(
     stopTokenIds: [],
     eosIds: [],
     minTokens: 0,
+    repetition: null,
     logprobs: null,
     reportsIds: false,
     think,

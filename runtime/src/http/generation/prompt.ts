@@ -64,6 +64,7 @@ async function prepare(
     stopTokenIds: request.stopTokenIds,
     eosIds: model.eosIds,
     minTokens: rules?.minTokens ?? 0,
+    repetition: request.repetition,
     logprobs: (rules?.reportedIds.length ?? 0) > 0 ? 'named' : details.logprobs,
     reportsIds: details.tokenIds,
     // Reasoning is separated where a chat template wrote the prompt.

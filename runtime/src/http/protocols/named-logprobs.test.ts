@@ -85,7 +85,7 @@ test.each<[string, object, string]>([
   ['/v1/chat/completions', { ...chat, logprob_token_ids: [300] }, 'has the token id 300'],
   ['/v1/chat/completions', { ...chat, logprob_token_ids: many }, 'of 21 ids needs max_tokens of at most 6241'],
   ['/v1/chat/completions', { ...chat, logprob_token_ids: Array.from({ length: 129 }, (_, id) => id) }, 'must NOT have more than 128 items'],
-  ['/v1/responses', { input: 'x', ...named }, 'is not supported'],
+  ['/v1/responses', { input: 'x', ...named }, 'is not a known field'],
 ])('%s refuses %j', async (path, body, message) => {
   const answer = await server.post(path, body);
   const { error } = (await answer.json()) as { error: { message: string } };

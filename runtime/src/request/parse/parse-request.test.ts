@@ -256,7 +256,6 @@ test('a field that is refused is not honoured on every route', () => {
     'documents',
     'stream',
     'n',
-    'logprob_token_ids',
     'return_token_ids',
     'return_tokens_as_token_ids',
     'include_reasoning',

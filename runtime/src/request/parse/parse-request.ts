@@ -22,6 +22,7 @@ import {
 } from '../fields/max-tokens.js';
 import { violationsOfEnding } from '../fields/prompt-ending.js';
 import { holdsCalls, readTools, type RequestTools } from '../fields/read-tools.js';
+import { readRepetition, violationsOfRepetition, type RepetitionRule } from '../fields/repetition.js';
 import { readSampling } from '../fields/sampling.js';
 import { readModel, readScheduling, type Scheduling } from '../fields/scheduling.js';
 import { readStopping, violationsOfStopping, type Stopping } from '../fields/stopping.js';
@@ -56,6 +57,8 @@ export interface ApiRequest extends Stopping, Scheduling, Streaming {
   readonly choices: Choices;
   /** Null: any token. */
   readonly rules: AskedRules | null;
+  /** Null: the answer may repeat itself. */
+  readonly repetition: RepetitionRule | null;
   /** Tokens that the model may reason for; null: as many as it likes. */
   readonly thinkingBudget: number | null;
   readonly details: AnswerDetails;
@@ -118,6 +121,7 @@ export function readRequest(
     },
     choices,
     rules: readRules(fields),
+    repetition: readRepetition(fields),
     thinkingBudget: readThinkingBudget(fields),
     details,
     keptPromptTokens: fields.truncate_prompt_tokens ?? null,
@@ -153,6 +157,7 @@ function checkRules(
       format !== null || holdsCalls(readTools(fields)),
     ),
     ...violationsOfReported(fields, readMaxTokens(kind, fields), readChoices(fields).generated),
+    ...violationsOfRepetition(fields),
     ...violationsOfDetails(fields),
     ...violationsOfEnding(fields),
   ];

@@ -17,6 +17,7 @@ export const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
     stopTokenIds: [],
     eosIds: [],
     minTokens: 0,
+    repetition: null,
     logprobs: 1,
     reportsIds: false,
     think,

@@ -7,7 +7,9 @@ import { StopMatcher } from '../../tokens/stop-matcher.js';
 import type { ToolCallDelta } from '../../tools/tool.js';
 import { feed } from '../../tools/piece.js';
 import type { ToolReader } from '../../tools/tool-reader.js';
+import type { RepetitionRule } from '../fields/repetition.js';
 import type { ThinkIds } from './reasoning.js';
+import { RepetitionDetector } from './repetition-detector.js';
 import { Section, type SectionText } from './section.js';
 import { ThoughtCalls, type Behind } from './thought-calls.js';
 
@@ -25,8 +27,10 @@ export interface TextStreamOptions {
   readonly stopTokenIds: readonly number[];
   /** Ids with which the model ends an answer by itself. */
   readonly eosIds: readonly number[];
-  /** Tokens of which none ends a stop string that counts; the engine sees to stop ids. */
+  /** Tokens of which none ends a stop string or a repetition that counts; the engine sees to stop ids. */
   readonly minTokens: number;
+  /** Null: the answer may repeat itself. */
+  readonly repetition: RepetitionRule | null;
   /** Alternatives to report per token; `named`: the token itself, then those that the client named; null: no log probabilities. */
   readonly logprobs: number | 'named' | null;
   /** Whether ids are reported with the text. */
@@ -51,6 +55,12 @@ export interface GeneratedToken {
   readonly isText?: boolean;
 }
 
+/** How an answer ended: with the model's own end or a stop string, at a limit, with calls, or repeating itself. */
+export type AnswerEnd = FinishReason | 'tool_calls' | 'repetition';
+
+/** What vLLM calls the last of them. */
+const repetitionDetected = 'repetition_detected';
+
 /** What one engine output adds. */
 export interface TextDelta {
   readonly content: string;
@@ -62,8 +72,8 @@ export interface TextDelta {
   readonly tokenIds: readonly number[] | null;
   /** On the first delta: the prompt's ids. Null: not asked for. */
   readonly promptTokenIds: readonly number[] | null;
-  readonly finish: FinishReason | 'tool_calls' | null;
-  /** The stop string or the client's own stop id that ended the text; null: neither. */
+  readonly finish: AnswerEnd | null;
+  /** The stop string or the client's own stop id that ended the text, or that it repeats itself; null: none of them. */
   readonly stopReason: string | number | null;
 }
 
@@ -83,6 +93,7 @@ export class TextStream {
   private readonly options: TextStreamOptions;
   private readonly matcher: StopMatcher;
   private readonly thought: ThoughtCalls | null;
+  private readonly repetition: RepetitionDetector | null;
   private section: Section;
   /** Until the reasoning has ended or anything else has begun: after that, a token that stands around it is quoted. */
   private mayReason = true;
@@ -98,6 +109,7 @@ export class TextStream {
     this.matcher = new StopMatcher(options.stopStrings, { include: options.includeStopString });
     const { tools, inReasoning, callsInReasoning } = options;
     this.thought = tools !== null && callsInReasoning ? new ThoughtCalls(tools) : null;
+    this.repetition = options.repetition === null ? null : new RepetitionDetector(options.repetition);
     this.section = this.open(inReasoning ? 'reasoning' : 'content', inReasoning);
   }
 
@@ -121,6 +133,10 @@ export class TextStream {
       this.score(id, output.logprobs?.[i], gathered);
       const stop = this.pushToken(id, gathered, this.tokens > minTokens);
       if (stop !== null || tools?.isFull === true) return this.last(gathered, 'stop', stop);
+      const repeats = this.repetition?.push(id) === true && this.tokens >= minTokens;
+      // Where the answer ends with this token in any case, that is why.
+      const endsAnyway = output.finish === 'length' && i === output.tokens.length - 1;
+      if (repeats && !endsAnyway) return this.endRepeating(gathered);
     }
     if (output.finish === null) return { ...this.deltaOf(gathered), finish: null, stopReason: null };
 
@@ -130,6 +146,14 @@ export class TextStream {
     const ownStop = output.stopToken !== null && this.options.stopTokenIds.includes(output.stopToken);
     return end.stop === null
       ? this.last(gathered, output.finish, ownStop ? output.stopToken : null)
+      : this.last(gathered, 'stop', end.stop);
+  }
+
+  private endRepeating(gathered: Gathered): TextDelta {
+    const end = this.section.close();
+    this.append(end.text, gathered);
+    return end.stop === null
+      ? this.last(gathered, 'repetition', repetitionDetected)
       : this.last(gathered, 'stop', end.stop);
   }
 
@@ -162,7 +186,11 @@ export class TextStream {
     return this.section.kind === 'content' && tools?.isOpen !== true && !isMarker;
   }
 
-  private last(gathered: Gathered, finish: FinishReason, stopReason: string | number | null): TextDelta {
+  private last(
+    gathered: Gathered,
+    finish: FinishReason | 'repetition',
+    stopReason: string | number | null,
+  ): TextDelta {
     const { tools, eosIds } = this.options;
     const ownStop = typeof stopReason === 'number' && !eosIds.includes(stopReason);
     const cut = finish === 'length' || typeof stopReason === 'string' || ownStop;
