@@ -94,6 +94,7 @@ function newStream(
     newDetokenizer: () => new Detokenizer((id) => spelling.get(id) ?? Uint8Array.of(id)),
     textOf: (id) => Buffer.from(spelling.get(id) ?? []).toString(),
     stopStrings: stops,
+    stopPatterns: [],
     includeStopString: false,
     stopTokenIds: [],
     eosIds: [],

@@ -60,6 +60,7 @@ async function prepare(
     newDetokenizer: () => model.tokenizer.detokenizer({ skipSpecialTokens: request.skipSpecialTokens }),
     textOf: (id) => model.tokenizer.tokenText(id),
     stopStrings: request.stopStrings,
+    stopPatterns: request.stopPatterns,
     includeStopString: request.includeStopString,
     stopTokenIds: request.stopTokenIds,
     eosIds: model.eosIds,

@@ -11,7 +11,6 @@ export const servedAnyway: Readonly<Record<string, JsonSchema>> = {
   // A chunk for each step.
   stream_interval: is(1),
   return_token_offsets: is(false),
-  stop_regex: { ...never, description: 'send stop: texts end an answer, and no patterns' },
   kv_transfer_params: never,
   lora_path: never,
   cache_prompt: is(true),

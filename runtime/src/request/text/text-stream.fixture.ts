@@ -13,6 +13,7 @@ export const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
     newDetokenizer: () => new Detokenizer((id) => (id < 256 ? Uint8Array.of(id) : Buffer.from('<think>'))),
     textOf: (id) => (id === think.begin ? '<think>' : '</think>'),
     stopStrings: [],
+    stopPatterns: [],
     includeStopString: false,
     stopTokenIds: [],
     eosIds: [],

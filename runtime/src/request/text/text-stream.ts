@@ -4,6 +4,7 @@
 import type { EngineOutput, FinishReason, TokenLogprobs } from '../../engine/protocol.js';
 import type { Detokenizer } from '../../tokens/detokenizer.js';
 import { StopMatcher } from '../../tokens/stop-matcher.js';
+import type { StopPattern } from '../../tokens/stop-pattern.js';
 import type { ToolCallDelta } from '../../tools/tool.js';
 import { feed } from '../../tools/piece.js';
 import type { ToolReader } from '../../tools/tool-reader.js';
@@ -21,6 +22,8 @@ export interface TextStreamOptions {
   /** One token as text, also one that a detokenizer leaves out. */
   readonly textOf: (id: number) => string;
   readonly stopStrings: readonly string[];
+  /** What matches one ends the text and is part of it. */
+  readonly stopPatterns: readonly StopPattern[];
   /** Whether what ended the text, a stop string or a stop token, is part of it. */
   readonly includeStopString: boolean;
   /** Ids that the client itself asked to stop at: only these are reported as the reason. */
@@ -73,7 +76,7 @@ export interface TextDelta {
   /** On the first delta: the prompt's ids. Null: not asked for. */
   readonly promptTokenIds: readonly number[] | null;
   readonly finish: AnswerEnd | null;
-  /** The stop string or the client's own stop id that ended the text, or that it repeats itself; null: none of them. */
+  /** The stop string, pattern or id of the client that ended the text, or that it repeats itself; null: none of them. */
   readonly stopReason: string | number | null;
 }
 
@@ -106,7 +109,8 @@ export class TextStream {
 
   constructor(options: TextStreamOptions) {
     this.options = options;
-    this.matcher = new StopMatcher(options.stopStrings, { include: options.includeStopString });
+    const { stopStrings, includeStopString: include, stopPatterns: patterns } = options;
+    this.matcher = new StopMatcher(stopStrings, { include, patterns });
     const { tools, inReasoning, callsInReasoning } = options;
     this.thought = tools !== null && callsInReasoning ? new ThoughtCalls(tools) : null;
     this.repetition = options.repetition === null ? null : new RepetitionDetector(options.repetition);
