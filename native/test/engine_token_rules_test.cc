@@ -122,7 +122,8 @@ TEST(TokenRules, ReportedTokensComeInPlaceOfTheLikeliest) {
   EXPECT_NEAR(sampled->alternatives[0].logprob, -3.241309F, 1e-5);  // -1 - log(e^2 + e^0.5 + e^-1)
   EXPECT_EQ(sampled->alternatives[1].token, 0);
   EXPECT_EQ(sampled->alternatives[1].logprob, sampled->logprob);
-  EXPECT_EQ(sampler.score(logits, 1, 1)->alternatives.size(), 1U) << "a prompt's token is among the likeliest";
+  EXPECT_EQ(sampler.score(logits, 1, 1)->alternatives.size(), 1U)
+      << "a prompt's token is among the likeliest";
 }
 
 TEST(TokenRules, ThatLeaveNoTokenLeaveNothingToSample) {

@@ -38,6 +38,7 @@ const grammar = {
   definition: { type: 'string', minLength: 1, maxLength: 65_536 },
 } as const;
 
+const onlyOfGrammar = { ...never, description: 'send it with type: grammar' } as const;
 const ofGrammar = { required: ['type'], properties: { type: { const: 'grammar' } } } as const;
 
 /** What both routes that have such tools know of one. */
@@ -60,7 +61,7 @@ export const chatToolMembers = {
     },
     if: ofGrammar,
     then: { required: ['grammar'], properties: { grammar: { type: 'object' } } },
-    else: { properties: { grammar: never } },
+    else: { properties: { grammar: onlyOfGrammar } },
   },
 } as const;
 
@@ -73,7 +74,7 @@ export const responsesToolMembers = {
     properties: { type: { enum: ['text', 'grammar'] }, ...grammar },
     if: ofGrammar,
     then: { required: Object.keys(grammar) },
-    else: { properties: { syntax: never, definition: never } },
+    else: { properties: { syntax: onlyOfGrammar, definition: onlyOfGrammar } },
   },
 } as const;
 

@@ -1,6 +1,7 @@
 // The tools of a chat request: what an answer may call, what the template gets of them, and what their calls
 // must match.
 
+import { isObject } from '@llmservice/checkpoint';
 import type { CallForm } from '../../tools/call-forms.js';
 import type { Schema, Tool, ToolUse } from '../../tools/tool.js';
 import { JsonPatterns } from '../json-schema/json-patterns.js';
@@ -123,13 +124,22 @@ const same = (violation: Violation): Violation => violation;
  */
 export function schemaOfArguments({ parameters, strict }: Tool, style: CallForm['style']): Schema {
   if (parameters === null) return { type: 'object', properties: {}, additionalProperties: false };
-  const patterns = patternsOfArguments(style);
+  const patterns = patternsOfArguments(style === 'json' || !hasTextsAlone(parameters));
   const holds = strict || unsupportedInSchema(parameters, '', patterns).length === 0;
   return holds
     ? (schemaToCompile({ type: 'object', ...parameters }, patterns) as Schema)
     : { type: 'object' };
 }
 
-/** In XML texts stand as they are, where a backslash is one. */
-const patternsOfArguments = (style: CallForm['style'] = 'json'): JsonPatterns =>
-  new JsonPatterns({ escaped: false, quoted: style === 'json' });
+/**
+ * In XML arguments that are texts stand as they are, where a backslash is one; within others texts stand as in JSON.
+ * @param quoted whether patterns are of texts as JSON writes them
+ */
+const patternsOfArguments = (quoted = true): JsonPatterns => new JsonPatterns({ escaped: false, quoted });
+
+/** As the input of a custom tool. */
+function hasTextsAlone({ properties, additionalProperties }: Schema): boolean {
+  const all = isObject(properties) ? Object.values(properties) : [];
+  const areTexts = all.every((each) => isObject(each) && each['type'] === 'string');
+  return all.length > 0 && areTexts && additionalProperties === false;
+}
