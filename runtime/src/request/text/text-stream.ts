@@ -59,7 +59,7 @@ export interface GeneratedToken {
 }
 
 /** How an answer ended: with the model's own end or a stop string, at a limit, with calls, or repeating itself. */
-export type AnswerEnd = FinishReason | 'tool_calls' | 'repetition';
+type AnswerEnd = FinishReason | 'tool_calls' | 'repetition';
 
 /** What vLLM calls the last of them. */
 const repetitionDetected = 'repetition_detected';
