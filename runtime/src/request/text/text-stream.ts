@@ -58,10 +58,10 @@ export interface GeneratedToken {
   readonly isText?: boolean;
 }
 
-/** How an answer ended: with the model's own end or a stop string, at a limit, with calls, or repeating itself. */
-type AnswerEnd = FinishReason | 'tool_calls' | 'repetition';
+/** What ended the tokens: the model or a stop string, a limit, or that they repeat themselves. */
+type TokensEnd = FinishReason | 'repetition';
 
-/** What vLLM calls the last of them. */
+/** As vLLM says so. */
 const repetitionDetected = 'repetition_detected';
 
 /** What one engine output adds. */
@@ -75,7 +75,7 @@ export interface TextDelta {
   readonly tokenIds: readonly number[] | null;
   /** On the first delta: the prompt's ids. Null: not asked for. */
   readonly promptTokenIds: readonly number[] | null;
-  readonly finish: AnswerEnd | null;
+  readonly finish: TokensEnd | 'tool_calls' | null;
   /** The stop string, pattern or id of the client that ended the text, or that it repeats itself; null: none of them. */
   readonly stopReason: string | number | null;
 }
@@ -140,24 +140,21 @@ export class TextStream {
       const repeats = this.repetition?.push(id) === true && this.tokens >= minTokens;
       // Where the answer ends with this token in any case, that is why.
       const endsAnyway = output.finish === 'length' && i === output.tokens.length - 1;
-      if (repeats && !endsAnyway) return this.endRepeating(gathered);
+      if (repeats && !endsAnyway) return this.close(gathered, 'repetition', repetitionDetected);
     }
     if (output.finish === null) return { ...this.deltaOf(gathered), finish: null, stopReason: null };
 
     if (output.stopToken !== null) this.endWith(output.stopToken, output.stopLogprobs, gathered);
-    const end = this.section.close();
-    this.append(end.text, gathered);
     const ownStop = output.stopToken !== null && this.options.stopTokenIds.includes(output.stopToken);
-    return end.stop === null
-      ? this.last(gathered, output.finish, ownStop ? output.stopToken : null)
-      : this.last(gathered, 'stop', end.stop);
+    return this.close(gathered, output.finish, ownStop ? output.stopToken : null);
   }
 
-  private endRepeating(gathered: Gathered): TextDelta {
+  /** The end of the section may complete a stop string yet. */
+  private close(gathered: Gathered, finish: TokensEnd, stopReason: string | number | null): TextDelta {
     const end = this.section.close();
     this.append(end.text, gathered);
     return end.stop === null
-      ? this.last(gathered, 'repetition', repetitionDetected)
+      ? this.last(gathered, finish, stopReason)
       : this.last(gathered, 'stop', end.stop);
   }
 
@@ -190,11 +187,7 @@ export class TextStream {
     return this.section.kind === 'content' && tools?.isOpen !== true && !isMarker;
   }
 
-  private last(
-    gathered: Gathered,
-    finish: FinishReason | 'repetition',
-    stopReason: string | number | null,
-  ): TextDelta {
+  private last(gathered: Gathered, finish: TokensEnd, stopReason: string | number | null): TextDelta {
     const { tools, eosIds } = this.options;
     const ownStop = typeof stopReason === 'number' && !eosIds.includes(stopReason);
     const cut = finish === 'length' || typeof stopReason === 'string' || ownStop;
