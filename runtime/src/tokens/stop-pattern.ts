@@ -33,7 +33,7 @@ export class PatternSearch {
    */
   push(piece: string, mayEnd: boolean): number | null {
     const { finals, maxCharacter } = this.#automaton;
-    for (let at = 0; at < piece.length; ) {
+    for (let at = 0; at < piece.length;) {
       // A pattern that is none of Unicode's knows halves of characters.
       const character = (maxCharacter > 0xffff ? piece.codePointAt(at) : piece.charCodeAt(at)) ?? 0;
       at += character > 0xffff ? 2 : 1;

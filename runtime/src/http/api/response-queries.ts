@@ -5,7 +5,8 @@ import { sealedReasoning, textLogprobs } from '../../request/fields/responses-fi
 const include = {
   type: 'array',
   items: { enum: [sealedReasoning, textLogprobs] },
-  description: 'What items are to have too: reasoning encoded, and log probabilities where they were asked for',
+  description:
+    'What items are to have too: reasoning encoded, and log probabilities where they were asked for',
 } as const;
 
 /** What the client has of a stream that runs in the background, and whether it wants the rest. */

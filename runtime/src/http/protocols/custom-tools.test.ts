@@ -106,11 +106,14 @@ function inputsIn(value: unknown): object[] {
 }
 
 test.each<[format: object, message: string]>([
-  [{ ...regex, syntax: 'lark' }, 'tools.1.format.syntax is not supported with this value: send the grammar as'],
-  [{ type: 'grammar', syntax: 'regex' }, 'tools.1.format.definition is required'],
-  [{ type: 'text', definition: 'a' }, 'tools.1.format.definition is not supported with this value: send it'],
-  [{ ...regex, definition: 'a(?=b)c' }, 'tools.1.format.definition looks around'],
-  [{ ...regex, definition: '(a' }, 'tools.1.format.definition cannot be read'],
+  [
+    { ...regex, syntax: 'lark' },
+    'tools.2.format.syntax is not supported with this value: send the grammar as',
+  ],
+  [{ type: 'grammar', syntax: 'regex' }, 'tools.2.format.definition is required'],
+  [{ type: 'text', definition: 'a' }, 'tools.2.format.definition is not supported with this value: send it'],
+  [{ ...regex, definition: 'a(?=b)c' }, 'tools.2.format.definition looks around'],
+  [{ ...regex, definition: '(a' }, 'tools.2.format.definition cannot be read'],
 ])('refuses the format %j', async (format, message) => {
   const answer = await server.post('/v1/responses', { ...body, tools: [...functions, { ...patch, format }] });
   const { error } = (await answer.json()) as { error: { message: string } };

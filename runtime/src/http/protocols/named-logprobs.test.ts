@@ -33,7 +33,10 @@ interface Scored {
   readonly top_logprobs: readonly { readonly token: string; readonly logprob: number }[];
 }
 const parts = (tokens: readonly Scored[]): unknown =>
-  tokens.map(({ token, top_logprobs }) => [token, ...top_logprobs.map((each) => `${each.token} ${String(each.logprob)}`)]);
+  tokens.map(({ token, top_logprobs }) => [
+    token,
+    ...top_logprobs.map((each) => `${each.token} ${String(each.logprob)}`),
+  ]);
 
 /** The choice of an answer, or the choices of a stream. */
 async function choicesOf(path: string, body: object): Promise<{ logprobs: object | null }[]> {
@@ -43,21 +46,28 @@ async function choicesOf(path: string, body: object): Promise<{ logprobs: object
   return all.flatMap(({ choices }) => choices) as unknown as { logprobs: object | null }[];
 }
 
-test.each([{}, { stream: true }, { top_logprobs: 3 }])('a chat has the token itself, then each named one: %j', async (more) => {
-  const choices = await choicesOf('/v1/chat/completions', { ...chat, ...named, ...more });
-  const tokens = choices.flatMap(({ logprobs }) => (logprobs as { content: Scored[] } | null)?.content ?? []);
-  expect(parts(tokens)).toEqual([
-    ['a', 'a -1', 'z -2', 'y -3'],
-    ['b', 'b -1', 'a -1', 'z -2', 'y -3'],
-  ]);
-  const [{ rules, sampling }] = server.engine.requests as [(typeof server.engine.requests)[0]];
-  expect([...rules!.reported]).toEqual([a, z, y]);
-  expect(sampling.topLogprobs).toBe('top_logprobs' in more ? 3 : 0);
-});
+test.each([{}, { stream: true }, { top_logprobs: 3 }])(
+  'a chat has the token itself, then each named one: %j',
+  async (more) => {
+    const choices = await choicesOf('/v1/chat/completions', { ...chat, ...named, ...more });
+    const tokens = choices.flatMap(
+      ({ logprobs }) => (logprobs as { content: Scored[] } | null)?.content ?? [],
+    );
+    expect(parts(tokens)).toEqual([
+      ['a', 'a -1', 'z -2', 'y -3'],
+      ['b', 'b -1', 'a -1', 'z -2', 'y -3'],
+    ]);
+    const [{ rules, sampling }] = server.engine.requests as [(typeof server.engine.requests)[0]];
+    expect([...rules!.reported]).toEqual([a, z, y]);
+    expect(sampling.topLogprobs).toBe('top_logprobs' in more ? 3 : 0);
+  },
+);
 
 test.each([{}, { stream: true }])('a completion has them by text: %j', async (more) => {
   const choices = await choicesOf('/v1/completions', { ...completion, ...named, ...more });
-  const tops = choices.flatMap(({ logprobs }) => (logprobs as { top_logprobs: object[] } | null)?.top_logprobs ?? []);
+  const tops = choices.flatMap(
+    ({ logprobs }) => (logprobs as { top_logprobs: object[] } | null)?.top_logprobs ?? [],
+  );
   expect(tops).toEqual([
     { a: -1, z: -2, y: -3 },
     { a: -1, b: -1, z: -2, y: -3 },
@@ -65,15 +75,26 @@ test.each([{}, { stream: true }])('a completion has them by text: %j', async (mo
 });
 
 test('an echoed prompt has the likeliest', async () => {
-  const [choice] = await choicesOf('/v1/completions', { ...completion, prompt: [z, y], ...named, echo: true });
+  const [choice] = await choicesOf('/v1/completions', {
+    ...completion,
+    prompt: [z, y],
+    ...named,
+    echo: true,
+  });
   const { top_logprobs: tops } = choice!.logprobs as { top_logprobs: object[] };
   expect(tops).toEqual([null, { y: -3 }, { a: -1, z: -2, y: -3 }, { a: -1, b: -1, z: -2, y: -3 }]);
 });
 
 test('names of tokens may be their ids', async () => {
-  const [choice] = await choicesOf('/v1/chat/completions', { ...chat, ...named, return_tokens_as_token_ids: true });
+  const [choice] = await choicesOf('/v1/chat/completions', {
+    ...chat,
+    ...named,
+    return_tokens_as_token_ids: true,
+  });
   const { content } = choice!.logprobs as { content: Scored[] };
-  expect(content[1]!.top_logprobs.map(({ token }) => token)).toEqual([b, a, z, y].map((id) => `token_id:${String(id)}`));
+  expect(content[1]!.top_logprobs.map(({ token }) => token)).toEqual(
+    [b, a, z, y].map((id) => `token_id:${String(id)}`),
+  );
 });
 
 const many = Array.from({ length: 21 }, (_, id) => id);
@@ -83,13 +104,24 @@ test.each<[string, object, string]>([
   ['/v1/completions', { ...completion, ...named, echo: true, max_tokens: 0 }, 'needs max_tokens above 0'],
   ['/v1/chat/completions', { ...chat, logprob_token_ids: [] }, 'must NOT have fewer than 1 items'],
   ['/v1/chat/completions', { ...chat, logprob_token_ids: [300] }, 'has the token id 300'],
-  ['/v1/chat/completions', { ...chat, logprob_token_ids: many }, 'of 21 ids needs max_tokens of at most 6241'],
-  ['/v1/chat/completions', { ...chat, logprob_token_ids: Array.from({ length: 129 }, (_, id) => id) }, 'must NOT have more than 128 items'],
+  [
+    '/v1/chat/completions',
+    { ...chat, logprob_token_ids: many },
+    'of 21 ids needs max_tokens of at most 6241',
+  ],
+  [
+    '/v1/chat/completions',
+    { ...chat, logprob_token_ids: Array.from({ length: 129 }, (_, id) => id) },
+    'must NOT have more than 128 items',
+  ],
   ['/v1/responses', { input: 'x', ...named }, 'is not a known field'],
 ])('%s refuses %j', async (path, body, message) => {
   const answer = await server.post(path, body);
   const { error } = (await answer.json()) as { error: { message: string } };
-  expect([answer.status, error.message]).toEqual([400, expect.stringContaining(`logprob_token_ids ${message}`)]);
+  expect([answer.status, error.message]).toEqual([
+    400,
+    expect.stringContaining(`logprob_token_ids ${message}`),
+  ]);
 });
 
 test('many ids are reported of an answer of few tokens', async () => {

@@ -40,7 +40,10 @@ test.each(['chat', 'completions'])('%s: ends it, and leaves the engine', async (
     expect(choice.text ?? choice.message!.content).toBe('this and ');
     expect(choice).toMatchObject({ finish_reason: 'stop', stop_reason: stop_regex });
     expect(usage!.completion_tokens).toBe('this and '.length);
-    const chunks = (await events(await post(route, { stop_regex: ['z', stop_regex], stream: true }))).slice(0, -1);
+    const chunks = (await events(await post(route, { stop_regex: ['z', stop_regex], stream: true }))).slice(
+      0,
+      -1,
+    );
     const streamed = chunks.flatMap((chunk) => chunk.choices) as unknown as Choice[];
     expect(streamed.map((each) => each.text ?? each.delta?.content ?? '').join('')).toBe('this and ');
     expect(streamed.at(-1)).toMatchObject({ finish_reason: 'stop', stop_reason: stop_regex });

@@ -29,7 +29,10 @@ export const responseOf = (itemId: string): string | null => {
 };
 
 /** @param include what a client asks for beside the items, as OpenAI names it */
-export function withIncluded(items: readonly StoredItem[], include: readonly unknown[] = []): readonly StoredItem[] {
+export function withIncluded(
+  items: readonly StoredItem[],
+  include: readonly unknown[] = [],
+): readonly StoredItem[] {
   if (!include.includes(sealedReasoning)) return items;
   return items.map((item) =>
     item.type === 'reasoning' ? { ...item, encrypted_content: sealReasoning(reasoningOf(item)) } : item,

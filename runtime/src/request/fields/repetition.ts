@@ -45,7 +45,8 @@ export function violationsOfRepetition(fields: RepetitionFields): Violation[] {
     violations.push(violationAt(`repetition_detection.${member}`, rule));
   if (minSize > maxSize)
     refuse('min_pattern_size', `must be at most max_pattern_size, which is ${String(maxSize)}`);
-  if (maxSize > 0 && minCount < 2) refuse('min_count', 'must be at least 2: so often a pattern comes in a row');
+  if (maxSize > 0 && minCount < 2)
+    refuse('min_count', 'must be at least 2: so often a pattern comes in a row');
   return violations;
 }
 

@@ -4,7 +4,12 @@ import { StopMatcher } from '../../tokens/stop-matcher.js';
 import { readStopPatterns } from './stop-patterns.js';
 
 /** Text and what ended it, when `text` arrives in pieces of `size` characters. */
-function run(text: string, asked: readonly string[], size: number, stops: readonly string[] = []): [string, string | null] {
+function run(
+  text: string,
+  asked: readonly string[],
+  size: number,
+  stops: readonly string[] = [],
+): [string, string | null] {
   const matcher = new StopMatcher(stops, { include: false, patterns: readStopPatterns(asked) });
   let out = '';
   for (let i = 0; i < text.length; i += size) {

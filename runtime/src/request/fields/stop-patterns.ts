@@ -8,7 +8,8 @@ import { invalidRequest, violationAt } from '../body/violation.js';
 /** Of all patterns of a request together: each character of an answer may cost as many. */
 const maxTransitions = 2000;
 const maxStates = 500;
-const tooLarge = 'is too large with the patterns before it: repeat less, or send one pattern of what is alike';
+const tooLarge =
+  'is too large with the patterns before it: repeat less, or send one pattern of what is alike';
 
 /** @throws ApiError invalid_request about a pattern that cannot be searched for */
 export function readStopPatterns(asked: string | readonly string[]): StopPattern[] {
@@ -45,7 +46,8 @@ function automatonOf(source: string): NFA {
     return automaton;
   } catch (error) {
     // A thousand groups within each other take all of the stack.
-    if (error instanceof TooManyNodesError || error instanceof RangeError) throw new UnusablePattern(tooLarge);
+    if (error instanceof TooManyNodesError || error instanceof RangeError)
+      throw new UnusablePattern(tooLarge);
     throw error;
   }
 }

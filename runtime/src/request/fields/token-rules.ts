@@ -108,7 +108,8 @@ export function violationsOfReported(
   if (ids === undefined) return [];
   const refused = (rule: string): Violation[] => [violationAt('logprob_token_ids', rule)];
   if (logprobs === false) return refused('needs logprobs: they are reported with those of the answer');
-  if (maxTokens === 0) return refused('needs max_tokens above 0: a prompt has no log probabilities of named tokens');
+  if (maxTokens === 0)
+    return refused('needs max_tokens above 0: a prompt has no log probabilities of named tokens');
   const most = Math.floor(maxReported / (ids.length * answers));
   if (ids.length <= 20 || (maxTokens !== null && maxTokens <= most)) return [];
   return refused(
