@@ -25,7 +25,11 @@ const post = (route: string, more: object): Promise<Response> => {
 };
 
 test.each(['chat', 'completions'])('%s: ends it, says so, and leaves the engine', async (route) => {
-  for (const script of [says('So ab', 'ab', 'ab', 'ab'), says('So abababab'), says(...'So abababab')]) {
+  for (const script of [
+    says('So ab', 'ab', 'ab', 'ab'),
+    says('So abababab'),
+    says(...Array.from('So abababab')),
+  ]) {
     server.script = script;
     const { choices, usage } = await json(await post(route, thrice));
     const text = 'So ababab';

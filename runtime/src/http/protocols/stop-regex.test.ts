@@ -33,7 +33,11 @@ interface Choice {
 
 test.each(['chat', 'completions'])('%s: ends it, and leaves the engine', async (route) => {
   const stop_regex = ' (and|or) ';
-  for (const script of [says('this ', 'and', ' that'), says('this and that'), says(...'this and that')]) {
+  for (const script of [
+    says('this ', 'and', ' that'),
+    says('this and that'),
+    says(...Array.from('this and that')),
+  ]) {
     server.script = script;
     const { choices, usage } = await json(await post(route, { stop_regex }));
     const [choice] = choices as unknown as [Choice];

@@ -5,7 +5,9 @@ const text = { type: 'string', pattern: 'a\\n"' };
 const patternsIn = (value: unknown): unknown[] =>
   typeof value !== 'object' || value === null
     ? []
-    : Object.entries(value).flatMap(([name, each]) => (name === 'pattern' ? [each] : patternsIn(each)));
+    : Object.entries(value).flatMap(([name, each]: [string, unknown]) =>
+        name === 'pattern' ? [each] : patternsIn(each),
+      );
 
 test.each<[style: 'json' | 'qwen_xml', properties: object, quoted: boolean]>([
   ['json', { input: text }, true],
