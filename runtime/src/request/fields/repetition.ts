@@ -1,5 +1,6 @@
 // vLLM's repetition_detection: an answer ends once its last tokens are one pattern, again and again.
 
+import type { RepetitionRule } from '../../tokens/repetition-detector.js';
 import { all, type FieldTable, type TableValues } from '../body/field-table.js';
 import { violationAt, type Violation } from '../body/violation.js';
 
@@ -24,13 +25,6 @@ export const repetitionFields = {
 } as const satisfies FieldTable;
 
 type RepetitionFields = TableValues<typeof repetitionFields>;
-
-/** Which repetitions end an answer: patterns of `minSize` to `maxSize` tokens, `minCount` times in a row. */
-export interface RepetitionRule {
-  readonly minSize: number;
-  readonly maxSize: number;
-  readonly minCount: number;
-}
 
 /** Null: none does. */
 export function readRepetition(fields: RepetitionFields): RepetitionRule | null {

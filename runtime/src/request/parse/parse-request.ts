@@ -2,6 +2,7 @@
 // defaults filled in. Pure; the prompt is not yet tokens.
 
 import type { SamplingParams } from '@llmservice/native';
+import type { RepetitionRule } from '../../tokens/repetition-detector.js';
 import type { Fields, GenerationKind } from '../body/field-table.js';
 import { invalidRequest, type Violation } from '../body/violation.js';
 import {
@@ -22,7 +23,7 @@ import {
 } from '../fields/max-tokens.js';
 import { violationsOfEnding } from '../fields/prompt-ending.js';
 import { holdsCalls, readTools, type RequestTools } from '../fields/read-tools.js';
-import { readRepetition, violationsOfRepetition, type RepetitionRule } from '../fields/repetition.js';
+import { readRepetition, violationsOfRepetition } from '../fields/repetition.js';
 import { readSampling } from '../fields/sampling.js';
 import { readModel, readScheduling, type Scheduling } from '../fields/scheduling.js';
 import { readStopping, violationsOfStopping, type Stopping } from '../fields/stopping.js';

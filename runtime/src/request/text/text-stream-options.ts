@@ -1,9 +1,9 @@
 // What the text of one generation is to be read with: the tokenizer, what ends it, and what of it is reported.
 
 import type { Detokenizer } from '../../tokens/detokenizer.js';
+import type { RepetitionRule } from '../../tokens/repetition-detector.js';
 import type { StopPattern } from '../../tokens/stop-pattern.js';
 import type { ToolReader } from '../../tools/tool-reader.js';
-import type { RepetitionRule } from '../fields/repetition.js';
 import type { ThinkIds } from './reasoning.js';
 
 export interface TextStreamOptions {

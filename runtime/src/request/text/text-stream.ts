@@ -2,10 +2,10 @@
 // tokens counted. Pure and incremental; one instance per generation.
 
 import type { EngineOutput, FinishReason, TokenLogprobs } from '../../engine/protocol.js';
+import { RepetitionDetector } from '../../tokens/repetition-detector.js';
 import { StopMatcher } from '../../tokens/stop-matcher.js';
 import type { ToolCallDelta } from '../../tools/tool.js';
 import { feed } from '../../tools/piece.js';
-import { RepetitionDetector } from './repetition-detector.js';
 import { Section, type SectionText } from './section.js';
 import type { TextStreamOptions } from './text-stream-options.js';
 import { ThoughtCalls, type Behind } from './thought-calls.js';

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { randomNumbers } from '../../../../checkpoint/src/formats/gguf.fixture.js';
-import type { RepetitionRule } from '../fields/repetition.js';
-import { RepetitionDetector } from './repetition-detector.js';
+import { randomNumbers } from '../../../checkpoint/src/formats/gguf.fixture.js';
+import { RepetitionDetector, type RepetitionRule } from './repetition-detector.js';
 
 /** Tokens up to the one that ends a repetition; null: none does. */
 function endOf(text: string, rule: RepetitionRule): number | null {

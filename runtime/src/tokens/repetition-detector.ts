@@ -1,7 +1,12 @@
 // Whether the tokens of an answer end with one pattern again and again, as vLLM's repetition_detection has it. One
 // instance per answer.
 
-import type { RepetitionRule } from '../fields/repetition.js';
+/** Which repetitions end an answer: patterns of `minSize` to `maxSize` tokens, `minCount` times in a row. */
+export interface RepetitionRule {
+  readonly minSize: number;
+  readonly maxSize: number;
+  readonly minCount: number;
+}
 
 export class RepetitionDetector {
   private readonly rule: RepetitionRule;
