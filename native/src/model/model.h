@@ -94,8 +94,10 @@ class Model {
   // Whether rows can be drawn where their logits are; not on ranks other than 0.
   bool samples() const { return samples_; }
   // Draws from the logits that were begun last. The results are those from `first` on of outcome(): of a step
-  // at most one for each row, and one more for each sequence.
+  // at most one for each row, one more for each sequence, and spare_samples().
   void sample(const SampleBatch& batch, int32_t first);
+  // Results that a step leaves over which draws or scores so many rows.
+  int32_t spare_samples(int32_t rows) const { return static_cast<int32_t>(max_tokens_) - rows; }
 
   static constexpr int32_t kLogitRows = 32;
 

@@ -18,7 +18,7 @@ function object(members: Readonly<Record<string, JsonSchema>>, optional: readonl
   return { type: 'object', required, properties: members };
 }
 
-const finish = { enum: ['stop', 'length', 'tool_calls', 'abort', 'error', null] };
+const finish = { enum: ['stop', 'length', 'tool_calls', 'repetition', 'abort', 'error', null] };
 const stopReason = { type: ['string', 'integer', 'null'] };
 const chunkEnd = { logprobs: anyOrNull('object'), finish_reason: finish };
 const end = { ...chunkEnd, stop_reason: stopReason };

@@ -20,6 +20,7 @@ import { conversationFields } from '../fields/messages.js';
 import { messagesFields, refusedMessagesFields } from '../fields/messages-fields.js';
 import { inputFields, predictFields, promptFields } from '../fields/prompt.js';
 import { endingFields } from '../fields/prompt-ending.js';
+import { repetitionFields } from '../fields/repetition.js';
 import { refusedResponsesFields, responsesFields } from '../fields/responses-fields.js';
 import { penaltyFields, samplingFields } from '../fields/sampling.js';
 import { callerFields, modelFields, schedulingFields } from '../fields/scheduling.js';
@@ -44,6 +45,7 @@ export const honouredFields = {
   ...seedFields,
   ...penaltyFields,
   ...stopFields,
+  ...repetitionFields,
   ...formatFields,
   ...endFields,
   ...alternativesFields,
