@@ -38,6 +38,7 @@ const otherTypes: Readonly<Partial<Record<AnswerName, string>>> = {
   Metrics: 'text/plain',
   Page: 'text/html',
   StreamCheck: 'text/event-stream',
+  FileContent: 'application/octet-stream',
 };
 const bodyName = (kind: RouteKind): string => `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Request`;
 
@@ -93,7 +94,7 @@ function paths(names: readonly string[]): Paths {
 }
 
 function operation(route: MountedRoute, names: readonly string[]): Operation {
-  const { name, path, summary, body, query = {} } = route;
+  const { name, path, summary, body, query = {}, isUpload = false } = route;
   const parameters = [
     ...(path.includes('{name}') ? [nameParameter(names)] : []),
     ...(path.includes('{id}') ? [idParameter] : []),
@@ -109,15 +110,33 @@ function operation(route: MountedRoute, names: readonly string[]): Operation {
     summary,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === null ? {} : { requestBody: requestBody(body) }),
+    ...(isUpload ? { requestBody: upload } : {}),
     responses: responses(route),
   };
 }
+
+const upload: JsonSchema = {
+  required: true,
+  content: {
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        required: ['purpose', 'file'],
+        additionalProperties: false,
+        properties: {
+          purpose: { const: 'batch' },
+          file: { type: 'string', format: 'binary', description: 'JSON lines, each a request' },
+        },
+      },
+    },
+  },
+};
 
 const idParameter: JsonSchema = {
   name: 'id',
   in: 'path',
   required: true,
-  description: 'The id of a response',
+  description: 'The id of what is stored: a response, a file or a batch',
   schema: { type: 'string', minLength: 1 },
 };
 
