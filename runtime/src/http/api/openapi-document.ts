@@ -159,7 +159,8 @@ function requestBody(kind: RouteKind): JsonSchema {
   };
 }
 
-function responses({ path, answer, chunk, body, answersUnready }: MountedRoute): Operation['responses'] {
+function responses(route: MountedRoute): Operation['responses'] {
+  const { path, answer, chunk, body, answersUnready, isUpload = false } = route;
   const otherType = otherTypes[answer];
   const errorName = isAnthropicPath(path) ? 'AnthropicError' : 'Error';
   const error = (description: string): JsonSchema => ({ description, content: json(ref(errorName)) });
@@ -174,7 +175,7 @@ function responses({ path, answer, chunk, body, answersUnready }: MountedRoute):
     ...(answersUnready ? { '503': { description: 'Not ready', content: json(ref(answer)) } } : {}),
     '4XX': error('The server refuses the request: the error says what to send instead'),
     // Only routes with a body do work that can fail.
-    ...(body === null
+    ...(body === null && !isUpload
       ? {}
       : { '5XX': error('The service cannot answer at the moment: the error says whether to retry') }),
   };

@@ -1,5 +1,6 @@
 // One batch while this pod runs it: checked, answered row by row, and ended.
 
+import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../../log/logger.js';
 import { ApiError } from '../../request/body/api-error.js';
@@ -109,6 +110,7 @@ export class BatchRun {
       if (this.#writes.batch.status === 'in_progress') await this.#answer(input, leaving);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'file_not_found') throw error;
+      this.#end('left');
       return this.#fail([batchErrors.noInput(inputFileId)]);
     }
     await this.#writes.flush();
@@ -155,6 +157,8 @@ export class BatchRun {
     const { slots, maxLineBytes, send } = this.parts;
     const ending = this.#ending.signal;
     const over = AbortSignal.any([ending, leaving]);
+    // Each row listens.
+    setMaxListeners(0, ending, over);
     const { owner, endpoint } = this.#writes.batch;
     const answers = new RowAnswers({ send, slots, owner, endpoint, maxLineBytes, ending, over });
     const open = new Set<Promise<void>>();

@@ -3,9 +3,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { makeLogger } from '../../log/logger.js';
 import { ApiError } from '../../request/body/api-error.js';
-import type { Batch, BatchStatus } from './batch.js';
+import { isOver, type Batch, type BatchStatus } from './batch.js';
 import { BatchRun } from './batch-run.js';
-import { isOver } from './batch.js';
 import { MemoryObjectStore } from './memory-object-store.js';
 import type { Before } from './object-store.js';
 import type { SendRow } from './send-row.js';

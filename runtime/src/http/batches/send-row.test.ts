@@ -49,6 +49,21 @@ test('an answer that breaks off is none', async () => {
   await expect(send('', endpoint, '{}', live.signal)).rejects.toThrow();
 });
 
+test('an answer that is too large is an error of its request, and its routes are not waited for', async () => {
+  let closed: Promise<unknown> = Promise.resolve();
+  const send = rowSender((_, response) => {
+    closed = once(response, 'close');
+    const more = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(1_000_000)));
+    };
+    response.on('drain', more);
+    more();
+  });
+  const { status, body } = await send('', endpoint, '{}', live.signal);
+  expect([status, JSON.parse(body)]).toMatchObject([413, { error: { code: 'request_too_large' } }]);
+  await closed;
+});
+
 test('many at once', async () => {
   const send = rowSender((request, response) => void text(request).then((body) => response.end(body)));
   const bodies = Array.from({ length: 100 }, (_, number) => String(number));

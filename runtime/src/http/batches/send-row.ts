@@ -1,13 +1,18 @@
 // Sends a request of a batch to this process's own routes, over a connection in memory: it is admitted, accounted, logged and
 // answered as any other, under the id of the key that the batch belongs to, whose text nobody keeps. Nothing listens.
 
-import type { RequestListener } from 'node:http';
-import { createServer, request as httpRequest, type Server } from 'node:http';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from 'node:http';
 import { duplexPair, type Duplex } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import type { ConfiguredKey } from '@llmservice/crds';
+import { ApiError } from '../../request/body/api-error.js';
 import type { BatchEndpoint } from '../../request/fields/batch-fields.js';
-import type { RowAnswer } from './batch-row.js';
+import { refusedAnswer, type RowAnswer } from './batch-row.js';
 
 /** A request of a batch of this owner. @throws the signal's reason */
 export type SendRow = (
@@ -22,9 +27,13 @@ interface KeysById {
 }
 
 /** As requests over the connections in memory present a key: by its id, which may have any characters. */
-export const keysByName = (keys: KeysById): { find(presented: string): ConfiguredKey | null } => ({
+export const keysByName = (keys: KeysById): KeysById & { find(presented: string): ConfiguredKey | null } => ({
+  withId: (id) => keys.withId(id),
   find: (presented) => keys.withId(Buffer.from(presented, 'hex').toString()),
 });
+
+/** Held for each row until it is stored. A chat of 8,000 tokens with 20 log probabilities each has as many. */
+const maxAnswerBytes = 16 * 1024 * 1024;
 
 /** @param listener the routes, with keys as `keysByName` has them */
 export function rowSender(listener: RequestListener): SendRow {
@@ -45,22 +54,33 @@ export function rowSender(listener: RequestListener): SendRow {
           signal,
         },
         (response) => {
-          const requestId = response.headers['x-request-id'];
-          text(response)
-            .then((answer) =>
-              resolve({
-                status: response.statusCode ?? 500,
-                requestId: typeof requestId === 'string' ? requestId : '',
-                body: answer,
-              }),
-            )
-            .catch(reject);
+          answerOf(response).then(resolve, reject);
         },
       );
       sent.on('error', reject);
       sent.end(body);
     });
 }
+
+async function answerOf(response: IncomingMessage): Promise<RowAnswer> {
+  const named = response.headers['x-request-id'];
+  const requestId = typeof named === 'string' ? named : '';
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of response as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    // The connection ends with the loop.
+    if (bytes > maxAnswerBytes) return refusedAnswer(tooLarge(), requestId);
+    parts.push(part);
+  }
+  return { status: response.statusCode ?? 500, requestId, body: Buffer.concat(parts).toString() };
+}
+
+const tooLarge = (): ApiError =>
+  ApiError.of(
+    'request_too_large',
+    `the answer has more than ${String(maxAnswerBytes)} bytes: ask for less in one request`,
+  );
 
 /** The client's end. */
 function connect(server: Server): Duplex {

@@ -21,8 +21,8 @@ export const uploadFileRoute = (parts: ServerParts): RequestHandler =>
       throw ApiError.of('invalid_request', 'a file is not read compressed: send it without content-encoding');
     const writer = files.begin(owner);
     try {
-      const form = await readForm(parts, request, response, boundary, writer);
-      response.json(fileBody(await writer.end(nameOf(form), 'batch')));
+      const filename = await readForm(parts, request, response, boundary, writer);
+      response.json(fileBody(await writer.end(filename.slice(0, maxNameLength), 'batch')));
     } catch (error) {
       // What is left of it is deleted by its age, where the store is away.
       await writer.abandon().catch(() => undefined);
@@ -32,20 +32,14 @@ export const uploadFileRoute = (parts: ServerParts): RequestHandler =>
     }
   });
 
-/** What came beside the file's content. */
-interface Form {
-  readonly fields: ReadonlyMap<string, string>;
-  readonly filename: string | null;
-}
-
-/** @throws ApiError */
+/** The file's name, once all of it is written. @throws ApiError */
 async function readForm(
   { bodies }: ServerParts,
   request: Request,
   response: Response,
   boundary: string,
   writer: FileWriter,
-): Promise<Form> {
+): Promise<string> {
   const cut = new AbortController();
   const held = bodies.open(recordOf(response).key, (reason) => {
     // What comes of it is not waited for either.
@@ -57,7 +51,7 @@ async function readForm(
     held.take(2 * partBytes);
     const fields = new Map<string, string>();
     let current: string | null = null;
-    let filename: string | null = null;
+    let filename = 'file';
     let hasFile = false;
     const reader = new MultipartReader(boundary);
     for await (const chunk of chunksOf(request, held, cut.signal))
@@ -67,7 +61,7 @@ async function readForm(
           if (event.name === 'file') {
             if (hasFile) throw invalidRequest([violationAt('file', 'must be one file')]);
             hasFile = true;
-            filename = event.filename;
+            filename = event.filename ?? filename;
           } else fields.set(event.name, '');
         } else if (event.kind === 'bytes') {
           if (current === 'file') await writer.add(event.bytes);
@@ -77,7 +71,7 @@ async function readForm(
     reader.end();
     held.arrived();
     requireFields(fields, hasFile);
-    return { fields, filename };
+    return filename;
   } finally {
     held.release();
   }
@@ -92,14 +86,19 @@ async function* chunksOf(request: Request, held: HeldBody, cut: AbortSignal): As
   cutOff.catch(() => undefined);
   // The request is answered although not all of it was read.
   const chunks = request.iterator({ destroyOnReturn: false });
-  for (;;) {
-    const { done, value } = await Promise.race([chunks.next(), cutOff]).catch((error: unknown) => {
-      throw error instanceof ApiError ? error : ApiError.of('request_aborted', 'the client went away');
-    });
-    if (done === true) return;
-    const chunk = value as Buffer;
-    held.came(chunk.length);
-    yield chunk;
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([chunks.next(), cutOff]);
+      if (done === true) return;
+      const chunk = value as Buffer;
+      held.came(chunk.length);
+      yield chunk;
+    }
+  } catch (error) {
+    throw error instanceof ApiError ? error : ApiError.of('request_aborted', 'the client went away');
+  } finally {
+    // What still comes is read by whoever forgets it.
+    void chunks.return?.();
   }
 }
 
@@ -119,5 +118,3 @@ function requireFields(fields: ReadonlyMap<string, string>, hasFile: boolean): v
   if (!hasFile) violations.push(violationAt('file', 'is missing'));
   if (violations.length > 0) throw invalidRequest(violations);
 }
-
-const nameOf = ({ filename }: Form): string => (filename ?? 'file').slice(0, maxNameLength);
