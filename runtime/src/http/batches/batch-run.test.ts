@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { cancel, type Batch } from './batch.js';
 import { BatchWorld, okAnswer, rowLine } from './batch-world.fixture.js';
 import { placeOf } from './stored-batches.js';
+import { partBytes } from './stored-files.js';
 
 let world: BatchWorld;
 beforeEach(() => {
@@ -70,10 +71,19 @@ describe('a batch', () => {
     const before = await world.create(lines(1));
     await world.files.delete('a', before.inputFileId);
     expect(await world.run(before)).toBe(true);
-    expect(await world.now(before)).toMatchObject({
-      status: 'failed',
-      errors: [{ code: 'input_file_not_found' }],
-    });
+    world.answer = async () => {
+      await world.files.delete('a', during.inputFileId).catch(() => undefined);
+      return okAnswer();
+    };
+    // Two parts of content, of which the second is read when the first is answered.
+    const blankLines = `${' '.repeat(8_000)}\n`.repeat(partBytes / 4_000);
+    const during = await world.create([rowLine('0'), blankLines, rowLine('1')]);
+    expect(await world.run(during, { slots: 1 })).toBe(true);
+    for (const batch of [before, during])
+      expect(await world.now(batch)).toMatchObject({
+        status: 'failed',
+        errors: [{ code: 'input_file_not_found' }],
+      });
   });
 
   test('has no more rows under way than there are places', async () => {

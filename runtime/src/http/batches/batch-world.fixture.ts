@@ -74,7 +74,7 @@ export class BatchWorld {
 
   async create(lines: readonly string[]): Promise<Batch> {
     const writer = this.files.begin('a');
-    await writer.add(Buffer.from(lines.join('\n')));
+    for (const line of lines) await writer.add(Buffer.from(`${line}\n`));
     const { id } = await writer.end('in.jsonl', 'batch');
     return this.batches.create('a', { endpoint: '/v1/completions', inputFileId: id, metadata: null });
   }

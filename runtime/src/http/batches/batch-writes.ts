@@ -27,6 +27,8 @@ export class BatchWrites {
   readonly answered = new AnsweredRows();
   #batch: Batch;
   #last: Promise<unknown> = Promise.resolve();
+  /** Whether a write would have ended the batch. */
+  #hasEnded = false;
 
   /** @param batch claimed by this holder */
   constructor(
@@ -91,11 +93,13 @@ export class BatchWrites {
     );
     for (const { part, body } of taken?.parts ?? []) await files.putPart(part, body);
     this.#batch = await batches.change(placeOf(this.#batch), (batch) => {
-      // It was ended by a write whose answer was lost.
-      if (isOver(batch)) return batch;
-      if (batch.lease?.holder !== this.holder) throw new BatchLost('another pod runs the batch');
+      // The answer to that write was lost.
+      if (isOver(batch) && this.#hasEnded) return batch;
+      if (batch.lease?.holder !== this.holder) throw new BatchLost('another pod runs the batch, or did');
       const renewed = { ...batch, lease: { holder: this.holder, until: clock() + leaseMs } };
-      return change(taken === null ? renewed : advance(renewed, taken.progress));
+      const changed = change(taken === null ? renewed : advance(renewed, taken.progress));
+      this.#hasEnded ||= isOver(changed);
+      return changed;
     });
     if (taken !== null) this.answered.stored();
   }
