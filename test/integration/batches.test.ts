@@ -89,7 +89,7 @@ describe('in memory', () => {
     expect(await replica.metric('llmservice_batch_requests_total')).not.toBeNaN();
   });
 
-  test('of 50,000 lines that are all wrong, the server tells the first, and answers others meanwhile', async () => {
+  test('of 50,000 lines that are all wrong, the first are reported, and others answered meanwhile', async () => {
     const id = await start(client, Array.from({ length: 50_000 }, (_, line) => ({ line })));
     const asked = { model: 'demo', prompt: 'x', max_tokens: 1 };
     expect((await client.completions.create(asked)).choices).toHaveLength(1);
@@ -131,7 +131,7 @@ describe('in S3', () => {
     await expect(clientOf(other).files.retrieve(batch.output_file_id!)).rejects.toThrow(NotFoundError);
   });
 
-  test('a batch of a replica that drains goes on at the other, and each row is answered once', async () => {
+  test('a batch of a replica that drains continues at the other, and each row is answered once', async () => {
     const id = await start(clientOf(one), rows(200, 64));
     await eventually('rows to be answered', async () => {
       const busy = await Promise.all([one, other].map(async (each) => (await each.health()).engine!.inFlight));
@@ -147,7 +147,7 @@ describe('in S3', () => {
     expect(ids.sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, row) => row));
   });
 
-  test('a batch of a replica that is lost goes on at the other', async () => {
+  test('a batch of a replica that is lost continues at the other', async () => {
     const id = await start(clientOf(one), rows(100, 64));
     await eventually('rows to be answered', async () => {
       const busy = await Promise.all([one, other].map(async (each) => (await each.health()).engine!.inFlight));

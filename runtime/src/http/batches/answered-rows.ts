@@ -12,7 +12,7 @@ export interface AnsweredRow {
   readonly usage: BatchUsage;
 }
 
-/** What is to be stored: the parts' bodies, and what the batch is told of them. */
+/** What is to be stored: the parts' bodies, and what the batch has of them. */
 export interface TakenRows {
   readonly parts: readonly { readonly part: ContentPart; readonly body: Buffer }[];
   readonly progress: Progress;

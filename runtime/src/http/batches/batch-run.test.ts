@@ -182,7 +182,7 @@ test('what has no answer when its time is over has an error instead', async () =
 });
 
 describe('left', () => {
-  test('by a pod that drains, it goes on elsewhere at once, and no row is there twice', async () => {
+  test('by a pod that drains, it continues elsewhere at once, and no row is there twice', async () => {
     const leaving = new AbortController();
     world.answer = async (prompt) => {
       await wait(5);
@@ -200,7 +200,7 @@ describe('left', () => {
     expect(world.sent).toHaveLength(40);
   });
 
-  test('by a pod that is lost, it goes on elsewhere once its lease has run out', async () => {
+  test('by a pod that is lost, it continues elsewhere once its lease has run out', async () => {
     let isLost = false;
     world.answer = (prompt, signal) =>
       isLost || Number(prompt) < 5 ? Promise.resolve(okAnswer()) : never(signal);

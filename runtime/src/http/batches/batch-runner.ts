@@ -1,4 +1,4 @@
-// Runs the batches of a store that no other pod runs: looks for them now and again, and when it is told that there is one.
+// Runs the batches of a store that no other pod runs: looks for them now and again, and when there is a new one here.
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -29,6 +29,7 @@ export class BatchRunner {
   readonly #holder = `${hostname()}-${randomUUID()}`;
   #timer: NodeJS.Timeout | null = null;
   #looking: Promise<void> | null = null;
+  #isAsked = false;
 
   constructor(private readonly parts: RunnerParts) {}
 
@@ -42,13 +43,11 @@ export class BatchRunner {
 
   /** There may be a batch to run. */
   look(): void {
-    this.#looking ??= this.#look()
-      .catch((error: unknown) => {
-        this.parts.logger.warn('batches cannot be looked for', { cause: String(error) });
-      })
-      .finally(() => {
-        this.#looking = null;
-      });
+    // What came since one began may not be in what it found.
+    this.#isAsked = true;
+    this.#looking ??= this.#lookWhileAsked().finally(() => {
+      this.#looking = null;
+    });
   }
 
   /** The batch was changed by its client. */
@@ -74,6 +73,15 @@ export class BatchRunner {
     const waited = new AbortController();
     await Promise.race([ended(), wait(farewellMs, undefined, { signal: waited.signal }).catch(() => undefined)]);
     waited.abort();
+  }
+
+  async #lookWhileAsked(): Promise<void> {
+    while (this.#isAsked) {
+      this.#isAsked = false;
+      await this.#look().catch((error: unknown) => {
+        this.parts.logger.warn('batches cannot be looked for', { cause: String(error) });
+      });
+    }
   }
 
   async #look(): Promise<void> {
@@ -108,7 +116,7 @@ export class BatchRunner {
   #begin({ id, folder }: QueuedBatch, run: BatchRun): void {
     const ended = run.run(this.#leaving.signal).then((isOver) => {
       this.#running.delete(id);
-      // Another one may have waited for its place. One that could not go on here is tried again at the next look.
+      // Another one may have waited for its place. One that could not continue here is tried again at the next look.
       if (isOver) this.look();
     });
     this.#running.set(id, { run, folder, ended });

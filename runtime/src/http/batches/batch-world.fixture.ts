@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { makeLogger } from '../../log/logger.js';
 import { ApiError } from '../../request/body/api-error.js';
 import { isOver, type Batch, type BatchStatus } from './batch.js';
-import { BatchRun } from './batch-run.js';
+import { BatchRun, type RunParts } from './batch-run.js';
 import { MemoryObjectStore } from './memory-object-store.js';
 import type { Before } from './object-store.js';
 import type { SendRow } from './send-row.js';
@@ -72,11 +72,11 @@ export class BatchWorld {
   answer: (prompt: string, signal: AbortSignal) => Promise<Awaited<ReturnType<SendRow>>> = () =>
     Promise.resolve(okAnswer());
 
-  async create(lines: readonly string[]): Promise<Batch> {
-    const writer = this.files.begin('a');
+  async create(lines: readonly string[], owner = 'a'): Promise<Batch> {
+    const writer = this.files.begin(owner);
     for (const line of lines) await writer.add(Buffer.from(`${line}\n`));
     const { id } = await writer.end('in.jsonl', 'batch');
-    return this.batches.create('a', { endpoint: '/v1/completions', inputFileId: id, metadata: null });
+    return this.batches.create(owner, { endpoint: '/v1/completions', inputFileId: id, metadata: null });
   }
 
   /** A pod runs the batch until it ends or is left; null: another pod does. */
@@ -87,28 +87,28 @@ export class BatchWorld {
     const lease = { holder, until: this.clock() + leaseMs };
     const claimed = await this.batches.claim(placeOf({ id, owner }), lease);
     if (claimed === null) return null;
+    return new BatchRun(this.parts({ slots, leaseMs }), claimed, holder).run(leaving);
+  }
+
+  /** What a pod runs batches with. */
+  parts({ slots = 4, leaseMs = 200 } = {}): RunParts {
     const { files, batches, clock } = this;
-    const run = new BatchRun(
-      {
-        files,
-        batches,
-        clock,
-        leaseMs,
-        retryMs: 10,
-        slots: new Slots(slots),
-        maxLineBytes: 10_000,
-        logger: makeLogger('error'),
-        events: { rowEnded: () => undefined, batchEnded: (status) => this.ended.push(status) },
-        send: (_owner, _endpoint, body, signal) => {
-          const { prompt } = JSON.parse(body) as { prompt: string };
-          this.sent.push(prompt);
-          return this.answer(prompt, signal);
-        },
+    return {
+      files,
+      batches,
+      clock,
+      leaseMs,
+      retryMs: 10,
+      slots: new Slots(slots),
+      maxLineBytes: 10_000,
+      logger: makeLogger('error'),
+      events: { rowEnded: () => undefined, batchEnded: (status) => this.ended.push(status) },
+      send: (_owner, _endpoint, body, signal) => {
+        const { prompt } = JSON.parse(body) as { prompt: string };
+        this.sent.push(prompt);
+        return this.answer(prompt, signal);
       },
-      claimed,
-      holder,
-    );
-    return run.run(leaving);
+    };
   }
 
   now({ id, owner }: Batch): Promise<Batch> {

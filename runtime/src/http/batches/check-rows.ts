@@ -6,7 +6,7 @@ import type { Line } from './line-reader.js';
 
 /** OpenAI's. */
 export const maxRows = 50_000;
-/** Of those that are found, that the client is told. */
+/** That the client gets, of those that are found. */
 const maxErrors = 20;
 
 interface Checked {

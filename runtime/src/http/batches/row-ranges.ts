@@ -1,4 +1,4 @@
-// A set of rows as ranges, from a row on and up to another: rows that are done mostly follow each other. Pure.
+// A set of rows as ranges, since rows that are done mostly follow each other. Pure.
 
 /** `[from, to)`, in order, none touching the next. */
 export type RowRanges = readonly (readonly [from: number, to: number])[];

@@ -85,14 +85,13 @@ async function* chunksOf(request: Request, held: HeldBody, cut: AbortSignal): As
   // Nobody may be waiting for it.
   cutOff.catch(() => undefined);
   // The request is answered although not all of it was read.
-  const chunks = request.iterator({ destroyOnReturn: false });
+  const chunks: AsyncIterator<Buffer, undefined> = request.iterator({ destroyOnReturn: false });
   try {
     for (;;) {
       const { done, value } = await Promise.race([chunks.next(), cutOff]);
       if (done === true) return;
-      const chunk = value as Buffer;
-      held.came(chunk.length);
-      yield chunk;
+      held.came(value.length);
+      yield value;
     }
   } catch (error) {
     throw error instanceof ApiError ? error : ApiError.of('request_aborted', 'the client went away');
