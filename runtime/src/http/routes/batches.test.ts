@@ -2,18 +2,22 @@
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import OpenAI, { NotFoundError, toFile } from 'openai';
+import { request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { bearer, keys } from '../access/keyed-server.fixture.js';
 import { smallBatches } from '../batches/batch-service.fixture.js';
+import { MemoryObjectStore } from '../batches/memory-object-store.js';
 import { endless, output, says } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 
 let server: ScriptedServer;
+let store: MemoryObjectStore;
 /** Of the key `free`, and of another. */
 let client: OpenAI;
 let other: OpenAI;
 beforeEach(async () => {
-  server = await ScriptedServer.start({ access: { keys }, batches: smallBatches() });
+  store = new MemoryObjectStore();
+  server = await ScriptedServer.start({ access: { keys }, batches: smallBatches({}, store) });
   [client, other] = [clientOf('free'), clientOf('urgent')];
 });
 afterEach(() => server.stop());
@@ -111,6 +115,23 @@ describe('a file', () => {
     const response = await server.post('/v1/files', body, { ...bearer('free'), 'content-type': type });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { code: 'invalid_request' } });
+  });
+
+  test('that breaks off leaves nothing', async () => {
+    const sent = request(`${server.url}/v1/files`, {
+      method: 'POST',
+      headers: { ...bearer('free'), 'content-type': 'multipart/form-data; boundary=B' },
+    });
+    sent.on('error', () => undefined);
+    sent.write('--B\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n');
+    sent.write(Buffer.alloc(5_000_000, 'x'));
+    const { room } = server.parts.batches!.files;
+    for (let i = 0; i < 500 && room.bytes === 0; i++) await wait(10);
+    expect(await store.list('')).toHaveLength(1);
+    sent.destroy();
+    for (let i = 0; i < 500 && room.bytes > 0; i++) await wait(10);
+    expect(await store.list('')).toEqual([]);
+    expect(server.parts.bodies.heldBytes).toBe(0);
   });
 
   test('is listed by page, with those of its key', async () => {
