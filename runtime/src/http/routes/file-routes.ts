@@ -3,6 +3,7 @@
 import type { RequestHandler } from 'express';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { ApiError } from '../../request/body/api-error.js';
 import { readQuery } from '../api/read-query.js';
 import { listFilesQuery } from '../api/batch-queries.js';
 import { bytesOf, fileBody } from '../batches/stored-file.js';
@@ -50,5 +51,10 @@ export const fileContentRoute = (parts: ServerParts): RequestHandler =>
     }
     response.setHeader('content-type', 'application/octet-stream');
     response.setHeader('content-length', bytesOf(file));
-    await pipeline(Readable.from(content(), { highWaterMark: 1 }), response);
+    try {
+      await pipeline(Readable.from(content(), { highWaterMark: 1 }), response);
+    } catch (error) {
+      // The connection has ended, whether the client went away or the store did.
+      if (error instanceof ApiError) parts.logger.warn('a file was not sent whole', { id, error: String(error) });
+    }
   });

@@ -48,7 +48,8 @@ async function readForm(
   });
   try {
     // The part that comes and the one that is stored.
-    held.take(2 * partBytes);
+    const announced = request.get('content-length');
+    held.take(Math.min(2 * partBytes, announced === undefined ? Infinity : Number(announced)));
     const fields = new Map<string, string>();
     let current: string | null = null;
     let filename = 'file';
