@@ -9,9 +9,9 @@ interface Part {
 }
 
 /** Parts of a body that comes in chunks of so many bytes. */
-function partsOf(body: string, boundary: string, chunkBytes: number): Part[] {
+function partsOf(body: string | Buffer, boundary: string, chunkBytes: number): Part[] {
   const reader = new MultipartReader(boundary);
-  const bytes = Buffer.from(body);
+  const bytes = Buffer.from(body as string);
   const parts: Part[] = [];
   for (let at = 0; at < bytes.length; at += chunkBytes)
     for (const event of reader.push(bytes.subarray(at, at + chunkBytes))) {
@@ -23,6 +23,15 @@ function partsOf(body: string, boundary: string, chunkBytes: number): Part[] {
     }
   reader.end();
   return parts;
+}
+
+/** What a client sends of a form. */
+async function bodyOf(written: FormData): Promise<{ headers: string; bytes: Buffer }> {
+  const response = new Response(written);
+  return {
+    headers: response.headers.get('content-type')!,
+    bytes: Buffer.from(await response.arrayBuffer()),
+  };
 }
 
 const form = (...parts: readonly string[]): string =>
@@ -64,6 +73,20 @@ describe('is refused:', () => {
         expect.objectContaining({ code: 'invalid_request' }),
       );
   });
+});
+
+test('what a client writes is read, bytes and names as they were', async () => {
+  const content = Buffer.from(Array.from({ length: 3000 }, (_, at) => [13, 10, 45, 45, at % 256][at % 5]!));
+  const written = new FormData();
+  written.set('purpose', 'batch');
+  written.set('file', new File([content], 'a "b" ä.jsonl'));
+  const { headers, bytes } = await bodyOf(written);
+  const parts = partsOf(bytes, boundaryOf(headers), 7);
+  expect(parts.map(({ name, filename }) => [name, filename])).toEqual([
+    ['purpose', null],
+    ['file', 'a "b" ä.jsonl'],
+  ]);
+  expect(Buffer.from(parts[1]!.text, 'latin1').equals(content)).toBe(true);
 });
 
 test('it holds nothing of a part that comes', () => {

@@ -27,7 +27,7 @@ const clientOf = (key: string): OpenAI =>
 
 type Endpoint = OpenAI.Batches.BatchCreateParams['endpoint'];
 const messages = [{ role: 'user', content: 'x' }];
-const row = (id: string, body: object = { messages }, url: string = '/v1/chat/completions'): string =>
+const row = (id: string, body: object = { messages }, url = '/v1/chat/completions'): string =>
   JSON.stringify({ custom_id: id, method: 'POST', url, body });
 
 const upload = async (text: string | Buffer, of = client): Promise<OpenAI.FileObject> =>
@@ -222,18 +222,19 @@ describe('a batch', () => {
   test('is of its key alone, and so are its files', async () => {
     const started = await start(row('a'));
     const batch = await over(started.id);
-    for (const asked of [
-      other.batches.retrieve(batch.id),
-      other.batches.cancel(batch.id),
-      other.files.content(batch.output_file_id!),
-      other.files.delete(batch.input_file_id),
-      other.batches.create({
-        input_file_id: batch.input_file_id,
-        endpoint: '/v1/chat/completions',
-        completion_window: '24h',
-      }),
+    for (const ask of [
+      () => other.batches.retrieve(batch.id),
+      () => other.batches.cancel(batch.id),
+      () => other.files.content(batch.output_file_id!),
+      () => other.files.delete(batch.input_file_id),
+      () =>
+        other.batches.create({
+          input_file_id: batch.input_file_id,
+          endpoint: '/v1/chat/completions',
+          completion_window: '24h',
+        }),
     ])
-      await expect(asked).rejects.toThrow(NotFoundError);
+      await expect(ask()).rejects.toThrow(NotFoundError);
     expect((await other.batches.list()).data).toEqual([]);
     expect((await client.batches.list()).data.map(({ id }) => id)).toEqual([batch.id]);
   });
