@@ -75,14 +75,20 @@ describe('in memory', () => {
   test('a batch has the answers of its requests', async () => {
     const asked = rows(20, 8);
     const batch = await over(client, await start(client, asked));
-    expect(batch).toMatchObject({ status: 'completed', request_counts: { total: 20, completed: 20, failed: 0 } });
+    expect(batch).toMatchObject({
+      status: 'completed',
+      request_counts: { total: 20, completed: 20, failed: 0 },
+    });
     const answered = new Map(
       (await linesOf(client, batch.output_file_id)).map(({ custom_id, response }) => [
         custom_id,
         response.body.choices[0]!.message.content,
       ]),
     );
-    for (const { custom_id, body } of asked as { custom_id: string; body: OpenAI.ChatCompletionCreateParamsNonStreaming }[]) {
+    for (const { custom_id, body } of asked as {
+      custom_id: string;
+      body: OpenAI.ChatCompletionCreateParamsNonStreaming;
+    }[]) {
       const single = await client.chat.completions.create(body);
       expect([custom_id, answered.get(custom_id)]).toEqual([custom_id, single.choices[0]!.message.content]);
     }
@@ -90,7 +96,10 @@ describe('in memory', () => {
   });
 
   test('of 50,000 lines that are all wrong, the first are reported, and others answered meanwhile', async () => {
-    const id = await start(client, Array.from({ length: 50_000 }, (_, line) => ({ line })));
+    const id = await start(
+      client,
+      Array.from({ length: 50_000 }, (_, line) => ({ line })),
+    );
     const asked = { model: 'demo', prompt: 'x', max_tokens: 1 };
     expect((await client.completions.create(asked)).choices).toHaveLength(1);
     const batch = await over(client, id);
@@ -134,7 +143,9 @@ describe('in S3', () => {
   test('a batch of a replica that drains continues at the other, and each row is answered once', async () => {
     const id = await start(clientOf(one), rows(200, 64));
     await eventually('rows to be answered', async () => {
-      const busy = await Promise.all([one, other].map(async (each) => (await each.health()).engine!.inFlight));
+      const busy = await Promise.all(
+        [one, other].map(async (each) => (await each.health()).engine!.inFlight),
+      );
       return busy.some((inFlight) => inFlight > 0);
     });
     const [running, idle] =
@@ -143,14 +154,18 @@ describe('in S3', () => {
     expect(await running.exited()).toBe(0);
     const batch = await over(clientOf(idle), id);
     expect(batch.request_counts).toEqual({ total: 200, completed: 200, failed: 0 });
-    const ids = (await linesOf(clientOf(idle), batch.output_file_id)).map(({ custom_id }) => Number(custom_id));
+    const ids = (await linesOf(clientOf(idle), batch.output_file_id)).map(({ custom_id }) =>
+      Number(custom_id),
+    );
     expect(ids.sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, row) => row));
   });
 
   test('a batch of a replica that is lost continues at the other', async () => {
     const id = await start(clientOf(one), rows(100, 64));
     await eventually('rows to be answered', async () => {
-      const busy = await Promise.all([one, other].map(async (each) => (await each.health()).engine!.inFlight));
+      const busy = await Promise.all(
+        [one, other].map(async (each) => (await each.health()).engine!.inFlight),
+      );
       return busy.some((inFlight) => inFlight > 0);
     });
     const [running, idle] =
@@ -189,7 +204,11 @@ describe('in S3', () => {
 test('an S3 server without conditional writes runs no batches, and says so', async () => {
   const s3 = await S3Server.start();
   s3.put('work', '', { keep: '' });
-  const env = { LLMSERVICE_BATCHES_BYTES: String(2 ** 26), LLMSERVICE_BATCHES_URI: 's3://work/batches', ...s3Environment };
+  const env = {
+    LLMSERVICE_BATCHES_BYTES: String(2 ** 26),
+    LLMSERVICE_BATCHES_URI: 's3://work/batches',
+    ...s3Environment,
+  };
   const replica = await ReplicaProcess.start({ uri: demoCheckpoint, endpoint: s3.endpoint, env });
   await replica.ready();
   await eventually('the server to know', () => replica.log.includes('no batch runs'));

@@ -8,7 +8,12 @@ import { chatShape } from './protocols/chat-shape.js';
 import { chunkProtocol } from './protocols/chunk-protocol.js';
 import { requireClientCertificate } from './access/client-certificate.js';
 import { completionShape } from './protocols/completion-shape.js';
-import { cancelBatchRoute, createBatchRoute, getBatchRoute, listBatchesRoute } from './routes/batch-routes.js';
+import {
+  cancelBatchRoute,
+  createBatchRoute,
+  getBatchRoute,
+  listBatchesRoute,
+} from './routes/batch-routes.js';
 import { countAnswers } from './access/count-answers.js';
 import { crossOrigin } from './access/cross-origin.js';
 import { createResponseRoute } from './routes/create-response-route.js';

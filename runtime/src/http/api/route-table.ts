@@ -172,7 +172,12 @@ export const routeTable = {
   getFile: get('/v1/files/{id}', 'One stored file', 'File'),
   fileContent: get('/v1/files/{id}/content', 'Content of a stored file', 'FileContent'),
   deleteFile: { ...get('/v1/files/{id}', 'Delete a stored file', 'DeletedFile'), method: 'delete' },
-  createBatch: post('/v1/batches', 'Answer the requests of a stored file, at low priority', 'batches', 'Batch'),
+  createBatch: post(
+    '/v1/batches',
+    'Answer the requests of a stored file, at low priority',
+    'batches',
+    'Batch',
+  ),
   listBatches: { ...get('/v1/batches', 'List the batches', 'Batches'), query: listBatchesQuery },
   getBatch: get('/v1/batches/{id}', 'One batch, with how far it is', 'Batch'),
   cancelBatch: {

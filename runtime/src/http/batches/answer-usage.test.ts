@@ -26,7 +26,11 @@ test.each([
     { inputTokens: 5, cachedTokens: 2, outputTokens: 7, reasoningTokens: 3 },
   ],
   ['embeddings', { prompt_tokens: 5, total_tokens: 5 }, { ...noUsage, inputTokens: 5 }],
-  ['a chat without details', { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: null }, { ...noUsage, inputTokens: 5, outputTokens: 1 }],
+  [
+    'a chat without details',
+    { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: null },
+    { ...noUsage, inputTokens: 5, outputTokens: 1 },
+  ],
   ['an error', undefined, noUsage],
   ['none', null, noUsage],
 ])('of %s', (_, usage, expected) => {

@@ -29,7 +29,10 @@ export interface LineError {
 export const batchErrors = {
   empty: ofFile('empty_file', 'the file has no lines: each is a request'),
   tooMany: (most: number): LineError =>
-    ofFile('too_many_requests', `the file has more than ${String(most)} requests: make several batches of it`),
+    ofFile(
+      'too_many_requests',
+      `the file has more than ${String(most)} requests: make several batches of it`,
+    ),
   noInput: (id: string): LineError =>
     ofFile('input_file_not_found', `the file ${id} was deleted, or is too old`),
   lost: (times: number): LineError =>
@@ -50,8 +53,7 @@ function ofFile(code: string, message: string): LineError {
 }
 
 export type ReadRow =
-  | { readonly ok: true; readonly row: BatchRow }
-  | { readonly ok: false; readonly error: LineError };
+  { readonly ok: true; readonly row: BatchRow } | { readonly ok: false; readonly error: LineError };
 
 const maxCustomIdLength = 512;
 /** The least urgent that there is: requests that somebody waits for come first. */
@@ -95,7 +97,9 @@ export function readRow({ number, bytes }: Line, endpoint: BatchEndpoint, maxByt
 /** What asks for an answer that no file can have. */
 function refusalOf({ stream, background }: Fields): ApiError | null {
   const refuse = (param: string): ApiError =>
-    ApiError.of('invalid_request', `${param} must be false in a batch, whose answers are in a file`, { param });
+    ApiError.of('invalid_request', `${param} must be false in a batch, whose answers are in a file`, {
+      param,
+    });
   if (stream === true) return refuse('stream');
   return background === true ? refuse('background') : null;
 }

@@ -133,7 +133,8 @@ describe('a row', () => {
 
   test('that waits to be sent again keeps no place from others', async () => {
     let refused = true;
-    world.answer = (prompt) => Promise.resolve(prompt === '0' && refused ? refusal(429, 'rate_limit_exceeded') : okAnswer());
+    world.answer = (prompt) =>
+      Promise.resolve(prompt === '0' && refused ? refusal(429, 'rate_limit_exceeded') : okAnswer());
     const batch = await world.create(lines(20));
     const run = world.run(batch, { slots: 1 });
     for (let i = 0; i < 200 && !world.sent.includes('0'); i++) await wait(5);

@@ -130,7 +130,9 @@ export class BatchRun {
   /** Null: it is gone. */
   #input(): Promise<StoredFile | null> {
     const { owner, inputFileId } = this.#writes.batch;
-    return this.#writes.reached(async () => (await this.parts.files.existing(owner, [inputFileId]))[0] ?? null);
+    return this.#writes.reached(
+      async () => (await this.parts.files.existing(owner, [inputFileId]))[0] ?? null,
+    );
   }
 
   /** Waits for a store that is away. @throws ApiError file_not_found: it was deleted meanwhile */

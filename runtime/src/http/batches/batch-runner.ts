@@ -71,7 +71,10 @@ export class BatchRunner {
       await Promise.all([...this.#running.values()].map((running) => running.ended));
     };
     const waited = new AbortController();
-    await Promise.race([ended(), wait(farewellMs, undefined, { signal: waited.signal }).catch(() => undefined)]);
+    await Promise.race([
+      ended(),
+      wait(farewellMs, undefined, { signal: waited.signal }).catch(() => undefined),
+    ]);
     waited.abort();
   }
 

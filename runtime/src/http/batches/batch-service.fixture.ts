@@ -4,9 +4,7 @@ import { BatchService, type BatchServiceOptions } from './batch-service.js';
 import { MemoryObjectStore } from './memory-object-store.js';
 import type { ObjectStore } from './object-store.js';
 
-export type MadeBatches = (
-  made: Pick<BatchServiceOptions, 'isServing' | 'send' | 'logger'>,
-) => BatchService;
+export type MadeBatches = (made: Pick<BatchServiceOptions, 'isServing' | 'send' | 'logger'>) => BatchService;
 
 export const smallBatches =
   (changes: Partial<BatchServiceOptions> = {}, objects: ObjectStore = new MemoryObjectStore()): MadeBatches =>

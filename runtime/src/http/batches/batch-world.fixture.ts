@@ -54,6 +54,13 @@ export interface ResultLine {
   readonly error: { readonly code: string } | null;
 }
 
+interface RunOptions {
+  readonly holder?: string;
+  readonly leaving?: AbortSignal;
+  readonly slots?: number;
+  readonly leaseMs?: number;
+}
+
 export class BatchWorld {
   readonly store = new FlakyStore();
   readonly clock = (): number => Date.now() + this.later;
@@ -82,7 +89,7 @@ export class BatchWorld {
   /** A pod runs the batch until it ends or is left; null: another pod does. */
   async run(
     { id, owner }: Batch,
-    { holder = 'pod-a', leaving = new AbortController().signal, slots = 4, leaseMs = 200 } = {},
+    { holder = 'pod-a', leaving = new AbortController().signal, slots = 4, leaseMs = 200 }: RunOptions = {},
   ): Promise<boolean | null> {
     const lease = { holder, until: this.clock() + leaseMs };
     const claimed = await this.batches.claim(placeOf({ id, owner }), lease);

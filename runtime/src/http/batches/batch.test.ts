@@ -1,5 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { advance, batchBody, become, cancel, claim, isOver, noUsage, type BatchStatus, type Progress } from './batch.js';
+import {
+  advance,
+  batchBody,
+  become,
+  cancel,
+  claim,
+  isOver,
+  noUsage,
+  type BatchStatus,
+  type Progress,
+} from './batch.js';
 import { batchWith } from './batch.fixture.js';
 
 const now = 5_000;
@@ -77,7 +87,10 @@ test('progress counts once, however often it is written', () => {
   expect(advance(once, first)).toEqual(once);
   const second = advance(once, progress({ rows: [2], completed: 0, failed: 1, failure: part('f1') }));
   expect(second).toMatchObject({
-    done: [[0, 1], [2, 3]],
+    done: [
+      [0, 1],
+      [2, 3],
+    ],
     completed: 1,
     failed: 1,
     outputs: [part('o1')],

@@ -10,7 +10,14 @@ import type { ContentPart } from './stored-file.js';
 
 /** `cancelling` and `finalizing`: it ends soon, as the pod that runs it comes to it. */
 export type BatchStatus =
-  'validating' | 'in_progress' | 'finalizing' | 'cancelling' | 'completed' | 'failed' | 'expired' | 'cancelled';
+  | 'validating'
+  | 'in_progress'
+  | 'finalizing'
+  | 'cancelling'
+  | 'completed'
+  | 'failed'
+  | 'expired'
+  | 'cancelled';
 
 export interface BatchUsage {
   readonly inputTokens: number;

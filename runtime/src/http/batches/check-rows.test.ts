@@ -24,7 +24,12 @@ test.each([
   ['blank lines', '\n \n\r\n', 'empty_file', null],
   ['an id twice', [row('a'), row('b'), '', row('a')].join('\n'), 'duplicate_custom_id', 4],
   ['a huge line', `${row('a')}\n${'x'.repeat(5_000_000)}\n${row('b')}`, 'line_too_long', 2],
-  ['what is no UTF-8', Buffer.concat([Buffer.from(`${row('a')}\n`), Buffer.from([0x22, 0xc3, 0x22])]), 'invalid_json_line', 2],
+  [
+    'what is no UTF-8',
+    Buffer.concat([Buffer.from(`${row('a')}\n`), Buffer.from([0x22, 0xc3, 0x22])]),
+    'invalid_json_line',
+    2,
+  ],
   ['a line of zeros', Buffer.alloc(900), 'invalid_json_line', 1],
 ] as const)('%s is refused with its line', async (_, text, code, line) => {
   const { errors } = await check(text as string);
@@ -32,7 +37,8 @@ test.each([
 });
 
 test('as many rows as OpenAI takes are taken, and no more', async () => {
-  const rows = (count: number): string => Array.from({ length: count }, (_, id) => row(String(id))).join('\n');
+  const rows = (count: number): string =>
+    Array.from({ length: count }, (_, id) => row(String(id))).join('\n');
   expect(await check(rows(maxRows))).toEqual({ total: maxRows, errors: [] });
   const { errors } = await check(rows(maxRows + 1));
   expect(errors).toEqual([expect.objectContaining({ code: 'too_many_requests' })]);

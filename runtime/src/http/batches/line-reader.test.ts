@@ -14,14 +14,63 @@ function linesOf(text: string | Buffer, partBytes: number, maxBytes = 1000): [nu
 }
 
 test.each([
-  ['two lines', 'a\nb\n', [[1, 'a'], [2, 'b']]],
-  ['a last line without its end', 'a\nbc', [[1, 'a'], [2, 'bc']]],
-  ['ends of Windows', 'a\r\nb\r\n', [[1, 'a\r'], [2, 'b\r']]],
-  ['empty lines, which count', '\n\na\n \t\r\nb\n\n', [[3, 'a'], [5, 'b']]],
+  [
+    'two lines',
+    'a\nb\n',
+    [
+      [1, 'a'],
+      [2, 'b'],
+    ],
+  ],
+  [
+    'a last line without its end',
+    'a\nbc',
+    [
+      [1, 'a'],
+      [2, 'bc'],
+    ],
+  ],
+  [
+    'ends of Windows',
+    'a\r\nb\r\n',
+    [
+      [1, 'a\r'],
+      [2, 'b\r'],
+    ],
+  ],
+  [
+    'empty lines, which count',
+    '\n\na\n \t\r\nb\n\n',
+    [
+      [3, 'a'],
+      [5, 'b'],
+    ],
+  ],
   ['nothing', '', []],
-  ['a byte order mark', '\ufeffa\nb', [[1, 'a'], [2, 'b']]],
-  ['a mark elsewhere', 'a\n\ufeffb', [[1, 'a'], [2, '\ufeffb']]],
-  ['letters of several bytes', 'ä∅🙂\n∅', [[1, 'ä∅🙂'], [2, '∅']]],
+  [
+    'a byte order mark',
+    '\ufeffa\nb',
+    [
+      [1, 'a'],
+      [2, 'b'],
+    ],
+  ],
+  [
+    'a mark elsewhere',
+    'a\n\ufeffb',
+    [
+      [1, 'a'],
+      [2, '\ufeffb'],
+    ],
+  ],
+  [
+    'letters of several bytes',
+    'ä∅🙂\n∅',
+    [
+      [1, 'ä∅🙂'],
+      [2, '∅'],
+    ],
+  ],
 ] as const)('%s, at every split', (_, text, lines) => {
   for (let partBytes = 1; partBytes <= Buffer.byteLength(text) + 1; partBytes++)
     expect(linesOf(text, partBytes)).toEqual(lines);

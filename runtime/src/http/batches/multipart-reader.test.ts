@@ -42,12 +42,27 @@ const file = (text: string): string =>
   `content-disposition: form-data; name="file"; filename="a b.jsonl"\r\nContent-Type: application/octet-stream\r\n\r\n${text}`;
 
 test.each<[string, string, [string, string | null, string][]]>([
-  ['two parts', form(field('purpose', 'batch'), file('{"a":1}\n')), [['purpose', null, 'batch'], ['file', 'a b.jsonl', '{"a":1}\n']]],
-  ['what looks like a boundary', form(file('\r\n--A\r\n-\r\n--\r\n\r\n--')), [['file', 'a b.jsonl', '\r\n--A\r\n-\r\n--\r\n\r\n--']]],
+  [
+    'two parts',
+    form(field('purpose', 'batch'), file('{"a":1}\n')),
+    [
+      ['purpose', null, 'batch'],
+      ['file', 'a b.jsonl', '{"a":1}\n'],
+    ],
+  ],
+  [
+    'what looks like a boundary',
+    form(file('\r\n--A\r\n-\r\n--\r\n\r\n--')),
+    [['file', 'a b.jsonl', '\r\n--A\r\n-\r\n--\r\n\r\n--']],
+  ],
   ['an empty part', form(field('purpose', '')), [['purpose', null, '']]],
   ['no parts', '--B--', []],
   ['a preamble and an epilogue', `hi\r\n${form(field('a', 'b'))}bye\r\n--B\r\n`, [['a', null, 'b']]],
-  ['blanks behind boundaries', '--B \t\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--B--', [['a', null, 'x']]],
+  [
+    'blanks behind boundaries',
+    '--B \t\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--B--',
+    [['a', null, 'x']],
+  ],
 ])('%s, at every split', (_, body, parts) => {
   for (let chunkBytes = 1; chunkBytes <= body.length + 1; chunkBytes++)
     expect(partsOf(body, 'B', chunkBytes)).toEqual(

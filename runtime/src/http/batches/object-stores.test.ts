@@ -63,7 +63,8 @@ class Bucket {
 }
 
 const named = (name: string): Error => Object.assign(new Error(name), { name });
-const inBucket = (bucket = new Bucket()): ObjectStore => new S3ObjectStore({ bucket: 'b', prefix: 'svc/' }, bucket);
+const inBucket = (bucket = new Bucket()): ObjectStore =>
+  new S3ObjectStore({ bucket: 'b', prefix: 'svc/' }, bucket);
 const body = (text: string): Buffer => Buffer.from(text);
 
 describe.each<[string, () => ObjectStore]>([
@@ -105,7 +106,9 @@ describe.each<[string, () => ObjectStore]>([
       Array.from({ length: 10 }, (_, count) => store.put('a', asJson({ count }), { etag })),
     );
     expect(writes.filter((written) => written !== null)).toHaveLength(1);
-    expect(jsonOf((await store.get('a'))!)).toEqual({ count: writes.findIndex((written) => written !== null) });
+    expect(jsonOf((await store.get('a'))!)).toEqual({
+      count: writes.findIndex((written) => written !== null),
+    });
   });
 });
 

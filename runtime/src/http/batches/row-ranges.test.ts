@@ -4,8 +4,24 @@ import { countRows, hasRow, withRows, type RowRanges } from './row-ranges.js';
 test.each<[string, RowRanges, number[], RowRanges]>([
   ['the first', [], [0], [[0, 1]]],
   ['in any order', [], [2, 0, 1], [[0, 3]]],
-  ['beside what is there', [[0, 5]], [5, 7], [[0, 6], [7, 8]]],
-  ['between two', [[0, 2], [3, 5]], [2], [[0, 5]]],
+  [
+    'beside what is there',
+    [[0, 5]],
+    [5, 7],
+    [
+      [0, 6],
+      [7, 8],
+    ],
+  ],
+  [
+    'between two',
+    [
+      [0, 2],
+      [3, 5],
+    ],
+    [2],
+    [[0, 5]],
+  ],
   ['again', [[0, 5]], [3, 4], [[0, 5]]],
   ['none', [[1, 2]], [], [[1, 2]]],
 ])('%s', (_, before, rows, after) => {

@@ -6,7 +6,8 @@ export type RowRanges = readonly (readonly [from: number, to: number])[];
 export const hasRow = (ranges: RowRanges, row: number): boolean =>
   ranges.some(([from, to]) => from <= row && row < to);
 
-export const countRows = (ranges: RowRanges): number => ranges.reduce((sum, [from, to]) => sum + to - from, 0);
+export const countRows = (ranges: RowRanges): number =>
+  ranges.reduce((sum, [from, to]) => sum + to - from, 0);
 
 export function withRows(ranges: RowRanges, rows: readonly number[]): RowRanges {
   const all = [...ranges, ...rows.map((row) => [row, row + 1] as const)].sort(([a], [b]) => a - b);

@@ -30,10 +30,7 @@ export class StoredBatches {
   ) {}
 
   /** @throws ApiError rate_limit_exceeded */
-  async create(
-    owner: string,
-    asked: Pick<Batch, 'endpoint' | 'inputFileId' | 'metadata'>,
-  ): Promise<Batch> {
+  async create(owner: string, asked: Pick<Batch, 'endpoint' | 'inputFileId' | 'metadata'>): Promise<Batch> {
     const folder = folderOf(owner);
     const queued = (await this.queue()).filter((each) => each.folder === folder);
     if (queued.length >= maxQueued) {
@@ -147,7 +144,8 @@ export const placeOf = ({ id, owner }: Pick<Batch, 'id' | 'owner'>): QueuedBatch
 
 const keyOf = ({ id, folder }: QueuedBatch): string => `batches/${folder}/${id}.json`;
 const entryOf = ({ id, folder }: QueuedBatch): string => `queue/${id}.${folder}`;
-const timeOf = (id: string): number => Number.parseInt(id.slice(batchPrefix.length, batchPrefix.length + 12), 16);
+const timeOf = (id: string): number =>
+  Number.parseInt(id.slice(batchPrefix.length, batchPrefix.length + 12), 16);
 
 function notFound(id: string): ApiError {
   const message = `No batch found with id '${id}': it was not created under this API key, or is too old`;

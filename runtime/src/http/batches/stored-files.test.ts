@@ -51,7 +51,13 @@ test('an empty file is one', async () => {
 
 test('no owner finds what another stored, and no id that is none is looked up', async () => {
   const { id } = await store('a', 'x');
-  for (const [owner, asked] of [['b', id], ['', id], ['a', '../x'], ['a', `${id}.json`], ['a', 'file-1']] as const)
+  for (const [owner, asked] of [
+    ['b', id],
+    ['', id],
+    ['a', '../x'],
+    ['a', `${id}.json`],
+    ['a', 'file-1'],
+  ] as const)
     await expect(files.require(owner, asked)).rejects.toMatchObject({ code: 'file_not_found' });
   await expect(files.delete('b', id)).rejects.toMatchObject({ code: 'file_not_found' });
   expect(await files.ids('b')).toEqual([]);

@@ -14,4 +14,5 @@ export const isId = (prefix: string, text: string): boolean =>
   text.startsWith(prefix) && /^[0-9a-f]{32}$/.test(text.slice(prefix.length));
 
 /** Of the key of what an owner stores: ids of API keys may have any characters. */
-export const folderOf = (owner: string): string => createHash('sha256').update(owner).digest('hex').slice(0, 32);
+export const folderOf = (owner: string): string =>
+  createHash('sha256').update(owner).digest('hex').slice(0, 32);

@@ -108,9 +108,17 @@ describe('a file', () => {
 
   test.each([
     ['JSON', '{}', 'application/json'],
-    ['half a form', '--B\r\nContent-Disposition: form-data; name="file"\r\n\r\nx', 'multipart/form-data; boundary=B'],
+    [
+      'half a form',
+      '--B\r\nContent-Disposition: form-data; name="file"\r\n\r\nx',
+      'multipart/form-data; boundary=B',
+    ],
     ['nothing', '', 'multipart/form-data; boundary=B'],
-    ['a form without a file', '--B\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--B--', 'multipart/form-data; boundary=B'],
+    [
+      'a form without a file',
+      '--B\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--B--',
+      'multipart/form-data; boundary=B',
+    ],
   ])('that is %s is none', async (_, body, type) => {
     const response = await server.post('/v1/files', body, { ...bearer('free'), 'content-type': type });
     expect(response.status).toBe(400);
@@ -187,7 +195,11 @@ describe('a batch', () => {
   });
 
   test('has the errors of its requests in a file of their own', async () => {
-    const rows = [row('good'), row('bad', { messages, temperature: -1 }), row('ugly', { messages, stream: true })];
+    const rows = [
+      row('good'),
+      row('bad', { messages, temperature: -1 }),
+      row('ugly', { messages, stream: true }),
+    ];
     const batch = await over((await start(rows.join('\n'))).id);
     expect(batch).toMatchObject({
       status: 'completed',
@@ -250,7 +262,11 @@ describe('a batch', () => {
     ['another window', { completion_window: '1h' }, 'completion_window'],
     ['no file', { input_file_id: undefined }, 'input_file_id'],
     ['a number as metadata', { metadata: { a: 1 } }, 'metadata.a'],
-    ['an age of its own', { output_expires_after: { anchor: 'created_at', seconds: 3600 } }, 'output_expires_after'],
+    [
+      'an age of its own',
+      { output_expires_after: { anchor: 'created_at', seconds: 3600 } },
+      'output_expires_after',
+    ],
   ])('with %s is refused', async (_, changes, param) => {
     const { id } = await upload(row('a'));
     const body = { input_file_id: id, endpoint: '/v1/completions', completion_window: '24h', ...changes };

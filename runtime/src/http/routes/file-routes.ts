@@ -1,9 +1,7 @@
 // /v1/files: what clients do with files, but for the upload.
 
-import type { RequestHandler } from 'express';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { ApiError } from '../../request/body/api-error.js';
+import type { RequestHandler, Response } from 'express';
+import { once } from 'node:events';
 import { readQuery } from '../api/read-query.js';
 import { listFilesQuery } from '../api/batch-queries.js';
 import { bytesOf, fileBody } from '../batches/stored-file.js';
@@ -40,21 +38,28 @@ export const deleteFileRoute = (parts: ServerParts): RequestHandler =>
 export const fileContentRoute = (parts: ServerParts): RequestHandler =>
   ofBatches(parts, async ({ service: { files }, owner, id, response }) => {
     const file = await files.require(owner, id);
-    // One part is read while the one before is sent.
     heldFor(parts, response).take(2 * Math.max(0, ...file.parts.map(({ bytes }) => bytes)));
     const [first, ...others] = file.parts;
     // What is not there any more is said while it can be.
     const head = first === undefined ? Buffer.alloc(0) : await files.part(first);
-    async function* content(): AsyncGenerator<Buffer> {
-      yield head;
-      for (const part of others) yield await files.part(part);
-    }
     response.setHeader('content-type', 'application/octet-stream');
     response.setHeader('content-length', bytesOf(file));
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
     try {
-      await pipeline(Readable.from(content(), { highWaterMark: 1 }), response);
+      await send(response, head, gone.signal);
+      for (const part of others) await send(response, await files.part(part), gone.signal);
+      response.end();
     } catch (error) {
-      // The connection has ended, whether the client went away or the store did.
-      if (error instanceof ApiError) parts.logger.warn('a file was not sent whole', { id, error: String(error) });
+      if (gone.signal.aborted) return;
+      // What was sent is not the file: the connection says so.
+      parts.logger.warn('a file was not sent whole', { id, error: String(error) });
+      response.destroy();
     }
   });
+
+/** Resolves once more may be sent. @throws AbortError: the client went away */
+async function send(response: Response, bytes: Buffer, gone: AbortSignal): Promise<void> {
+  gone.throwIfAborted();
+  if (!response.write(bytes)) await once(response, 'drain', { signal: gone });
+}
