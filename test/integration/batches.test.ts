@@ -49,7 +49,7 @@ const over = (client: OpenAI, id: string): Promise<OpenAI.Batch> =>
       return ['completed', 'failed', 'expired', 'cancelled'].includes(batch.status) ? batch : null;
     },
     180_000,
-  ) as Promise<OpenAI.Batch>;
+  );
 
 interface Result {
   readonly custom_id: string;

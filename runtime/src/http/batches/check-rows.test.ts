@@ -32,7 +32,7 @@ test.each([
   ],
   ['a line of zeros', Buffer.alloc(900), 'invalid_json_line', 1],
 ] as const)('%s is refused with its line', async (_, text, code, line) => {
-  const { errors } = await check(text as string);
+  const { errors } = await check(text);
   expect(errors).toEqual([expect.objectContaining({ code, line })]);
 });
 

@@ -70,7 +70,7 @@ export class StoredBatches {
       ? await this.objects.get(keyOf({ id, folder: folderOf(owner) }))
       : null;
     if (object === null) throw notFound(id);
-    return jsonOf<Batch>(object);
+    return jsonOf(object) as Batch;
   }
 
   /** Ids of all that are there, the newest first. */
@@ -84,7 +84,7 @@ export class StoredBatches {
   async existing(owner: string, ids: readonly string[]): Promise<readonly Batch[]> {
     const folder = folderOf(owner);
     const objects = await Promise.all(ids.map((id) => this.objects.get(keyOf({ id, folder }))));
-    return objects.filter((object) => object !== null).map((object) => jsonOf<Batch>(object));
+    return objects.filter((object) => object !== null).map((object) => jsonOf(object) as Batch);
   }
 
   /**
@@ -96,7 +96,7 @@ export class StoredBatches {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const object = await this.objects.get(keyOf(at));
       if (object === null) throw notFound(at.id);
-      const before = jsonOf<Batch>(object);
+      const before = jsonOf(object) as Batch;
       const after = make(before);
       if (after === before) return before;
       const written = await this.objects.put(keyOf(at), asJson(after), { etag: object.etag });
@@ -127,7 +127,7 @@ export class StoredBatches {
       if (timeOf(at.id) + orphanMs < this.clock()) await this.objects.delete(entryOf(at));
       return null;
     }
-    const batch = jsonOf<Batch>(object);
+    const batch = jsonOf(object) as Batch;
     // Whoever ended it ended before this was deleted.
     if (isOver(batch)) await this.objects.delete(entryOf(at));
     const claimed = claim(batch, lease, this.clock());

@@ -70,7 +70,7 @@ export class StoredFiles {
   /** Null: it is gone meanwhile. */
   async #get(owner: string, id: string): Promise<StoredFile | null> {
     const object = await this.objects.get(keyOf(owner, id));
-    const file = object === null ? null : jsonOf<StoredFile>(object);
+    const file = object === null ? null : (jsonOf(object) as StoredFile);
     return file === null || file.expiresAt <= this.clock() ? null : file;
   }
 

@@ -296,15 +296,3 @@ test('requests that somebody waits for are answered while a batch runs', async (
   await client.batches.cancel(id);
   await over(id);
 });
-
-test('a server that keeps no files says so', async () => {
-  const plain = await ScriptedServer.start();
-  for (const path of ['/v1/files', '/v1/batches', '/v1/files/file-1/content']) {
-    const response = await plain.get(path);
-    expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({
-      error: { code: 'route_not_found', message: expect.stringContaining('--batches-bytes') },
-    });
-  }
-  await plain.stop();
-});
