@@ -13,6 +13,7 @@ import type {
 } from '../body/field-table.js';
 import { alternativesFields, detailFields, echoField, logprobsOf } from '../fields/answer-details.js';
 import { formatFields, schemaField } from '../fields/answer-format.js';
+import { batchFields, refusedBatchFields } from '../fields/batch-fields.js';
 import { bestOf, choiceFields, seedFields } from '../fields/choices.js';
 import { inferFields } from '../fields/infer-fields.js';
 import { maxTokensFields, maxTokensOrNone, truncationFields } from '../fields/max-tokens.js';
@@ -77,6 +78,7 @@ export const fieldsOfRoute = {
     pooling: { enum: ['last', 'mean'] },
     add_special_tokens: boolean,
   },
+  batches: batchFields,
   generate: { prompt: text, add_special_tokens: boolean, ...schemaField },
   tokenize: {
     prompt: text,
@@ -98,6 +100,7 @@ export const requiredFields = {
   predict: [],
   infer: ['inputs'],
   embeddings: ['input'],
+  batches: ['input_file_id', 'endpoint', 'completion_window'],
   generate: ['prompt'],
   tokenize: [],
   detokenize: ['tokens'],
@@ -181,4 +184,5 @@ export const refusedFieldsOfRoute: Readonly<
   messages: refusedMessagesFields,
   countTokens: refusedMessagesFields,
   infer: {},
+  batches: refusedBatchFields,
 };
