@@ -20,9 +20,11 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
 import gguf_files
+import gguf_fixtures
 from checkpoint import make_tensors, reference_values
 from experts import stacked
-from fixtures import FIXTURES, Fixture
+from fixture import Fixture
+from fixtures import FIXTURES
 from hopper import Fp8Matrix
 from kv_fp8 import rounded
 from reference import build, followed, greedy, load, teacher_forced
@@ -83,7 +85,7 @@ def generate(fixture: Fixture) -> None:
     model = build(fixture.config)
     shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or "visual" not in n}
     tensors = make_tensors(fixture, shapes)
-    if fixture.name in gguf_files.FIXTURES:
+    if fixture.name in gguf_fixtures.FIXTURES:
         values, dtypes = of_gguf(fixture, tensors)
     else:
         values, dtypes = reference_values(fixture, tensors), {n: t.dtype for n, t in tensors.items()}
@@ -131,6 +133,6 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     AttentionInterface.register("halved", attend)
     AttentionMaskInterface.register("halved", sdpa_mask)
-    for fixture in [*FIXTURES, *(fixture for fixture, _, _ in gguf_files.FIXTURES.values())]:
+    for fixture in [*FIXTURES, *(fixture for fixture, _, _ in gguf_fixtures.FIXTURES.values())]:
         if len(sys.argv) == 1 or fixture.name in sys.argv[1:]:
             generate(fixture)
