@@ -10,6 +10,7 @@ export const beginFunction = '<function=';
 const endFunction = '</function>';
 const beginParameter = '<parameter=';
 const endParameter = '</parameter>';
+const everyEnd = new RegExp(endParameter, 'g');
 /** Of a function or a parameter. */
 const longestName = 256;
 /** On a line of its own. */
@@ -17,6 +18,10 @@ const nextParameter = new RegExp(`\\n${beginParameter}([^>\\n]{1,${String(longes
 /** What is none of a value if nothing, or the rest of such a line, comes behind it. */
 const openEnd = new RegExp(`\\n(?:${endFunction}\\n?|${beginParameter}[^>\\n]{0,${String(longestName)}})$`);
 const endsFunction = new RegExp(`\\n${endFunction}\\n?$`);
+/** What may stand behind the end of a value: any other text shows that the value quotes it. */
+const behindValue = [beginParameter, endFunction, beginFunction, endParameter];
+/** Space behind it that is waited for. */
+const longestGap = 256;
 /** What ends a value, or may. */
 const valueEnds = [endParameter, ...[endParameter, endFunction, beginParameter].map((end) => `\n${end}`)];
 
@@ -47,7 +52,7 @@ export class XmlCall implements CallBody {
 
   /** What stands behind the end of a function is none of a value, though the value's own end was left out. */
   get quotes(): boolean {
-    return this.at === 'value' && !endsFunction.test(this.rest);
+    return this.at === 'value' && this.endOfValue() === null && !endsFunction.test(this.rest);
   }
 
   get isWhole(): boolean {
@@ -69,7 +74,10 @@ export class XmlCall implements CallBody {
 
   end(cut: boolean): void {
     if (this.state === 'undecided') this.state = 'text';
-    if (this.state === 'text' || cut) return;
+    if (this.state === 'text') return;
+    const last = this.at === 'value' ? this.endOfValue() : null;
+    if (last !== null) this.closeValue(last.at);
+    if (cut) return;
     if (this.at === 'value') {
       this.addValue(this.rest.replace(/(?:\n<\/function>)?\n?$/, ''));
       this.endValue();
@@ -154,23 +162,35 @@ export class XmlCall implements CallBody {
   }
 
   private readValue(): boolean {
-    const end = this.rest.indexOf(endParameter);
+    const end = this.endOfValue();
     const next = this.beginOfNext();
-    if (next !== null && (end === -1 || next < end)) {
+    if (next !== null && (end === null || next < end.at)) {
       this.addValue(this.rest.slice(0, next));
       this.endValue();
       return this.goOn('key', this.rest, next + 1 + beginParameter.length);
     }
-    if (end !== -1) {
-      this.addValue(this.rest.slice(0, end), true);
-      this.endValue();
-      return this.goOn('between', this.rest, end + endParameter.length);
+    if (end?.isSure === true) {
+      this.closeValue(end.at);
+      return true;
     }
     const open = openEnd.exec(this.rest)?.[0].length ?? 0;
-    const keep = Math.max(open, ...valueEnds.map((each) => partialMarker(this.rest, each)));
+    const doubted = end === null ? 0 : this.rest.length - Math.max(0, end.at - 1);
+    const keep = Math.max(open, doubted, ...valueEnds.map((each) => partialMarker(this.rest, each)));
     this.addValue(this.rest.slice(0, this.rest.length - keep));
     this.rest = this.rest.slice(this.rest.length - keep);
     return false;
+  }
+
+  /** Where the value ends: sure once what follows has come, before which its line break is kept too. Null: nowhere yet. */
+  private endOfValue(): { readonly at: number; readonly isSure: boolean } | null {
+    for (const { index: at } of this.rest.matchAll(everyEnd)) {
+      const all = this.rest.slice(at + endParameter.length);
+      const behind = all.trimStart();
+      if (behindValue.some((each) => behind.startsWith(each))) return { at, isSure: true };
+      const isSure = all.length - behind.length > longestGap;
+      if (behindValue.some((each) => each.startsWith(behind))) return { at, isSure };
+    }
+    return null;
   }
 
   /** Where a parameter begins that the tool has and the call has not: any other may be quoted in the value. */
@@ -186,6 +206,12 @@ export class XmlCall implements CallBody {
     const piece = isLast ? begun.replace(/\n$/, '') : begun;
     if (!this.type.isText) this.value += piece;
     else if (piece !== '') this.sink.arguments(JSON.stringify(piece).slice(1, -1));
+  }
+
+  private closeValue(at: number): void {
+    this.addValue(this.rest.slice(0, at), true);
+    this.endValue();
+    this.rest = this.rest.slice(at + endParameter.length);
   }
 
   private endValue(): void {
