@@ -78,8 +78,10 @@ function inXml({ name, values }: WrittenCall): string {
   return `${begin}\n<function=${name}>\n${parameters.join('')}</function>\n${end}`;
 }
 
-const inList = (calls: readonly WrittenCall[]): string =>
-  `${begin}[${calls.map((call) => objectOf(call, 'arguments')).join(', ')}]`;
+const asList = (calls: readonly WrittenCall[]): string =>
+  `[${calls.map((call) => objectOf(call, 'arguments')).join(', ')}]`;
+
+const inList = (calls: readonly WrittenCall[]): string => begin + asList(calls);
 
 const inFence = ({ name, values }: WrittenCall): string =>
   `<｜tool▁call▁begin｜>function<｜tool▁sep｜>${name}\n\`\`\`json\n${JSON.stringify(values)}\n\`\`\`<｜tool▁call▁end｜>`;
@@ -95,4 +97,5 @@ export const writers: Readonly<Record<CallFormName, (calls: readonly WrittenCall
   deepSeek: (calls) => `${begin}${calls.map(inFence).join('\n')}${end}`,
   nemotronJson: (calls) => inList(calls) + end,
   aprielJson: (calls) => inList(calls) + end,
+  xlamJson: asList,
 };

@@ -22,7 +22,7 @@ export interface CallForm {
   readonly bare: boolean;
   /** What begins a block where models leave its marker out; null: they do not. */
   readonly unmarked: string | null;
-  /** What may follow the begin marker, without space. */
+  /** What may follow the begin marker, without space; of bare calls the characters that they begin with. */
   readonly opens: readonly string[];
   /** Whether chat templates refuse ids of calls that are not nine letters and digits. */
   readonly shortIds: boolean;
@@ -168,6 +168,18 @@ const forms = {
     list: ['', '\n', ''],
   },
   nemotronJson: { ...listBetween('<TOOLCALL>', '</TOOLCALL>'), parsers: ['nemotron_json'] },
+  /** A list that is all of the answer; behind text, in markers that vLLM reads of these models too. */
+  xlamJson: {
+    ...common,
+    ...qwen,
+    parsers: ['xlam'],
+    written: /(?:^|\n)\[\{\s*"name":\s*"[^"]+",\s*"arguments":/,
+    bare: true,
+    opens: ['['],
+    newBody: ({ sink, accepts, many }) => new JsonCall(sink, accepts, many, 'ends'),
+    around: (name) => object(name, 'arguments'),
+    list: ['[', ', ', ']'],
+  },
   aprielJson: { ...listBetween('<tool_calls>', '</tool_calls>'), parsers: ['hunyuan_a13b'] },
 } satisfies Record<string, CallForm>;
 

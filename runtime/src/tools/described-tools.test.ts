@@ -76,6 +76,7 @@ describe('tools are described', () => {
     ['llamaJson', '{"name": "NAME", "parameters": {"ARGUMENT": "VALUE"}}'],
     ['mistralNamed', '[TOOL_CALLS]NAME[ARGS]{"ARGUMENT": "VALUE"}'],
     ['nemotronJson', '<TOOLCALL>[{"name": "NAME", "arguments": {"ARGUMENT": "VALUE"}}]</TOOLCALL>'],
+    ['xlamJson', '[{"name": "NAME", "arguments": {"ARGUMENT": "VALUE"}}]'],
     ['mistralJson', '[TOOL_CALLS][{"name": "NAME", "arguments": {"ARGUMENT": "VALUE"}}]'],
     [
       'deepSeek',
@@ -117,6 +118,8 @@ describe('earlier calls', () => {
     'spelledDeepSeek',
     'spelledNemotron',
     'aprielJson',
+    'xlamJson',
+    'spelledXlam',
   ];
 
   test.each(forms.flatMap((dialect) => ['', 'I look.'].map((said) => [dialect, said] as const)))(

@@ -90,9 +90,9 @@ function asText(message: Message, form: CallForm): Message {
 function withCalls(content: string, calls: readonly Call[], form: CallForm): string {
   const { begin, end, list, bare } = form;
   const written = calls.map((call) => callAsText(call, form));
-  // Calls without a marker are calls where they begin the answer; behind text each needs its own.
-  if (bare && content === '') return written.join('; ');
   const blocks = list === null ? written : [list[0] + written.join(list[1]) + list[2]];
+  // Calls without a marker are calls where they begin the answer; behind text each needs its own.
+  if (bare && content === '') return blocks.join('; ');
   const marked = blocks.map((block) => begin + block + (end ?? ''));
   return [content, ...marked].filter((part) => part !== '').join('\n');
 }

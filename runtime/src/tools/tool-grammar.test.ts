@@ -66,6 +66,16 @@ test.each<[string, DialectName, Partial<ToolUse>, GrammarSource | null, unknown]
   expect(formatOf(dialect, use, beside)).toEqual(expected);
 });
 
+test('prose does not begin as a list of strict calls does', () => {
+  const format = formatOf('xlamJson', { choice: 'auto', tools: strict }, null);
+  expect(format).toMatchObject({
+    elements: [
+      { elements: [{}, { value: '[' }, { separator: ', ' }, { value: ']' }] },
+      { grammar: expect.stringMatching(/^root ::= "" \| \[\^\\\[ /) },
+    ],
+  });
+});
+
 const argumentsOf = { type: 'json_schema', json_schema: { type: 'object' }, style: 'json' };
 const tag = (begin: string, end: string): unknown => ({
   type: 'tag',

@@ -33,11 +33,13 @@ export const dialects = {
   mistralJson: dialectOf('mistralJson', mistral),
   deepSeek: dialectOf('deepSeek', deepSeek),
   aprielJson: dialectOf('aprielJson', apriel),
+  xlamJson: dialectOf('xlamJson', qwen),
   /** Of vocabularies without the markers. */
   spelled: dialectOf('qwenJson', none),
   spelledXml: dialectOf('qwenXml', none),
   spelledDeepSeek: dialectOf('deepSeek', none),
   spelledNemotron: dialectOf('nemotronJson', none),
+  spelledXlam: dialectOf('xlamJson', none),
 } as const satisfies Record<string, ToolDialect>;
 
 export type DialectName = keyof typeof dialects;

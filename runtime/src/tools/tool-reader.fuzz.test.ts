@@ -177,12 +177,14 @@ describe('calls that are written as the templates write them', () => {
     ['deepSeek', []],
     ['aprielJson', []],
     ['spelledNemotron', []],
+    ['spelledXlam', []],
     ['qwenJson', quotedMarkers],
     ['qwenXml', quotedMarkers],
     ['mistralNamed', quotedBegins],
     ['mistralJson', quotedBegins],
     ['deepSeek', quotedMarkers],
     ['aprielJson', quotedMarkers],
+    ['xlamJson', quotedMarkers],
   ] as const)(
     'are read back from any pieces (%s, with %j in texts)',
     (dialect, markers) => {
