@@ -18,6 +18,7 @@ const about = (calls: string): string => `{% if tools %}{{ tools | tojson }} ${c
 const words = {
   json: about('<tool_call>{"name": '),
   xml: about('<tool_call><function='),
+  glm: about('<tool_call>NAME\n<arg_key>'),
   list: about('[TOOL_CALLS][{"name": '),
   ended: about('<TOOLCALL>[{"name": '),
   alone: about('\n[{"name": "NAME", "arguments": '),
@@ -101,6 +102,7 @@ const folder = mkdtempSync(join(tmpdir(), 'llmservice-tools-'));
 const kinds = [
   'json',
   'xml',
+  'glm',
   'list',
   'ended',
   'alone',
@@ -124,6 +126,7 @@ beforeAll(async () => {
     ReplicaProcess.start({ uri: checkpoint(join(folder, name), words, markers), env, engine });
   replicas.json = await start('json', words.json, qwen);
   replicas.xml = await start('xml', words.xml, qwen);
+  replicas.glm = await start('glm', words.glm, qwen);
   replicas.list = await start('list', words.list, mistral);
   replicas.ended = await start('ended', words.ended, null);
   replicas.alone = await start('alone', words.alone, null);

@@ -70,12 +70,22 @@ export function randomCall(random: Random, others: readonly string[] = []): Writ
 const objectOf = ({ name, values }: WrittenCall, key: 'arguments' | 'parameters'): string =>
   JSON.stringify({ name, [key]: values });
 
+const textsOf = (values: WrittenCall['values']): (readonly [string, string])[] =>
+  Object.entries(values).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+
 function inXml({ name, values }: WrittenCall): string {
-  const parameters = Object.entries(values).map(([key, value]) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return `<parameter=${key}>\n${text}\n</parameter>\n`;
-  });
+  const parameters = textsOf(values).map(([key, text]) => `<parameter=${key}>\n${text}\n</parameter>\n`);
   return `${begin}\n<function=${name}>\n${parameters.join('')}</function>\n${end}`;
+}
+
+function inGlm({ name, values }: WrittenCall): string {
+  const parameters = textsOf(values).map(
+    ([key, text]) => `<arg_key>${key}</arg_key>\n<arg_value>${text}</arg_value>\n`,
+  );
+  return `${begin}${name}\n${parameters.join('')}${end}`;
 }
 
 const asList = (calls: readonly WrittenCall[]): string =>
@@ -90,6 +100,7 @@ const inFence = ({ name, values }: WrittenCall): string =>
 export const writers: Readonly<Record<CallFormName, (calls: readonly WrittenCall[]) => string>> = {
   qwenJson: (calls) => calls.map((call) => `${begin}\n${objectOf(call, 'arguments')}\n${end}`).join('\n'),
   qwenXml: (calls) => calls.map(inXml).join('\n'),
+  glmXml: (calls) => calls.map(inGlm).join('\n'),
   llamaJson: (calls) => calls.map((call) => objectOf(call, 'parameters')).join('; '),
   mistralNamed: (calls) =>
     calls.map(({ name, values }) => `${begin}${name}[ARGS]${JSON.stringify(values)}`).join(''),

@@ -73,6 +73,7 @@ describe('tools are described', () => {
       'qwenXml',
       '<tool_call>\n<function=NAME>\n<parameter=ARGUMENT>\nVALUE\n</parameter>\n</function>\n</tool_call>',
     ],
+    ['glmXml', '<tool_call>NAME\n<arg_key>ARGUMENT</arg_key><arg_value>VALUE</arg_value>\n</tool_call>'],
     ['llamaJson', '{"name": "NAME", "parameters": {"ARGUMENT": "VALUE"}}'],
     ['mistralNamed', '[TOOL_CALLS]NAME[ARGS]{"ARGUMENT": "VALUE"}'],
     ['nemotronJson', '<TOOLCALL>[{"name": "NAME", "arguments": {"ARGUMENT": "VALUE"}}]</TOOLCALL>'],
@@ -112,6 +113,7 @@ describe('earlier calls', () => {
   const forms: readonly DialectName[] = [
     'spelled',
     'spelledXml',
+    'spelledGlm',
     'llamaJson',
     'mistralNamed',
     'mistralJson',

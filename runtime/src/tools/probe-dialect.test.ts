@@ -29,6 +29,7 @@ const calls = {
   xml: `<tool_call>\n<function=${name}>\n${parameters}</function>\n</tool_call>`,
   llama: `{"name": "${name}", "parameters": ${given}}`,
   glm: `<tool_call>${name}\n<arg_key>argument</arg_key>\n<arg_value>text</arg_value>\n</tool_call>`,
+  glm47: `<tool_call>${name}<arg_key>argument</arg_key><arg_value>text</arg_value></tool_call>`,
   seed: `<seed:tool_call>\n<function=${name}>\n${parameters}</function>\n</seed:tool_call>`,
   mistral: `[TOOL_CALLS] [{"name": "${name}", "arguments": ${given}, "id": "{{ c.id }}"}]`,
   mistralNamed: `[TOOL_CALLS]${name}[ARGS]${given}`,
@@ -71,7 +72,8 @@ test.each<[string, string, Tokenizer, object | null]>([
     { kind: 'llamaJson', begin: { id: 267 }, end: null, bare: true },
   ],
   ['Llama 3, without its marker', templateOf(calls.llama), vocabulary(), null],
-  ['GLM, in the markers of Hermes', templateOf(calls.glm), qwen, null],
+  ['GLM, in the markers of Hermes', templateOf(calls.glm), qwen, { kind: 'glmXml', begin: { id: 267 } }],
+  ['GLM, without line breaks', templateOf(calls.glm47), qwen, { kind: 'glmXml' }],
   ['Seed, with the functions of Qwen3-Coder', templateOf(calls.seed), qwen, null],
   [
     'Mistral',
@@ -139,7 +141,7 @@ const noSystem =
   '{% for m in messages %}{% if m.role == "system" %}{{ raise_exception("no") }}{% endif %}{{ m.content }}{% endfor %}';
 
 test.each<[string, string, 'system' | 'user' | null]>([
-  ['that shows tools', templateOf(calls.glm), null],
+  ['that shows tools', templateOf(calls.pythonic), null],
   ['that shows none', templateOf('', ''), 'system'],
   ['that shows none, though it writes calls', templateOf(calls.hermes, ''), 'system'],
   [

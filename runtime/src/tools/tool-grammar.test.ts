@@ -144,6 +144,16 @@ test.each<[string, DialectName, Partial<ToolUse>, object]>([
     { end: null, otherwise: true },
   ],
   [
+    'a call of GLM',
+    'glmXml',
+    { choice: { name: 'b' } },
+    {
+      begin: beginId,
+      end: endId,
+      body: { elements: [{ value: 'b' }, { type: 'json_schema', style: 'glm_xml', max_whitespace_cnt: 1 }] },
+    },
+  ],
+  [
     'calls in fences',
     'deepSeek',
     { choice: { name: 'b' } },

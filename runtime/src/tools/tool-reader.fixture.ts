@@ -28,6 +28,7 @@ const none = vocabulary({});
 export const dialects = {
   qwenJson: dialectOf('qwenJson', qwen),
   qwenXml: dialectOf('qwenXml', qwen),
+  glmXml: dialectOf('glmXml', qwen),
   llamaJson: dialectOf('llamaJson', llama),
   mistralNamed: dialectOf('mistralNamed', mistral),
   mistralJson: dialectOf('mistralJson', mistral),
@@ -37,6 +38,7 @@ export const dialects = {
   /** Of vocabularies without the markers. */
   spelled: dialectOf('qwenJson', none),
   spelledXml: dialectOf('qwenXml', none),
+  spelledGlm: dialectOf('glmXml', none),
   spelledDeepSeek: dialectOf('deepSeek', none),
   spelledNemotron: dialectOf('nemotronJson', none),
   spelledXlam: dialectOf('xlamJson', none),

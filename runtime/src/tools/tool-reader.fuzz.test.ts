@@ -44,6 +44,7 @@ const words = [
   'f>', '<function=ping>', '</function>', '<parameter=', 'text>', 'count>', '<parameter=text>\n', '\n</parameter>', '</param',
   '\n<parameter=', '\n<parameter=count>', '\n</function>', '"}}', '{"name":"ping"}', '[{"name": "', 'f[ARGS]{', '[CALL_ID]',
   '<｜tool▁call▁begin｜>function', '<｜tool▁sep｜>ping\n```json\n{', '}\n```<｜tool▁call▁end｜>',
+  '<arg_key>', 'text</arg_key>', '<arg_value>', '</arg_value>', 'f\n<arg_key>count</arg_key>\n<arg_value>1',
 ]; // prettier-ignore
 const spelling = new Map<number, Uint8Array>([
   [think.begin, Buffer.from('<think>')],
@@ -171,6 +172,8 @@ describe('calls that are written as the templates write them', () => {
   test.each([
     ['qwenJson', []],
     ['qwenXml', []],
+    ['glmXml', []],
+    ['spelledGlm', []],
     ['llamaJson', []],
     ['mistralNamed', []],
     ['mistralJson', []],
@@ -180,6 +183,7 @@ describe('calls that are written as the templates write them', () => {
     ['spelledXlam', []],
     ['qwenJson', quotedMarkers],
     ['qwenXml', quotedMarkers],
+    ['glmXml', quotedMarkers],
     ['mistralNamed', quotedBegins],
     ['mistralJson', quotedBegins],
     ['deepSeek', quotedMarkers],

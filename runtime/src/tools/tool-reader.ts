@@ -54,7 +54,9 @@ export class ToolReader {
     const mayLeaveOut = unmarked !== null && !options.use.tools.some(({ strict }) => strict);
     const bare = mayLeaveOut ? [unmarked] : [];
     this.begins = [...(begin.id === null ? [begin.text] : []), ...bare];
-    this.behindEnd = [...opens.map((open) => begin.text + open), ...bare];
+    const names = options.use.tools.map(({ name }) => name);
+    const behind = opens.flatMap((open) => (open === '' ? names : [open]));
+    this.behindEnd = [...behind.map((open) => begin.text + open), ...bare];
   }
 
   /** Whether a block of calls has begun, and not ended. */

@@ -48,6 +48,20 @@ const answers: readonly (readonly [name: string, form: CallFormName, steps: Step
     ],
   ],
   [
+    'keys and values',
+    'glmXml',
+    [
+      qwen.begin,
+      'ti',
+      'me\n<arg_key>city</arg_key>\n<arg_value>Be',
+      'rn</arg_value>\n',
+      qwen.end,
+      qwen.begin,
+      'weather',
+      qwen.end,
+    ],
+  ],
+  [
     'a list in markers, behind text',
     'xlamJson',
     [
