@@ -96,11 +96,18 @@ const inList = (calls: readonly WrittenCall[]): string => begin + asList(calls);
 const inFence = ({ name, values }: WrittenCall): string =>
   `<｜tool▁call▁begin｜>function<｜tool▁sep｜>${name}\n\`\`\`json\n${JSON.stringify(values)}\n\`\`\`<｜tool▁call▁end｜>`;
 
+function inInvoke({ name, values }: WrittenCall): string {
+  const parameters = textsOf(values).map(([key, text]) => `<parameter name="${key}">${text}</parameter>\n`);
+  return `<invoke name="${name}">\n${parameters.join('')}</invoke>\n`;
+}
+
 /** An answer that is these calls. */
 export const writers: Readonly<Record<CallFormName, (calls: readonly WrittenCall[]) => string>> = {
   qwenJson: (calls) => calls.map((call) => `${begin}\n${objectOf(call, 'arguments')}\n${end}`).join('\n'),
   qwenXml: (calls) => calls.map(inXml).join('\n'),
   glmXml: (calls) => calls.map(inGlm).join('\n'),
+  miniMaxXml: (calls) => `${begin}\n${calls.map(inInvoke).join('')}${end}`,
+  seedXml: (calls) => calls.map(inXml).join('\n'),
   llamaJson: (calls) => calls.map((call) => objectOf(call, 'parameters')).join('; '),
   mistralNamed: (calls) =>
     calls.map(({ name, values }) => `${begin}${name}[ARGS]${JSON.stringify(values)}`).join(''),

@@ -86,6 +86,18 @@ const listBetween = (begin: string, end: string) =>
     list: ['[', ', ', ']'],
   }) as const;
 
+const qwenXml = {
+  ...common,
+  ...qwen,
+  parsers: ['qwen3_coder', 'qwen3_xml'],
+  written: /<tool_call>\s*<function=/,
+  unmarked: '<function=',
+  opens: ['<function='],
+  newBody: (reading) => new XmlCall(reading, xmlSyntaxes.qwen_xml),
+  style: 'qwen_xml',
+  around: (name) => [`\n<function=${name}>`, '</function>\n'],
+} satisfies CallForm;
+
 const forms = {
   qwenJson: {
     ...common,
@@ -99,17 +111,7 @@ const forms = {
       return [`\n${before}`, `${after}\n`];
     },
   },
-  qwenXml: {
-    ...common,
-    ...qwen,
-    parsers: ['qwen3_coder', 'qwen3_xml'],
-    written: /<tool_call>\s*<function=/,
-    unmarked: '<function=',
-    opens: ['<function='],
-    newBody: (reading) => new XmlCall(reading, xmlSyntaxes.qwen_xml),
-    style: 'qwen_xml',
-    around: (name) => [`\n<function=${name}>`, '</function>\n'],
-  },
+  qwenXml,
   glmXml: {
     ...common,
     ...qwen,
@@ -119,6 +121,25 @@ const forms = {
     newBody: (reading) => new XmlCall(reading, xmlSyntaxes.glm_xml),
     style: 'glm_xml',
     around: (name) => [name, ''],
+  },
+  miniMaxXml: {
+    ...common,
+    begin: '<minimax:tool_call>',
+    end: '</minimax:tool_call>',
+    parsers: ['minimax_m2'],
+    written: /<minimax:tool_call>\s*<invoke name="/,
+    opens: ['<invoke name="'],
+    newBody: (reading) => new XmlCall(reading, xmlSyntaxes.minimax_xml),
+    style: 'minimax_xml',
+    around: (name) => [`<invoke name="${name}">`, '</invoke>'],
+    list: ['\n', '\n', '\n'],
+  },
+  seedXml: {
+    ...qwenXml,
+    begin: '<seed:tool_call>',
+    end: '</seed:tool_call>',
+    parsers: ['seed_oss'],
+    written: /<seed:tool_call>\s*<function=/,
   },
   llamaJson: {
     ...common,

@@ -154,6 +154,22 @@ test.each<[string, DialectName, Partial<ToolUse>, object]>([
     },
   ],
   [
+    'calls of MiniMax in one block',
+    'miniMaxXml',
+    { choice: { name: 'b' } },
+    {
+      many: false,
+      body: {
+        elements: [
+          {},
+          { value: '\n' },
+          { tags: [{ begin: '<invoke name="b">', content: { style: 'minimax_xml' }, end: '</invoke>' }] },
+          { value: '\n' },
+        ],
+      },
+    },
+  ],
+  [
     'calls in fences',
     'deepSeek',
     { choice: { name: 'b' } },

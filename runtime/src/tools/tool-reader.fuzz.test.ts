@@ -45,6 +45,7 @@ const words = [
   '\n<parameter=', '\n<parameter=count>', '\n</function>', '"}}', '{"name":"ping"}', '[{"name": "', 'f[ARGS]{', '[CALL_ID]',
   '<｜tool▁call▁begin｜>function', '<｜tool▁sep｜>ping\n```json\n{', '}\n```<｜tool▁call▁end｜>',
   '<arg_key>', 'text</arg_key>', '<arg_value>', '</arg_value>', 'f\n<arg_key>count</arg_key>\n<arg_value>1',
+  '<invoke name="', 'f">', '<invoke name="ping">', '</invoke>', '<parameter name="', 'text">', '<parameter name="count">',
 ]; // prettier-ignore
 const spelling = new Map<number, Uint8Array>([
   [think.begin, Buffer.from('<think>')],
@@ -174,6 +175,9 @@ describe('calls that are written as the templates write them', () => {
     ['qwenXml', []],
     ['glmXml', []],
     ['spelledGlm', []],
+    ['miniMaxXml', []],
+    ['spelledMiniMax', []],
+    ['spelledSeed', []],
     ['llamaJson', []],
     ['mistralNamed', []],
     ['mistralJson', []],
@@ -184,6 +188,7 @@ describe('calls that are written as the templates write them', () => {
     ['qwenJson', quotedMarkers],
     ['qwenXml', quotedMarkers],
     ['glmXml', quotedMarkers],
+    ['miniMaxXml', quotedMarkers],
     ['mistralNamed', quotedBegins],
     ['mistralJson', quotedBegins],
     ['deepSeek', quotedMarkers],

@@ -6,6 +6,7 @@ import { json, jsonAnswers, qwen } from './json-answers.fixture.js';
 import { quotedAnswers } from './quoted-answers.fixture.js';
 import { glmAnswers } from './glm-answers.fixture.js';
 import { llamaAnswers } from './llama-answers.fixture.js';
+import { miniMaxAnswers } from './mini-max-answers.fixture.js';
 import { mistralAnswers } from './mistral-answers.fixture.js';
 import { deepSeekAnswers } from './deep-seek-answers.fixture.js';
 import { listAnswers } from './list-answers.fixture.js';
@@ -79,6 +80,7 @@ const cases = Object.entries({
   ...xmlAnswers,
   ...quotedAnswers,
   ...glmAnswers,
+  ...miniMaxAnswers,
   ...llamaAnswers,
   ...mistralAnswers,
   ...deepSeekAnswers,

@@ -62,6 +62,15 @@ const answers: readonly (readonly [name: string, form: CallFormName, steps: Step
     ],
   ],
   [
+    'names and values in XML',
+    'miniMaxXml',
+    [
+      '<minimax:tool_',
+      'call>\n<invoke name="time">\n<parameter name="city">Bern</para',
+      'meter>\n</invoke>\n<invoke name="weather">\n</invoke>\n</minimax:tool_call>',
+    ],
+  ],
+  [
     'a list in markers, behind text',
     'xlamJson',
     [
