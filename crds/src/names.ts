@@ -22,6 +22,8 @@ export const labels = {
   service: 'llmservice.dev/service',
   /** On Secrets: what services of the namespace may use it for, one of `secretPurposes`. */
   secretFor: 'llmservice.dev/secret-for',
+  /** As the chart writes it on activators: of a release that is distinguished from another one in its namespace. */
+  activatorInstance: 'llmservice.dev/instance',
 } as const;
 
 /** `env`: variables of pods other than AWS_*, which are `s3`. */
@@ -37,6 +39,24 @@ export const annotations = {
   configHash: 'llmservice.dev/config-hash',
   /** On pods that another engine than ours serves: which. */
   engineRuntime: 'llmservice.dev/engine-runtime',
+  /** On every object that the operator writes: hash of the object as it was applied last. */
+  applied: 'llmservice.dev/applied',
+  /** On pods: hash of their whole template, which distinguishes the pods of a revision from older ones. */
+  revision: 'llmservice.dev/revision',
+  /** On a Deployment and on a revision: hash of the spec that it was made for. */
+  specHash: 'llmservice.dev/spec-hash',
+  /** On a revision: fingerprint of the checkpoint that it was planned for. */
+  checkpointFingerprint: 'llmservice.dev/checkpoint-fingerprint',
+  /** On the Deployment: the revision that was Ready last. */
+  goodRevision: 'llmservice.dev/good-revision',
+  /** On the Deployment: the attempt that failed terminally. */
+  failedAttempt: 'llmservice.dev/failed-attempt',
+  /** On the Deployment of a service that is asleep: since when and why, as JSON. */
+  asleep: 'llmservice.dev/asleep',
+  /** On Jobs that pull weights ahead: the node. */
+  node: 'llmservice.dev/node',
+  /** On routes that lead to another service: its name. */
+  fallback: 'llmservice.dev/fallback',
 } as const;
 
 /** `http` is the container's, by HTTPS too; the Service forwards to it from `service`, or from `secureService`. */

@@ -90,7 +90,7 @@ up_local() {
   show_answers "http://$node_ip"
   cat <<END
 
-The cluster is up too. To go on:
+The cluster is up too. To continue:
   source deploy/local/env.sh            # kubectl and helm on the PATH, KUBECONFIG=$KUBECONFIG
   kubectl get llm -A
   kubectl describe llm demo -n experimental

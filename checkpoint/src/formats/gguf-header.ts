@@ -1,5 +1,6 @@
 // The header of a GGUF file: metadata, and where each tensor lies. All of it is untrusted: every count and length is
-// held against the file's size, or a limit, before memory is taken.
+// held against the file's size, or a limit, before memory is taken. Why ours: @huggingface/gguf believes counts and lengths,
+// keeps every vocabulary as values, and fetches from a URL or path by itself, where ours come by S3 with credentials.
 // Format: github.com/ggml-org/ggml/blob/master/docs/gguf.md
 
 import { GgufReader, headerGoesOn } from './gguf-reader.js';

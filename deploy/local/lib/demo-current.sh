@@ -72,7 +72,7 @@ forward_and_show() {
   kill "$forward"
   cat <<END
 
-The demo is up. To go on:
+The demo is up. To continue:
   kubectl get llm -A
   kubectl port-forward -n experimental service/demo 8080:80
   make demo-down CLUSTER=current

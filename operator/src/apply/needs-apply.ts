@@ -1,17 +1,16 @@
 // Whether an object must be applied: what was applied last differs from what is wanted now (known by a hash in an
 // annotation), or somebody changed a field that we want otherwise. Foreign fields and list entries are left alone.
 
+import { annotations } from '@llmservice/crds';
 import type { KubeObject } from '../kube/types.js';
 import { contentHash } from '../domain/content-hash.js';
 import { parseQuantity } from '../resource/quantity.js';
 
-/** Hash of the object as it was applied last. */
-const appliedAnnotation = 'llmservice.dev/applied';
-
 /** The object as it goes to the API server: with the hash of itself. */
 export function marked(desired: KubeObject): KubeObject {
-  const annotations = { ...desired.metadata.annotations, [appliedAnnotation]: contentHash(desired) };
-  return { ...desired, metadata: { ...desired.metadata, annotations } };
+  const { metadata } = desired;
+  const notes = { ...metadata.annotations, [annotations.applied]: contentHash(desired) };
+  return { ...desired, metadata: { ...metadata, annotations: notes } };
 }
 
 export function needsApply(desired: KubeObject, live: KubeObject | null): boolean {

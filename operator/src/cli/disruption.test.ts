@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { revisionAnnotation } from '../plan/pods/pod-template.js';
+import { annotations } from '@llmservice/crds';
 import type { Deployment } from '../kube/types.js';
 import { describeDisruption, disruptionOf } from './disruption.js';
 
@@ -7,7 +7,7 @@ const live = (replicas: number, revision: string): Deployment => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: { name: 'demo' },
-  spec: { replicas, template: { metadata: { annotations: { [revisionAnnotation]: revision } } } },
+  spec: { replicas, template: { metadata: { annotations: { [annotations.revision]: revision } } } },
 });
 
 test.each([

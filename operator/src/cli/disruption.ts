@@ -1,7 +1,7 @@
 // What becomes of running pods when a planned service is applied over what the cluster has. Pure.
 
+import { annotations } from '@llmservice/crds';
 import type { Deployment } from '../kube/types.js';
-import { revisionAnnotation } from '../plan/pods/pod-template.js';
 import type { Replacement } from '../plan/rollouts/replacement.js';
 
 export type Disruption =
@@ -27,7 +27,7 @@ export function disruptionOf(
   if (live === undefined) return { kind: 'unknown', onChange: replacement };
   if (live === null) return { kind: 'create' };
   const before = live.spec?.replicas ?? 1;
-  const same = live.spec?.template?.metadata?.annotations?.[revisionAnnotation] === revision;
+  const same = live.spec?.template?.metadata?.annotations?.[annotations.revision] === revision;
   if (!same && before > 0 && replacement !== null) return { kind: replacement };
   return before === replicas ? { kind: 'nothing' } : { kind: 'scale', from: before, to: replicas };
 }

@@ -111,7 +111,7 @@ test('a server that dies in the midst of an answer is reported, and the conversa
   const talk = session();
   await expect(say(talk, 'A story')).rejects.toThrow(ClusterError);
   answer = (response) => response.writeHead(200).end('data: not JSON\n\n');
-  await expect(say(talk, 'Go on')).rejects.toThrow(/^the answer broke off: /);
+  await expect(say(talk, 'Continue')).rejects.toThrow(/^the answer broke off: /);
   answer = (response) => response.writeHead(200).end(chunk({ content: 'yes' }, 'stop'));
   await say(talk, 'Again');
   expect(asked[2]?.body.messages.map(({ content }) => content)).toEqual(['A story', 'Once', 'Again']);
@@ -133,7 +133,7 @@ test('a stop closes the connection and keeps what was said until then', async ()
   };
   await expect(read()).rejects.toThrow('abort');
   answer = (response) => response.writeHead(200).end(chunk({ content: 'a time' }, 'stop'));
-  await say(talk, 'Go on');
+  await say(talk, 'Continue');
   expect(closed).toBe(true);
   expect(asked[1]?.body.messages).toContainEqual({ role: 'assistant', content: 'Once upon' });
 });

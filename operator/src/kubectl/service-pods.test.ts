@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
+import { annotations } from '@llmservice/crds';
 import type { Pod } from '../kube/types.js';
-import { revisionAnnotation } from '../plan/pods/pod-template.js';
 import { newestRevision } from './service-pods.js';
 
 const pod = (name: string, revision: string): Pod => ({
   ...{ apiVersion: 'v1', kind: 'Pod' },
-  metadata: { name, annotations: { [revisionAnnotation]: revision } },
+  metadata: { name, annotations: { [annotations.revision]: revision } },
 });
 
 test('the pods that are meant are those of the revision of the newest', () => {

@@ -1,7 +1,7 @@
 // Everything that a service consists of, as objects to apply, in the order in which they are applied.
 
 import type { V1DeploymentSpec, V1PodDisruptionBudgetSpec, V1ServiceSpec } from '@kubernetes/client-node';
-import { labels } from '@llmservice/crds';
+import { annotations, labels } from '@llmservice/crds';
 import type { WantedService } from '../domain/wanted-service.js';
 import type { KubeObject } from '../kube/types.js';
 import { planActivatorEndpoints, type ActivatorEndpoints } from './traffic/activator-endpoints.js';
@@ -15,10 +15,9 @@ import { planNetworkPolicy } from './traffic/network-policy.js';
 import type { PlannedTemplate } from './pods/planned-template.js';
 import { schemeOf, servicePort } from './pods/container-parts.js';
 import { replacements, type Replacement } from './rollouts/replacement.js';
-import { goodRevisionAnnotation } from './rollouts/revision.js';
 import type { RouteGateway } from './traffic/routing.js';
-import { asleepAnnotation, type SleepMark } from './scaling/sleep.js';
-import { specHash, specHashAnnotation } from './rollouts/spec-hash.js';
+import type { SleepMark } from './scaling/sleep.js';
+import { specHash } from './rollouts/spec-hash.js';
 
 export interface ChildInputs {
   /** What the pods are to be: the wanted revision, or after its failure the last good one. */
@@ -47,9 +46,6 @@ export interface PlannedChildren {
   readonly deployment: KubeObject;
   readonly others: readonly KubeObject[];
 }
-
-/** On the Deployment: the attempt (see planAttempt) that failed terminally. */
-export const failedAttemptAnnotation = 'llmservice.dev/failed-attempt';
 
 export function planChildren(service: WantedService, inputs: ChildInputs): PlannedChildren {
   return {
@@ -87,10 +83,10 @@ function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject
     metadata: {
       ...metadata,
       annotations: {
-        [specHashAnnotation]: specHash(service),
-        ...(inputs.failedAttempt === null ? {} : { [failedAttemptAnnotation]: inputs.failedAttempt }),
-        ...(inputs.asleep === null ? {} : { [asleepAnnotation]: JSON.stringify(inputs.asleep) }),
-        ...(inputs.goodRevision === null ? {} : { [goodRevisionAnnotation]: inputs.goodRevision }),
+        [annotations.specHash]: specHash(service),
+        ...(inputs.failedAttempt === null ? {} : { [annotations.failedAttempt]: inputs.failedAttempt }),
+        ...(inputs.asleep === null ? {} : { [annotations.asleep]: JSON.stringify(inputs.asleep) }),
+        ...(inputs.goodRevision === null ? {} : { [annotations.goodRevision]: inputs.goodRevision }),
       },
     },
     spec: {

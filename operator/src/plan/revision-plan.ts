@@ -1,12 +1,12 @@
 // Where a service stands between its revisions: which one this spec and checkpoint want, and which was Ready last.
 
+import { annotations } from '@llmservice/crds';
 import type { Deployment } from '../kube/types.js';
 import type { WantedService } from '../domain/wanted-service.js';
-import { failedAttemptAnnotation } from './children.js';
 import type { ServicePlan } from './plan-service.js';
 import { planTemplate } from './pods/planned-template.js';
 import { goodRevision, pinnedRevision, planRevision, type Revision } from './rollouts/revision.js';
-import { planAttempt, specHash, specHashAnnotation } from './rollouts/spec-hash.js';
+import { planAttempt, specHash } from './rollouts/spec-hash.js';
 
 export interface RevisionPlan {
   /** What this spec and checkpoint want; null where nothing is known of them. */
@@ -59,6 +59,6 @@ function standingOf(target: Revision | null, good: Revision | null): RevisionPla
 /** Whether the same spec failed before and something else (the checkpoint, the annotation) changed since. */
 function isRetry(service: WantedService, attempt: string | null, deployment: Deployment | null): boolean {
   const notes = deployment?.metadata.annotations ?? {};
-  const failed = notes[failedAttemptAnnotation];
-  return failed !== undefined && failed !== attempt && notes[specHashAnnotation] === specHash(service);
+  const failed = notes[annotations.failedAttempt];
+  return failed !== undefined && failed !== attempt && notes[annotations.specHash] === specHash(service);
 }

@@ -1,9 +1,9 @@
 // Puts the question how pods are replaced together from what is seen, and has the nodes checked where it is open.
 
+import { annotations } from '@llmservice/crds';
 import { hasEnded } from '../kube/has-ended.js';
 import type { Deployment, Pod } from '../kube/types.js';
 import type { PlannedTemplate } from '../plan/pods/planned-template.js';
-import { revisionAnnotation } from '../plan/pods/pod-template.js';
 import { replacementOf, type Replacement } from '../plan/rollouts/replacement.js';
 import { decideRollout, reviewRollout, type NodeRoom, type Rollout } from '../plan/rollouts/rollout.js';
 import type { WantedService } from '../domain/wanted-service.js';
@@ -32,7 +32,8 @@ export class RolloutController {
     const rollout: Rollout = {
       strategy: spec.rollout.strategy,
       current: replacementOf(deployment),
-      changing: deployment?.spec?.template?.metadata?.annotations?.[revisionAnnotation] !== template.revision,
+      changing:
+        deployment?.spec?.template?.metadata?.annotations?.[annotations.revision] !== template.revision,
       pod: template.pod.spec,
       oldPods: pods.filter((pod) => podRevision(pod) !== template.revision && holdsNode(pod)),
       unschedulable: longestWait(pods, template.revision, now) ?? quotaWait(deployment, now),

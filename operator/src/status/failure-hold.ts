@@ -2,11 +2,10 @@
 // and what becomes of its pods. What failed is remembered on the Deployment, so that it survives any restart of the
 // operator.
 
-import { failureKinds, type LastFailure, type LlmServiceStatus } from '@llmservice/crds';
+import { annotations, failureKinds, type LastFailure, type LlmServiceStatus } from '@llmservice/crds';
 import type { Deployment } from '../kube/types.js';
-import { failedAttemptAnnotation } from '../plan/children.js';
 import type { RevisionPlan } from '../plan/revision-plan.js';
-import { specHash, specHashAnnotation } from '../plan/rollouts/spec-hash.js';
+import { specHash } from '../plan/rollouts/spec-hash.js';
 import type { WantedService } from '../domain/wanted-service.js';
 import type { FailureHold, Observed } from './observed.js';
 import { lastingFailure, podRevision } from './pod-state.js';
@@ -19,10 +18,10 @@ export function heldBefore(
   previous: LlmServiceStatus,
 ): LastFailure | null {
   const notes = deployment?.metadata.annotations ?? {};
-  const failed = notes[failedAttemptAnnotation];
+  const failed = notes[annotations.failedAttempt];
   if (failed === undefined) return null;
   // Without the checkpoint only the spec can be compared.
-  const same = attempt === null ? notes[specHashAnnotation] === specHash(service) : failed === attempt;
+  const same = attempt === null ? notes[annotations.specHash] === specHash(service) : failed === attempt;
   if (!same) return null;
   return previous.lastFailure?.terminal === true ? previous.lastFailure : lostReport(deployment);
 }

@@ -1,8 +1,8 @@
 // What is observed of a service without pods, pods for it, and what a condition comes to by it.
 
+import { annotations } from '@llmservice/crds';
 import type { ContainerStatus, Pod } from '../kube/types.js';
 import { idleDemand } from '../plan/scaling/demand.js';
-import { revisionAnnotation } from '../plan/pods/pod-template.js';
 import { buildStatus } from './build-status.js';
 import type { Observed } from './observed.js';
 
@@ -54,7 +54,7 @@ export function pod(name: string, change: PodChange = {}): Pod {
     kind: 'Pod',
     metadata: {
       name,
-      annotations: { [revisionAnnotation]: revision },
+      annotations: { [annotations.revision]: revision },
       ...(deleted ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
     },
     status: {

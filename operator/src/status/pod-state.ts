@@ -1,6 +1,7 @@
 // What one pod says about its service: of which revision it is, whether it answers, and how it failed.
 
 import {
+  annotations,
   failureKinds,
   parseTerminationMessage,
   runtimeContainer,
@@ -9,7 +10,6 @@ import {
 } from '@llmservice/crds';
 import { hasEnded } from '../kube/has-ended.js';
 import type { ContainerStatus, ObjectCondition, Pod, TerminatedState } from '../kube/types.js';
-import { revisionAnnotation } from '../plan/pods/pod-template.js';
 
 export interface PodFailure {
   readonly reason: FailureReason;
@@ -21,7 +21,7 @@ export interface PodFailure {
 }
 
 export function podRevision(pod: Pod): string | null {
-  return pod.metadata.annotations?.[revisionAnnotation] ?? null;
+  return pod.metadata.annotations?.[annotations.revision] ?? null;
 }
 
 export function isReady(pod: Pod): boolean {

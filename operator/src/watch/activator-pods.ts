@@ -9,9 +9,6 @@ import { isReady } from '../status/pod-state.js';
 import { podAsRead } from './pod-as-read.js';
 import { Reflector } from './reflector.js';
 
-/** As the chart writes it on activators: of a release that is distinguished from another one in its namespace. */
-const instanceLabel = 'llmservice.dev/instance';
-
 export interface ActivatorPodsOptions {
   readonly client: KubeClient;
   readonly logger: Logger;
@@ -28,7 +25,8 @@ export class ActivatorPods {
   private known = '';
 
   constructor({ instance, onChange, ...options }: ActivatorPodsOptions) {
-    const ofInstance = instance === null ? `!${instanceLabel}` : `${instanceLabel}=${instance}`;
+    const ofInstance =
+      instance === null ? `!${labels.activatorInstance}` : `${labels.activatorInstance}=${instance}`;
     this.pods = new Reflector({
       ...options,
       resource: resources.pods,

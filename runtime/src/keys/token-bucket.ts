@@ -1,6 +1,7 @@
 // A budget of tokens per minute, as a bucket that holds a minute's tokens and is filled evenly. What a request generates
 // is not known before, so the bucket may owe: nothing begins until the debt is paid. So over any time t at most
 // (1 + t / 1 min) budgets are begun with, and what the last requests went over is paid by the next ones.
+// Why ours: npm's limiter takes the cost before the work, allows no debt and reads a clock of its own.
 
 const minuteMs = 60_000;
 /** What sums of fractions of tokens may be off by. */

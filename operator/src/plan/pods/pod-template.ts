@@ -38,8 +38,6 @@ export interface PodInputs {
 
 /** From the end of the drain to SIGKILL. */
 const graceSeconds = 15;
-/** Annotation with the hash of the whole template: distinguishes pods of this revision from older ones. */
-export const revisionAnnotation = 'llmservice.dev/revision';
 
 export function planPodTemplate(service: WantedService, inputs: PodInputs): PodTemplate {
   const { spec } = service;
@@ -87,7 +85,7 @@ export function planPodTemplate(service: WantedService, inputs: PodInputs): PodT
     ...template,
     metadata: {
       ...template.metadata,
-      annotations: { ...template.metadata.annotations, [revisionAnnotation]: revision },
+      annotations: { ...template.metadata.annotations, [annotations.revision]: revision },
     },
     revision,
   };

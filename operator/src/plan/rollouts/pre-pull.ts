@@ -2,7 +2,7 @@
 // the claim. A Job that is done stays as the record that nothing is left to do there.
 
 import type { V1Container, V1JobSpec, V1PodSpec } from '@kubernetes/client-node';
-import { fieldManager, labels } from '@llmservice/crds';
+import { annotations, fieldManager, labels } from '@llmservice/crds';
 import type { Job, KubeObject } from '../../kube/types.js';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { pullJobBegin, pullJobName } from '../identity/child-identity.js';
@@ -52,7 +52,7 @@ function planJob(service: WantedService, template: PlannedTemplate, node: string
     kind: 'Job',
     metadata: {
       ...childMetadata(service, name),
-      ...(node === null ? {} : { annotations: { [nodeAnnotation]: node } }),
+      ...(node === null ? {} : { annotations: { [annotations.node]: node } }),
     },
     spec: {
       backoffLimit: triesPerNode - 1,
@@ -70,8 +70,6 @@ function planJob(service: WantedService, template: PlannedTemplate, node: string
     } satisfies V1JobSpec,
   };
 }
-
-const nodeAnnotation = 'llmservice.dev/node';
 
 /** As the pod that serves, with nothing that only serving needs. */
 function planPod({ pod }: PlannedTemplate, node: string | null): V1PodSpec {

@@ -1,12 +1,12 @@
 // What is stored in a ControllerRevision is not believed: it is data for objects of the service's own, or nothing.
 
 import { describe, expect, test } from '@jest/globals';
+import { annotations } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
 import { wantedService } from '../../resource/wanted-service.fixture.js';
 import { contentHash } from '../../domain/content-hash.js';
 import { strangeness } from '../identity/child-identity.js';
 import { planTemplate } from '../pods/planned-template.js';
-import { revisionAnnotation } from '../pods/pod-template.js';
 import { planRevision, readRevisions, type StoredRevisions } from './revision.js';
 
 const service = wantedService();
@@ -48,18 +48,18 @@ const pod = template.pod as unknown as {
 
 /** Consistent in itself, as whoever knows the code can make it. */
 function forged(spec: object, labels: object = {}): KubeObject {
-  const annotations = Object.fromEntries(
-    Object.entries(pod.metadata.annotations).filter(([name]) => name !== revisionAnnotation),
+  const notes = Object.fromEntries(
+    Object.entries(pod.metadata.annotations).filter(([name]) => name !== annotations.revision),
   );
   const { metadata } = template.pod as unknown as { metadata: { labels: object } };
   const bare = {
-    metadata: { ...metadata, labels: { ...metadata.labels, ...labels }, annotations },
+    metadata: { ...metadata, labels: { ...metadata.labels, ...labels }, annotations: notes },
     spec: { ...pod.spec, ...spec },
   };
   const revision = contentHash(bare);
   const whole = {
     ...bare,
-    metadata: { ...bare.metadata, annotations: { ...annotations, [revisionAnnotation]: revision } },
+    metadata: { ...bare.metadata, annotations: { ...notes, [annotations.revision]: revision } },
   };
   return planRevision(service, 'print', { ...template, pod: whole as never, revision }, []).object;
 }

@@ -5,6 +5,7 @@
 // both, history limits remove the first, and a rollback overwrites the second.
 
 import { parseSmallJson } from '@llmservice/checkpoint';
+import { annotations } from '@llmservice/crds';
 import { controllerUid } from '../../kube/controller-uid.js';
 import type { Deployment, KubeObject } from '../../kube/types.js';
 import type { WantedService } from '../../domain/wanted-service.js';
@@ -14,13 +15,9 @@ import { contentHash } from '../../domain/content-hash.js';
 import { engineConfigKey, planConfigMap } from '../pods/engine-config.js';
 import type { NodeRules } from '../pods/node-cache-volume.js';
 import type { PlannedTemplate } from '../pods/planned-template.js';
-import { revisionAnnotation } from '../pods/pod-template.js';
-import { specHash, specHashAnnotation } from './spec-hash.js';
+import { specHash } from './spec-hash.js';
 import { readStoredTemplate, type StoredTemplate } from './stored-template.js';
 
-const fingerprintAnnotation = 'llmservice.dev/checkpoint-fingerprint';
-/** On the Deployment: the revision that was Ready last. */
-export const goodRevisionAnnotation = 'llmservice.dev/good-revision';
 /** More than edits make: numbers must be counted on from. */
 const maxRevisions = 1_000_000_000;
 
@@ -55,9 +52,9 @@ function revisionOf(service: WantedService, revision: Omit<Revision, 'object'>):
     metadata: {
       ...childMetadata(service, revisionName(service.name, hash)),
       annotations: {
-        [specHashAnnotation]: spec,
-        [fingerprintAnnotation]: fingerprint,
-        [revisionAnnotation]: template.revision,
+        [annotations.specHash]: spec,
+        [annotations.checkpointFingerprint]: fingerprint,
+        [annotations.revision]: template.revision,
       },
     },
     revision: number,
@@ -99,13 +96,13 @@ function readRevision(object: KubeObject, service: WantedService, rules: NodeRul
   if (template === null || !Number.isInteger(number) || number < 1 || number > maxRevisions) return null;
   const revision = revisionOf(service, {
     number,
-    specHash: notes[specHashAnnotation] ?? '',
-    fingerprint: notes[fingerprintAnnotation] ?? '',
+    specHash: notes[annotations.specHash] ?? '',
+    fingerprint: notes[annotations.checkpointFingerprint] ?? '',
     template: {
       configMap: planConfigMap(service, hash, text),
       // As readStoredTemplate judged it.
       pod: template as unknown as PlannedTemplate['pod'],
-      revision: notes[revisionAnnotation] ?? '',
+      revision: notes[annotations.revision] ?? '',
     },
   });
   const isItself = revision.object.metadata.name === object.metadata.name;
@@ -133,7 +130,7 @@ function configHash(text: unknown): string | null {
 }
 
 function revisionIn({ metadata }: StoredTemplate): unknown {
-  return (metadata['annotations'] as Readonly<Record<string, unknown>>)[revisionAnnotation];
+  return (metadata['annotations'] as Readonly<Record<string, unknown>>)[annotations.revision];
 }
 
 /** The revision planned for this spec and checkpoint; where the checkpoint is not known (null), for the spec. */
@@ -152,6 +149,6 @@ export function pinnedRevision(
 
 /** The revision that was Ready last. */
 export function goodRevision(history: readonly Revision[], deployment: Deployment | null): Revision | null {
-  const name = deployment?.metadata.annotations?.[goodRevisionAnnotation];
+  const name = deployment?.metadata.annotations?.[annotations.goodRevision];
   return history.find(({ object }) => object.metadata.name === name) ?? null;
 }

@@ -1,14 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { specDefaults } from '@llmservice/crds';
+import { annotations, specDefaults } from '@llmservice/crds';
 import { wantedService } from '../../resource/wanted-service.fixture.js';
-import { failedAttemptAnnotation } from '../children.js';
 import { children } from '../children.fixture.js';
 import { planAttempt, specHash } from './spec-hash.js';
 
 describe('a failureHold service', () => {
   test('remembers on its Deployment what failed', () => {
     const { deployment } = children(wantedService(), { replicas: 0, failedAttempt: 'abc' });
-    expect(deployment.metadata.annotations).toMatchObject({ [failedAttemptAnnotation]: 'abc' });
+    expect(deployment.metadata.annotations).toMatchObject({ [annotations.failedAttempt]: 'abc' });
     expect(deployment).toMatchObject({ spec: { replicas: 0 } });
   });
 

@@ -4,9 +4,6 @@ import { specDefaults } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { contentHash } from '../../domain/content-hash.js';
 
-/** On a Deployment and on a revision: the spec (see specHash) that it was made for. */
-export const specHashAnnotation = 'llmservice.dev/spec-hash';
-
 /**
  * Everything of the spec but how many pods, how they are replaced, who reaches them and who stands in: none is a new
  * attempt. What equals its default is left out, so that a new field of a newer CRD, which the API server fills in,

@@ -5,7 +5,6 @@ import { annotations, labels } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { contentHash } from '../../domain/content-hash.js';
 import { keepsToOwnFolder, type NodeRules } from '../pods/node-cache-volume.js';
-import { revisionAnnotation } from '../pods/pod-template.js';
 
 /** Several times what templates have, node affinities included. */
 const maxLevels = 32;
@@ -30,7 +29,7 @@ export function readStoredTemplate(
   if (!isShallow(value, maxLevels) || !isFields(value)) return null;
   const { metadata, spec } = value;
   if (!isFields(metadata) || !isFields(spec)) return null;
-  const { [revisionAnnotation]: revision, ...notes } = fieldsOf(metadata['annotations']);
+  const { [annotations.revision]: revision, ...notes } = fieldsOf(metadata['annotations']);
   if (revision !== contentHash({ metadata: { ...metadata, annotations: notes }, spec })) return null;
   if (notes[annotations.configHash] !== configHash) return null;
   if (fieldsOf(metadata['labels'])[labels.service] !== service.name) return null;

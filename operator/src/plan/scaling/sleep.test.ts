@@ -2,14 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { annotations } from '@llmservice/crds';
 import type { Deployment } from '../../kube/types.js';
 import type { WantedService } from '../../domain/wanted-service.js';
-import {
-  asleepAnnotation,
-  needsActivator,
-  planSleep,
-  readSleepMark,
-  type Sleep,
-  type SleepInputs,
-} from './sleep.js';
+import { needsActivator, planSleep, readSleepMark, type Sleep, type SleepInputs } from './sleep.js';
 import { wantedReplicas } from './wanted-replicas.js';
 import { wantedService } from '../../resource/wanted-service.fixture.js';
 
@@ -131,7 +124,7 @@ describe('the mark on the Deployment', () => {
   const deployment = (text: string): Deployment => ({
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: 'demo', annotations: { [asleepAnnotation]: text } },
+    metadata: { name: 'demo', annotations: { [annotations.asleep]: text } },
   });
   test('is read as it was written', () => {
     expect(readSleepMark(deployment(JSON.stringify(mark)))).toEqual(mark);

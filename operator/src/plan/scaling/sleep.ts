@@ -2,13 +2,11 @@
 // where something else takes requests: the activator, whose endpoints stand before the last pod goes and stay until one
 // answers again. What is known only here of a sleep is kept on the Deployment, so that it survives the operator.
 
+import { annotations } from '@llmservice/crds';
 import type { Deployment } from '../../kube/types.js';
 import type { WantedService } from '../../domain/wanted-service.js';
 import type { Idleness } from './idleness.js';
 import type { Demand } from './demand.js';
-
-/** On the Deployment of a service that is asleep: a SleepMark as JSON. */
-export const asleepAnnotation = 'llmservice.dev/asleep';
 
 export interface SleepMark {
   /** RFC 3339. */
@@ -89,7 +87,9 @@ const noActivator =
 /** Null: awake, or what is written there is nothing that the operator wrote. */
 export function readSleepMark(deployment: Deployment | null): SleepMark | null {
   try {
-    const mark = JSON.parse(deployment?.metadata.annotations?.[asleepAnnotation] ?? '') as Partial<SleepMark>;
+    const mark = JSON.parse(
+      deployment?.metadata.annotations?.[annotations.asleep] ?? '',
+    ) as Partial<SleepMark>;
     const { since, generation, lastRequest } = mark;
     if (typeof since !== 'string' || typeof generation !== 'number' || typeof lastRequest !== 'string') {
       return null;

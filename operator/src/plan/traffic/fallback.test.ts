@@ -1,13 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { api } from '@llmservice/crds';
+import { annotations, api } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
-import {
-  fallbackAnnotation,
-  fallbackHeaders,
-  planFallback,
-  type FallbackInputs,
-  type FallbackTarget,
-} from './fallback.js';
+import { fallbackHeaders, planFallback, type FallbackInputs, type FallbackTarget } from './fallback.js';
 import { planHttpRoute } from './http-route.js';
 import { planIstioRoute } from './istio-route.js';
 import { wantedService } from '../../resource/wanted-service.fixture.js';
@@ -124,7 +118,7 @@ describe('another service stands in', () => {
 describe('the route', () => {
   test('by the Gateway API leads to the other, passes it the names, and clients who answers', () => {
     const route = routeTo(small) as never as { metadata: object; spec: { rules: object[] } };
-    expect(route.metadata).toMatchObject({ annotations: { [fallbackAnnotation]: 'small' } });
+    expect(route.metadata).toMatchObject({ annotations: { [annotations.fallback]: 'small' } });
     expect(route.spec.rules).toMatchObject([
       {
         backendRefs: [{ name: 'small' }],

@@ -2,15 +2,12 @@
 // no further: requests reach the pods of the other, never the other's fallback, so that two may stand in for each
 // other.
 
-import { headers } from '@llmservice/crds';
+import { annotations, headers } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
 import { parseSpec } from '../../resource/parse-spec.js';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { schemeOf, type Scheme } from '../pods/container-parts.js';
 import { handoverMs } from '../scaling/sleep.js';
-
-/** On routes that lead to another service: its name. */
-export const fallbackAnnotation = 'llmservice.dev/fallback';
 
 export type Fallback =
   /** Nobody asked for one. */
@@ -61,7 +58,7 @@ export function planFallback(inputs: FallbackInputs): Fallback {
     const message = `LlmService ${name} cannot be its fallback: ${defect}`;
     return { state: 'unfit', reason: 'FallbackUnfit', message };
   }
-  const isAway = route === null || route.metadata.annotations?.[fallbackAnnotation] !== undefined;
+  const isAway = route === null || route.metadata.annotations?.[annotations.fallback] !== undefined;
   const leftMs = answeringMs === null ? null : handoverMs - answeringMs;
   if (asleep || (leftMs !== null && (leftMs <= 0 || !isAway))) return { state: 'standby' };
   const scheme = schemeOfOther(other);
