@@ -55,7 +55,7 @@ test.each([
       ]);
     }
   } finally {
-    for (const pid of pids) process.kill(pid, 'SIGCONT');
+    for (const pid of pids.filter(isRunning)) process.kill(pid, 'SIGCONT');
   }
 });
 
