@@ -37,7 +37,9 @@ const file = object({
   purpose: { enum: ['batch', 'batch_output'] },
   status: only('processed'),
 });
-const batchStatuses = 'validating in_progress finalizing cancelling completed failed expired cancelled'.split(' ');
+const batchStatuses = 'validating in_progress finalizing cancelling completed failed expired cancelled'.split(
+  ' ',
+);
 
 const finish = { enum: ['stop', 'length', 'tool_calls', 'repetition', 'abort', 'error', null] };
 const stopReason = { type: ['string', 'integer', 'null'] };
@@ -69,8 +71,11 @@ const model = {
   max_tokens: anyOrNull('integer'),
 };
 const prediction = object(
-  { model_name: text, response: text, reasoning: text, prompt_tokens: whole, completion_tokens: whole },
-  ['reasoning'],
+  {
+    ...{ model_name: text, response: text, reasoning: text, prompt_tokens: whole, completion_tokens: whole },
+    finish_reason: { enum: ['length', 'repetition'] },
+  },
+  ['reasoning', 'finish_reason'],
 );
 
 const response = object({

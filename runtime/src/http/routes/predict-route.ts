@@ -104,11 +104,14 @@ function readInstances(body: unknown): readonly Instance[] | null {
   });
 }
 
-function prediction({ content, reasoning, usage }: WholeChoice, modelName: string): object {
+/** With the members of the reference deployment's answers; further ones only where there is more to say. */
+function prediction({ content, reasoning, usage, finish }: WholeChoice, modelName: string): object {
+  const isCut = finish === 'length' || finish === 'repetition';
   return {
     model_name: modelName,
     response: content,
     ...(reasoning === '' ? {} : { reasoning }),
+    ...(isCut ? { finish_reason: finish } : {}),
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
   };
