@@ -71,8 +71,11 @@ const model = {
   max_tokens: anyOrNull('integer'),
 };
 const prediction = object(
-  { model_name: text, response: text, reasoning: text, prompt_tokens: whole, completion_tokens: whole },
-  ['reasoning'],
+  {
+    ...{ model_name: text, response: text, reasoning: text, prompt_tokens: whole, completion_tokens: whole },
+    finish_reason: { enum: ['length', 'repetition'] },
+  },
+  ['reasoning', 'finish_reason'],
 );
 
 const response = object({

@@ -145,6 +145,19 @@ test('in :predict, a thought continues behind its end and ends once more', async
   expect(await response.json()).toMatchObject({ response: ' so.\n\n\n3', reasoning: 'Hm' });
 });
 
+test.each([
+  ['length', cutAfter('It is 3'), { finish_reason: 'length' }],
+  ['stop', scriptOf('It is 3'), {}],
+])('in :predict, what a limit ended is said: %s', async (_, script, ended) => {
+  const counts = { model_name: 'tiny', prompt_tokens: 7, completion_tokens: expect.any(Number) };
+  const said = { ...counts, response: 'It is 3', ...ended };
+  server.script = script;
+  const path = '/v1/models/tiny:predict';
+  expect(await (await server.post(path, { prompt: 'x' })).json()).toEqual(said);
+  const several = await server.post(path, { instances: ['x', 'y'] });
+  expect(await several.json()).toEqual({ predictions: [said, said] });
+});
+
 describe('a call that the loss of the engine ends', () => {
   const chatTools = responsesTools.map(({ name, parameters }) => ({
     type: 'function',

@@ -79,7 +79,7 @@ test.each<[object, string, string]>([
   [
     { input: [{ type: 'function_call', call_id: 'a', name: null, arguments: '{}' }] },
     'input.0.name',
-    'must be string',
+    'input.0.name is required',
   ],
   [
     { input: [{ type: 'function_call_output', name: 'time', output: '1' }] },

@@ -83,12 +83,13 @@ function parseInstance({ body, place }: Instance, defaults: GenerationDefaults):
 function readInstances(body: unknown): readonly Instance[] | null {
   if (typeof body !== 'object' || body === null || !('instances' in body)) return null;
   const { instances, ...others } = body;
+  if (instances === null) return null;
   if (!Array.isArray(instances) || instances.length === 0 || instances.length > 256) {
     throw ApiError.of('invalid_request', 'instances must be a list of 1 to 256 entries', {
       param: 'instances',
     });
   }
-  const [other] = Object.keys(others);
+  const [other] = Object.entries(others).flatMap(([name, value]) => (value === null ? [] : name));
   if (other !== undefined) {
     throw ApiError.of('invalid_request', `${other} must be inside of each instance, not beside instances`, {
       param: other,
@@ -104,11 +105,14 @@ function readInstances(body: unknown): readonly Instance[] | null {
   });
 }
 
-function prediction({ content, reasoning, usage }: WholeChoice, modelName: string): object {
+/** With the members of the reference deployment's answers; further ones only where there is more to say. */
+function prediction({ content, reasoning, usage, finish }: WholeChoice, modelName: string): object {
+  const isCut = finish === 'length' || finish === 'repetition';
   return {
     model_name: modelName,
     response: content,
     ...(reasoning === '' ? {} : { reasoning }),
+    ...(isCut ? { finish_reason: finish } : {}),
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
   };

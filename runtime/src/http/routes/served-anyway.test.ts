@@ -2,6 +2,7 @@
 // with any other value. Names that clients give their requests: on the answer and in the log.
 
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { json } from '../answers.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 
 let server: ScriptedServer;
@@ -84,6 +85,52 @@ test('null asks for nothing, in fields that nobody knows too', async () => {
     expect({ name, statuses: [taken.status, refused.status] }).toEqual({ name, statuses: [200, 400] });
     expect(JSON.stringify(await refused.json())).toContain('a/b~.c is not a known field of this route');
   }
+});
+
+const f = { name: 'f', parameters: { type: 'object', default: null } };
+
+test.each<[route: string, body: object]>([
+  ['chat', { stream: true, stream_options: { include_usage: null, 'a/b~': null } }],
+  ['chat', { response_format: { type: 'text', schema: null } }],
+  ['chat', { structured_outputs: { choice: ['a'], json: null, regex: null, grammar: null, other: null } }],
+  ['chat', { repetition_detection: { max_pattern_size: null, other: null } }],
+  ['chat', { reasoning: { effort: null, other: null } }],
+  ['chat', { thinking: { type: 'disabled', display: null } }],
+  ['chat', { tools: [{ type: 'function', function: { ...f, strict: null, other: null } }] }],
+  ['responses', { text: { format: null, other: null }, reasoning: { effort: null, other: null } }],
+  [
+    'responses',
+    {
+      tools: [
+        { type: 'function', ...f, strict: null, other: null },
+        { type: 'custom', name: 'g', other: null },
+      ],
+    },
+  ],
+  ['messages', { tools: [{ name: 'f', input_schema: f.parameters, strict: null, other: null }] }],
+  ['messages', { tool_choice: { type: 'none', other: null }, output_config: { effort: null, other: null } }],
+  [
+    'messages',
+    { thinking: { type: 'disabled', budget_tokens: null, other: null }, metadata: { other: null } },
+  ],
+  ['predict', { instances: null, other: null }],
+])('null asks for nothing within fields: %s %j', async (route, body) => {
+  const answer = await post(route, body);
+  expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
+});
+
+test('what is no null within fields is refused beside them, and so is null in a list', async () => {
+  const refused = await post('chat', { structured_outputs: { choice: ['a'], json: null, other: 0 } });
+  expect(await json(refused)).toMatchObject({ error: { param: 'structured_outputs.other' } });
+  const listed = await post('chat', { structured_outputs: { choice: ['a', null] } });
+  expect(await json(listed)).toMatchObject({ error: { param: 'structured_outputs.choice.1' } });
+});
+
+test('beside instances of a prediction, null asks for nothing', async () => {
+  const path = '/v1/models/tiny:predict';
+  const instances = [{ prompt: 'x', other: null }];
+  expect((await server.post(path, { instances, parameters: null })).status).toBe(200);
+  expect((await server.post(path, { instances, parameters: {} })).status).toBe(400);
 });
 
 test('the client’s own name of a request is on the answer and in the log', async () => {

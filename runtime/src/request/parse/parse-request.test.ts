@@ -57,7 +57,7 @@ describe('parseRequest', () => {
     ],
     [
       { response_format: { type: 'json_schema', json_schema: null } },
-      'response_format.json_schema must be object',
+      'response_format.json_schema is required',
     ],
     [
       { response_format: { type: 'text', json_schema: { schema: {} } } },

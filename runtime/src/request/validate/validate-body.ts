@@ -7,6 +7,7 @@ import type { JsonSchema, RouteKind } from '../body/field-table.js';
 import { invalidRequest, violationAt, type Violation } from '../body/violation.js';
 import { bodyKinds, bodySchemas, isKnown, refusalOf } from './body-schemas.js';
 import type { BodyOf } from './request-fields.js';
+import { unescaped, withoutNulls } from './without-nulls.js';
 
 /** Several times what any route has. */
 const maxFields = 500;
@@ -57,11 +58,13 @@ export function validateBody<Kind extends RouteKind>(kind: Kind, body: unknown):
     throw ApiError.of('invalid_request', message);
   }
   // null is absent, on fields that the route does not know too: it asks for nothing.
-  const set = Object.entries(body).filter(([, value]) => value !== null);
-  const fields = Object.fromEntries(set);
-  const errors = errorsIn(kind, fields);
+  const set: object = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+  const found = errorsIn(kind, set);
+  const rest = found.length === 0 ? null : withoutNulls(set, found);
+  const errors = rest === null ? found : errorsIn(kind, rest);
   if (errors.length > 0) throw invalidRequest(errors.map((error) => violation(kind, error)));
-  return Object.fromEntries(set.filter(([name]) => refusalOf(kind, name) === null)) as BodyOf<Kind>;
+  const honoured = Object.entries(rest ?? set).filter(([name]) => refusalOf(kind, name) === null);
+  return Object.fromEntries(honoured) as BodyOf<Kind>;
 }
 
 function errorsIn(kind: RouteKind, fields: object): ErrorObject[] {
@@ -122,9 +125,6 @@ function violation(
       return violationAt(path, message);
   }
 }
-
-/** Of a name in a JSON pointer (RFC 6901). */
-const unescaped = (name: string): string => name.replaceAll('~1', '/').replaceAll('~0', '~');
 
 interface Alternatives {
   /** Lists among them have one bound. */
