@@ -113,6 +113,8 @@ export const writers: Readonly<Record<CallFormName, (calls: readonly WrittenCall
     calls.map(({ name, values }) => `${begin}${name}[ARGS]${JSON.stringify(values)}`).join(''),
   mistralJson: inList,
   deepSeek: (calls) => `${begin}${calls.map(inFence).join('\n')}${end}`,
+  functionary: (calls) =>
+    calls.map(({ name, values }) => `${begin}${name}>${JSON.stringify(values)}${end}`).join(''),
   nemotronJson: (calls) => inList(calls) + end,
   aprielJson: (calls) => inList(calls) + end,
   xlamJson: asList,

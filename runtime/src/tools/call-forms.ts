@@ -60,6 +60,9 @@ const mistral = { parsers: ['mistral'], begin: '[TOOL_CALLS]', end: null, shortI
 const deepSeekHead =
   /<｜tool▁call▁begin｜>\s*function\s*<｜tool▁sep｜>\s*([\w.:/-]+)\s*(?:```(?:json)?\s*)?$/;
 
+/** Behind the begin marker. */
+const functionaryHead = /^([\w.:/-]+)>\s*$/;
+
 const deepSeek = {
   begin: '<｜tool▁calls▁begin｜>',
   end: '<｜tool▁calls▁end｜>',
@@ -190,6 +193,17 @@ const forms = {
       `\n\`\`\`${deepSeek.endCall}`,
     ],
     list: ['', '\n', ''],
+  },
+  /** Of version 3.1; no parser of vLLM reads it. */
+  functionary: {
+    ...common,
+    parsers: [],
+    begin: '<function=',
+    end: '</function>',
+    written: /<function=[^<>\s]+>\s*\{/,
+    opens: [''],
+    newBody: ({ sink, accepts }) => new NamedCall(sink, accepts, functionaryHead, false),
+    around: (name) => [`${name}>`, ''],
   },
   nemotronJson: { ...listBetween('<TOOLCALL>', '</TOOLCALL>'), parsers: ['nemotron_json'] },
   /** A list that is all of the answer; behind text, in markers that vLLM reads of these models too. */

@@ -103,7 +103,7 @@ test.each<[string, string, Tokenizer, object | null]>([
   ['Granite, with a list behind its own marker', templateOf(calls.granite), llama, null],
   ['MiniMax M1, whose objects are in no list', templateOf(calls.miniMax), qwen, null],
   ['Python', templateOf(calls.pythonic), llama, null],
-  ['Functionary', templateOf(calls.functionary), llama, null],
+  ['Functionary', templateOf(calls.functionary), llama, { kind: 'functionary', begin: { id: null } }],
   ['DeepSeek', templateOf(calls.deepSeek), qwen, { kind: 'deepSeek', begin: { id: null } }],
   ['DeepSeek, without a fence', templateOf(calls.deepSeek31), qwen, null],
 ])('finds the dialect of %s', async (_, template, tokenizer, expected) => {

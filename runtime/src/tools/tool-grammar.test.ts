@@ -198,6 +198,15 @@ test.each<[string, DialectName, Partial<ToolUse>, object]>([
     },
   ],
   [
+    'calls of Functionary',
+    'spelledFunctionary',
+    { choice: { name: 'b' } },
+    {
+      tags: [{ begin: '<function=', content: { elements: [{ value: 'b>' }, {}] }, end: '</function>' }],
+      stop_after_first: true,
+    },
+  ],
+  [
     'calls in fences, between markers that are spelled',
     'spelledDeepSeek',
     { choice: { name: 'b' } },

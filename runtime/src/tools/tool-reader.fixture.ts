@@ -44,6 +44,7 @@ export const dialects = {
   spelledMiniMax: dialectOf('miniMaxXml', none),
   spelledGlm: dialectOf('glmXml', none),
   spelledDeepSeek: dialectOf('deepSeek', none),
+  spelledFunctionary: dialectOf('functionary', none),
   spelledNemotron: dialectOf('nemotronJson', none),
   spelledXlam: dialectOf('xlamJson', none),
 } as const satisfies Record<string, ToolDialect>;

@@ -45,7 +45,7 @@ const words = [
   '\n<parameter=', '\n<parameter=count>', '\n</function>', '"}}', '{"name":"ping"}', '[{"name": "', 'f[ARGS]{', '[CALL_ID]',
   '<｜tool▁call▁begin｜>function', '<｜tool▁sep｜>ping\n```json\n{', '}\n```<｜tool▁call▁end｜>',
   '<arg_key>', 'text</arg_key>', '<arg_value>', '</arg_value>', 'f\n<arg_key>count</arg_key>\n<arg_value>1',
-  '<invoke name="', 'f">', '<invoke name="ping">', '</invoke>', '<parameter name="', 'text">', '<parameter name="count">',
+  'f>{', '<invoke name="', 'f">', '<invoke name="ping">', '</invoke>', '<parameter name="', 'text">', '<parameter name="count">',
 ]; // prettier-ignore
 const spelling = new Map<number, Uint8Array>([
   [think.begin, Buffer.from('<think>')],
@@ -182,6 +182,7 @@ describe('calls that are written as the templates write them', () => {
     ['mistralNamed', []],
     ['mistralJson', []],
     ['deepSeek', []],
+    ['spelledFunctionary', []],
     ['aprielJson', []],
     ['spelledNemotron', []],
     ['spelledXlam', []],

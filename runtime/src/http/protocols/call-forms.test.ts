@@ -71,6 +71,11 @@ const answers: readonly (readonly [name: string, form: CallFormName, steps: Step
     ],
   ],
   [
+    'functions and arguments',
+    'functionary',
+    ['<func', 'tion=time>{"city": "Be', 'rn"}</function><function=weather>{}</function>'],
+  ],
+  [
     'a list in markers, behind text',
     'xlamJson',
     [
