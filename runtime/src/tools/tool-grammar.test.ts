@@ -198,6 +198,19 @@ test.each<[string, DialectName, Partial<ToolUse>, object]>([
     },
   ],
   [
+    'calls of DeepSeek without fences',
+    'deepSeekBare',
+    { choice: { name: 'b' } },
+    {
+      body: {
+        tags: [
+          { begin: '<｜tool▁call▁begin｜>b<｜tool▁sep｜>', content: argumentsOf, end: '<｜tool▁call▁end｜>' },
+        ],
+        separator: '',
+      },
+    },
+  ],
+  [
     'calls of Functionary',
     'spelledFunctionary',
     { choice: { name: 'b' } },

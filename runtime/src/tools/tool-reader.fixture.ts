@@ -35,6 +35,8 @@ export const dialects = {
   mistralNamed: dialectOf('mistralNamed', mistral),
   mistralJson: dialectOf('mistralJson', mistral),
   deepSeek: dialectOf('deepSeek', deepSeek),
+  deepSeekBare: dialectOf('deepSeekBare', deepSeek),
+  miniMaxJson: dialectOf('miniMaxJson', apriel),
   aprielJson: dialectOf('aprielJson', apriel),
   xlamJson: dialectOf('xlamJson', qwen),
   /** Of vocabularies without the markers. */
