@@ -24,6 +24,8 @@ const words = {
   ended: about('<TOOLCALL>[{"name": '),
   alone: about('\n[{"name": "NAME", "arguments": '),
   names: about('[TOOL_CALLS]NAME[ARGS]'),
+  functions: about('<function=NAME>{'),
+  bare: about('<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>NAME<｜tool▁sep｜>{'),
   fences: about('<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>NAME\n```json\n'),
 };
 
@@ -109,6 +111,8 @@ const kinds = [
   'ended',
   'alone',
   'names',
+  'functions',
+  'bare',
   'fences',
   'spelled',
   'named',
@@ -134,6 +138,8 @@ beforeAll(async () => {
   replicas.ended = await start('ended', words.ended, null);
   replicas.alone = await start('alone', words.alone, null);
   replicas.names = await start('names', words.names, mistral);
+  replicas.functions = await start('functions', words.functions, null);
+  replicas.bare = await start('bare', words.bare, null);
   replicas.fences = await start('fences', words.fences, null);
   replicas.spelled = await start('spelled', words.json, null);
   replicas.named = await start('named', '', qwen, { TOOL_CALL_PARSER: 'qwen3_xml' });
@@ -175,7 +181,7 @@ describe.each(kinds)('a checkpoint that writes calls in %s', (kind) => {
     }
     const ended = answers.filter(({ choices }) => choices[0]!.finish_reason === 'tool_calls');
     // Of many calls in one block the demo model does not see the end.
-    if (!['invoke', 'list', 'ended', 'alone', 'fences'].includes(kind))
+    if (!['invoke', 'list', 'ended', 'alone', 'bare', 'fences'].includes(kind))
       expect(ended.length).toBeGreaterThan(0);
   });
 

@@ -101,6 +101,9 @@ function inInvoke({ name, values }: WrittenCall): string {
   return `<invoke name="${name}">\n${parameters.join('')}</invoke>\n`;
 }
 
+const inBareMarkers = ({ name, values }: WrittenCall): string =>
+  `<｜tool▁call▁begin｜>${name}<｜tool▁sep｜>${JSON.stringify(values)}<｜tool▁call▁end｜>`;
+
 /** An answer that is these calls. */
 export const writers: Readonly<Record<CallFormName, (calls: readonly WrittenCall[]) => string>> = {
   qwenJson: (calls) => calls.map((call) => `${begin}\n${objectOf(call, 'arguments')}\n${end}`).join('\n'),
@@ -113,6 +116,11 @@ export const writers: Readonly<Record<CallFormName, (calls: readonly WrittenCall
     calls.map(({ name, values }) => `${begin}${name}[ARGS]${JSON.stringify(values)}`).join(''),
   mistralJson: inList,
   deepSeek: (calls) => `${begin}${calls.map(inFence).join('\n')}${end}`,
+  deepSeekBare: (calls) => begin + calls.map(inBareMarkers).join('') + end,
+  miniMaxJson: (calls) =>
+    `${begin}\n${calls.map((call) => `${objectOf(call, 'arguments')}\n`).join('')}${end}`,
+  functionary: (calls) =>
+    calls.map(({ name, values }) => `${begin}${name}>${JSON.stringify(values)}${end}`).join(''),
   nemotronJson: (calls) => inList(calls) + end,
   aprielJson: (calls) => inList(calls) + end,
   xlamJson: asList,

@@ -60,12 +60,26 @@ const mistral = { parsers: ['mistral'], begin: '[TOOL_CALLS]', end: null, shortI
 const deepSeekHead =
   /<｜tool▁call▁begin｜>\s*function\s*<｜tool▁sep｜>\s*([\w.:/-]+)\s*(?:```(?:json)?\s*)?$/;
 
+/** Of version 3.1. */
+const deepSeekBareHead = /<｜tool▁call▁begin｜>\s*([\w.:/-]+)\s*<｜tool▁sep｜>\s*$/;
+
+/** Behind the begin marker. */
+const functionaryHead = /^([\w.:/-]+)>\s*$/;
+
 const deepSeek = {
   begin: '<｜tool▁calls▁begin｜>',
   end: '<｜tool▁calls▁end｜>',
   beginCall: '<｜tool▁call▁begin｜>',
   separator: '<｜tool▁sep｜>',
   endCall: '<｜tool▁call▁end｜>',
+};
+
+const deepSeekForm = {
+  ...common,
+  begin: deepSeek.begin,
+  end: deepSeek.end,
+  within: [deepSeek.beginCall, deepSeek.separator, deepSeek.endCall],
+  opens: [deepSeek.beginCall],
 };
 
 const object = (name: string, key: 'arguments' | 'parameters'): readonly [string, string] => [
@@ -177,19 +191,34 @@ const forms = {
     list: ['[', ', ', ']'],
   },
   deepSeek: {
-    ...common,
-    begin: deepSeek.begin,
-    end: deepSeek.end,
+    ...deepSeekForm,
     parsers: ['deepseek_v3'],
     written: /<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>[^\s<]+\n```json\n/,
-    within: [deepSeek.beginCall, deepSeek.separator, deepSeek.endCall],
-    opens: [deepSeek.beginCall],
     newBody: ({ sink, accepts, many }) => new NamedCall(sink, accepts, deepSeekHead, many),
     around: (name) => [
       `${deepSeek.beginCall}function${deepSeek.separator}${name}\n\`\`\`json\n`,
       `\n\`\`\`${deepSeek.endCall}`,
     ],
     list: ['', '\n', ''],
+  },
+  deepSeekBare: {
+    ...deepSeekForm,
+    parsers: ['deepseek_v31'],
+    written: /<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>(?!function<)[^\s<]+<｜tool▁sep｜>/,
+    newBody: ({ sink, accepts, many }) => new NamedCall(sink, accepts, deepSeekBareHead, many),
+    around: (name) => [`${deepSeek.beginCall}${name}${deepSeek.separator}`, deepSeek.endCall],
+    list: ['', '', ''],
+  },
+  /** Of version 3.1; no parser of vLLM reads it. */
+  functionary: {
+    ...common,
+    parsers: [],
+    begin: '<function=',
+    end: '</function>',
+    written: /<function=[^<>\s]+>\s*\{/,
+    opens: [''],
+    newBody: ({ sink, accepts }) => new NamedCall(sink, accepts, functionaryHead, false),
+    around: (name) => [`${name}>`, ''],
   },
   nemotronJson: { ...listBetween('<TOOLCALL>', '</TOOLCALL>'), parsers: ['nemotron_json'] },
   /** A list that is all of the answer; behind text, in markers that vLLM reads of these models too. */
@@ -203,6 +232,12 @@ const forms = {
     newBody: ({ sink, accepts, many }) => new JsonCall(sink, accepts, many, 'ends'),
     around: (name) => object(name, 'arguments'),
     list: ['[', ', ', ']'],
+  },
+  miniMaxJson: {
+    ...listBetween('<tool_calls>', '</tool_calls>'),
+    parsers: ['minimax'],
+    written: /<tool_calls>\s*\{\s*"name"/,
+    list: ['\n', '\n', '\n'],
   },
   aprielJson: { ...listBetween('<tool_calls>', '</tool_calls>'), parsers: ['hunyuan_a13b'] },
 } satisfies Record<string, CallForm>;

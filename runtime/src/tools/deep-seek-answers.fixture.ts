@@ -8,6 +8,9 @@ const deepSeek = ['deepSeek', 'spelledDeepSeek'] as const;
 const call = (name: string, text: string): string =>
   `<｜tool▁call▁begin｜>function<｜tool▁sep｜>${name}\n\`\`\`json\n${text}\n\`\`\`<｜tool▁call▁end｜>`;
 
+const bare = (name: string, given: string): string =>
+  `<｜tool▁call▁begin｜>${name}<｜tool▁sep｜>${given}<｜tool▁call▁end｜>`;
+
 export const deepSeekAnswers: Readonly<Record<string, AnswerCase>> = {
   'one call of DeepSeek': {
     dialects: deepSeek,
@@ -80,5 +83,27 @@ export const deepSeekAnswers: Readonly<Record<string, AnswerCase>> = {
     answer: `${begin}<｜tool▁call▁begin｜>func`,
     calls: [],
     options: { cut: true, choice: 'required' },
+  },
+  'calls of DeepSeek without fences, behind text': {
+    dialects: ['deepSeekBare'],
+    answer: `I look.${begin}${bare('ping', '{}')}${bare('f', `{"text": "a ${end} b"}`)}${end}`,
+    content: 'I look.',
+    calls: [
+      ['ping', '{}'],
+      ['f', '{"text": "a <｜tool▁calls▁end｜> b"}'],
+    ],
+  },
+  'the first call of DeepSeek without fences alone, where several are not wanted': {
+    dialects: ['deepSeekBare'],
+    answer: `${begin}${bare('ping', '{}')}${bare('ping', '{}')}${end}`,
+    calls: [['ping', '{}']],
+    options: { parallel: false },
+  },
+  'arguments of DeepSeek without fences that a limit cut': {
+    dialects: ['deepSeekBare'],
+    answer: `${begin}<｜tool▁call▁begin｜>f<｜tool▁sep｜>{"text": "x`,
+    calls: [['f', '{"text": "x']],
+    options: { cut: true },
+    asksForCalls: false,
   },
 };

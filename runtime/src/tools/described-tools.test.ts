@@ -118,6 +118,7 @@ describe('earlier calls', () => {
     'spelled',
     'spelledXml',
     'spelledGlm',
+    'spelledFunctionary',
     'spelledMiniMax',
     'spelledSeed',
     'llamaJson',

@@ -27,10 +27,18 @@ export const listAnswers: Readonly<Record<string, AnswerCase>> = {
     calls: fifty.map((i) => ['f', `{"count": ${String(i)}}`]),
   },
   'objects between markers of a list': {
-    dialects: lists,
+    dialects: [...lists, 'miniMaxJson'],
     answer: `${begin}\n{"name": "ping", "arguments": {}}\n{"name": "ping", "arguments": {}}\n${end}`,
     calls: [
       ['ping', '{}'],
+      ['ping', '{}'],
+    ],
+  },
+  'an end marker in a text of an object in no list': {
+    dialects: ['miniMaxJson'],
+    answer: `${begin}\n{"name": "f", "arguments": {"text": "a ${end} b"}}\n{"name": "ping", "arguments": {}}\n${end}`,
+    calls: [
+      ['f', '{"text": "a </tool_calls> b"}'],
       ['ping', '{}'],
     ],
   },

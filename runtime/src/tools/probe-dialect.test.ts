@@ -101,11 +101,11 @@ test.each<[string, string, Tokenizer, object | null]>([
   ['Apriel', templateOf(calls.apriel), qwen, { kind: 'aprielJson', begin: { id: null } }],
   ['xLAM', templateOf(calls.xlam), llama, { kind: 'xlamJson', bare: true, begin: { id: null } }],
   ['Granite, with a list behind its own marker', templateOf(calls.granite), llama, null],
-  ['MiniMax M1, whose objects are in no list', templateOf(calls.miniMax), qwen, null],
+  ['MiniMax M1, whose objects are in no list', templateOf(calls.miniMax), qwen, { kind: 'miniMaxJson' }],
   ['Python', templateOf(calls.pythonic), llama, null],
-  ['Functionary', templateOf(calls.functionary), llama, null],
+  ['Functionary', templateOf(calls.functionary), llama, { kind: 'functionary', begin: { id: null } }],
   ['DeepSeek', templateOf(calls.deepSeek), qwen, { kind: 'deepSeek', begin: { id: null } }],
-  ['DeepSeek, without a fence', templateOf(calls.deepSeek31), qwen, null],
+  ['DeepSeek, without a fence', templateOf(calls.deepSeek31), qwen, { kind: 'deepSeekBare' }],
 ])('finds the dialect of %s', async (_, template, tokenizer, expected) => {
   const { dialect, written, describedBy } = await probe(template, tokenizer);
   if (expected === null) expect(dialect).toBeNull();

@@ -198,6 +198,28 @@ test.each<[string, DialectName, Partial<ToolUse>, object]>([
     },
   ],
   [
+    'calls of DeepSeek without fences',
+    'deepSeekBare',
+    { choice: { name: 'b' } },
+    {
+      body: {
+        tags: [
+          { begin: '<｜tool▁call▁begin｜>b<｜tool▁sep｜>', content: argumentsOf, end: '<｜tool▁call▁end｜>' },
+        ],
+        separator: '',
+      },
+    },
+  ],
+  [
+    'calls of Functionary',
+    'spelledFunctionary',
+    { choice: { name: 'b' } },
+    {
+      tags: [{ begin: '<function=', content: { elements: [{ value: 'b>' }, {}] }, end: '</function>' }],
+      stop_after_first: true,
+    },
+  ],
+  [
     'calls in fences, between markers that are spelled',
     'spelledDeepSeek',
     { choice: { name: 'b' } },

@@ -35,6 +35,8 @@ export const dialects = {
   mistralNamed: dialectOf('mistralNamed', mistral),
   mistralJson: dialectOf('mistralJson', mistral),
   deepSeek: dialectOf('deepSeek', deepSeek),
+  deepSeekBare: dialectOf('deepSeekBare', deepSeek),
+  miniMaxJson: dialectOf('miniMaxJson', apriel),
   aprielJson: dialectOf('aprielJson', apriel),
   xlamJson: dialectOf('xlamJson', qwen),
   /** Of vocabularies without the markers. */
@@ -44,6 +46,7 @@ export const dialects = {
   spelledMiniMax: dialectOf('miniMaxXml', none),
   spelledGlm: dialectOf('glmXml', none),
   spelledDeepSeek: dialectOf('deepSeek', none),
+  spelledFunctionary: dialectOf('functionary', none),
   spelledNemotron: dialectOf('nemotronJson', none),
   spelledXlam: dialectOf('xlamJson', none),
 } as const satisfies Record<string, ToolDialect>;

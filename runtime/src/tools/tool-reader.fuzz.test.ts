@@ -43,9 +43,9 @@ const words = [
   ',', ':', '\\', '\n', ' ', ';', 'null', '12', 'END', 'EN', '<tool_call>', '<tool', '_call>', '</tool_call>', '</', '<function=',
   'f>', '<function=ping>', '</function>', '<parameter=', 'text>', 'count>', '<parameter=text>\n', '\n</parameter>', '</param',
   '\n<parameter=', '\n<parameter=count>', '\n</function>', '"}}', '{"name":"ping"}', '[{"name": "', 'f[ARGS]{', '[CALL_ID]',
-  '<｜tool▁call▁begin｜>function', '<｜tool▁sep｜>ping\n```json\n{', '}\n```<｜tool▁call▁end｜>',
+  '<｜tool▁call▁begin｜>function', '<｜tool▁call▁begin｜>f', '<｜tool▁sep｜>{','<｜tool▁sep｜>ping\n```json\n{', '}\n```<｜tool▁call▁end｜>',
   '<arg_key>', 'text</arg_key>', '<arg_value>', '</arg_value>', 'f\n<arg_key>count</arg_key>\n<arg_value>1',
-  '<invoke name="', 'f">', '<invoke name="ping">', '</invoke>', '<parameter name="', 'text">', '<parameter name="count">',
+  'f>{', '<invoke name="', 'f">', '<invoke name="ping">', '</invoke>', '<parameter name="', 'text">', '<parameter name="count">',
 ]; // prettier-ignore
 const spelling = new Map<number, Uint8Array>([
   [think.begin, Buffer.from('<think>')],
@@ -182,6 +182,9 @@ describe('calls that are written as the templates write them', () => {
     ['mistralNamed', []],
     ['mistralJson', []],
     ['deepSeek', []],
+    ['spelledFunctionary', []],
+    ['deepSeekBare', []],
+    ['miniMaxJson', []],
     ['aprielJson', []],
     ['spelledNemotron', []],
     ['spelledXlam', []],
@@ -192,6 +195,8 @@ describe('calls that are written as the templates write them', () => {
     ['mistralNamed', quotedBegins],
     ['mistralJson', quotedBegins],
     ['deepSeek', quotedMarkers],
+    ['deepSeekBare', quotedMarkers],
+    ['miniMaxJson', quotedMarkers],
     ['aprielJson', quotedMarkers],
     ['xlamJson', quotedMarkers],
   ] as const)(

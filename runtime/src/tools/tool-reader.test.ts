@@ -4,6 +4,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { json, jsonAnswers, qwen } from './json-answers.fixture.js';
 import { quotedAnswers } from './quoted-answers.fixture.js';
+import { functionaryAnswers } from './functionary-answers.fixture.js';
 import { glmAnswers } from './glm-answers.fixture.js';
 import { llamaAnswers } from './llama-answers.fixture.js';
 import { miniMaxAnswers } from './mini-max-answers.fixture.js';
@@ -81,6 +82,7 @@ const cases = Object.entries({
   ...quotedAnswers,
   ...glmAnswers,
   ...miniMaxAnswers,
+  ...functionaryAnswers,
   ...llamaAnswers,
   ...mistralAnswers,
   ...deepSeekAnswers,

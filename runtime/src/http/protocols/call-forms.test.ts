@@ -71,6 +71,20 @@ const answers: readonly (readonly [name: string, form: CallFormName, steps: Step
     ],
   ],
   [
+    'markers without fences',
+    'deepSeekBare',
+    [
+      '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>ti',
+      'me<｜tool▁sep｜>{"city": "Bern"}<｜tool▁call▁end｜>',
+      '<｜tool▁call▁begin｜>weather<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+    ],
+  ],
+  [
+    'functions and arguments',
+    'functionary',
+    ['<func', 'tion=time>{"city": "Be', 'rn"}</function><function=weather>{}</function>'],
+  ],
+  [
     'a list in markers, behind text',
     'xlamJson',
     [
