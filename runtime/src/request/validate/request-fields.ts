@@ -16,6 +16,7 @@ import { formatFields, schemaField } from '../fields/answer-format.js';
 import { batchFields, refusedBatchFields } from '../fields/batch-fields.js';
 import { bestOf, choiceFields, seedFields } from '../fields/choices.js';
 import { inferFields } from '../fields/infer-fields.js';
+import { keptConversations, refusedOfConversations } from '../fields/kept-conversations.js';
 import { maxTokensFields, maxTokensOrNone, truncationFields } from '../fields/max-tokens.js';
 import { conversationFields } from '../fields/messages.js';
 import { messagesFields, refusedMessagesFields } from '../fields/messages-fields.js';
@@ -79,6 +80,7 @@ export const fieldsOfRoute = {
     add_special_tokens: boolean,
   },
   batches: batchFields,
+  ...keptConversations,
   generate: { prompt: text, add_special_tokens: boolean, ...schemaField },
   tokenize: {
     prompt: text,
@@ -101,6 +103,9 @@ export const requiredFields = {
   infer: ['inputs'],
   embeddings: ['input'],
   batches: ['input_file_id', 'endpoint', 'completion_window'],
+  conversations: [],
+  conversation: [],
+  conversationItems: ['items'],
   generate: ['prompt'],
   tokenize: [],
   detokenize: ['tokens'],
@@ -185,4 +190,5 @@ export const refusedFieldsOfRoute: Readonly<
   countTokens: refusedMessagesFields,
   infer: {},
   batches: refusedBatchFields,
+  ...refusedOfConversations,
 };
