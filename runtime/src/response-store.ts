@@ -1,6 +1,7 @@
 // The store of responses of one replica, where its settings ask for one, and the sweeps that hold it to its limits.
 
 import type { ResolvedConfig } from './config/resolve-config.js';
+import { S3ObjectStore } from './http/batches/s3-object-store.js';
 import { MemoryResponseStore } from './http/stored-responses/memory-response-store.js';
 import { S3ResponseStore } from './http/stored-responses/s3-response-store.js';
 import { StoredResponses } from './http/stored-responses/stored-responses.js';
@@ -37,7 +38,9 @@ export function makeResponseStore(config: ResolvedConfig, logger: Logger): Store
   // Keys of other services may have the same ids.
   const prefix = service === null ? place.prefix : `${place.prefix}${service}/`;
   const client = makeS3Client(s3SettingsOf(config), maxAttempts);
-  const store = new S3ResponseStore({ ...place, prefix, limits, clock: Date.now }, client);
+  const objects = new S3ObjectStore({ ...place, prefix }, client);
+  const hasConditions = (): Promise<boolean> => objects.hasConditions();
+  const store = new S3ResponseStore({ ...place, prefix, limits, hasConditions, clock: Date.now }, client);
   let isSweeping = false;
   const sweep = (): void => {
     if (isSweeping) return;

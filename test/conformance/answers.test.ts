@@ -102,6 +102,13 @@ test('answers are what the types of the clients say', async () => {
   for (const answer of fetched) seen.push({ type: 'Response', value: await answer.json() });
   const listed = await server.get(`${one}/input_items`);
   seen.push({ type: 'OpenAI.Responses.ResponseItemList', value: await listed.json() });
+  const conversation = await server.post('/v1/conversations', { items });
+  const created = (await conversation.json()) as { readonly id: string };
+  seen.push({ type: 'OpenAI.Conversations.Conversation', value: created });
+  const ofIt = await server.post(path, { ...body, conversation: created.id });
+  seen.push({ type: 'Response', value: await ofIt.json() });
+  const all = await server.get(`/v1/conversations/${created.id}/items`);
+  seen.push({ type: 'OpenAI.Conversations.ConversationItemList', value: await all.json() });
   const resumable = await server.post(path, { ...body, background: true, stream: true });
   seen.push(...eventsOf(await resumable.text()).map((value) => ({ type: event, value })));
   const refused = await server.post(messages.path, { ...messages.body, max_tokens: 0 });

@@ -7,20 +7,32 @@ import { scriptOf } from '../../runtime/src/http/call-script.fixture.js';
 import { output } from '../../runtime/src/http/scripted-engine.fixture.js';
 import { ScriptedServer } from '../../runtime/src/http/scripted-server.fixture.js';
 import {
-  smallStore,
+  smallMemory,
+  storedConversation,
   storedResponse,
 } from '../../runtime/src/http/stored-responses/stored-response.fixture.js';
+import { StoredResponses } from '../../runtime/src/http/stored-responses/stored-responses.js';
 import { conformanceRows, titleOf, type ConformanceRow } from './conformance-page.js';
 import type { ClientKind } from './client-fields.js';
-import { asksForNothing, earlierResponse, labels, minimal, sampleOf, samples } from './samples.js';
+import {
+  asksForNothing,
+  earlierResponse,
+  labels,
+  minimal,
+  sampleOf,
+  samples,
+  storedConversationId,
+} from './samples.js';
 
 const rows = conformanceRows();
 const { thinkBegin, thinkEnd } = ScriptedServer.markers;
 
 let server: ScriptedServer;
 beforeAll(async () => {
-  const storedResponses = smallStore(() => 0, 10_000);
-  await storedResponses.put('', storedResponse(earlierResponse));
+  const memory = smallMemory(() => 0, 10_000);
+  await memory.put('', storedResponse(earlierResponse));
+  await memory.put('', storedConversation(storedConversationId));
+  const storedResponses = new StoredResponses(memory);
   server = await ScriptedServer.start({ tools: true, storedResponses });
   server.script = (request, signal) =>
     request.pooling === 'none'

@@ -17,6 +17,8 @@ const tool = {
 const flatTool = { type: 'function', name: 'weather', parameters: { type: 'object', properties: {} } };
 /** Id of a response that the server has stored. */
 export const earlierResponse = 'resp_earlier';
+/** Id of a conversation that the server has stored. */
+export const storedConversationId = 'conv_earlier';
 const anthropicTool = { name: 'weather', input_schema: { type: 'object', properties: {} } };
 
 export const samples: Readonly<Record<string, Sample>> = {
@@ -25,6 +27,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   background: { value: true },
   best_of: { value: 2 },
   cache_control: { value: { type: 'ephemeral' } },
+  conversation: { value: storedConversationId },
   dimensions: { value: 1 },
   echo: { value: true },
   encoding_format: { value: 'base64' },

@@ -21,6 +21,14 @@ beforeAll(async () => {
 });
 afterAll(() => replica.stop());
 
+async function textsOf({ conversations }: OpenAI, id: string): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const item of conversations.items.list(id, { order: 'asc', limit: 3 }))
+    if (item.type === 'message')
+      texts.push(item.content.map((part) => ('text' in part ? part.text : '')).join(''));
+  return texts;
+}
+
 const asked = { model: 'demo', temperature: 0, max_output_tokens: 24 };
 const question = 'What is the capital of France?';
 const next = 'And of Italy?';
@@ -57,6 +65,27 @@ test('a conversation by ids is the conversation itself, streamed and not', async
     expect(usage!.input_tokens).toBe(sent.usage!.input_tokens);
   }
   expect(await client.responses.retrieve(whole.id)).toMatchObject({ output_text: whole.output_text });
+});
+
+test('a conversation is what its client would send itself, and has all that is said at once', async () => {
+  const { id } = await client.conversations.create({ metadata: { topic: 'capitals' } });
+  const first = await client.responses.create({ ...asked, input: question, conversation: id });
+  const continued = await client.responses
+    .stream({ ...asked, input: next, conversation: id })
+    .finalResponse();
+  const sent = await client.responses.create({ ...asked, input: next, previous_response_id: first.id });
+  expect(continued.output_text).toBe(sent.output_text);
+  expect(await textsOf(client, id)).toEqual([question, first.output_text, next, continued.output_text]);
+  const inputs = ['Rome?', 'Bern?', 'Oslo?', 'Lima?'];
+  await Promise.all(
+    inputs.map((input) => client.responses.create({ ...asked, input, conversation: { id }, store: false })),
+  );
+  const said = (await textsOf(client, id)).slice(4);
+  expect(said).toHaveLength(8);
+  expect(said.filter((_, index) => index % 2 === 0).sort()).toEqual(inputs.toSorted());
+  expect(await client.conversations.delete(id)).toMatchObject({ deleted: true });
+  const gone = client.responses.create({ ...asked, input: next, conversation: id });
+  await expect(gone).rejects.toThrow(NotFoundError);
 });
 
 test('a response in the background is the one that is waited for', async () => {
@@ -106,7 +135,7 @@ describe('in S3', () => {
   let one: ReplicaProcess;
   let other: ReplicaProcess;
   beforeEach(async () => {
-    s3 = await S3Server.start();
+    s3 = await S3Server.start({ keepsEtags: true });
     s3.put('chats', '', { keep: '' });
     const env = {
       LLMSERVICE_STORED_RESPONSES_BYTES: String(2 ** 24),
@@ -123,8 +152,44 @@ describe('in S3', () => {
     await s3.stop();
   });
 
-  const responsesOf = ({ url }: ReplicaProcess): OpenAI['responses'] =>
-    new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 }).responses;
+  const clientOf = ({ url }: ReplicaProcess): OpenAI =>
+    new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
+  const responsesOf = (of: ReplicaProcess): OpenAI['responses'] => clientOf(of).responses;
+
+  test('a conversation has all that replicas add at once, and fails a response that cannot be added', async () => {
+    const { id } = await clientOf(one).conversations.create({ items: [{ role: 'user', content: 'Hello.' }] });
+    const said = { ...asked, max_output_tokens: 4, conversation: id };
+    const inputs = ['Rome?', 'Bern?', 'Oslo?', 'Lima?', 'Bonn?', 'Kyiv?'];
+    await Promise.all(
+      inputs.map((input, index) => responsesOf(index % 2 === 0 ? one : other).create({ ...said, input })),
+    );
+    const texts = await textsOf(clientOf(other), id);
+    expect(
+      texts
+        .slice(1)
+        .filter((_, index) => index % 2 === 0)
+        .sort(),
+    ).toEqual(inputs.toSorted());
+    const { data } = await clientOf(one).conversations.items.list(id, { limit: 1 });
+    await clientOf(one).conversations.items.delete(data[0]!.id!, { conversation_id: id });
+    await clientOf(one).conversations.items.create(id, { items: [{ role: 'user', content: 'Bye.' }] });
+    const after = await textsOf(clientOf(other), id);
+    expect([after.length, after.at(-1)]).toEqual([texts.length, 'Bye.']);
+    const stream = await responsesOf(one).create({
+      ...long,
+      max_output_tokens: 100,
+      conversation: id,
+      stream: true,
+    });
+    let last = '';
+    for await (const event of stream) {
+      if (event.type === 'response.in_progress') await s3.pause();
+      last = event.type;
+    }
+    expect(last).toBe('response.failed');
+    await s3.resume();
+    expect(await textsOf(clientOf(other), id)).toEqual(after);
+  });
 
   test('what one replica stores, another continues, and finds after its end', async () => {
     const first = await responsesOf(one).create({ ...asked, input: question });

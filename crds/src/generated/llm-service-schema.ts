@@ -1465,7 +1465,7 @@ export const llmServiceSchema: object = {
               "type": "boolean"
             },
             "storedResponses": {
-              "description": "Keeps responses of /v1/responses, so that clients can continue them with previous_response_id, fetch and delete them, and run them in the background. Clients find what they stored by the API key that stored it. Default: none are kept.",
+              "description": "Keeps responses of /v1/responses, so that clients can continue them with previous_response_id, fetch and delete them, and run them in the background; and conversations of /v1/conversations. Clients find what they stored by the API key that stored it. Default: none are kept.",
               "type": "object",
               "additionalProperties": false,
               "properties": {

@@ -381,7 +381,7 @@ export interface LlmServiceSpec {
      */
     trustRequestChatTemplate?: boolean;
     /**
-     * Keeps responses of /v1/responses, so that clients can continue them with previous_response_id, fetch and delete them, and run them in the background. Clients find what they stored by the API key that stored it. Default: none are kept.
+     * Keeps responses of /v1/responses, so that clients can continue them with previous_response_id, fetch and delete them, and run them in the background; and conversations of /v1/conversations. Clients find what they stored by the API key that stored it. Default: none are kept.
      */
     storedResponses?: {
       /**

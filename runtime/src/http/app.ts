@@ -14,6 +14,16 @@ import {
   getBatchRoute,
   listBatchesRoute,
 } from './routes/batch-routes.js';
+import {
+  addItemsRoute,
+  createConversationRoute,
+  deleteConversationRoute,
+  deleteItemRoute,
+  getConversationRoute,
+  getItemRoute,
+  listItemsRoute,
+  updateConversationRoute,
+} from './routes/conversation-routes.js';
 import { countAnswers } from './access/count-answers.js';
 import { crossOrigin } from './access/cross-origin.js';
 import { createResponseRoute } from './routes/create-response-route.js';
@@ -131,6 +141,14 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     deleteResponse: deleteResponseRoute(parts),
     cancelResponse: cancelResponseRoute(parts),
     inputItems: inputItemsRoute(parts),
+    createConversation: createConversationRoute(parts),
+    getConversation: getConversationRoute(parts),
+    updateConversation: updateConversationRoute(parts),
+    deleteConversation: deleteConversationRoute(parts),
+    addItems: addItemsRoute(parts),
+    listItems: listItemsRoute(parts),
+    getItem: getItemRoute(parts),
+    deleteItem: deleteItemRoute(parts),
     messages: answerRoute(parts, messagesProtocol),
     countTokens: countTokensRoute(parts, messagesCount),
     inputTokens: countTokensRoute(parts, responsesCount(parts)),

@@ -7,6 +7,7 @@ import type { JsonSchema } from '../../request/body/field-table.js';
 const text = { type: 'string' };
 const whole = { type: 'integer', minimum: 0 };
 const boolean = { type: 'boolean' };
+const members = { type: 'object' };
 const anyOrNull = (type: string): JsonSchema => ({ type: [type, 'null'] });
 const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
 const only = (value: string | boolean): JsonSchema => ({ const: value });
@@ -51,7 +52,7 @@ const message = object(
     content: anyOrNull('string'),
     reasoning: anyOrNull('string'),
     reasoning_content: anyOrNull('string'),
-    tool_calls: list({ type: 'object' }),
+    tool_calls: list(members),
   },
   ['tool_calls'],
 );
@@ -122,7 +123,7 @@ const schemas = {
     openapi: text,
     routes: list(object({ method: text, path: text, summary: text })),
   }),
-  OpenApi: object({ openapi: text, info: { type: 'object' }, paths: { type: 'object' } }),
+  OpenApi: object({ openapi: text, info: members, paths: members }),
   Version: object({ version: text, engine: anyOrNull('object') }),
   Health: object(health, keyed),
   InferenceReady: object({ ready: boolean, ...health }, keyed),
@@ -165,7 +166,7 @@ const schemas = {
   ChatCompletionChunk: object({
     ...head,
     object: only('chat.completion.chunk'),
-    choices: list(object({ index: whole, delta: { type: 'object' }, ...chunkEnd })),
+    choices: list(object({ index: whole, delta: members, ...chunkEnd })),
   }),
   Completion: object({
     ...head,
@@ -188,7 +189,10 @@ const schemas = {
   Response: response,
   ResponseEvent: object({ type: text, sequence_number: whole }),
   DeletedResponse: object({ id: text, object: only('response'), deleted: only(true) }),
-  ResponseItems: page(object({ id: text, type: text })),
+  ResponseItem: object({ id: text, type: text }),
+  ResponseItems: page(ref('ResponseItem')),
+  Conversation: object({ id: text, object: only('conversation'), created_at: whole, metadata: members }),
+  DeletedConversation: object({ id: text, object: only('conversation.deleted'), deleted: only(true) }),
   Message: anthropicMessage,
   MessageEvent: object({ type: text }),
   TokenCount: object({ input_tokens: whole }),
@@ -223,7 +227,7 @@ const schemas = {
     created_at: whole,
     expires_at: whole,
     request_counts: object({ total: whole, completed: whole, failed: whole }),
-    usage: { type: 'object' },
+    usage: members,
     metadata: anyOrNull('object'),
   }),
   Batches: page(ref('Batch')),

@@ -42,6 +42,9 @@ const bodies: Partial<Record<RouteName, object>> = {
   countTokens: { messages },
   embeddings: { input: 'x' },
   createBatch: { endpoint: '/v1/completions', completion_window: '24h' },
+  createConversation: { items: [{ role: 'user', content: 'x' }], metadata: { a: 'b' } },
+  updateConversation: { metadata: { a: 'c' } },
+  addItems: { items: [{ role: 'user', content: 'x' }] },
   predict: { prompt: 'x' },
   infer: { inputs: [{ name: 'a', shape: [1], datatype: 'BYTES', data: ['x'] }] },
   generate: { prompt: 'x' },
@@ -75,10 +78,20 @@ async function batchOf(of: ScriptedServer): Promise<string> {
   return ((await (await of.post('/v1/batches', body)).json()) as { id: string }).id;
 }
 
+async function conversationOf(of: ScriptedServer): Promise<string> {
+  return ((await (await of.post('/v1/conversations', {})).json()) as { id: string }).id;
+}
+
 /** Of what a path of this route has the id of. */
 function idFor(of: ScriptedServer, path: string): Promise<string> {
   if (path.includes('/files/')) return uploaded(of);
+  if (path.includes('/conversations/')) return conversationOf(of);
   return path.includes('/batches/') ? batchOf(of) : inBackground(of);
+}
+
+async function itemOf(of: ScriptedServer, conversation: string): Promise<string> {
+  const added = await of.post(`/v1/conversations/${conversation}/items`, bodies.addItems);
+  return ((await added.json()) as { first_id: string }).first_id;
 }
 
 /** Id of a response that runs, or ran. */
@@ -134,7 +147,7 @@ test('it has every route that is mounted, and no other', () => {
       : Object.keys(route.methods).map((method) => `${method} ${route.path.replaceAll('\\', '')}`),
   );
   const documented = Object.entries(openApiDocument.paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method} ${path.replace(/\{(\w+)\}/, ':$1')}`),
+    Object.keys(methods).map((method) => `${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
   );
   expect(mounted.length).toBeGreaterThan(20);
   expect(mounted.sort()).toEqual(documented.sort());
@@ -153,7 +166,8 @@ describe.each(mountedRoutes)('$method $path', ({ name, method, path, body, isUpl
   const operation = openApiDocument.paths[path]![method]!;
   const ask = async (of: ScriptedServer, model: string, body: unknown): Promise<Response> => {
     const id = path.includes('{id}') ? await idFor(of, path) : '';
-    const url = path.replace('{name}', model).replace('{id}', id);
+    const item = path.includes('{item}') ? await itemOf(of, id) : '';
+    const url = path.replace('{name}', model).replace('{id}', id).replace('{item}', item);
     if (isUpload) return fetch(of.url + url, { method, body: form() });
     return method === 'post' ? of.post(url, body) : fetch(of.url + url, { method });
   };

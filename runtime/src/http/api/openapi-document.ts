@@ -98,6 +98,7 @@ function operation(route: MountedRoute, names: readonly string[]): Operation {
   const parameters = [
     ...(path.includes('{name}') ? [nameParameter(names)] : []),
     ...(path.includes('{id}') ? [idParameter] : []),
+    ...(path.includes('{item}') ? [itemParameter] : []),
     ...Object.entries(query).map(([name, { description, ...schema }]) => ({
       name,
       in: 'query',
@@ -132,13 +133,18 @@ const upload: JsonSchema = {
   },
 };
 
-const idParameter: JsonSchema = {
-  name: 'id',
+const pathParameter = (name: string, description: string): JsonSchema => ({
+  name,
   in: 'path',
   required: true,
-  description: 'The id of what is stored: a response, a file or a batch',
+  description,
   schema: { type: 'string', minLength: 1 },
-};
+});
+const idParameter = pathParameter(
+  'id',
+  'The id of what is stored: a response, a conversation, a file or a batch',
+);
+const itemParameter = pathParameter('item', 'The id of an item of the conversation');
 
 function nameParameter(names: readonly string[]): JsonSchema {
   return {

@@ -1,4 +1,4 @@
-// Query parameters of the routes of stored responses.
+// Query parameters of the routes of stored responses and conversations.
 
 import { sealedReasoning, textLogprobs } from '../../request/fields/responses-fields.js';
 
@@ -27,7 +27,9 @@ export const retrieveQuery = {
   },
 } as const;
 
-export const inputItemsQuery = {
+export const itemQuery = { include } as const;
+
+export const itemsQuery = {
   include,
   limit: { type: 'integer', minimum: 1, maximum: 100, description: 'Most items to return; 20 without it' },
   order: { enum: ['asc', 'desc'], description: 'desc without it: the newest item first' },

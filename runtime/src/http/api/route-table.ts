@@ -6,7 +6,7 @@ import type { RouteKind } from '../../request/body/field-table.js';
 import type { AnswerName } from './answer-schemas.js';
 import type { QueryTable } from './read-query.js';
 import { listBatchesQuery, listFilesQuery } from './batch-queries.js';
-import { inputItemsQuery, retrieveQuery } from './response-queries.js';
+import { itemQuery, itemsQuery, retrieveQuery } from './response-queries.js';
 
 export interface Route {
   readonly method: 'get' | 'post' | 'delete';
@@ -153,7 +153,7 @@ export const routeTable = {
       'Items that a stored response was generated from',
       'ResponseItems',
     ),
-    query: inputItemsQuery,
+    query: itemsQuery,
   },
   inputTokens: post(
     '/v1/responses/input_tokens',
@@ -161,6 +161,44 @@ export const routeTable = {
     'responses',
     'InputTokenCount',
   ),
+  createConversation: post(
+    '/v1/conversations',
+    'Create a conversation that responses are added to',
+    'conversations',
+    'Conversation',
+  ),
+  getConversation: get('/v1/conversations/{id}', 'One stored conversation', 'Conversation'),
+  updateConversation: post(
+    '/v1/conversations/{id}',
+    'Replace the metadata of a conversation',
+    'conversation',
+    'Conversation',
+  ),
+  deleteConversation: {
+    ...get('/v1/conversations/{id}', 'Delete a conversation; its responses stay', 'DeletedConversation'),
+    method: 'delete',
+  },
+  addItems: {
+    ...post(
+      '/v1/conversations/{id}/items',
+      'Add items to a conversation',
+      'conversationItems',
+      'ResponseItems',
+    ),
+    query: itemQuery,
+  },
+  listItems: {
+    ...get('/v1/conversations/{id}/items', 'Items of a conversation', 'ResponseItems'),
+    query: itemsQuery,
+  },
+  getItem: {
+    ...get('/v1/conversations/{id}/items/{item}', 'One item of a conversation', 'ResponseItem'),
+    query: itemQuery,
+  },
+  deleteItem: {
+    ...get('/v1/conversations/{id}/items/{item}', 'Delete an item of a conversation', 'Conversation'),
+    method: 'delete',
+  },
   messages: post(
     '/v1/messages',
     "Create a message in Anthropic's Messages API",

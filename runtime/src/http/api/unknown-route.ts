@@ -18,10 +18,6 @@ const unserved: readonly { readonly paths: RegExp; readonly why: string }[] = [
     why: 'the models served here have no head that classifies: POST /v1/embeddings has what they make of a text',
   },
   {
-    paths: /^\/v1\/conversations(\/|$)/,
-    why: 'no conversation is kept but as responses: send previous_response_id to POST /v1/responses, or the items as input',
-  },
-  {
     paths: /^\/v1\/uploads(\/|$)/,
     why: 'POST /v1/files takes a file whole, where the server keeps files',
   },

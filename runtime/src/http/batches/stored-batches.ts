@@ -1,17 +1,14 @@
 // Batches of API keys over a store of objects: batches/OWNER/ID.json is a batch, queue/ID.OWNER says that it is not over.
 // A batch is changed by a write that succeeds only if it is still as it was read.
 
-import { setTimeout as wait } from 'node:timers/promises';
 import { ApiError } from '../../request/body/api-error.js';
+import { untilWritten } from '../until-written.js';
 import { claim, completionWindowMs, isOver, noUsage, type Batch, type Lease } from './batch.js';
 import { asJson, jsonOf, type ObjectStore } from './object-store.js';
 import { batchPrefix, filePrefix, folderOf, isId, timedId } from './stored-ids.js';
 
 /** Of one owner, not over. */
 const maxQueued = 100;
-/** Others that change the same batch are a pod and a client. */
-const maxAttempts = 20;
-const retryMs = 20;
 /** A batch is written right behind its entry in the queue. */
 const orphanMs = 3_600_000;
 const empty = Buffer.from('-');
@@ -92,23 +89,18 @@ export class StoredBatches {
    * @param make from the batch as it is now; is called again where another change came first
    * @throws ApiError batch_not_found, server_busy; what `make` throws
    */
-  async change(at: QueuedBatch, make: (batch: Batch) => Batch): Promise<Batch> {
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+  change(at: QueuedBatch, make: (batch: Batch) => Batch): Promise<Batch> {
+    return untilWritten(async () => {
       const object = await this.objects.get(keyOf(at));
       if (object === null) throw notFound(at.id);
       const before = jsonOf(object) as Batch;
       const after = make(before);
       if (after === before) return before;
       const written = await this.objects.put(keyOf(at), asJson(after), { etag: object.etag });
-      if (written !== null) {
-        if (isOver(after)) await this.objects.delete(entryOf(at));
-        return after;
-      }
-      await wait(retryMs * Math.random() * (attempt + 1));
-    }
-    throw ApiError.of('server_busy', 'the batch is being changed: send the request again', {
-      retryAfterSeconds: 1,
-    });
+      if (written === null) return null;
+      if (isOver(after)) await this.objects.delete(entryOf(at));
+      return after;
+    }, 'the batch');
   }
 
   /** All that are not over, the oldest first. */

@@ -20,7 +20,7 @@ export function stateAtEnd({ finish }: TextDelta, last: AnswerPart | undefined):
 }
 
 export function responseBody(
-  { parsed, fields, stores }: ResponsesRequest,
+  { parsed, fields, stores, conversation }: ResponsesRequest,
   { id, created, model }: AnswerHead,
   state: ResponseState,
   output: readonly StoredItem[],
@@ -53,6 +53,7 @@ export function responseBody(
     user: fields.user ?? null,
     background: fields.background ?? false,
     previous_response_id: fields.previous_response_id ?? null,
+    conversation: conversation === null ? null : { id: conversation },
     service_tier: 'default',
     // Of OpenAI's own models; its clients count on the member.
     access_programs: null,

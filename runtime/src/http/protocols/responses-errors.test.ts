@@ -18,6 +18,9 @@ test.each<[object, string, string]>([
   [{ surprise: 1 }, 'surprise', 'surprise is not a known field'],
   [{ previous_response_id: 'resp_1' }, 'previous_response_id', 'nothing is stored here'],
   [{ background: true }, 'background', 'nothing is stored here'],
+  [{ conversation: 'conv_1' }, 'conversation', 'without --stored-responses-bytes (server.storedResponses)'],
+  [{ conversation: { id: 'conv_1' } }, 'conversation', 'nothing is stored here'],
+  [{ conversation: { name: 'a' } }, 'conversation', 'must be the id of a conversation, or {"id": ID}'],
   [
     { include: ['file_search_call.results'] },
     'include.0',

@@ -20,7 +20,7 @@ import { responseBody, stateAtEnd, type ResponseState } from './response-body.js
 import { itemEvents, itemOf, type ItemsOf, type ItemStatus } from './response-output.js';
 import { commentEvent, typedEvent, type TypedData } from './sse-event.js';
 import { storedItems } from '../stored-responses/stored-items.js';
-import type { ResponseBody, StoredItem } from '../stored-responses/stored-response.js';
+import type { ConversationTurn, ResponseBody, StoredItem } from '../stored-responses/stored-response.js';
 
 const cutStates: ReadonlySet<ResponseState['status']> = new Set(['incomplete', 'failed', 'cancelled']);
 
@@ -91,6 +91,17 @@ export class ResponseWriter implements AnswerWriter {
   /** What it is generated from. */
   get items(): StoredItem[] {
     return storedItems(this.request.items, this.head.id);
+  }
+
+  /** What it adds to the conversation that it belongs to; null: it belongs to none. */
+  get turn(): ConversationTurn | null {
+    const { conversation: id, asked } = this.request;
+    if (id === null) return null;
+    return {
+      id,
+      responseId: this.head.id,
+      items: [...this.items.slice(-asked.length), ...this.response.output],
+    };
   }
 
   /** Of one that waits in the background, before all else. */

@@ -1,4 +1,5 @@
-// Stores a response once it has its answer, before its client is sent the end: the client may continue it at once.
+// Stores a response once it has its answer, before its client is sent the end: the client may continue it at once. One that
+// cannot be added to its conversation fails: its client would take it for a part of what follows.
 
 import type { ApiError } from '../../request/body/api-error.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
@@ -8,11 +9,18 @@ import type { AnswerWriter } from './answer-protocol.js';
 import type { WholeChoice } from './answer-shape.js';
 import type { ResponseWriter } from './responses-protocol.js';
 
+/** What is done with a response that has its answer. */
+export interface AtEnd {
+  /** Adds it to its conversation, where it belongs to one. @throws ApiError */
+  readonly converse: (writer: ResponseWriter) => Promise<void>;
+  /** Stores it, with the events of its stream in the background. Does not throw. */
+  readonly keep: (writer: ResponseWriter, events?: readonly string[]) => Promise<void>;
+}
+
 export class StoringWriter implements AnswerWriter {
-  /** @param keep is called with the writer once it has the whole response; it must not throw */
   constructor(
     private readonly writer: ResponseWriter,
-    private readonly keep: (writer: ResponseWriter) => Promise<void>,
+    private readonly atEnd: AtEnd,
   ) {}
 
   delta(index: number, delta: TextDelta): string[] {
@@ -20,8 +28,9 @@ export class StoringWriter implements AnswerWriter {
   }
 
   async end(usage: Usage): Promise<string[]> {
+    await this.atEnd.converse(this.writer);
     const events = this.writer.end(usage);
-    await this.keep(this.writer);
+    await this.atEnd.keep(this.writer);
     return events;
   }
 
@@ -32,7 +41,8 @@ export class StoringWriter implements AnswerWriter {
 
   async whole(choices: readonly WholeChoice[]): Promise<ResponseBody> {
     const response = this.writer.whole(choices);
-    await this.keep(this.writer);
+    await this.atEnd.converse(this.writer);
+    await this.atEnd.keep(this.writer);
     return response;
   }
 }

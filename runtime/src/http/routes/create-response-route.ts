@@ -7,16 +7,13 @@ import type { Fields } from '../../request/body/field-table.js';
 import { recordOf } from '../access/request-record.js';
 import type { AnswerProtocol } from '../protocols/answer-protocol.js';
 import { readResponses, responsesProtocol, type ResponseWriter } from '../protocols/responses-protocol.js';
-import { StoringWriter } from '../protocols/storing-writer.js';
+import { StoringWriter, type AtEnd } from '../protocols/storing-writer.js';
 import { whileAdmitted, type ServerParts } from '../replica/server-parts.js';
 import { EventLog } from '../stored-responses/event-log.js';
 import { ownerOf, type StoredResponses } from '../stored-responses/stored-responses.js';
 import { askerOf } from './asker-of.js';
 import { answer, readAnswer, startAnswer, stream, worded, type EventSink } from './answer-route.js';
 import { follow } from './follow-events.js';
-
-/** Stores what a writer has written, with the events of its stream in the background. Does not throw. */
-type Keep = (writer: ResponseWriter, events?: readonly string[]) => Promise<void>;
 
 /** Its client has nothing but what is stored: it outlives half a minute without S3. */
 const waitsInBackgroundMs = [1_000, 2_000, 4_000, 8_000, 16_000];
@@ -37,17 +34,26 @@ export function createResponseRoute(parts: ServerParts, stored: StoredResponses)
       read: async (body, defaults, randomSeed) =>
         readResponses(body, defaults, randomSeed, await stored.earlier(askerOf(parts, response), body)),
     };
-    const keep = keepFor(parts, stored, owner);
+    const atEnd = { converse: converseFor(stored, owner), keep: keepFor(parts, stored, owner) };
     // Of a body that may be invalid yet, which is then refused on both ways.
     const { background } = (request.body ?? {}) as Fields;
-    if (background === true) await answerInBackground(parts, stored, protocol, request, response, keep);
-    else await answer(parts, storing(protocol, keep), request, response);
+    if (background === true) await answerInBackground(parts, stored, protocol, request, response, atEnd);
+    else await answer(parts, storing(protocol, atEnd), request, response);
   });
 }
 
+function converseFor(stored: StoredResponses, owner: string): AtEnd['converse'] {
+  return async (writer) => {
+    const { turn } = writer;
+    if (turn === null) return;
+    await stored.converse(owner, turn, writer.response.background ? waitsInBackgroundMs : []);
+  };
+}
+
 /** What cannot be stored is not found later: its client has its answer all the same. */
-function keepFor({ logger }: ServerParts, stored: StoredResponses, owner: string): Keep {
-  return async ({ items, response }, events) => {
+function keepFor({ logger }: ServerParts, stored: StoredResponses, owner: string): AtEnd['keep'] {
+  return async ({ items, response, stores }, events) => {
+    if (!stores) return;
     const { id } = response;
     const put = (kept: readonly string[] | null): Promise<boolean> =>
       stored.put(
@@ -65,17 +71,14 @@ function keepFor({ logger }: ServerParts, stored: StoredResponses, owner: string
 }
 
 /** The protocol, with answers that are stored before their clients get their ends. */
-function storing(protocol: AnswerProtocol<ResponseWriter>, keep: Keep): AnswerProtocol {
+function storing(protocol: AnswerProtocol<ResponseWriter>, atEnd: AtEnd): AnswerProtocol {
   return {
     ...protocol,
     async read(body, defaults, randomSeed) {
       const { parsed, writer } = await protocol.read(body, defaults, randomSeed);
       return {
         parsed,
-        writer(head, texts) {
-          const made = writer(head, texts);
-          return made.stores ? new StoringWriter(made, keep) : made;
-        },
+        writer: (head, texts) => new StoringWriter(writer(head, texts), atEnd),
       };
     },
   };
@@ -87,7 +90,7 @@ async function answerInBackground(
   protocol: AnswerProtocol<ResponseWriter>,
   request: Request,
   response: Response,
-  keep: Keep,
+  atEnd: AtEnd,
 ): Promise<void> {
   const asked = await readAnswer(parts, protocol, request, response);
   const { key } = recordOf(response);
@@ -113,8 +116,9 @@ async function answerInBackground(
         log,
         cancel: () => end(ApiError.of('request_cancelled', 'its client cancelled the response')),
       },
-      stream(sink, generations, writer),
-      () => keep(writer, log?.events),
+      // It is stored with the events of its end.
+      stream(sink, generations, new StoringWriter(writer, { ...atEnd, keep: () => Promise.resolve() })),
+      () => atEnd.keep(writer, log?.events),
     );
     await found;
     if (log === null) response.json(queued);

@@ -212,8 +212,6 @@ test.each([
     (path) => [path, path, {}, 404, 'route_not_found', null, 'no head that classifies'] as const,
   ),
   ...Object.entries({
-    '/v1/conversations': 'send previous_response_id',
-    '/v1/conversations/conv_1/items': 'send previous_response_id',
     '/v1/files': 'no batches run',
     '/v1/batches/batch_1/cancel': 'no batches run',
     '/v1/chat/completions/batch': 'send each conversation by itself',

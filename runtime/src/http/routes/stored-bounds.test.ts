@@ -56,6 +56,18 @@ test.each([false, true])(
   },
 );
 
+test('a conversation is bounded as a body is, and held as long', async () => {
+  const items = [{ role: 'user' as const, content: 'x'.repeat(1_500) }];
+  const { id } = await client.conversations.create({ items });
+  expect((await post({ conversation: id })).status).toBe(200);
+  await untilNothingIsHeld();
+  await client.conversations.items.create(id, { items });
+  expect(await refusalOf(await post({ conversation: id }))).toEqual([413, 'request_too_large', null]);
+  const added = client.conversations.items.create(id, { items });
+  await expect(added).rejects.toMatchObject({ status: 413, code: 'request_too_large' });
+  await untilNothingIsHeld();
+});
+
 test('a key that follows one response again and again leaves others their answers', async () => {
   server.script = endless;
   const { id } = await client.responses.create({ ...body, background: true });
@@ -94,5 +106,18 @@ test.each([
     const answer = await fetch(url, { method, headers: bearer('free') });
     expect(await refusalOf(answer)).toEqual([404, 'response_not_found', null]);
     expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+  }
+  for (const [method, path, sent] of [
+    ['GET', '', null],
+    ['POST', '', '{"metadata": null}'],
+    ['DELETE', '', null],
+    ['GET', '/items', null],
+    ['POST', '/items', '{"items": [{"role": "user", "content": "x"}]}'],
+    ['GET', `/items/${id}`, null],
+    ['DELETE', `/items/${id}`, null],
+  ] as const) {
+    const url = `${server.url}/v1/conversations/${id}${path}`;
+    const answer = await fetch(url, { method, body: sent, headers: bearer('free') });
+    expect(await refusalOf(answer)).toEqual([404, 'conversation_not_found', null]);
   }
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { MemoryResponseStore } from './memory-response-store.js';
 import type { StoreLimits } from './store-ledger.js';
-import { asker, storedResponse } from './stored-response.fixture.js';
+import { asker, storedConversation, storedResponse } from './stored-response.fixture.js';
 
 const limits: StoreLimits = { maxBytes: 100_000, maxCount: 4, maxAgeMs: 1_000 };
 let now: number;
@@ -72,6 +72,24 @@ describe('where there is no room', () => {
     expect(await put('a', '2', 'x'.repeat(limits.maxBytes / 8))).toBe(false);
     expect([await has('a', '1'), await has('a', '2')]).toEqual([true, false]);
   });
+});
+
+test('a change that has no room, or fails, changes nothing; one that is made renews the age', async () => {
+  const before = storedConversation('conv_1');
+  await store.put('a', before);
+  const items = [{ ...before.items[0]!, content: 'x'.repeat(limits.maxBytes / 8) }];
+  expect(await store.change(asker('a'), 'conv_1', () => ({ ...before, items }))).toBe('too large');
+  const failing = (): never => {
+    throw new Error('no');
+  };
+  await expect(store.change(asker('a'), 'conv_1', failing)).rejects.toThrow('no');
+  expect(await store.get(asker('a'), 'conv_1')).toEqual(before);
+  expect(await store.change(asker('b'), 'conv_1', failing)).toBe('missing');
+  now = 999;
+  const after = { ...before, items: [] };
+  expect(await store.change(asker('a'), 'conv_1', () => after)).toEqual(after);
+  now = 1_500;
+  expect(await store.get(asker('a'), 'conv_1')).toEqual(after);
 });
 
 test('of a large store, none takes more than what is parsed at once', async () => {

@@ -1,7 +1,7 @@
-// Responses in the memory of this process, as JSON, within limits: store-ledger.ts says which are evicted.
+// Responses and conversations in the memory of this process, as JSON, within limits: store-ledger.ts says which are evicted.
 
 import { largestBytes, StoreLedger, type LedgerEntry, type StoreLimits } from './store-ledger.js';
-import type { Asker, ResponseStore, StoredResponse } from './stored-response.js';
+import { idOf, type Asker, type ResponseStore, type Stored } from './stored-response.js';
 
 /** Of maps and buffers, for each response. */
 const entryBytes = 512;
@@ -30,24 +30,36 @@ export class MemoryResponseStore implements ResponseStore {
     return this.#held.count;
   }
 
-  async get({ owner, take }: Asker, id: string): Promise<StoredResponse | null> {
+  async get({ owner, take }: Asker, id: string): Promise<Stored | null> {
     this.dropExpired();
     const entry = this.#held.find(owner, id);
     if (entry === null) return null;
     take(entry.json.length);
-    // `put` alone writes entries.
-    return Promise.resolve(JSON.parse(entry.json.toString()) as StoredResponse);
+    return Promise.resolve(read(entry));
   }
 
-  put(owner: string, stored: StoredResponse): Promise<boolean> {
+  put(owner: string, stored: Stored): Promise<boolean> {
     this.dropExpired();
-    const { id } = stored.response;
-    this.#held.remove(owner, id);
-    const json = Buffer.from(JSON.stringify(stored));
-    const bytes = json.length + entryBytes;
-    if (bytes > largestBytes(this.limits)) return Promise.resolve(false);
-    this.#held.makeRoom(1, bytes);
-    this.#held.add({ owner, id, json, bytes, expiresAt: this.now() + this.limits.maxAgeMs });
+    this.#held.remove(owner, idOf(stored));
+    return Promise.resolve(this.#put(owner, stored));
+  }
+
+  async change(
+    { owner, take }: Asker,
+    id: string,
+    make: (before: Stored) => Stored,
+  ): Promise<Stored | 'missing' | 'too large'> {
+    this.dropExpired();
+    const entry = this.#held.find(owner, id);
+    if (entry === null) return 'missing';
+    take(entry.json.length);
+    const before = read(entry);
+    const after = make(before);
+    // Nothing waits in between: no other change comes first.
+    return Promise.resolve(after === before || this.#put(owner, after) ? after : 'too large');
+  }
+
+  hasConditions(): Promise<boolean> {
     return Promise.resolve(true);
   }
 
@@ -60,4 +72,19 @@ export class MemoryResponseStore implements ResponseStore {
   dropExpired(): void {
     this.#held.expire(this.now());
   }
+
+  /** In place of what has its id. False: it is too large, and nothing changes. */
+  #put(owner: string, stored: Stored): boolean {
+    const id = idOf(stored);
+    const json = Buffer.from(JSON.stringify(stored));
+    const bytes = json.length + entryBytes;
+    if (bytes > largestBytes(this.limits)) return false;
+    this.#held.remove(owner, id);
+    this.#held.makeRoom(1, bytes);
+    this.#held.add({ owner, id, json, bytes, expiresAt: this.now() + this.limits.maxAgeMs });
+    return true;
+  }
 }
+
+/** `#put` alone writes entries. */
+const read = ({ json }: Entry): Stored => JSON.parse(json.toString()) as Stored;

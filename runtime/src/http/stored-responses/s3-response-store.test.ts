@@ -6,18 +6,25 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../request/body/api-error.js';
 import { S3ResponseStore, type S3StoreOptions } from './s3-response-store.js';
 import type { StoreLimits } from './store-ledger.js';
-import { asker, storedResponse } from './stored-response.fixture.js';
+import { asker, storedConversation, storedResponse } from './stored-response.fixture.js';
+import { StoredConversations } from './stored-conversations.js';
 
 /** A bucket in memory, whose listings have pages of two. */
 class Bucket {
-  readonly objects = new Map<string, { readonly text: string; readonly at: number }>();
+  readonly objects = new Map<
+    string,
+    { readonly text: string; readonly at: number; readonly etag?: string }
+  >();
   now = 0;
   isAway = false;
   isSilent = false;
+  /** Answers to writes that were made and are not heard of. */
+  lostAnswers = 0;
+  #writes = 0;
 
   readonly send = ((command: unknown, { abortSignal }: { readonly abortSignal: AbortSignal }) =>
     this.isSilent
@@ -27,8 +34,13 @@ class Bucket {
   #answer(command: unknown): unknown {
     if (this.isAway) throw new Error('connect ECONNREFUSED 10.0.0.1');
     if (command instanceof PutObjectCommand) {
-      const { Key, Body } = command.input;
-      this.objects.set(Key!, { text: (Body as Buffer).toString(), at: this.now });
+      const { Key, Body, IfMatch } = command.input;
+      if (IfMatch !== undefined && this.objects.get(Key!)?.etag !== IfMatch)
+        throw Object.assign(new Error('it has changed'), { name: 'PreconditionFailed' });
+      this.#writes += 1;
+      const etag = String(this.#writes);
+      this.objects.set(Key!, { text: (Body as Buffer).toString(), at: this.now, etag });
+      if (this.lostAnswers-- > 0) throw new Error('socket hang up');
       return {};
     }
     if (command instanceof DeleteObjectCommand) {
@@ -38,8 +50,9 @@ class Bucket {
     if (command instanceof GetObjectCommand || command instanceof HeadObjectCommand) {
       const object = this.objects.get(command.input.Key!);
       if (object === undefined) throw Object.assign(new Error('no such key'), { name: 'NoSuchKey' });
-      const Body = { transformToString: () => Promise.resolve(object.text) };
-      return { Body, ContentLength: object.text.length, LastModified: new Date(object.at) };
+      const { text, at, etag: ETag } = object;
+      const Body = { transformToString: () => Promise.resolve(text) };
+      return { Body, ETag, ContentLength: text.length, LastModified: new Date(at) };
     }
     if (command instanceof ListObjectsV2Command) {
       const { Prefix = '', ContinuationToken = '0' } = command.input;
@@ -67,6 +80,7 @@ const options = (): S3StoreOptions => ({
   bucket: 'responses',
   prefix: 'chat/',
   limits,
+  hasConditions: () => Promise.resolve(true),
   clock: () => bucket.now,
 });
 
@@ -152,4 +166,66 @@ test('while S3 is away, the error says what to do, and not what S3 said', async 
       message: expect.not.stringContaining('10.0.0.1'),
       retryAfterSeconds: 1,
     });
+});
+
+test('whether S3 holds writes to their conditions is asked until it is known', async () => {
+  const answers = [Promise.reject(ApiError.of('server_busy', 'away')), Promise.resolve(false)];
+  const asked = { ...options(), hasConditions: () => answers.shift() ?? Promise.resolve(true) };
+  store = new S3ResponseStore(asked, bucket);
+  await expect(store.hasConditions()).rejects.toMatchObject({ code: 'server_busy' });
+  expect([await store.hasConditions(), await store.hasConditions()]).toEqual([false, false]);
+  await expect(new StoredConversations(store, () => 0).create('a', [], {})).rejects.toMatchObject({
+    code: 'route_not_found',
+    message: expect.stringContaining('ignores If-Match'),
+  });
+});
+
+describe('a conversation', () => {
+  const id = `conv_${'0'.repeat(32)}`;
+  const said = (content: string) => ({ type: 'message' as const, role: 'user' as const, content });
+  const textsIn = async (): Promise<string> => {
+    const stored = await store.get(asker('a'), id);
+    return JSON.stringify((stored as { items: unknown }).items);
+  };
+  beforeEach(() => store.put('a', storedConversation(id)));
+
+  test('has all that pods add at the same time', async () => {
+    const pods = Array.from(
+      { length: 6 },
+      () => new StoredConversations(new S3ResponseStore(options(), bucket), () => 0),
+    );
+    await Promise.all(pods.map((pod, index) => pod.add(asker('a'), id, [said(`of pod ${String(index)}`)])));
+    const texts = await textsIn();
+    for (const index of pods.keys())
+      expect(texts.match(new RegExp(`of pod ${String(index)}`, 'g'))).toHaveLength(1);
+  });
+
+  test('has once what a response adds again, since it did not hear that it was added', async () => {
+    const pod = new StoredConversations(store, () => 0);
+    bucket.lostAnswers = 1;
+    const add = () => pod.append(asker('a'), id, idOf(1), [said('once')]);
+    await expect(add()).rejects.toMatchObject({ code: 'server_busy' });
+    await add();
+    expect((await textsIn()).match(/once/g)).toHaveLength(1);
+  });
+
+  test('that is deleted meanwhile does not come back', async () => {
+    const changed = store.change(asker('a'), id, (before) => {
+      bucket.objects.clear();
+      return { ...before, items: [] };
+    });
+    expect(await changed).toBe('missing');
+    expect(bucket.objects.size).toBe(0);
+  });
+
+  test('is counted once as what a request refers to, however often it is read to be changed', async () => {
+    const sizes: number[] = [];
+    let others = 2;
+    await store.change({ owner: 'a', take: (bytes) => sizes.push(bytes) }, id, (before) => {
+      const [[key, object]] = [...bucket.objects] as [[string, { text: string; at: number }]];
+      if (others-- > 0) bucket.objects.set(key, { ...object, etag: `other ${String(others)}` });
+      return { ...before, items: [] };
+    });
+    expect(sizes).toHaveLength(1);
+  });
 });

@@ -1,4 +1,5 @@
-// Responses as objects PREFIX/OWNER/ID.json of a bucket: every pod of a service finds them, and they outlive pods. What
+// Responses and conversations as objects PREFIX/OWNER/ID.json of a bucket: every pod of a service finds them, and they
+// outlive pods. Conversations are changed by writes that succeed only if the object is still as it was read. What
 // store-ledger.ts evicts is deleted by a sweep, so limits are exceeded by what is stored between two sweeps.
 
 import {
@@ -12,8 +13,9 @@ import {
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { ApiError } from '../../request/body/api-error.js';
+import { untilWritten } from '../until-written.js';
 import { largestBytes, StoreLedger, type LedgerEntry, type StoreLimits } from './store-ledger.js';
-import type { Asker, ResponseStore, StoredResponse } from './stored-response.js';
+import { idOf, type Asker, type ResponseStore, type Stored } from './stored-response.js';
 
 export interface S3StoreOptions {
   readonly bucket: string;
@@ -22,6 +24,8 @@ export interface S3StoreOptions {
   readonly limits: StoreLimits;
   /** Unix time in milliseconds. */
   readonly clock: () => number;
+  /** Whether S3 holds writes to their conditions. @throws ApiError server_busy */
+  readonly hasConditions: () => Promise<boolean>;
   /** Of one request to S3 with its retries, in milliseconds. */
   readonly deadlineMs?: number;
 }
@@ -30,10 +34,17 @@ export interface S3StoreOptions {
 const defaultDeadlineMs = 5_000;
 
 /** What our ids are: no other is looked up, whatever a client sends. */
-const idPattern = /^resp_[0-9a-f]{32}$/;
+const idPattern = /^(resp|conv)_[0-9a-f]{32}$/;
+
+interface Found {
+  readonly stored: Stored;
+  readonly etag: string;
+}
 
 export class S3ResponseStore implements ResponseStore {
   readonly isShared = true;
+  /** Of S3 that has once said what it can. */
+  #conditions: boolean | null = null;
 
   constructor(
     private readonly options: S3StoreOptions,
@@ -41,11 +52,56 @@ export class S3ResponseStore implements ResponseStore {
   ) {}
 
   /** @throws ApiError server_busy: S3 is out of reach */
-  async get({ owner, take }: Asker, id: string): Promise<StoredResponse | null> {
+  async get(asker: Asker, id: string): Promise<Stored | null> {
+    return (await this.#find(asker, id))?.stored ?? null;
+  }
+
+  /** @throws ApiError server_busy: S3 is out of reach */
+  async put(owner: string, stored: Stored): Promise<boolean> {
+    const body = this.#bodyOf(stored);
+    if (body === null) return false;
+    await reached(this.#write(this.#keyOf(owner, idOf(stored)), body));
+    return true;
+  }
+
+  /** @throws ApiError server_busy: S3 is out of reach, or others change it again and again */
+  change(
+    { owner, take }: Asker,
+    id: string,
+    make: (before: Stored) => Stored,
+  ): Promise<Stored | 'missing' | 'too large'> {
+    let taking = take;
+    return untilWritten(async () => {
+      const found = await this.#find({ owner, take: taking }, id);
+      // There is room for it: it takes the place of what was read before.
+      taking = () => undefined;
+      if (found === null) return 'missing';
+      const after = make(found.stored);
+      if (after === found.stored) return after;
+      const body = this.#bodyOf(after);
+      if (body === null) return 'too large';
+      try {
+        await this.#write(this.#keyOf(owner, id), body, { IfMatch: found.etag });
+        return after;
+      } catch (error) {
+        if (isMissing(error) || isNamed(error, 'PreconditionFailed', 'ConditionalRequestConflict'))
+          return null;
+        throw outOfReach(error);
+      }
+    }, 'the conversation');
+  }
+
+  async hasConditions(): Promise<boolean> {
+    this.#conditions ??= await this.options.hasConditions();
+    return this.#conditions;
+  }
+
+  async #find({ owner, take }: Asker, id: string): Promise<Found | null> {
     if (!idPattern.test(id)) return null;
     try {
       const {
         Body,
+        ETag = '',
         ContentLength = 0,
         LastModified,
       } = await this.client.send(
@@ -56,8 +112,8 @@ export class S3ResponseStore implements ResponseStore {
       try {
         if (this.#isTooOld(LastModified)) return null;
         take(ContentLength);
-        // `put` alone writes these objects.
-        return JSON.parse(await Body.transformToString()) as StoredResponse;
+        // `#write` alone writes these objects.
+        return { stored: JSON.parse(await Body.transformToString()) as Stored, etag: ETag };
       } finally {
         // What is not read would keep its connection.
         if (Body instanceof Readable) Body.destroy();
@@ -66,16 +122,6 @@ export class S3ResponseStore implements ResponseStore {
       if (isMissing(error)) return null;
       throw outOfReach(error);
     }
-  }
-
-  /** @throws ApiError server_busy: S3 is out of reach */
-  async put(owner: string, stored: StoredResponse): Promise<boolean> {
-    const body = Buffer.from(JSON.stringify(stored));
-    if (body.length > largestBytes(this.options.limits)) return false;
-    const Key = this.#keyOf(owner, stored.response.id);
-    const put = { Bucket: this.options.bucket, Key, Body: body, ContentType: 'application/json' };
-    await reached(this.client.send(new PutObjectCommand(put), this.#soon()));
-    return true;
   }
 
   /** @throws ApiError server_busy: S3 is out of reach */
@@ -112,7 +158,7 @@ export class S3ResponseStore implements ResponseStore {
       const page = await reached(this.client.send(new ListObjectsV2Command(asked), this.#soon()));
       for (const { Key = '', Size: bytes = 0, LastModified } of page.Contents ?? []) {
         const [, owner, id] =
-          /^([0-9a-f]{32})\/(resp_[0-9a-f]{32})\.json$/.exec(Key.slice(prefix.length)) ?? [];
+          /^([0-9a-f]{32})\/((?:resp|conv)_[0-9a-f]{32})\.json$/.exec(Key.slice(prefix.length)) ?? [];
         const expiresAt = (LastModified?.getTime() ?? 0) + limits.maxAgeMs;
         if (owner !== undefined && id !== undefined) objects.push({ owner, id, bytes, expiresAt });
       }
@@ -129,6 +175,17 @@ export class S3ResponseStore implements ResponseStore {
       if (isMissing(error)) return false;
       throw outOfReach(error);
     }
+  }
+
+  /** Null: it is too large. */
+  #bodyOf(stored: Stored): Buffer | null {
+    const body = Buffer.from(JSON.stringify(stored));
+    return body.length > largestBytes(this.options.limits) ? null : body;
+  }
+
+  async #write(Key: string, Body: Buffer, condition: { readonly IfMatch?: string } = {}): Promise<void> {
+    const put = { Bucket: this.options.bucket, Key, Body, ContentType: 'application/json', ...condition };
+    await this.client.send(new PutObjectCommand(put), this.#soon());
   }
 
   #soon(): { readonly abortSignal: AbortSignal } {
@@ -153,8 +210,9 @@ export class S3ResponseStore implements ResponseStore {
   }
 }
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && ['NoSuchKey', 'NotFound'].includes(error.name);
+const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
+  error instanceof Error && names.includes(error.name);
+const isMissing = (error: unknown): boolean => isNamed(error, 'NoSuchKey', 'NotFound');
 
 async function reached<T>(asked: Promise<T>): Promise<T> {
   try {

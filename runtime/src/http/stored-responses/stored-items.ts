@@ -10,10 +10,17 @@ import type { StoredItem } from './stored-response.js';
 /** Of an id that a client chose. */
 const maxIdLength = 128;
 
-/** @param responseId what the ids of items come from that have none, or one that an item before them has */
-export function storedItems(items: readonly RawItem[], responseId: string): StoredItem[] {
+/**
+ * @param responseId what the ids of items come from that have none, or one that an item before them has
+ * @param before items that they are added to
+ */
+export function storedItems(
+  items: readonly RawItem[],
+  responseId: string,
+  before: readonly StoredItem[] = [],
+): StoredItem[] {
   const ofResponse = responseId.replace(/^resp_/, '');
-  const taken = new Set<string>();
+  const taken = new Set(before.map(({ id }) => id));
   return items.map((item, index) => {
     const own = idOf(item);
     const id = own === null || taken.has(own) ? `${prefixOf(item)}${ofResponse}-in${String(index)}` : own;

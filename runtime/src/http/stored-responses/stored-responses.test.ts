@@ -18,6 +18,8 @@ beforeEach(() => {
     isShared: true,
     get: (asking, id) => memory.get(asking, id),
     put: (owner, stored) => memory.put(owner, stored),
+    change: (asking, id, make) => memory.change(asking, id, make),
+    hasConditions: () => memory.hasConditions(),
     delete: (owner, id) => memory.delete(owner, id),
   };
   here = new StoredResponses(shared, () => now);
@@ -73,6 +75,8 @@ test('what the store cannot take at once is tried again, as often as is asked fo
     isShared: true,
     get: () => Promise.resolve(null),
     put: () => (faults-- > 0 ? Promise.reject(away) : Promise.resolve(true)),
+    change: () => Promise.resolve('missing'),
+    hasConditions: () => Promise.resolve(true),
     delete: () => Promise.resolve(false),
   };
   const responses = new StoredResponses(store);

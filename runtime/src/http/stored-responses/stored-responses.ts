@@ -2,12 +2,20 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { ApiError } from '../../request/body/api-error.js';
-import { earlierNames, type EarlierItems } from '../../request/parse/earlier-items.js';
+import { earlierNames, type Continued, type EarlierItems } from '../../request/parse/earlier-items.js';
 import type { RawItem } from '../../request/fields/responses-input.js';
 import { EventLog } from './event-log.js';
 import { asFound, RunBeats } from './run-beats.js';
+import { StoredConversations } from './stored-conversations.js';
 import { responseOf } from './stored-items.js';
-import type { Asker, ResponseBody, ResponseStore, StoredItem, StoredResponse } from './stored-response.js';
+import type {
+  Asker,
+  ConversationTurn,
+  ResponseBody,
+  ResponseStore,
+  StoredItem,
+  StoredResponse,
+} from './stored-response.js';
 
 /** Responses whose items one request may refer to; each has the items of those before it too. */
 const maxReferred = 16;
@@ -31,13 +39,16 @@ interface BackgroundRun {
 }
 
 export class StoredResponses {
+  readonly conversations: StoredConversations;
   readonly #runs = new Map<string, BackgroundRun>();
 
   /** @param clock Unix time in milliseconds */
   constructor(
     private readonly store: ResponseStore,
     private readonly clock: () => number = Date.now,
-  ) {}
+  ) {
+    this.conversations = new StoredConversations(store, clock);
+  }
 
   /**
    * A response is found from now on.
@@ -89,15 +100,23 @@ export class StoredResponses {
    * @param waitsMs before it is tried again, and again
    * @throws ApiError server_busy: the store was out of reach every time
    */
-  async put(owner: string, stored: StoredResponse, waitsMs: readonly number[] = []): Promise<boolean> {
-    for (const waitMs of waitsMs) {
-      try {
-        return await this.store.put(owner, stored);
-      } catch {
-        await wait(waitMs);
-      }
-    }
-    return this.store.put(owner, stored);
+  put(owner: string, stored: StoredResponse, waitsMs: readonly number[] = []): Promise<boolean> {
+    return patiently(waitsMs, () => this.store.put(owner, stored));
+  }
+
+  /**
+   * Adds a response that has ended to its conversation.
+   * @param waitsMs as of `put`
+   * @throws ApiError server_busy, conversation_not_found, request_too_large
+   */
+  async converse(
+    owner: string,
+    { id, responseId, items }: ConversationTurn,
+    waitsMs: readonly number[],
+  ): Promise<void> {
+    // What it was asked is held as a body already.
+    const asker = { owner, take: () => undefined };
+    await patiently(waitsMs, () => this.conversations.append(asker, id, responseId, items));
   }
 
   /** One that runs is cancelled. @throws ApiError response_not_found */
@@ -123,18 +142,24 @@ export class StoredResponses {
   }
 
   /**
-   * What a body that may be invalid yet names of earlier responses.
-   * @throws ApiError previous_response_not_found, invalid_request
+   * What a body that may be invalid yet names of what is stored.
+   * @throws ApiError previous_response_not_found, conversation_not_found, invalid_request
    */
   async earlier(asker: Asker, body: unknown): Promise<EarlierItems> {
-    const { previous, itemIds } = earlierNames(body);
+    const { continued, itemIds } = earlierNames(body);
     return {
-      conversation: previous === null ? [] : await this.#conversation(asker, previous),
+      conversation: continued === null ? [] : await this.#continued(asker, continued),
       referenced: await this.#referenced(asker, itemIds),
     };
   }
 
-  async #conversation(asker: Asker, id: string): Promise<readonly RawItem[]> {
+  async #continued(asker: Asker, { kind, id }: Continued): Promise<readonly RawItem[]> {
+    return kind === 'response'
+      ? this.#previous(asker, id)
+      : (await this.conversations.require(asker, id, 'conversation')).items;
+  }
+
+  async #previous(asker: Asker, id: string): Promise<readonly RawItem[]> {
     const param = 'previous_response_id';
     const found = await this.#find(asker, id);
     if (found === null) {
@@ -162,7 +187,7 @@ export class StoredResponses {
         throw ApiError.of('invalid_request', message, { param: 'input' });
       }
       // Of one that still runs here, nobody has counted the bytes.
-      const stored = await this.store.get(asker, id);
+      const stored = await this.#stored(asker, id);
       for (const item of [...(stored?.items ?? []), ...(stored?.response.output ?? [])])
         found.set(item.id, item);
     }
@@ -181,9 +206,27 @@ export class StoredResponses {
       const { items, log } = run;
       return { response: run.response(), items, events: log?.events ?? null, aliveAtMs: this.clock() };
     }
-    const stored = await this.store.get(asker, id);
+    const stored = await this.#stored(asker, id);
     return stored === null ? null : asFound(stored, this.clock());
   }
+
+  async #stored(asker: Asker, id: string): Promise<StoredResponse | null> {
+    const stored = await this.store.get(asker, id);
+    return stored !== null && 'response' in stored ? stored : null;
+  }
+}
+
+/** @param waitsMs before it is tried again where the store is out of reach, and again */
+async function patiently<T>(waitsMs: readonly number[], attempt: () => Promise<T>): Promise<T> {
+  for (const waitMs of waitsMs) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof ApiError && error.code === 'server_busy')) throw error;
+      await wait(waitMs);
+    }
+  }
+  return attempt();
 }
 
 const isOver = ({ status }: ResponseBody): boolean => status !== 'queued' && status !== 'in_progress';

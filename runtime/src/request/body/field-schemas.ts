@@ -10,6 +10,14 @@ export const nullableBoolean = { type: ['boolean', 'null'] } as const;
 export const never = { type: 'null' } as const;
 export const is = (...values: readonly unknown[]): JsonSchema => ({ enum: values });
 
+/** Of what is stored, as OpenAI has it. */
+export const metadata = {
+  type: 'object',
+  maxProperties: 16,
+  propertyNames: { maxLength: 64 },
+  additionalProperties: { type: 'string', maxLength: 512 },
+} as const;
+
 /** The engine's numbers have 32 bits: what is nearer to 0 may be 0 there. */
 export const aboveZero = 1e-6;
 export const tokenId = { type: 'integer', minimum: 0, maximum: 2147483647 } as const;

@@ -1,6 +1,6 @@
 // The body that creates a batch, as OpenAI has it.
 
-import { never, text } from '../body/field-schemas.js';
+import { metadata, never, text } from '../body/field-schemas.js';
 
 /** Routes that a batch may be of. */
 export const batchEndpoints = [
@@ -15,12 +15,7 @@ export const batchFields = {
   input_file_id: text,
   endpoint: { enum: batchEndpoints },
   completion_window: { enum: ['24h'] },
-  metadata: {
-    type: 'object',
-    maxProperties: 16,
-    propertyNames: { maxLength: 64 },
-    additionalProperties: { type: 'string', maxLength: 512 },
-  },
+  metadata,
 } as const;
 
 export const refusedBatchFields = {

@@ -11,6 +11,8 @@ import { reasoningEfforts } from './thinking.js';
 /** Characters. */
 export const maxResponseId = 256;
 
+const storedId = { type: 'string', minLength: 1, maxLength: maxResponseId } as const;
+
 /** What `include` may ask for. */
 export const sealedReasoning = 'reasoning.encrypted_content';
 export const textLogprobs = 'message.output_text.logprobs';
@@ -19,7 +21,14 @@ export const responsesFields = {
   input,
   instructions: text,
   // Where the server stores responses; without a store they are refused.
-  previous_response_id: { type: 'string', minLength: 1, maxLength: maxResponseId },
+  previous_response_id: storedId,
+  conversation: {
+    description: 'the id of a conversation, or {"id": ID}',
+    anyOf: [
+      storedId,
+      { type: 'object', required: ['id'], additionalProperties: false, properties: { id: storedId } },
+    ],
+  },
   background: boolean,
   max_output_tokens: { type: 'integer', minimum: 1 },
   tools,
@@ -73,10 +82,6 @@ export const responsesFields = {
 } as const;
 
 export const refusedResponsesFields = {
-  conversation: {
-    ...never,
-    description: 'there are no conversations here: send previous_response_id, or the items as input',
-  },
   prompt: never,
   context_management: { type: 'array', maxItems: 0 },
   moderation: never,

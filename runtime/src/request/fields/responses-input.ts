@@ -60,7 +60,8 @@ const saysNothing = {
   properties: { text: { type: 'string', maxLength: 0, description: inFull } },
 } as const;
 
-export const unstored = 'nothing is stored here: send the conversation itself as input';
+export const unstored =
+  'nothing is stored here: the server was started without --stored-responses-bytes (server.storedResponses); send the conversation itself as input';
 const inTheRequest = 'send reasoning and text with the request';
 
 const needsNamed = (type: string, ...required: string[]) => ({
@@ -68,7 +69,8 @@ const needsNamed = (type: string, ...required: string[]) => ({
   then: { required: ['name', ...required], properties: { name: text } },
 });
 
-const item = {
+/** @param reference why it cannot be a reference to another item */
+const itemSchema = (reference: string) => ({
   type: 'object',
   properties: {
     type: {
@@ -103,7 +105,7 @@ const item = {
     needs('custom_tool_call_output', 'call_id', 'output'),
     {
       if: { required: ['type'], properties: { type: { const: 'item_reference' } } },
-      then: { properties: { type: { ...never, description: unstored } } },
+      then: { properties: { type: { ...never, description: reference } } },
     },
     {
       if: { required: ['type'], properties: { type: { const: 'configuration_update' } } },
@@ -114,14 +116,23 @@ const item = {
       then: { properties: { summary: { ...listOrNull, items: saysNothing } } },
     },
   ],
-} as const;
+});
 
 /** Of a whole conversation: those that are stored count too. */
 export const maxItems = 10_000;
+
+/** That a client may add to a stored conversation at once, as OpenAI has it. */
+const maxAdded = 20;
+
+export const items: Conditional<readonly RawItem[]> = {
+  type: 'array',
+  maxItems: maxAdded,
+  items: itemSchema('send the item itself'),
+};
 
 export const input: Conditional<string | readonly RawItem[]> = {
   type: ['string', 'array'],
   minItems: 1,
   maxItems,
-  items: item,
+  items: itemSchema(unstored),
 };

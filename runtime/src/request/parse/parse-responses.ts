@@ -10,6 +10,7 @@ import type { RawFunction } from '../fields/responses-tools.js';
 import type { BodyOf, GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
 import {
+  conversationOf,
   violationsOfLength,
   violationsOfStoring,
   withReferenced,
@@ -28,6 +29,10 @@ export interface ResponsesRequest {
   readonly fields: ResponsesFields;
   /** What the answer is generated from: the conversation that the request continues, and its own input. */
   readonly items: readonly RawItem[];
+  /** Id of the conversation that it belongs to; null: none. */
+  readonly conversation: string | null;
+  /** Its own input among the items. */
+  readonly asked: readonly RawItem[];
   /** Whether the response is to be stored. */
   readonly stores: boolean;
   /** Whether reasoning is also returned encrypted. */
@@ -60,8 +65,9 @@ export function parseResponses(
   refuseMedia((body as Fields | null)?.['input'], 'input');
   const fields = validateBody('responses', withReferenced(body, earlier));
   const { input, ...others } = fields;
-  const items = [...(earlier?.conversation ?? []), ...itemsOf(input)];
-  const violations = [...violationsOfStoring(fields, earlier !== null), ...violationsOfLength(items)];
+  const asked = itemsOf(input);
+  const items = [...(earlier?.conversation ?? []), ...asked];
+  const violations = [...violationsOfStoring(fields, earlier !== null), ...violationsOfLength(items, fields)];
   if (violations.length > 0) throw invalidRequest(violations);
   const stores = earlier !== null && fields.store !== false;
   const { include = [], tools = [] } = fields;
@@ -69,7 +75,8 @@ export function parseResponses(
   try {
     const parsed = readRequest('chat', chatFields(others, items, functions), defaults, randomSeed);
     const sealsReasoning = include.includes(sealedReasoning);
-    return { fields, items, stores, parsed, sealsReasoning, namespaced, custom };
+    const conversation = conversationOf(fields);
+    return { fields, items, asked, conversation, stores, parsed, sealsReasoning, namespaced, custom };
   } catch (error) {
     throw error instanceof ApiError ? error.worded(places) : error;
   }

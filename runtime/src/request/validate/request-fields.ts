@@ -17,6 +17,7 @@ import { batchFields, refusedBatchFields } from '../fields/batch-fields.js';
 import { bestOf, choiceFields, seedFields } from '../fields/choices.js';
 import { derenderFields, refusedOnDerender } from '../fields/derender-fields.js';
 import { inferFields } from '../fields/infer-fields.js';
+import { keptConversations, refusedOfConversations } from '../fields/kept-conversations.js';
 import { maxTokensFields, maxTokensOrNone, truncationFields } from '../fields/max-tokens.js';
 import { conversationFields } from '../fields/messages.js';
 import { messagesFields, refusedMessagesFields } from '../fields/messages-fields.js';
@@ -80,6 +81,7 @@ export const fieldsOfRoute = {
     add_special_tokens: boolean,
   },
   batches: batchFields,
+  ...keptConversations,
   generate: { prompt: text, add_special_tokens: boolean, ...schemaField },
   tokenize: {
     prompt: text,
@@ -103,6 +105,9 @@ export const requiredFields = {
   infer: ['inputs'],
   embeddings: ['input'],
   batches: ['input_file_id', 'endpoint', 'completion_window'],
+  conversations: [],
+  conversation: [],
+  conversationItems: ['items'],
   generate: ['prompt'],
   tokenize: [],
   detokenize: ['tokens'],
@@ -190,4 +195,5 @@ export const refusedFieldsOfRoute: Readonly<
   infer: {},
   batches: refusedBatchFields,
   ...refusedOnDerender,
+  ...refusedOfConversations,
 };
