@@ -1,6 +1,7 @@
 // Where the bytes of a checkpoint are: a flat folder of named files, listed and read by ranges. The operator's preflight and
 // the runtime's pull read through it, each with its own bounds, retries and reasons. A further place that is not a disk is
 // one more implementation; it throws errors as `readS3Error` takes them, with the status of an answer or the code of Node.
+// Folders of this machine are read by path instead: readers differ in which links they follow, and engines map the files.
 
 import type { Readable } from 'node:stream';
 import type { ListedFile } from './checkpoint-pin.js';
