@@ -17,6 +17,7 @@ export type { GgufValue } from './formats/gguf-values.js';
 export * from './formats/gguf-checkpoint.js';
 export * from './formats/read-gguf-header.js';
 export * from './formats/choose-gguf.js';
+export type * from './source/byte-source.js';
 export * from './source/checkpoint-pin.js';
 export * from './weights/resident-weights.js';
 export * from './weights/rank-weights.js';

@@ -3,11 +3,12 @@
 
 import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { S3ByteSource } from '@llmservice/checkpoint/s3';
 import { FailureError } from '@llmservice/crds';
 import { AddressGuard, anyEndpoint } from '../../operator/src/preflight/address-guard.js';
-import { S3Files } from '../../operator/src/preflight/s3-files.js';
+import { openBuckets } from '../../operator/src/preflight/open-buckets.js';
+import { RemoteSource } from '../../runtime/src/weights/remote-source.js';
 import { makeS3Client } from '../../runtime/src/weights/s3-client.js';
-import { S3Source } from '../../runtime/src/weights/s3-source.js';
 import { s3Keys } from './s3-server.js';
 
 export interface Access {
@@ -27,18 +28,18 @@ export interface Verdicts {
 
 export async function verdictsOf(access: Access): Promise<Verdicts> {
   const { endpoint, bucket = 'models', keys = s3Keys, region = 'us-east-1', certificates = null } = access;
-  const files = new S3Files(
+  const folders = openBuckets(
     { endpoint, region, forcePathStyle: true, credentials: null, caConfigMap: null },
     { credentials: keys, certificates, lookup: new AddressGuard(anyEndpoint).lookupFor(endpoint) },
-    { bucket, prefix: 'p/', file: null },
   );
+  const files = folders.at({ bucket, prefix: 'p/', file: null });
   const client = makeS3Client({
     ...{ endpoint, region, forcePathStyle: true, credentials: keys },
     caCertificates: certificates === null ? [] : [certificates],
   });
   const seen = await thrownBy(files.list());
-  const pulled = await thrownBy(new S3Source(client, bucket, 'p').list());
-  files.close();
+  const pulled = await thrownBy(new RemoteSource(new S3ByteSource(client, bucket, 'p')).list());
+  folders.close();
   client.destroy();
   if (!(seen instanceof FailureError)) throw seen;
   const { reason, message } = seen;

@@ -1,7 +1,6 @@
 // An error of the S3 client as a failure of the service, by the table that the runtime reads too.
 
 import { describeS3Error, FailureError, readS3Error } from '@llmservice/crds';
-import type { CheckpointLocation } from '../domain/wanted-service.js';
 
 /** The object is not there, which may be as it should be. */
 export function isAbsent(error: unknown): boolean {
@@ -15,20 +14,15 @@ export function mayBeAbsent(error: unknown): boolean {
 }
 
 /**
- * Any error of a request for `file`, or for the list of the folder where it is empty. An endpoint is of its tenant's
+ * Any error of a request for `file` of a folder, or for its list where that is empty. An endpoint is of its tenant's
  * choice: of what it answers no more than a code is shown.
  */
-export function toFailure(
-  error: unknown,
-  { bucket, prefix }: CheckpointLocation,
-  file: string,
-): FailureError {
+export function toFailure(error: unknown, folder: string, file: string): FailureError {
   if (error instanceof FailureError) return error;
   const { cause } = error as Error;
   if (cause instanceof FailureError) return cause;
   const reading = readS3Error(error);
-  const object = `s3://${bucket}/${prefix}${file}`;
-  const message = `reading ${object} failed: ${describeS3Error(reading)}`;
+  const message = `reading ${folder}${file} failed: ${describeS3Error(reading)}`;
   return new FailureError(reasonOf(reading.means, file === ''), message, undefined, { cause: error });
 }
 

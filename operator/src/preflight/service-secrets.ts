@@ -7,7 +7,7 @@ import { objectPath, resources } from '../kube/resources.js';
 import type { WantedService } from '../domain/wanted-service.js';
 import { s3Access, type CredentialSource } from '../resource/s3-access.js';
 import { secretUses, type SecretUse } from '../resource/secret-uses.js';
-import type { S3Credentials } from './s3-files.js';
+import type { S3Credentials } from './open-buckets.js';
 
 type Data = Readonly<Record<string, string>>;
 

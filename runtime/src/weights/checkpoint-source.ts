@@ -1,19 +1,15 @@
 // Where a checkpoint's files come from: a flat folder of named files, read by byte ranges.
-// Implemented over S3 and over a local folder, so that both are inspected by the same code.
+// Implemented over a remote place and over a local folder, so that both are inspected by the same code.
+
+import type { FileVersion } from '@llmservice/checkpoint';
+
+export type { FileVersion };
 
 /** One file in the folder that holds config.json. */
 export interface SourceFile {
   /** Name relative to the folder; never contains a slash. */
   readonly name: string;
   readonly bytes: number;
-}
-
-/** What identifies one version of a file, and what its content can be verified against. */
-export interface FileVersion extends SourceFile {
-  /** Opaque version; null where the source has none (a local folder). */
-  readonly etag: string | null;
-  /** Expected digest of the whole file; null where the source does not report one. */
-  readonly digest: { readonly algorithm: 'md5' | 'sha256'; readonly hex: string } | null;
 }
 
 export interface CheckpointSource {

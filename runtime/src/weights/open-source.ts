@@ -2,6 +2,7 @@
 // pulled to: one of this pod alone, or one of the node's cache.
 
 import { checkpointPin } from '@llmservice/checkpoint';
+import { S3ByteSource } from '@llmservice/checkpoint/s3';
 import { join } from 'node:path';
 import { allowedFolders } from './allowed-uris.js';
 import type { CacheEntry, WeightsCache } from './cache/weights-cache.js';
@@ -18,8 +19,8 @@ import type { Attempt } from './inspect-checkpoint.js';
 import { ListedSource } from './listed-source.js';
 import type { PullObserver } from './pull-files.js';
 import type { Sleep } from './retry.js';
+import { RemoteSource } from './remote-source.js';
 import { makeS3Client, type S3Settings } from './s3-client.js';
-import { S3Source } from './s3-source.js';
 import { roomIn, type Room } from './weights-disk.js';
 
 export interface OpenSource {
@@ -84,7 +85,7 @@ export async function openSource(
     settings.signal.removeEventListener('abort', destroy);
     destroy();
   };
-  const source = new S3Source(client, uri.bucket, uri.prefix);
+  const source = new RemoteSource(new S3ByteSource(client, uri.bucket, uri.prefix));
   const dir = join(settings.weightsDir, checkpointFolderName(text) + part.suffix);
   try {
     if (settings.cache === null)
@@ -136,7 +137,7 @@ interface Wanted {
 /** By its pin alone where the cache has that; otherwise by what is in the bucket now. */
 async function claim(
   cache: WeightsCache,
-  source: S3Source,
+  source: RemoteSource,
   { uri, text, part, settings, attempt }: Wanted,
 ): Promise<{ readonly entry: CacheEntry; readonly source: CheckpointSource }> {
   const prefix = uri.prefix.replace(/[^/]\/*$/, (end) => `${end.charAt(0)}/`);

@@ -1,6 +1,7 @@
 // Pulls a checkpoint whole for another engine: configuration, weights in safetensors and whatever else lies beside them,
 // verified. Neither its architecture nor its tokenizer is judged here.
 
+import { S3ByteSource } from '@llmservice/checkpoint/s3';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { SourceChangedError, type CheckpointSource, type FileVersion } from './checkpoint-source.js';
 import { parseCheckpointUri } from './checkpoint-uri.js';
@@ -9,8 +10,8 @@ import { readIndex, type Attempt } from './inspect-checkpoint.js';
 import { pullFiles, type PullObserver } from './pull-files.js';
 import { parallelRanges, pieceBytes } from './pull-sizes.js';
 import { retryWhileUnavailable, type AvailabilityObserver, type Sleep } from './retry.js';
+import { RemoteSource } from './remote-source.js';
 import { makeS3Client, type S3Settings } from './s3-client.js';
-import { S3Source } from './s3-source.js';
 import { roomIn } from './weights-disk.js';
 import { FailureError } from '@llmservice/crds';
 
@@ -42,7 +43,8 @@ export async function pullWhole(options: PullWholeOptions): Promise<void> {
   const destroy = (): void => client.destroy();
   signal.addEventListener('abort', destroy);
   try {
-    await untilUnchanged(new S3Source(client, location.bucket, location.prefix), options);
+    const bytes = new S3ByteSource(client, location.bucket, location.prefix);
+    await untilUnchanged(new RemoteSource(bytes), options);
   } finally {
     signal.removeEventListener('abort', destroy);
     destroy();

@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
+import { S3ByteSource } from '@llmservice/checkpoint/s3';
 import { Readable } from 'node:stream';
 import { UnavailableError, WrongRangeError, type FileVersion } from './checkpoint-source.js';
-import { S3Source } from './s3-source.js';
+import { RemoteSource } from './remote-source.js';
 
 const content = Buffer.from('0123456789');
 const file: FileVersion = { name: 'model.safetensors', bytes: content.length, etag: '"a-4"', digest: null };
@@ -21,7 +22,8 @@ async function read({ status, range, body }: Answer, begin: number, end: number)
     ContentRange: range,
     Body: Readable.from([body]),
   } as unknown as GetObjectCommandOutput;
-  const source = new S3Source({ send: () => Promise.resolve(output) } as unknown as S3Client, 'b', 'm');
+  const client = { send: () => Promise.resolve(output) } as unknown as S3Client;
+  const source = new RemoteSource(new S3ByteSource(client, 'b', 'm'));
   const chunks: Uint8Array[] = [];
   try {
     for await (const chunk of source.read(file, begin, end)) chunks.push(chunk);

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { afterEach, expect, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
 import { AddressGuard } from './address-guard.js';
-import { S3Files } from './s3-files.js';
+import { openBuckets } from './open-buckets.js';
 
 let server: Server | null = null;
 
@@ -20,11 +20,12 @@ async function filesOf(answer: (request: IncomingMessage, response: ServerRespon
   const { port } = server.address() as { port: number };
   const endpoint = `http://127.0.0.1:${port}`;
   const guard = new AddressGuard({ allowed: ['127.0.0.1'], refused: [] });
-  return new S3Files(
+  const opened = openBuckets(
     { endpoint, region: 'r', forcePathStyle: true, credentials: null, caConfigMap: null },
     { credentials: null, certificates: null, lookup: guard.lookupFor(endpoint) },
-    { bucket: 'b', prefix: 'p/', file: null },
   );
+  const files = opened.at({ bucket: 'b', prefix: 'p/', file: null });
+  return Object.assign(files, { close: () => opened.close() });
 }
 
 test('of a whole file in place of a range no more is taken than was asked for', async () => {

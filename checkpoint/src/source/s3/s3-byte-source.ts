@@ -1,0 +1,110 @@
+// One prefix of a bucket as a folder of files. The client, with its credentials and time limits, is its user's.
+
+import {
+  GetObjectCommand,
+  HeadObjectCommand,
+  paginateListObjectsV2,
+  type GetObjectCommandOutput,
+  type HeadObjectCommandOutput,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import type { Readable } from 'node:stream';
+import type { ByteSource, FileVersion, OpenRange } from '../byte-source.js';
+import { isTimeVersion, objectVersion, type ListedFile } from '../checkpoint-pin.js';
+
+interface S3Bounds {
+  /** Files of one page of a listing; the server's own number by default. */
+  readonly pageFiles?: number;
+  /** Later pages are left out. */
+  readonly maxPages?: number;
+  /** Ends requests; a body that has begun is its reader's to end. */
+  readonly signal?: AbortSignal;
+}
+
+export class S3ByteSource implements ByteSource {
+  readonly uri: string;
+  private readonly prefix: string;
+  private readonly options: { readonly abortSignal?: AbortSignal };
+
+  /** @param prefix with or without a slash at its end; empty for the bucket's root */
+  constructor(
+    private readonly client: S3Client,
+    private readonly bucket: string,
+    prefix: string,
+    private readonly bounds: S3Bounds = {},
+  ) {
+    this.prefix = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
+    this.uri = `s3://${bucket}/${this.prefix}`;
+    this.options = bounds.signal === undefined ? {} : { abortSignal: bounds.signal };
+  }
+
+  async list(): Promise<ListedFile[]> {
+    const { pageFiles, maxPages = Infinity } = this.bounds;
+    const request = { Bucket: this.bucket, Prefix: this.prefix, Delimiter: '/' };
+    const config = { client: this.client, ...(pageFiles === undefined ? {} : { pageSize: pageFiles }) };
+    const files: ListedFile[] = [];
+    let pages = 0;
+    for await (const { Contents: contents = [] } of paginateListObjectsV2(config, request, this.options)) {
+      for (const object of contents) {
+        const { Key: key = '', Size: bytes = 0 } = object;
+        const name = key.slice(this.prefix.length);
+        if (name !== '') files.push({ name, bytes, version: objectVersion(object) });
+      }
+      pages += 1;
+      if (pages >= maxPages) break;
+    }
+    return files;
+  }
+
+  async version(name: string): Promise<FileVersion> {
+    const request = { ...this.object(name), ChecksumMode: 'ENABLED' as const };
+    const head = await this.client.send(new HeadObjectCommand(request), this.options);
+    return { name, bytes: head.ContentLength ?? 0, etag: objectVersion(head), digest: digestOf(head) };
+  }
+
+  async open(name: string, begin: number, end: number, etag: string | null): Promise<OpenRange> {
+    const answer = await this.client.send(
+      new GetObjectCommand({
+        ...this.object(name),
+        Range: `bytes=${String(begin)}-${String(end - 1)}`,
+        // A time cannot be asked for exactly: the server may keep finer ones than it reports.
+        ...(etag === null || isTimeVersion(etag) ? {} : { IfMatch: etag }),
+      }),
+      this.options,
+    );
+    const body = answer.Body as Readable;
+    return { ...rangeOf(answer), etag: objectVersion(answer), answer: described(answer), body };
+  }
+
+  private object(name: string): { Bucket: string; Key: string } {
+    return { Bucket: this.bucket, Key: this.prefix + name };
+  }
+}
+
+/** An answer that names no range is the whole file, whatever was asked for. */
+function rangeOf(answer: GetObjectCommandOutput): Pick<OpenRange, 'begin' | 'end' | 'fileBytes'> {
+  const range = answer.$metadata.httpStatusCode === 206 ? (answer.ContentRange ?? '') : '';
+  const [, begin, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range) ?? [];
+  if (begin === undefined) return { begin: 0, end: null, fileBytes: answer.ContentLength ?? null };
+  return { begin: Number(begin), end: Number(last) + 1, fileBytes: total === '*' ? null : Number(total) };
+}
+
+function described({ $metadata, ContentRange: range }: GetObjectCommandOutput): string {
+  const status = `HTTP ${String($metadata.httpStatusCode)}`;
+  return `${status} and ${range === undefined ? 'no Content-Range' : `Content-Range: ${range}`}`;
+}
+
+/** A SHA-256 of the whole object if S3 keeps one; else the ETag where it is an MD5 (one part, no KMS). */
+function digestOf(head: HeadObjectCommandOutput): FileVersion['digest'] {
+  if (
+    head.ChecksumSHA256 !== undefined &&
+    head.ChecksumType !== 'COMPOSITE' &&
+    !head.ChecksumSHA256.includes('-')
+  ) {
+    return { algorithm: 'sha256', hex: Buffer.from(head.ChecksumSHA256, 'base64').toString('hex') };
+  }
+  const md5 = /^"?([0-9a-f]{32})"?$/.exec(head.ETag ?? '')?.[1];
+  const encrypted = head.ServerSideEncryption !== undefined && head.ServerSideEncryption !== 'AES256';
+  if (md5 === undefined || encrypted || head.SSECustomerAlgorithm !== undefined) return null;
+  return { algorithm: 'md5', hex: md5 };
+}
