@@ -47,7 +47,11 @@ test.each([
   const answer = await server.post('/v1/chat/completions', { messages, chat_template });
   expect(answer.status).toBe(400);
   expect(await answer.json()).toMatchObject({
-    error: { code: 'chat_template_refused', message: expect.stringContaining(why) },
+    error: {
+      code: 'chat_template_refused',
+      param: 'chat_template',
+      message: expect.stringContaining(why),
+    },
   });
 });
 

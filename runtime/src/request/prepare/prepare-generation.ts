@@ -254,7 +254,7 @@ export async function renderMessages(
     if (!(error instanceof ChatTemplateRefusal)) throw error;
     const why = stoodIn.restore(error.message);
     throw ApiError.of('chat_template_refused', `the chat template refuses the messages: ${why}`, {
-      param: 'messages',
+      param: template === null ? 'messages' : 'chat_template',
     });
   }
 }
