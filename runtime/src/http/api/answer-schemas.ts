@@ -37,7 +37,9 @@ const file = object({
   purpose: { enum: ['batch', 'batch_output'] },
   status: only('processed'),
 });
-const batchStatuses = 'validating in_progress finalizing cancelling completed failed expired cancelled'.split(' ');
+const batchStatuses = 'validating in_progress finalizing cancelling completed failed expired cancelled'.split(
+  ' ',
+);
 
 const finish = { enum: ['stop', 'length', 'tool_calls', 'repetition', 'abort', 'error', null] };
 const stopReason = { type: ['string', 'integer', 'null'] };
@@ -134,7 +136,9 @@ const schemas = {
     model_name: text,
     id: text,
     parameters: object({ prompt_tokens: whole, completion_tokens: whole }),
-    outputs: list(object({ name: text, datatype: only('BYTES'), shape: list(whole), data: list(text) })),
+    outputs: list(
+      object({ name: text, datatype: only('BYTES'), shape: list(whole), data: list(text) }, ['data']),
+    ),
   }),
   InferenceModelReady: object({ name: text, ready: boolean }),
   Load: object({ server_load: whole }),
@@ -273,6 +277,7 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
     }),
     request_id: anyOrNull('string'),
   }),
+  InferenceError: object({ error: text, code: text, param: anyOrNull('string') }),
   Usage: object({
     prompt_tokens: whole,
     completion_tokens: whole,
