@@ -87,3 +87,8 @@ export function isAnthropicPath(path: string): boolean {
   const plain = path.toLowerCase().replace(/^\/openai\//, '/');
   return anthropicPaths.includes(plain.replace(/\/$/, ''));
 }
+
+/** The Open Inference Protocol, whose errors are a text. @param path without its query */
+export function isInferencePath(path: string): boolean {
+  return /^\/v2(\/(health|models)(\/|$)|\/?$)/i.test(path);
+}

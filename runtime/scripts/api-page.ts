@@ -72,7 +72,7 @@ There is no limit by client address, because all clients behind a gateway have t
 ## Errors
 
 The body of an error is \`{"error": {"message", "type", "param", "code"}}\`; the messages routes use
-[Anthropic's body](clients.md#messages). \`message\` says what to send instead, and \`param\` names the field. \`code\` is one
+[Anthropic's body](clients.md#messages), and those under \`/v2\` the Open Inference Protocol's, \`{"error": "the message", "code", "param"}\`. \`message\` says what to send instead, and \`param\` names the field. \`code\` is one
 of this table, or the [reason of a failure of the service](failures.md):
 
 ${errorTable(Object.entries(replicaErrors))}

@@ -67,4 +67,10 @@ export const libraries: readonly Client[] = [
   byVercel('responses'),
   byKserve('v1', 'predict', ['GET /', 'GET /v1/models/demo']),
   byKserve('v2', 'infer', ['GET /v2/health/live', 'GET /v2/health/ready', 'GET /v2/models/demo/ready']),
+  {
+    ...byPython('tritonclient', 'tritonclient', () => ({ turns: [], aside: said })),
+    protocol: 'infer',
+    asks: ['GET /v2', 'GET /v2/health/live', 'GET /v2/health/ready', 'GET /v2/models/demo/ready'],
+    refused: ['POST /v2/models/other/infer 404'],
+  },
 ];

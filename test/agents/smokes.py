@@ -100,6 +100,10 @@ def kserve() -> str:
             await client.infer(url, InferRequest("demo", [texts]), model_name="demo") for texts in (listed, behind)
         ]
         assert first.outputs == second.outputs
+        binary = InferRequest("demo", [behind], parameters={"binary_data_output": True})
+        third = await client.infer(url, binary, model_name="demo")
+        [said] = third.outputs[0].as_numpy()
+        assert (said.decode() if isinstance(said, bytes) else said) == first.outputs[0].data[0]
         return first.outputs[0].data[0]
 
     async def ask() -> str:
@@ -107,6 +111,33 @@ def kserve() -> str:
             return await (v1 if version == "v1" else v2)(client)
 
     return asyncio.run(ask())
+
+
+def tritonclient() -> str:
+    import numpy
+    from tritonclient.http import InferenceServerClient, InferInput, InferRequestedOutput
+    from tritonclient.utils import InferenceServerException
+
+    client = InferenceServerClient(sys.argv[2].removeprefix("http://"))
+    assert client.is_server_live() and client.is_server_ready() and client.is_model_ready("demo")
+    assert "binary_tensor_data" in client.get_server_metadata()["extensions"]
+    texts = InferInput("text_input", [1], "BYTES")
+    texts.set_data_from_numpy(numpy.array([task], dtype=object))
+
+    def answered(**asked: object) -> str:
+        said = client.infer("demo", [texts], **asked).as_numpy("text_output")[0]
+        return said.decode() if isinstance(said, bytes) else said
+
+    # Without outputs it asks for all of them as bytes behind the JSON.
+    ways = [{}, *({"outputs": [InferRequestedOutput("text_output", binary_data=way)]} for way in (True, False))]
+    said, *others = [answered(**way) for way in ways]
+    assert others == [said, said]
+    try:
+        client.infer("other", [texts])
+    except InferenceServerException as error:
+        assert "does not exist here" in error.message()
+        return said
+    raise AssertionError("a model that is not served was found")
 
 
 print(globals()[sys.argv[1]]())

@@ -4,6 +4,7 @@ import {
   activatorErrors,
   anthropicErrorType,
   isAnthropicPath,
+  isInferencePath,
   type ActivatorErrorCode,
 } from '@llmservice/crds';
 
@@ -26,6 +27,7 @@ export class ActivatorError extends Error {
   /** As the clients of this path read it. @param url of the request, with its query */
   body(url: string): object {
     const { code, message, status } = this;
+    if (isInferencePath(pathOf(url))) return { error: message, code, param: null };
     const error = { type: activatorErrors[code].type, message, param: null, code };
     if (!isAnthropic(url)) return { error };
     return { type: 'error', error: { ...error, type: anthropicErrorType(status) } };
@@ -38,5 +40,7 @@ export function errorEvent(url: string, body: object): string {
 }
 
 function isAnthropic(url: string): boolean {
-  return isAnthropicPath(url.split('?', 1).join());
+  return isAnthropicPath(pathOf(url));
 }
+
+const pathOf = (url: string): string => url.split('?', 1).join();

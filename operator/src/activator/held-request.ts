@@ -197,7 +197,7 @@ export function refuse(request: IncomingMessage, response: ServerResponse, error
   const path = request.url ?? '/';
   const body = error.body(path);
   if (!response.headersSent) {
-    const headers: OutgoingHttpHeaders = { 'content-type': 'application/json; charset=utf-8' };
+    const headers: OutgoingHttpHeaders = { 'content-type': 'application/json' };
     if (error.retryAfterSeconds !== null) headers['retry-after'] = String(error.retryAfterSeconds);
     // What is left of a body that nobody reads would stand before the next request.
     if (!request.complete) headers['connection'] = 'close';

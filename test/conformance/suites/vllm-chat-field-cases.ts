@@ -152,13 +152,21 @@ export const vllmChatFieldCases: readonly SuiteCase[] = [
     'the last message before what continues it',
     'the client has that message',
   ),
-  ...['prompt_logprobs', 'top_logprobs'].map((field) =>
-    echo.differs(
-      `\`${field}: -1\``,
-      chat({ logprobs: true, [field]: -1 }),
-      refused(field),
-      'the whole vocabulary, with a flag of the server',
-      'without the flag vLLM refuses it too: one answer would have hundreds of megabytes',
+  ...[
+    { prompt_logprobs: chat({ prompt_logprobs: -1 }) },
+    { top_logprobs: chat({ logprobs: true, top_logprobs: -1 }) },
+    { prompt_logprobs: post('/v1/completions', { prompt: 'x', prompt_logprobs: -1 }) },
+    { logprobs: post('/v1/completions', { prompt: 'x', logprobs: -1 }) },
+    { top_logprobs: post('/v1/responses', { input: 'x', top_logprobs: -1 }) },
+  ].flatMap((asked) =>
+    Object.entries(asked).map(([field, request]) =>
+      echo.differs(
+        `\`${field}: -1\` at ${request.path}`,
+        request,
+        refused(field, 'send 20 at most'),
+        'the whole vocabulary, with a flag of the server',
+        'without the flag vLLM refuses it too: one answer would have hundreds of megabytes',
+      ),
     ),
   ),
   ...(['left', 'right'] as const).map((truncation_side) =>

@@ -1,7 +1,7 @@
 // Requests with and without API keys, at a server with the real routes: who is let in, and what health shows to whom.
 
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { isAnthropicPath } from '@llmservice/crds';
+import { isAnthropicPath, isInferencePath } from '@llmservice/crds';
 import { EventEmitter, once } from 'node:events';
 import { KeySet } from '../../keys/key-set.js';
 import { mountedRoutes } from '../api/route-table.js';
@@ -28,10 +28,16 @@ describe('a server with keys', () => {
     const init = method === 'POST' ? { method, body: '{' } : { method };
     const response = await fetch(server.url + path, init);
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    const message = expect.stringContaining('Authorization: Bearer KEY');
+    if (isInferencePath(path)) {
+      const body = { error: message, code: 'invalid_api_key', param: null };
+      expect(await response.json()).toEqual(body);
+      return;
+    }
     expect(await response.json()).toEqual({
       ...(isAnthropicPath(path) ? { type: 'error', request_id: null } : {}),
       error: {
-        message: expect.stringContaining('Authorization: Bearer KEY'),
+        message,
         type: isAnthropicPath(path) ? 'authentication_error' : 'invalid_request_error',
         param: null,
         code: 'invalid_api_key',

@@ -140,7 +140,9 @@ const schemas = {
     model_name: text,
     id: text,
     parameters: object({ prompt_tokens: whole, completion_tokens: whole }),
-    outputs: list(object({ name: text, datatype: only('BYTES'), shape: list(whole), data: list(text) })),
+    outputs: list(
+      object({ name: text, datatype: only('BYTES'), shape: list(whole), data: list(text) }, ['data']),
+    ),
   }),
   InferenceModelReady: object({ name: text, ready: boolean }),
   Load: object({ server_load: whole }),
@@ -282,6 +284,7 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
     }),
     request_id: anyOrNull('string'),
   }),
+  InferenceError: object({ error: text, code: text, param: anyOrNull('string') }),
   Usage: object({
     prompt_tokens: whole,
     completion_tokens: whole,

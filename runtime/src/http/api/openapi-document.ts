@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document of the server: the table of routes, the schemas that validate bodies, and those of answers.
 // Pure: served at /openapi.json; `npm run generate` writes it, without model names, to runtime/openapi.json.
 
-import { isAnthropicPath } from '@llmservice/crds';
+import { isAnthropicPath, isInferencePath } from '@llmservice/crds';
 import { bodyKinds, bodySchemas, honouredOn } from '../../request/validate/body-schemas.js';
 import type { JsonSchema, RouteKind } from '../../request/body/field-table.js';
 import { answerSchemas, sharedSchemas, type AnswerName } from './answer-schemas.js';
@@ -116,6 +116,13 @@ function operation(route: MountedRoute, names: readonly string[]): Operation {
   };
 }
 
+/** Where binary outputs are asked for. */
+const tensors: JsonSchema = {
+  type: 'string',
+  format: 'binary',
+  description: 'JSON with the schema Inference, and behind it the tensors',
+};
+
 const upload: JsonSchema = {
   required: true,
   content: {
@@ -168,7 +175,7 @@ function requestBody(kind: RouteKind): JsonSchema {
 function responses(route: MountedRoute): Operation['responses'] {
   const { path, answer, chunk, body, answersUnready, isUpload = false } = route;
   const otherType = otherTypes[answer];
-  const errorName = isAnthropicPath(path) ? 'AnthropicError' : 'Error';
+  const errorName = errorNameOf(path);
   const error = (description: string): JsonSchema => ({ description, content: json(ref(errorName)) });
   return {
     '200': {
@@ -176,7 +183,11 @@ function responses(route: MountedRoute): Operation['responses'] {
       content:
         otherType !== undefined
           ? { [otherType]: { schema: ref(answer) } }
-          : { ...json(ref(answer)), ...(chunk === null ? {} : { 'text/event-stream': events(chunk) }) },
+          : {
+              ...json(ref(answer)),
+              ...(chunk === null ? {} : { 'text/event-stream': events(chunk) }),
+              ...(answer === 'Inference' ? { 'application/octet-stream': { schema: tensors } } : {}),
+            },
     },
     ...(answersUnready ? { '503': { description: 'Not ready', content: json(ref(answer)) } } : {}),
     '4XX': error('The server refuses the request: the error says what to send instead'),
@@ -185,6 +196,11 @@ function responses(route: MountedRoute): Operation['responses'] {
       ? {}
       : { '5XX': error('The service cannot answer at the moment: the error says whether to retry') }),
   };
+}
+
+function errorNameOf(path: string): string {
+  if (isInferencePath(path)) return 'InferenceError';
+  return isAnthropicPath(path) ? 'AnthropicError' : 'Error';
 }
 
 /** One event; OpenAPI 3.1 cannot describe a stream of events. */

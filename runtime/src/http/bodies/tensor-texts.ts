@@ -1,4 +1,4 @@
-// Texts behind the JSON of a body, as KServe's and Triton's clients send tensors: a header says where the JSON ends, each
+// Texts behind the JSON of a body or of an answer, as KServe's and Triton's clients send tensors: a header says where the JSON ends, each
 // input how many of the bytes behind it are its own, and each text of them follows its length in four bytes.
 // https://kserve.github.io/website/docs/concepts/architecture/data-plane/v2-protocol/binary-tensor-data-extension
 
@@ -8,7 +8,8 @@ import { ApiError } from '../../request/body/api-error.js';
 import type { Fields } from '../../request/body/field-table.js';
 import { maxTexts } from '../../request/fields/infer-fields.js';
 
-const header = 'Inference-Header-Content-Length';
+/** Where the JSON ends. */
+export const header = 'Inference-Header-Content-Length';
 const lengthBytes = 4;
 
 /**
@@ -44,6 +45,17 @@ export function withTexts(body: object, tail: Buffer): object {
   const read = list.map((input, index) => placed(input, `inputs.${String(index)}`));
   if (at < tail.length) throw refusal(`${String(tail.length - at)} bytes after the JSON belong to no input`);
   return { ...body, inputs: read };
+}
+
+/** The bytes of a tensor of texts. */
+export function bytesOf(texts: readonly string[]): Buffer {
+  return Buffer.concat(
+    texts.flatMap((text) => {
+      const length = Buffer.alloc(lengthBytes);
+      length.writeUInt32LE(Buffer.byteLength(text));
+      return [length, Buffer.from(text)];
+    }),
+  );
 }
 
 function textsOf(bytes: Buffer, place: string): readonly string[] {

@@ -1,11 +1,12 @@
-// Errors of routes as OpenAI's error body, or as Anthropic's on its own routes. What is not a known error is logged whole
+// Errors of routes as OpenAI's error body, or on the routes of other protocols as theirs. What is not a known error is logged whole
 // and answered without its inside.
 
-import { isAnthropicPath } from '@llmservice/crds';
+import { isAnthropicPath, isInferencePath } from '@llmservice/crds';
 import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../../log/logger.js';
 import { ApiError } from '../../request/body/api-error.js';
 import { anthropicError } from '../api/anthropic-error.js';
+import { inferenceError } from '../api/inference-error.js';
 import { asApiError } from '../generation/generation.js';
 import { recordOf } from '../access/request-record.js';
 
@@ -25,9 +26,14 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
     if (apiError.code === 'request_cancelled') response.setHeader('x-should-retry', 'false');
     if (apiError.code === 'invalid_api_key') response.setHeader('www-authenticate', 'Bearer');
     const id = response.getHeader('request-id')?.toString() ?? null;
-    response
-      .status(apiError.status)
-      .json(isAnthropicPath(request.path) ? anthropicError(apiError, id) : apiError.body);
+    response.status(apiError.status);
+    if (isInferencePath(request.path)) {
+      // KServe's client reads the text of exactly this type, to which express would add the character set.
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(inferenceError(apiError)));
+      return;
+    }
+    response.json(isAnthropicPath(request.path) ? anthropicError(apiError, id) : apiError.body);
   };
 }
 

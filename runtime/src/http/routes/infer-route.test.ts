@@ -75,7 +75,7 @@ test.each<[body: object, param: string, message: string]>([
   const { status, answer } = await ask(body);
   expect([status, answer]).toMatchObject([
     400,
-    { error: { param, message: expect.stringContaining(message) } },
+    { error: expect.stringContaining(message), code: expect.any(String), param },
   ]);
   expect(server.engine.requests).toEqual([]);
 });
@@ -136,10 +136,102 @@ describe('texts behind the JSON, as KServe clients send tensors', () => {
   ])('are refused: %j', async (json, tail, jsonBytes, message) => {
     expect(await send(json, tail, jsonBytes)).toMatchObject({
       status: 400,
-      answer: { error: { message: expect.stringContaining(message) } },
+      answer: { error: expect.stringContaining(message), code: 'invalid_request' },
     });
     expect(server.engine.requests).toEqual([]);
   });
+});
+
+/** As tritonclient reads them: text and number of bytes of each, then the texts. */
+function readTensors(tail: Buffer, sizes: readonly number[]): string[][] {
+  let at = 0;
+  return sizes.map((bytes) => {
+    const texts: string[] = [];
+    for (const end = at + bytes; at < end;) {
+      const length = tail.readUInt32LE(at);
+      texts.push(tail.toString('utf8', at + 4, at + 4 + length));
+      at += 4 + length;
+    }
+    return texts;
+  });
+}
+
+describe('outputs behind the JSON', () => {
+  const asked = { inputs: [textsOf('x', 'y')] };
+  const thought = { enable_thinking: true };
+  const binary = { binary_data: true };
+  const said = ['I look.\n', 'I look.\n'];
+  const why = ['Which city?', 'Which city?'];
+
+  test.each<[more: object, listed: object, behind: readonly (readonly string[])[]]>([
+    [{ parameters: { binary_data_output: true } }, {}, [said, why]],
+    [{ outputs: [{ name: 'text_output', parameters: binary }] }, {}, [said]],
+    [{ outputs: [{ name: 'reasoning', parameters: binary }] }, {}, [why]],
+    [
+      { outputs: [{ name: 'reasoning' }, { name: 'text_output', parameters: binary }] },
+      { reasoning: why },
+      [said],
+    ],
+    [
+      {
+        parameters: { binary_data_output: true },
+        outputs: [{ name: 'reasoning', parameters: { binary_data: false } }, { name: 'text_output' }],
+      },
+      { reasoning: why },
+      [said],
+    ],
+    [
+      { parameters: { binary_data_output: false }, outputs: [{ name: 'text_output' }] },
+      { text_output: said },
+      [],
+    ],
+  ])('with %j', async (more, listed, behind) => {
+    server.script = scriptOf(
+      ScriptedServer.markers.thinkBegin,
+      'Which city?',
+      ScriptedServer.markers.thinkEnd,
+      'I look.\n',
+    );
+    const parameters = { ...thought, ...('parameters' in more ? (more.parameters as object) : {}) };
+    const response = await server.post(path, { ...asked, ...more, parameters });
+    const body = Buffer.from(await response.arrayBuffer());
+    const header = response.headers.get('inference-header-content-length');
+    const type = response.headers.get('content-type');
+    const isBinary = behind.length > 0;
+    expect([response.status, type]).toEqual([
+      200,
+      isBinary ? 'application/octet-stream' : 'application/json; charset=utf-8',
+    ]);
+    const jsonBytes = header === null ? body.length : Number(header);
+    const { outputs } = JSON.parse(body.toString('utf8', 0, jsonBytes)) as {
+      outputs: {
+        name: string;
+        shape: number[];
+        data?: string[];
+        parameters?: { binary_data_size: number };
+      }[];
+    };
+    const inJson = outputs.filter(({ data }) => data !== undefined).map(({ name, data }) => [name, data]);
+    expect(Object.fromEntries(inJson)).toEqual(listed);
+    const sizes = outputs.flatMap(({ parameters: own }) => own?.binary_data_size ?? []);
+    expect(readTensors(body.subarray(jsonBytes), sizes)).toEqual(behind);
+    expect(outputs.every(({ shape }) => shape.join() === '2')).toBe(true);
+  });
+});
+
+test('errors are a text, of exactly the type that KServe’s client reads', async () => {
+  for (const [url, code] of [
+    ['/v2/models/other/infer', 'model_not_found'],
+    ['/v2/models/tiny/surprise', 'route_not_found'],
+  ] as const) {
+    const response = await server.post(url, { inputs: [textsOf('x')] });
+    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/json']);
+    expect(await response.json()).toEqual({
+      error: expect.any(String),
+      code,
+      param: code === 'model_not_found' ? 'model' : null,
+    });
+  }
 });
 
 test('takes the name of a model that KServe clients repeat in the body', async () => {
@@ -147,7 +239,7 @@ test('takes the name of a model that KServe clients repeat in the body', async (
   expect(await ask(body)).toMatchObject({ status: 200, answer: { model_name: 'tiny' } });
   expect(await ask({ ...body, model_name: 'other' })).toMatchObject({
     status: 404,
-    answer: { error: { code: 'model_not_found', message: expect.stringContaining('"other"') } },
+    answer: { error: expect.stringContaining('"other"'), code: 'model_not_found', param: 'model' },
   });
 });
 

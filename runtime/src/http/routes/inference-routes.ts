@@ -7,7 +7,7 @@ import { resolveName } from '../replica/served-model.js';
 import type { ServerParts } from '../replica/server-parts.js';
 
 export const inferenceServerRoute: RequestHandler = (_request, response) => {
-  response.json({ name: 'llmservice', version, extensions: [] });
+  response.json({ name: 'llmservice', version, extensions: ['binary_tensor_data'] });
 };
 
 export function inferenceModelRoute({ names }: ServerParts): RequestHandler {

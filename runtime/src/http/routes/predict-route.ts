@@ -23,7 +23,7 @@ export function predictRoute(parts: ServerParts): RequestHandler {
     const head = { id: newId('predict-'), model: modelName };
     await answerTexts(parts, { request, response }, head, texts, (choices) => {
       const predictions = choices.map((choice) => prediction(choice, modelName));
-      return instances === null ? (predictions[0] ?? {}) : { predictions };
+      response.json(instances === null ? (predictions[0] ?? {}) : { predictions });
     });
   };
 }
@@ -41,7 +41,7 @@ export async function answerTexts(
   { request, response }: { readonly request: Request; readonly response: Response },
   head: Omit<AccountedRequest, 'route'>,
   texts: readonly Text[],
-  bodyOf: (choices: readonly WholeChoice[]) => object,
+  send: (choices: readonly WholeChoice[]) => void,
 ): Promise<void> {
   const { metrics, now } = parts;
   const serving = parts.lifecycle.requireServing();
@@ -61,7 +61,7 @@ export async function answerTexts(
       })),
     );
     const started = await Generation.start(asked, context);
-    response.json(bodyOf(await Promise.all(started.map(readWhole))));
+    send(await Promise.all(started.map(readWhole)));
   });
 }
 

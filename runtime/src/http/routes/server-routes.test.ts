@@ -106,7 +106,11 @@ test('KServe’s clients read that it lives and is ready', async () => {
   expect(await bodyOf('/v2/health/live')).toEqual({ live: true });
   expect(await bodyOf('/v2/health/ready')).toMatchObject({ ready: true, state: 'serving' });
   expect(await bodyOf('/')).toMatchObject({ status: 'alive' });
-  expect(await bodyOf('/v2')).toEqual({ name: 'llmservice', version: expect.any(String), extensions: [] });
+  expect(await bodyOf('/v2')).toEqual({
+    name: 'llmservice',
+    version: expect.any(String),
+    extensions: ['binary_tensor_data'],
+  });
   expect(await bodyOf('/v2/models/small')).toMatchObject({
     name: 'small',
     platform: 'llmservice',

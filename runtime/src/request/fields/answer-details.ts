@@ -1,33 +1,47 @@
 // What an answer is to report with its text: log probabilities, the prompt, token ids.
 
-import { boolean } from '../body/field-schemas.js';
+import { boolean, is, never } from '../body/field-schemas.js';
 import { openAi, type FieldTable, type TableValues, type ValuesOf } from '../body/field-table.js';
 import { violationAt, type Violation } from '../body/violation.js';
 import { omitsReasoning, type ThinkingFields } from './thinking.js';
 
 /** vLLM's -1 asks for the whole vocabulary, of each token. */
-const alternatives = {
-  type: 'integer',
-  minimum: 0,
-  maximum: 20,
-  description: '0 to 20 alternatives are reported, and never the whole vocabulary (-1)',
-} as const;
+const alternatives = <const Instead extends string>(instead: Instead) =>
+  ({
+    type: 'integer',
+    minimum: 0,
+    maximum: 20,
+    description: `0 to 20 alternatives are reported, and never the whole vocabulary (-1): send ${instead}`,
+  }) as const;
+const ofAnswers = alternatives(
+  '20 at most, or on chat and completions the ids in question as logprob_token_ids',
+);
 
 export const detailFields = {
-  prompt_logprobs: { routes: openAi, schema: alternatives },
+  prompt_logprobs: { routes: openAi, schema: alternatives('20 at most') },
   return_token_ids: { routes: openAi, schema: boolean },
   return_tokens_as_token_ids: { routes: openAi, schema: boolean },
   include_reasoning: { routes: ['chat'], schema: boolean },
 } as const satisfies FieldTable;
 
 export const alternativesFields = {
-  top_logprobs: { routes: ['chat', 'responses'], schema: alternatives },
+  top_logprobs: { routes: ['chat', 'responses'], schema: ofAnswers },
 } as const satisfies FieldTable;
 
 /** chat: a switch with top_logprobs; completions: the number itself. */
 export const logprobsOf = {
   chat: { logprobs: boolean },
-  completions: { logprobs: alternatives },
+  completions: { logprobs: ofAnswers },
+} as const;
+
+const elsewhere =
+  'log probabilities are reported by /v1/completions (logprobs: 5) and by /v1/chat/completions (logprobs: true, top_logprobs: 5)';
+
+/** Of routes that report none, and of those that call them otherwise. */
+export const unreportedDetails = {
+  logprobs: { ...is(false), description: elsewhere },
+  top_logprobs: { ...is(0), description: elsewhere },
+  prompt_logprobs: { ...never, description: elsewhere },
 } as const;
 
 /** Of completions. */

@@ -2,6 +2,7 @@
 // values of the others that ask for nothing.
 
 import { boolean, is, needs, never, nullableBoolean, nullableText, text } from '../body/field-schemas.js';
+import { unreportedDetails } from './answer-details.js';
 import { input } from './responses-input.js';
 import { toolChoice, tools } from './responses-tools.js';
 import { verbosities } from './scheduling.js';
@@ -90,5 +91,6 @@ export const refusedResponsesFields = {
   image: is({}, { context_compression: 'auto' }, { context_compression: 'disabled' }),
   background_options: is({}, { completion_window: 'soonest' }),
   enable_response_messages: { enum: [false] },
+  prompt_logprobs: unreportedDetails.prompt_logprobs,
   ...servedAnyway,
 } as const;

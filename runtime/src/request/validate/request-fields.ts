@@ -11,7 +11,13 @@ import type {
   ValueOf,
   ValuesOf,
 } from '../body/field-table.js';
-import { alternativesFields, detailFields, echoField, logprobsOf } from '../fields/answer-details.js';
+import {
+  alternativesFields,
+  detailFields,
+  echoField,
+  logprobsOf,
+  unreportedDetails,
+} from '../fields/answer-details.js';
 import { formatFields, schemaField } from '../fields/answer-format.js';
 import { batchFields, refusedBatchFields } from '../fields/batch-fields.js';
 import { bestOf, choiceFields, seedFields } from '../fields/choices.js';
@@ -181,6 +187,7 @@ export const refusedFields: Readonly<Record<string, JsonSchema>> = {
   spaces_between_special_tokens: is(true),
   return_token_ids: is(false),
   return_tokens_as_token_ids: is(false),
+  ...unreportedDetails,
   dimensions: never,
   ...servedAnyway,
 };
