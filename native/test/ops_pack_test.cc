@@ -100,6 +100,9 @@ TEST(Pack, UnquantizedPartsAreRoundedToWhatIsKept) {
 TEST(Pack, HoldsF16AsItIsAndTakesWhatItsTypeTakes) {
   const auto backend = make_cpu_backend({.threads = 1});
   EXPECT_EQ(pack(*backend, random_matrix(DType::kF16, 64, 128, 1))->bytes, 64u * 128 * 2);
+  // Pairs of columns, the last one with room for a second; and a float for each row.
+  EXPECT_EQ(pack(*backend, random_matrix(DType::kBF16, 65, 127, 1))->bytes, 128u * 128 * 2);
+  EXPECT_EQ(pack(*backend, random_matrix(DType::kF8E4M3, 65, 127, 1, Scaling::kRow))->bytes, 128u * (128 + 4));
   EXPECT_EQ(pack(*backend, random_matrix(DType::kI8, 65, 128, 1, Scaling::kRow))->bytes, 128u * (128 + 4));
   EXPECT_EQ(pack(*backend, random_matrix(DType::kQ8_0, 65, 64, 1))->bytes, 128u * 2 * 34);
   EXPECT_EQ(pack(*backend, random_matrix(DType::kQ4_K, 65, 256, 1))->bytes, 128u * (128 + 20));

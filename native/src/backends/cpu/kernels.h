@@ -21,9 +21,16 @@ constexpr int kMaxAttentionRows = 64;  // (row, query head) pairs of one attenti
 // Floats of scratch that multiply_panel wants: a widened K block and six rows of partial sums.
 constexpr int64_t kPanelScratch = (kDepthBlock + 6) * kPanelRows;
 
-// 64 outputs of a packed matrix: weights (depth, 64); scales null, (ceil(depth / 128), 64) or, for all
-// depths, (64). Of four-bit codes, weights are (depth / 8, 64) words of eight columns. `shared` is what
-// groups of columns share: kF4E2M1 (depth / 16, 64) e4m3 scales; block types as packed_blocks.h says.
+// Columns of one output that lie side by side. Pairs are what dot-product instructions take as one lane, and
+// lanes of floats take them apart with a shift; a last odd column has a zero beside it.
+constexpr int64_t columns_together(DType held) {
+  return held == DType::kBF16 || held == DType::kF8E4M3 ? 2 : 1;
+}
+
+// 64 outputs of a packed matrix: weights (depth, 64), of kBF16 and kF8E4M3 (ceil(depth / 2), 64, 2); scales
+// null, (ceil(depth / 128), 64) or, for all depths, (64). Of four-bit codes, weights are (depth / 8, 64) words
+// of eight columns. `shared` is what groups of columns share: kF4E2M1 (depth / 16, 64) e4m3 scales; block
+// types as packed_blocks.h says.
 struct PanelView {
   const std::byte* weights;
   const float* scales;

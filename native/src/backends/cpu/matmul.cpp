@@ -42,7 +42,7 @@ void CpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* ou
 
 void CpuBackend::gather(const Matrix& table, std::span<const int32_t> ids, float* out) {
   const auto& matrix = static_cast<const PackedMatrix&>(table);
-  // Neighbouring columns of a row lie a panel's width apart: a cache line each.
+  // Neighbouring columns of a row, or pairs of them, lie a panel's width apart: a cache line each.
   constexpr int64_t kLineFloats = 16;
   for_rows(static_cast<int64_t>(ids.size()), matrix.cols * kLineFloats, [&](int64_t i) {
     float* row = out + i * matrix.cols;

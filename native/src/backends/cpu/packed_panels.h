@@ -1,5 +1,6 @@
-// Rows of one type in panels of 64 outputs, K-major: for each k the 64 outputs' weights lie side by side (one
-// cache line in FP8), so that a vector holds 16 outputs and each output is its own chain over k.
+// Rows of one type in panels of 64 outputs, K-major: for each k, or each pair of them (columns_together), the
+// 64 outputs' weights lie side by side, so that a vector holds 16 outputs and each output is its own chain
+// over k.
 // checkpoint/src/weights/resident-weights.ts plans memory by the same rule: change both.
 #pragma once
 
@@ -23,8 +24,8 @@ class PackedPanels {
   DType held() const { return held_; }
   PanelView panel(int64_t index) const;
 
-  // First byte of weight (row, 0); (row, k + 1) lies 64 elements further. Four-bit codes: the word of columns
-  // 0..7; that of the next eight lies 64 words further.
+  // First byte of weight (row, 0); (row, k) lies element_of(k) elements further. Four-bit codes: the word of
+  // columns 0..7; that of the next eight lies 64 words further.
   std::byte* weight(int64_t row) const;
   // Scale of (row, first K block), times what widening leaves out; the next block's lies 64 further.
   float* scale(int64_t row) const;
@@ -38,6 +39,8 @@ class PackedPanels {
 
  private:
   std::byte* shared(int64_t panel) const;
+  // Of one panel's weights.
+  int64_t panel_bytes() const;
 
   int64_t rows_;
   int64_t cols_;
@@ -47,6 +50,12 @@ class PackedPanels {
   AnonymousMemory scales_;
   AnonymousMemory shared_;
 };
+
+// Where column k of a row lies, in elements from the row's first.
+template <int64_t kTogether>
+constexpr int64_t element_of(int64_t k) {
+  return k / kTogether * kTogether * kPanelRows + k % kTogether;
+}
 
 // What the kernels' widening of FP8 and FP4 leaves out (see stage_fp8), and scales therefore carry.
 constexpr float widening_factor(DType held) {
