@@ -1,7 +1,7 @@
 // The engine on several tensor-parallel ranks: against transformers, against one rank, and against itself.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import type { Engine } from '@llmservice/native';
+import type { Engine, EngineOptions } from '@llmservice/native';
 import { cpuIsas } from '@llmservice/native';
 
 import { loadGolden, score } from './engine-driver.js';
@@ -18,7 +18,7 @@ import {
 
 jest.setTimeout(120_000);
 
-const isa = cpuIsas().at(-1) as 'portable' | 'avx512';
+const isa = cpuIsas().at(-1) as EngineOptions['isa'];
 
 describe.each([
   ['llama-bf16', 2],

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int64_t kWindowBytes = int64_t{16} << 20;
 
-// Copies `rows` row-major rows of `cols` into panel order, kTogether columns of a row side by side, converting
-// each element.
+// Copies `rows` row-major rows of `cols` into panel order, kTogether columns of a row side by side,
+// converting each element.
 template <int64_t kTogether, class From, class To, class Convert>
 void scatter(const From* from, int64_t rows, int64_t cols, To* to, Convert convert) {
   for (int64_t k = 0; k < cols; ++k) {
@@ -104,11 +104,13 @@ void pack_window(const MatrixPart& part, const std::byte* window, int64_t rows, 
 }
 
 // Packs a run of parts that are held in one type.
-PackedPanels pack_run(std::span<const MatrixPart> parts, DType held, std::vector<std::byte>& window,
-                      const std::function<void(uint64_t)>& on_bytes, ThreadPool& pool) {
+PackedPanels pack_run(std::span<const MatrixPart> parts, DType held, Activations activations,
+                      std::vector<std::byte>& window, const std::function<void(uint64_t)>& on_bytes,
+                      ThreadPool& pool) {
   int64_t rows = 0;
   for (const MatrixPart& part : parts) rows += part.rows;
-  PackedPanels panels(rows, parts.front().cols, held, parts.front().scaling);
+  PackedPanels panels(rows, parts.front().cols, held, parts.front().scaling,
+                      columns_together(held) == 2 ? activations : Activations::kFloat32);
   int64_t first_row = 0;
   for (const MatrixPart& part : parts) {
     const int64_t row_bytes = bytes_of(part.dtype, part.cols);
@@ -131,6 +133,7 @@ PackedPanels pack_run(std::span<const MatrixPart> parts, DType held, std::vector
 }  // namespace
 
 std::unique_ptr<PackedMatrix> pack_matrix(std::span<const MatrixPart> parts, DType keep,
+                                          Activations activations,
                                           const std::function<void(uint64_t)>& on_bytes, ThreadPool& pool) {
   std::vector<std::byte> window;
   std::vector<PackedPanels> runs;
@@ -140,7 +143,7 @@ std::unique_ptr<PackedMatrix> pack_matrix(std::span<const MatrixPart> parts, DTy
       return held_as(part.dtype, keep) != held || part.scaling != parts.front().scaling;
     });
     const auto count = static_cast<size_t>(end - parts.begin());
-    runs.push_back(pack_run(parts.first(count), held, window, on_bytes, pool));
+    runs.push_back(pack_run(parts.first(count), held, activations, window, on_bytes, pool));
     parts = parts.subspan(count);
   }
   return std::make_unique<PackedMatrix>(std::move(runs));

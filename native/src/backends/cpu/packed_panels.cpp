@@ -29,8 +29,8 @@ int64_t shared_panel_bytes(DType held, int64_t cols) {
 
 }  // namespace
 
-PackedPanels::PackedPanels(int64_t rows, int64_t cols, DType held, Scaling scaling)
-    : rows_(rows), cols_(cols), held_(held), scaling_(scaling) {
+PackedPanels::PackedPanels(int64_t rows, int64_t cols, DType held, Scaling scaling, Activations activations)
+    : rows_(rows), cols_(cols), held_(held), scaling_(scaling), activations_(activations) {
   const int64_t padded = panels() * kPanelRows;
   weights_ = AnonymousMemory(panels() * panel_bytes());
   if (has_scales(held)) scales_ = AnonymousMemory(padded * scale_blocks() * sizeof(float));
@@ -50,7 +50,8 @@ PanelView PackedPanels::panel(int64_t index) const {
           .scale_step = scaling_ == Scaling::kRow ? 0 : kPanelRows,
           .shared = shared_.bytes() > 0 ? shared(index) : nullptr,
           .depth = cols_,
-          .dtype = held_};
+          .dtype = held_,
+          .activations = activations_};
 }
 
 int64_t PackedPanels::panel_bytes() const {

@@ -13,7 +13,7 @@ namespace llmservice::cpu {
 class PackedPanels {
  public:
   // `held` is the type in memory; those that have scales apart have them as `scaling` says.
-  PackedPanels(int64_t rows, int64_t cols, DType held, Scaling scaling);
+  PackedPanels(int64_t rows, int64_t cols, DType held, Scaling scaling, Activations activations);
 
   int64_t rows() const { return rows_; }
   int64_t cols() const { return cols_; }
@@ -22,6 +22,7 @@ class PackedPanels {
   // K blocks that have a scale of their own.
   int64_t scale_blocks() const;
   DType held() const { return held_; }
+  Activations activations() const { return activations_; }
   PanelView panel(int64_t index) const;
 
   // First byte of weight (row, 0); (row, k) lies element_of(k) elements further. Four-bit codes: the word of
@@ -46,6 +47,7 @@ class PackedPanels {
   int64_t cols_;
   DType held_;
   Scaling scaling_;
+  Activations activations_;
   AnonymousMemory weights_;
   AnonymousMemory scales_;
   AnonymousMemory shared_;
