@@ -1,7 +1,7 @@
 // The engine against transformers, on random-weight models of every architecture and format; and against itself:
-// how steps are cut, who runs alongside a sequence and preemption must not change a single bit. Instruction families give the
-// same bits (the native tests show it op by op), so that the fast run compares bits in the best one, and of every
-// architecture in the others.
+// how steps are cut, who runs alongside a sequence and preemption must not change a single bit. Instruction families that
+// round activations alike give the same bits (the native tests show it op by op), so that the fast run compares bits in the
+// best one, and of every architecture in the others.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
