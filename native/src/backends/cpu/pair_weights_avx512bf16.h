@@ -41,8 +41,9 @@ struct E4m3Bytes {
 constexpr uint32_t bf16_of_e4m3(uint32_t magnitude) {
   const uint32_t exponent = magnitude >> 3;
   const uint32_t mantissa = magnitude & 7;
-  if (magnitude == 0x7f) return 0x7fc0;                                     // NaN
-  if (exponent != 0) return (exponent + 127 - 7 - 8) << 7 | mantissa << 4;  // bias 7 becomes 127
+  if (magnitude == 0x7f) return 0x7fc0;  // NaN
+  // Bias 7 becomes 127, less the 8 of the division.
+  if (exponent != 0) return (exponent + 127 - 7 - 8) << 7 | mantissa << 4;
   if (mantissa == 0) return 0;
   // mantissa · 2^-17: its highest bit becomes the implicit one.
   const uint32_t top = mantissa >= 4 ? 2 : mantissa >= 2 ? 1 : 0;
