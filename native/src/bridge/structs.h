@@ -103,10 +103,11 @@ enum class CollectivesChoice : uint8_t { kAuto, kOwn, kLibrary };
 template <>
 inline constexpr std::array<const char*, 3> kNames<CollectivesChoice>{"auto", "own", "library"};
 
-enum class CpuIsa : uint8_t { kAuto, kPortable, kAvx512, kAvx512bf16 };
+enum class CpuIsa : uint8_t { kAuto, kPortable, kAvx2, kAvx512, kAvx512bf16 };
 
 template <>
-inline constexpr std::array<const char*, 4> kNames<CpuIsa>{"auto", "portable", "avx512", "avx512bf16"};
+inline constexpr std::array<const char*, 5> kNames<CpuIsa>{"auto", "portable", "avx2", "avx512",
+                                                           "avx512bf16"};
 
 // One rank's place in a tensor-parallel group on this machine.
 struct RankPlace {

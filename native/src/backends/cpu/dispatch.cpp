@@ -9,6 +9,9 @@ namespace {
 bool runs_anywhere() { return true; }
 
 #if defined(__x86_64__)
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+}
 bool has_avx512() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
@@ -17,6 +20,7 @@ bool has_avx512bf16() {
   return has_avx512() && __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vbmi");
 }
 #else
+bool has_avx2() { return false; }
 bool has_avx512() { return false; }
 bool has_avx512bf16() { return false; }
 #endif
@@ -29,6 +33,7 @@ struct Family {
 
 // Best last.
 constexpr Family kFamilies[] = {{"portable", runs_anywhere, portable_kernels},
+                                {"avx2", has_avx2, avx2_kernels},
                                 {"avx512", has_avx512, avx512_kernels},
                                 {"avx512bf16", has_avx512bf16, avx512bf16_kernels}};
 

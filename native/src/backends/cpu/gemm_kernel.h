@@ -81,8 +81,11 @@ void multiply_many_rows(const PanelView& panel, const float* x, int64_t x_stride
     const float* scale = block_scales(panel, block);
     for (int first = 0; first < rows; first += kBlockRows) {
       const int count = rows - first < kBlockRows ? rows - first : kBlockRows;
-      product_rows<L, false, 4>({x + first * x_stride + begin, x_stride, 1}, {widened, kPanelRows}, depth,
-                                {partial, kPanelRows}, count);
+      for (int j = 0; j < kPanelRows; j += L::kBlockVectors * L::kCount) {
+        product_rows<L, false, L::kBlockVectors>({x + first * x_stride + begin, x_stride, 1},
+                                                 {widened + j, kPanelRows}, depth, {partial + j, kPanelRows},
+                                                 count);
+      }
       for (int r = 0; r < count; ++r) {
         L sums[4];
         for (int j = 0; j < 4; ++j) sums[j] = L::load(partial + r * kPanelRows + L::kCount * j);
@@ -95,7 +98,7 @@ void multiply_many_rows(const PanelView& panel, const float* x, int64_t x_stride
 template <class L, class W>
 void multiply_weights(const PanelView& panel, const float* x, int64_t x_stride, int rows, float* scratch,
                       float* total) {
-  switch (rows) {
+  switch (rows <= L::kDirectRows ? rows : 0) {
     case 1:
       return multiply_few_rows<L, W, 1>(panel, x, x_stride, total);
     case 2:

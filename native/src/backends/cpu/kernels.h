@@ -138,6 +138,7 @@ struct Kernels {
 };
 
 const Kernels& portable_kernels();
+const Kernels& avx2_kernels();
 const Kernels& avx512_kernels();
 const Kernels& avx512bf16_kernels();
 // The table for "auto" or a family's name; EngineError if this machine cannot run it.

@@ -21,7 +21,7 @@ struct Dense {
   int64_t row_step;
 };
 
-constexpr int kBlockRows = 6;  // 6 × 4 accumulators, 4 operands and a broadcast fill 32 registers
+constexpr int kBlockRows = 6;  // beside L::kBlockVectors
 
 template <class L, bool kAccumulate, int R, int C>
 void product_block(Broadcast a, Dense b, int depth, Dense c) {
@@ -68,10 +68,11 @@ void product_rows(Broadcast a, Dense b, int depth, Dense c, int rows) {
 
 template <class L, bool kAccumulate>
 void product(Broadcast a, Dense b, int depth, Dense c, int rows, int cols) {
-  constexpr int kWide = 4 * L::kCount;
+  constexpr int kWide = L::kBlockVectors * L::kCount;
   int j = 0;
   for (; j + kWide <= cols; j += kWide) {
-    product_rows<L, kAccumulate, 4>(a, {b.data + j, b.row_step}, depth, {c.data + j, c.row_step}, rows);
+    product_rows<L, kAccumulate, L::kBlockVectors>(a, {b.data + j, b.row_step}, depth,
+                                                   {c.data + j, c.row_step}, rows);
   }
   for (; j < cols; j += L::kCount) {
     product_rows<L, kAccumulate, 1>(a, {b.data + j, b.row_step}, depth, {c.data + j, c.row_step}, rows);

@@ -10,6 +10,8 @@ namespace llmservice::cpu {
 
 struct Avx512Lanes {
   static constexpr int kCount = 16;
+  static constexpr int kBlockVectors = 4;  // 6 × 4 sums, 4 operands and a broadcast fill 32 registers
+  static constexpr int kDirectRows = 6;
   __m512 v;
 
   static __mmask16 first_lanes(int n) { return static_cast<__mmask16>((1u << n) - 1u); }

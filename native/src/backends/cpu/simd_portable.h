@@ -11,6 +11,8 @@ namespace llmservice::cpu {
 
 struct PortableLanes {
   static constexpr int kCount = 16;
+  static constexpr int kBlockVectors = 4;  // of a register block of products, beside six rows
+  static constexpr int kDirectRows = 6;    // up to which products widen weights into registers
   float v[kCount];
 
   static PortableLanes set(float x) {
@@ -203,6 +205,5 @@ inline void transpose(PortableLanes (&rows)[16]) {
     }
   }
 }
-inline void prefetch(const void* p) { __builtin_prefetch(p, 0, 2); }
 
 }  // namespace llmservice::cpu
