@@ -88,6 +88,19 @@ TEST(Pairs, AreNotUsedWhereWeightsAreKeptInFloat32) {
   }
 }
 
+TEST(Pairs, RoundActivationsToNearestTiesToEven) {
+  StoredMatrix w{DType::kBF16, 64, 64, std::vector<std::byte>(64 * 64 * 2), {}, {}, {}};
+  const uint16_t one = float_to_bf16(1);
+  for (int64_t i = 0; i < 64; ++i) std::memcpy(&w.data[i * 65 * 2], &one, sizeof one);
+  std::vector<float> x = random_floats(64, 9);
+  for (int64_t i = 0; i < 32; ++i) x[i] = 1 + static_cast<float>(i) * 0x1p-9f;  // every fourth lies half-way
+  for (const auto& backend : backends_with_pairs()) {
+    std::vector<float> out(64);
+    backend->matmul(*pack(*backend, w), x.data(), 1, out.data());
+    for (int64_t i = 0; i < 64; ++i) ASSERT_EQ(out[i], bf16_to_float(float_to_bf16(x[i]))) << i;
+  }
+}
+
 // Activations that a sum cannot survive are seen, not lost in the rounding.
 TEST(Pairs, KeepActivationsThatAreNoNumbers) {
   const StoredMatrix w = random_matrix(DType::kBF16, 64, 200, 7);
