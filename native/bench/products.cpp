@@ -62,10 +62,11 @@ class Products {
                           .scaling = format.scaling};
     do {
       copies_.push_back(backend_->pack({&part, 1}, DType::kBF16, [](uint64_t) {}));
-    } while (static_cast<int64_t>(copies_.size() * copies_[0]->bytes) < kStreamedBytes);
+    } while (packed_bytes() < kStreamedBytes);
   }
 
   int64_t bytes() const { return static_cast<int64_t>(copies_[0]->bytes); }
+  int64_t packed_bytes() const { return bytes() * static_cast<int64_t>(copies_.size()); }
   // As many copies as make a sample long enough.
   int64_t copies(int64_t rows) const {
     const auto all = static_cast<int64_t>(copies_.size());
@@ -108,7 +109,13 @@ void report_format(const Format& format, const std::vector<std::string>& isas, i
   std::vector<std::byte> stored(bytes_of(format.dtype, kOutputs * kDepth));
   fill(format.dtype, stored);
   std::vector<Products> families;
-  for (const std::string& isa : isas) families.emplace_back(isa.c_str(), format, stored);
+  double packed = 0;  // bytes
+  const double seconds_packing = seconds_of([&] {
+    for (const std::string& isa : isas) {
+      packed += static_cast<double>(families.emplace_back(isa.c_str(), format, stored).packed_bytes());
+    }
+  });
+  std::printf("%-10s packed at %.2f GB/s\n", format.name, packed / seconds_packing / 1e9);
   const std::vector<float> x(kMostRows * kDepth, 0.37f);
   std::vector<float> out(kMostRows * kOutputs);
   for (const int64_t rows : kRows) {
