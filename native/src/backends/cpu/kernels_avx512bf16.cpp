@@ -29,6 +29,28 @@ struct Block {
   float* total;         // (rows, 64)
 };
 
+// total (R, 64) += sums · scales; without scales a plain sum.
+template <int R, int kSums>
+void add_sums(const __m512 (&sums)[R][kSums], const float* scales, float* total) {
+  if (scales == nullptr) {
+    for (int r = 0; r < R; ++r) {
+      for (int j = 0; j < kSums; ++j) {
+        float* const to = total + r * kPanelRows + 16 * j;
+        _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), sums[r][j]));
+      }
+    }
+    return;
+  }
+  __m512 scale[kSums];
+  for (int j = 0; j < kSums; ++j) scale[j] = _mm512_loadu_ps(scales + 16 * j);
+  for (int r = 0; r < R; ++r) {
+    for (int j = 0; j < kSums; ++j) {
+      float* const to = total + r * kPanelRows + 16 * j;
+      _mm512_storeu_ps(to, _mm512_fmadd_ps(sums[r][j], scale[j], _mm512_loadu_ps(to)));
+    }
+  }
+}
+
 template <class W, int R>
 void multiply_pass(const Block& block) {
   constexpr int kHalves = R <= W::kWideRows ? 2 : 1;
@@ -52,17 +74,8 @@ void multiply_pass(const Block& block) {
         for (int j = 0; j < kSums; ++j) acc[r][j] = _mm512_dpbf16_ps(acc[r][j], column[j], value);
       }
     }
-    for (int r = 0; r < R; ++r) {
-      for (int j = 0; j < kSums; ++j) {
-        const int first = 32 * half + 16 * j;
-        float* const total = block.total + r * kPanelRows + first;
-        const __m512 before = _mm512_loadu_ps(total);
-        const __m512 after = block.scales != nullptr
-                                 ? _mm512_fmadd_ps(acc[r][j], _mm512_loadu_ps(block.scales + first), before)
-                                 : _mm512_add_ps(before, acc[r][j]);
-        _mm512_storeu_ps(total, after);
-      }
-    }
+    add_sums<R, kSums>(acc, block.scales != nullptr ? block.scales + 32 * half : nullptr,
+                       block.total + 32 * half);
   }
 }
 
