@@ -63,6 +63,10 @@ void multiply_pass(const Block& block) {
     }
     const std::byte* at = block.weights + half * W::kHalfBytes;
     for (int p = 0; p < block.pairs; ++p, at += 2 * W::kHalfBytes) {
+      // Both halves of a pair lie together: the first sweep fetches them for the second.
+      for (int line = 0; half == 0 && line < 2 * W::kHalfBytes && W::kAhead > 0; line += 64) {
+        __builtin_prefetch(at + W::kAhead + line, 0, 3);
+      }
       __m512bh column[kSums];
       for (int h = 0; h < kHalves; ++h) {
         weights.load(at + h * W::kHalfBytes, column[2 * h], column[2 * h + 1]);
@@ -107,7 +111,7 @@ void widen_block(const std::byte* weights, int pairs, float* out) {
   for (int half = 0; half < 2 * pairs; ++half, to += 128) {
     __m512bh low;
     __m512bh high;
-    codes.widen(weights + half * Fp8Pairs::kHalfBytes, low, high);
+    codes.load(weights + half * Fp8Pairs::kHalfBytes, low, high);
     _mm512_store_si512(to, (__m512i)low);
     _mm512_store_si512(to + 64, (__m512i)high);
   }

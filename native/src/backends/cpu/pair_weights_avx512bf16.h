@@ -15,17 +15,14 @@ namespace {
 constexpr int64_t kPairsAhead = 2048;
 
 // BF16, as it lies. kAhead 0: whoever calls has fetched it.
-template <int64_t kAhead>
+template <int64_t kBytesAhead>
 struct Bf16Pairs {
+  static constexpr int64_t kAhead = kBytesAhead;
   static constexpr int64_t kHalfBytes = 128;  // of a pair of 32 outputs
   static constexpr int kMaxRows = 6;          // 6 × 4 sums, 4 weights and an activation fill 32 registers
   static constexpr int kWideRows = 6;         // up to which a pass takes all 64 outputs at once
 
   void load(const std::byte* at, __m512bh& low, __m512bh& high) const {
-    if constexpr (kAhead > 0) {
-      __builtin_prefetch(at + kAhead, 0, 3);
-      __builtin_prefetch(at + kAhead + 64, 0, 3);
-    }
     low = (__m512bh)_mm512_loadu_si512(at);
     high = (__m512bh)_mm512_loadu_si512(at + 64);
   }
@@ -65,16 +62,12 @@ constexpr E4m3Bytes kE4m3Bytes = make_e4m3_bytes();
 // then interleave within 128-bit lanes; the codes' order before makes up for that.
 class Fp8Pairs {
  public:
+  static constexpr int64_t kAhead = kPairsAhead;
   static constexpr int64_t kHalfBytes = 64;
   static constexpr int kMaxRows = 8;   // 8 × 2 sums, 2 weights, an activation and the tables
   static constexpr int kWideRows = 4;  // 4 × 4 sums and 4 weights leave room for them too
 
   void load(const std::byte* at, __m512bh& low, __m512bh& high) const {
-    __builtin_prefetch(at + kPairsAhead, 0, 3);
-    widen(at, low, high);
-  }
-
-  void widen(const std::byte* at, __m512bh& low, __m512bh& high) const {
     const __m512i codes = _mm512_permutexvar_epi64(order_, _mm512_loadu_si512(at));
     const __m512i lower = _mm512_permutex2var_epi8(low_[0], codes, low_[1]);
     const __m512i magnitude = _mm512_permutex2var_epi8(high_[0], codes, high_[1]);
