@@ -13,10 +13,10 @@ struct Shape {
 };
 
 // Each row count up to eight has a kernel of its own, the next go by blocks of six or eight with every
-// remainder, products of pairs change their way beyond 16, and tiles have at most 192 rows.
-constexpr int64_t kRowCounts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 17, 64, 192, 193, 203};
+// remainder, products of pairs change their way beyond 16 and others beyond 24, tiles have at most 192 rows.
+constexpr int64_t kRowCounts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 17, 24, 25, 64, 192, 193, 203};
 // Rows are cut into tiles whatever the columns: for the deepest matrices, the kernels and remainders do.
-constexpr int64_t max_rows(int64_t k) { return k > 1024 ? 17 : 203; }
+constexpr int64_t max_rows(int64_t k) { return k > 1024 ? 25 : 203; }
 
 class MatmulTest : public ::testing::TestWithParam<Shape> {};
 
