@@ -12,12 +12,19 @@ namespace {
 constexpr int64_t kWindowBytes = int64_t{16} << 20;
 
 // Copies `rows` row-major rows of `cols` into panel order, kTogether columns of a row side by side,
-// converting each element.
+// converting each element. A line of each row at a time: rows often lie a power of two apart, where few fit
+// in cache.
 template <int64_t kTogether, class From, class To, class Convert>
 void scatter(const From* from, int64_t rows, int64_t cols, To* to, Convert convert) {
-  for (int64_t k = 0; k < cols; ++k) {
-    To* column = to + element_of<kTogether>(k);
-    for (int64_t r = 0; r < rows; ++r) column[r * kTogether] = convert(from[r * cols + k]);
+  constexpr int64_t kLine = 64 / sizeof(From);
+  From lines[kPanelRows][kLine];
+  for (int64_t first = 0; first < cols; first += kLine) {
+    const int64_t count = std::min(kLine, cols - first);
+    for (int64_t r = 0; r < rows; ++r) std::copy_n(from + r * cols + first, count, lines[r]);
+    for (int64_t k = 0; k < count; ++k) {
+      To* column = to + element_of<kTogether>(first + k);
+      for (int64_t r = 0; r < rows; ++r) column[r * kTogether] = convert(lines[r][k]);
+    }
   }
 }
 
