@@ -50,10 +50,11 @@ const folders = {
     access: ['api'], // who is let in, how many at once, and the record of each request
     bodies: ['access'], // bodies as they come: bounded, held, parsed
     'stored-responses': [], // responses that clients come back for
-    replica: ['access', 'bodies', 'stored-responses'], // what this replica serves and does, and what routes share
+    batches: [], // files of requests, and what answers them
+    replica: ['access', 'bodies', 'stored-responses', 'batches'], // what this replica serves and does, and what routes share
     generation: ['replica'], // one generation or embedding, from prompt to end
     protocols: ['api', 'stored-responses', 'generation'], // answers as clients of OpenAI and Anthropic read them
-    routes: ['api', 'access', 'stored-responses', 'replica', 'generation', 'protocols'], // what answers each route
+    routes: ['api', 'access', 'bodies', 'stored-responses', 'batches', 'replica', 'generation', 'protocols'], // what answers each route
     server: ['replica'], // sockets: TLS, limits, the graceful end
   },
 };

@@ -155,6 +155,18 @@ INSTANTIATE_TEST_SUITE_P(
                  }),
                  "cut the banned tokens"},
         PlanCase{"rule_min_tokens", admitting([](Admission& a) { a.rules.min_tokens = -1; }), "minTokens"},
+        PlanCase{"rule_reported_outside", admitting([](Admission& a) {
+                   a.sampling.top_logprobs = 0;
+                   a.rules.reported = {100};
+                 }),
+                 "outside the vocabulary"},
+        PlanCase{"rule_reported_many", admitting([](Admission& a) {
+                   a.sampling.top_logprobs = 0;
+                   a.rules.reported.assign(129, 3);
+                 }),
+                 "more than 128 reported"},
+        PlanCase{"rule_reported_alone", admitting([](Admission& a) { a.rules.reported = {3}; }),
+                 "reported tokens without topLogprobs"},
         PlanCase{"rule_good", admitting([](Admission& a) {
                    a.rules = {.biased = {4, 3},
                               .biases = {1, 2},

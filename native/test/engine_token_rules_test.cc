@@ -110,6 +110,22 @@ TEST(TokenRules, LogprobsAreThoseOfTheModel) {
   EXPECT_EQ(sampled->alternatives[0].token, 0);
 }
 
+TEST(TokenRules, ReportedTokensComeInPlaceOfTheLikeliest) {
+  const std::vector<float> logits{2, 0.5F, -1};
+  const TokenRules rules{.reported = {2, 0}};
+  const RulesAt at{.rules = rules, .generated = {}, .stop_tokens = {}};
+  Sampler sampler(3);
+  const auto sampled = sampler.sample(logits, {.top_logprobs = 1}, {}, 1, {}, &at);
+  EXPECT_EQ(sampled->token, 0);
+  ASSERT_EQ(sampled->alternatives.size(), 2U);
+  EXPECT_EQ(sampled->alternatives[0].token, 2);
+  EXPECT_NEAR(sampled->alternatives[0].logprob, -3.241309F, 1e-5);  // -1 - log(e^2 + e^0.5 + e^-1)
+  EXPECT_EQ(sampled->alternatives[1].token, 0);
+  EXPECT_EQ(sampled->alternatives[1].logprob, sampled->logprob);
+  EXPECT_EQ(sampler.score(logits, 1, 1)->alternatives.size(), 1U)
+      << "a prompt's token is among the likeliest";
+}
+
 TEST(TokenRules, ThatLeaveNoTokenLeaveNothingToSample) {
   const std::vector<float> logits{2, 0.5F, -1};
   const TokenRules rules{.allowed = {1}, .banned = {1}, .banned_ends = {1}};
@@ -160,7 +176,8 @@ class Ruled : public ::testing::TestWithParam<bool> {
                                   .biases = {-3, 1.5F},
                                   .banned = {said[2], said[3], said[9]},
                                   .banned_ends = {2, 3},
-                                  .min_tokens = 12},
+                                  .min_tokens = 12,
+                                  .reported = {2, 0}},
                                  {said[5], said[6], 7}));
       std::vector<int32_t> allowed;
       for (int32_t id = slot; id < kVocab; id += 3) allowed.push_back(id);

@@ -61,6 +61,9 @@ The server admits a request that costs work before it reads the body. Each limit
 | Answers, and texts that are tokenized, rendered or counted, at once: \`engine.maxNumSeqs\` + \`server.maxWaiting\` | 503 \`queue_full\` |
 | A key's share of those answers: eight times what it leaves free | 429 \`rate_limit_exceeded\` |
 | [Stored responses](clients.md#stored-responses): \`server.storedResponses\` | the oldest of the key that stores most are deleted: 404 \`response_not_found\` |
+| [File](clients.md#batches): \`server.batches.maxFileBytes\` | 413 \`request_too_large\` |
+| Total size of files: \`server.batches.maxBytes\` | 503 \`server_busy\` |
+| A key's share of that total, and its batches that are not over: twice what it leaves free; 100 | 429 \`rate_limit_exceeded\` |
 | Tokens of a [key](keys.md#budgets) | 429 \`rate_limit_exceeded\` |
 | Time to tokenize, render or count a text: 60 s | 503 \`server_busy\` |
 

@@ -5,12 +5,15 @@ import { FailureError } from '@llmservice/crds';
 import { collectDefaultMetrics } from 'prom-client';
 import { AccessControl } from './access-control.js';
 import { AdminServer } from './admin-server.js';
+import { makeBatches } from './batches.js';
 import { bodyRoom } from './body-room.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
 import { readIfThere } from './engine/read-if-there.js';
 import type { ReplicaControl } from './http/admin-app.js';
 import { Admission } from './http/access/admission.js';
 import { makeApp } from './http/app.js';
+import { batchSender } from './http/batch-sender.js';
+import type { BatchService } from './http/batches/batch-service.js';
 import { LoopTurns } from './loop-turns.js';
 import { BodyBudget } from './http/bodies/body-budget.js';
 import { HttpServer } from './http/server/http-server.js';
@@ -50,6 +53,7 @@ export class Replica {
   private readonly delay: EventLoopDelay;
   private readonly cache: WeightsCache | null;
   private readonly stored: ReturnType<typeof makeResponseStore>;
+  private readonly batches: BatchService | null;
   private model: ModelRun | null = null;
   private boundPort = 0;
 
@@ -69,6 +73,8 @@ export class Replica {
     this.delay = new EventLoopDelay(metrics.registry, model.name, now);
     this.cache = makeWeightsCache(config, metrics.registry, logger);
     this.stored = makeResponseStore(config, logger);
+    const send = batchSender(() => this.parts);
+    this.batches = makeBatches(config, metrics, logger, this.lifecycle, send);
     this.control = new AccessControl(config, metrics, logger);
     this.observability = new Observability(
       metrics,
@@ -91,6 +97,7 @@ export class Replica {
       maxConnections: server.maxConnections,
       corsOrigins: server.corsOrigins,
       storedResponses: this.stored?.responses ?? null,
+      batches: this.batches,
       observers: this.observability.observers,
       recentErrors: this.observability.recentErrors,
       keepsTexts: server.requestLog !== null && server.requestLogText,
@@ -128,16 +135,20 @@ export class Replica {
     await this.observability.open();
     this.boundPort = await this.listen();
     this.logger.info('listening', { host: server.host, port: this.boundPort });
+    this.batches?.start();
     if (server.trustRemoteCode)
       this.logger.warn('TRUST_REMOTE_CODE is set, but code from a checkpoint is never run');
     try {
       await Promise.race([this.loadFirst(), this.watch(), this.untilStopped()]);
       this.logger.info('draining', { timeoutSeconds: engineConfig.drainTimeoutSeconds });
+      this.batches?.runner.leave();
       await this.http.drain(engineConfig.drainTimeoutSeconds * 1000);
     } catch (error) {
       if (error instanceof FailureError) this.lifecycle.fail(error.failure);
       throw error;
     } finally {
+      // What ran at the deadline has ended by then, and what was answered is stored.
+      await this.batches?.close();
       await this.model?.stop();
       await this.http.close();
       await this.admin?.close();

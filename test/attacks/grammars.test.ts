@@ -92,11 +92,14 @@ test('schemas that explode in time or memory end alone; choices are answered bes
       status === 400 ? { code: 'GrammarInvalid' } : { code: 'QueueTimeout', message: expect.any(String) };
     expect(error).toMatchObject(expected);
   }
-  expect(answers[0]!.error!.message).toMatch(
+  await noneCompiles();
+  // On a busy machine the first may have waited in vain beside the others; alone it has its turn.
+  const refused = answers[0]!.status === 400 ? answers[0]! : await ask({ guided_json: firstBomb });
+  expect(refused.error!.message).toMatch(
     /s of processor time, or .* s in all: make it smaller|MiB to compile: make it smaller/,
   );
   // What was refused is refused again without work.
-  expect(await ask({ guided_json: firstBomb })).toEqual(answers[0]);
+  expect(await ask({ guided_json: firstBomb })).toEqual(refused);
   await noneCompiles();
   expect(witness.faults).toEqual([]);
 });

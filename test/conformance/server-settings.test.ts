@@ -15,6 +15,13 @@ const everything = {
     cors: { origins: ['https://chat.example'] },
     trustRequestChatTemplate: true,
     storedResponses: { uri: 's3://chats/', maxBytes: 2 ** 26, maxCount: 100, maxAgeSeconds: 3600 },
+    batches: {
+      uri: 's3://batches/',
+      maxBytes: 2 ** 30,
+      maxFileBytes: 2 ** 26,
+      maxAgeSeconds: 86_400,
+      maxConcurrent: 8,
+    },
     maxWaiting: 0,
     mostUrgentPriority: -2,
     logLevel: 'debug',

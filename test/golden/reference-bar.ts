@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import type { Engine } from '@llmservice/native';
 
-import type { Job, Scores } from './engine-driver.js';
+import type { Generated, Job, Scores } from './engine-driver.js';
 import { greedy, run, score } from './engine-driver.js';
 import { type Bar, clearSteps, furthest, type Golden } from './golden-values.js';
 
@@ -17,32 +17,46 @@ export function job(slot: number, prompt: readonly number[], changes: Partial<Jo
 
 /** Greedy tokens and their logprobs are the reference's, up to the first close call. */
 export async function expectGreedyOfReference(engine: Engine, golden: Golden, bar: Bar): Promise<void> {
+  expectGreedy(await continuations(engine, golden), golden, bar);
+}
+
+/** The engine's greedy continuation of each prompt. */
+export async function continuations(engine: Engine, golden: Golden): Promise<Generated[]> {
+  const all: Generated[] = [];
+  for (const { prompt } of golden.greedy) all.push(...(await run(engine, [job(0, prompt)])));
+  return all;
+}
+
+export function expectGreedy(got: readonly Generated[], golden: Golden, bar: Bar): void {
   let compared = 0;
-  for (const wanted of golden.greedy) {
-    const [got] = await run(engine, [job(0, wanted.prompt)]);
+  golden.greedy.forEach((wanted, i) => {
     const steps = clearSteps(wanted, bar.close);
-    assert.deepEqual(got!.tokens.slice(0, steps), wanted.tokens.slice(0, steps));
-    assertNear(got!.logprobs, wanted.logprobs.slice(0, steps), bar.allowed);
+    assert.deepEqual(got[i]!.tokens.slice(0, steps), wanted.tokens.slice(0, steps));
+    assertNear(got[i]!.logprobs, wanted.logprobs.slice(0, steps), bar.allowed);
     compared += steps;
-  }
+  });
   const enough = bar.clearSteps;
   assert.ok(compared >= enough, `${compared} clear steps say little: ${enough} or more are wanted`);
 }
 
 /** 256 teacher-forced positions have the reference's logprobs and, where that is clear, its most likely tokens. */
-export async function expectScoresOfReference(
-  engine: Engine,
-  { teacherForced: { ids, argmax, margins, logprobs } }: Golden,
+export async function expectScoresOfReference(engine: Engine, golden: Golden, bar: Bar): Promise<Scores> {
+  const got = await score(engine, golden.teacherForced.ids, 512);
+  expectScores(got, golden, bar);
+  return got;
+}
+
+export function expectScores(
+  got: Scores,
+  { teacherForced: { argmax, margins, logprobs } }: Golden,
   { allowed, allowedMean, close }: Bar,
-): Promise<Scores> {
-  const got = await score(engine, ids, 512);
+): void {
   assert.equal(got.logprobs.length, 256);
   assertNear(got.logprobs, logprobs, allowed);
   const off = logprobs.reduce((sum, wanted, i) => sum + Math.abs(wanted - got.logprobs[i]!), 0) / 256;
   assert.ok(off < allowedMean, `logprobs are ${off} off on average; allowed are ${allowedMean}`);
   const clear = (_: number, i: number): boolean => margins[i]! >= close;
   assert.deepEqual(got.best.filter(clear), argmax.filter(clear));
-  return got;
 }
 
 function assertNear(got: readonly number[], wanted: readonly number[], allowed: number): void {

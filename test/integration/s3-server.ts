@@ -21,13 +21,15 @@ export class S3Server {
     private readonly program: string,
     private readonly folder: string,
     private readonly port: number,
+    private readonly keepsEtags: boolean,
   ) {}
 
-  static async start(): Promise<S3Server> {
+  /** @param keepsEtags as S3 does, which conditional writes need; the files' system must have extended attributes */
+  static async start({ keepsEtags = false } = {}): Promise<S3Server> {
     const [programs = ''] = toolFolders('versitygw');
     const folder = mkdtempSync(join(tmpdir(), 'llmservice-s3-'));
     mkdirSync(join(folder, 'data'));
-    const server = new S3Server(join(programs, 'versitygw'), folder, await freePort());
+    const server = new S3Server(join(programs, 'versitygw'), folder, await freePort(), keepsEtags);
     await server.resume();
     return server;
   }
@@ -63,7 +65,14 @@ export class S3Server {
   async resume(): Promise<void> {
     this.child = start(
       this.program,
-      ['--port', `127.0.0.1:${this.port}`, '--quiet', 'posix', '--nometa', join(this.folder, 'data')],
+      [
+        '--port',
+        `127.0.0.1:${this.port}`,
+        '--quiet',
+        'posix',
+        ...(this.keepsEtags ? [] : ['--nometa']),
+        join(this.folder, 'data'),
+      ],
       join(this.folder, 'versitygw.log'),
       { ROOT_ACCESS_KEY: s3Keys.accessKeyId, ROOT_SECRET_KEY: s3Keys.secretAccessKey },
     );

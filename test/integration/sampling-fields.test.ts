@@ -17,6 +17,7 @@ interface Choice {
     readonly tokens: string[];
     readonly token_logprobs: (number | null)[];
     readonly text_offset: number[];
+    readonly top_logprobs: Record<string, number>[];
   };
 }
 interface Answer {
@@ -151,6 +152,26 @@ describe('rules of single tokens', () => {
       code: 'GrammarInvalid',
       message: expect.stringContaining('leave no token'),
     });
+  });
+});
+
+describe('log probabilities of named tokens', () => {
+  test('are those that the likeliest have, of an answer with drafts too', async () => {
+    const asked = { logprobs: 3, return_tokens_as_token_ids: true };
+    const likeliest = (await ask(asked)).choices[0]!.logprobs.top_logprobs;
+    const names = Object.keys(likeliest[0]!);
+    const logprob_token_ids = names.map((name) => Number(name.slice('token_id:'.length)));
+    for (const replica of Object.values(replicas)) {
+      const { choices } = await askOne(replica, { ...asked, logprobs: 0, logprob_token_ids });
+      const named = choices[0]!.logprobs.top_logprobs;
+      expect(named).toHaveLength(likeliest.length);
+      expect(named[0]).toEqual(likeliest[0]);
+      named.forEach((each, i) => {
+        expect(Object.keys(each)).toEqual(expect.arrayContaining(names));
+        for (const [name, logprob] of Object.entries(each))
+          if (name in likeliest[i]!) expect(logprob).toBeCloseTo(likeliest[i]![name]!, 4);
+      });
+    }
   });
 });
 

@@ -4,6 +4,7 @@
 import { expect, test } from '@jest/globals';
 import { parseCheckpointConfig } from '../config/read-config.js';
 import { deviceWorkspaceBytes } from './device-workspace.js';
+import { withDraftHead } from '../weights/draft-head.js';
 import { rankWeightBytes } from '../weights/rank-weights.js';
 import { residentWeights } from '../weights/resident-weights.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
@@ -92,4 +93,31 @@ test.each([
     workspace: workspaceBytes(input),
     device: deviceWorkspaceBytes(input),
   }).toEqual({ weights, workspace, device });
+});
+
+/** The layer for multi-token prediction, as the native test's add_mtp() has it. */
+const mtp: Sizes = {
+  'mtp.fc.weight': [64, 128],
+  'mtp.pre_fc_norm_embedding.weight': [64],
+  'mtp.pre_fc_norm_hidden.weight': [64],
+  'mtp.norm.weight': [64],
+  ...shared('mtp.layers.0.'),
+  ...attention('mtp.layers.0.', 128),
+  'mtp.layers.0.self_attn.q_norm.weight': [16],
+  'mtp.layers.0.self_attn.k_norm.weight': [16],
+};
+
+test('hybrid with drafts, which read a head of their own', () => {
+  const entries = Object.entries({ ...hybrid, ...mtp }).map(([name, side]) => ({
+    name,
+    dtype: 'BF16',
+    shape: side,
+  }));
+  const held = residentWeights(entries as unknown as TensorEntry[], parseCheckpointConfig(hybridConfig), {
+    dtype: 'auto',
+    quantization: 'none',
+    speculative: { method: 'mtp', tokens: 3 },
+  });
+  const weights = rankWeightBytes(withDraftHead(held), { rank: 0, size: 1, kvHeads: 2, onGpu: true });
+  expect(weights).toBe(316_272);
 });

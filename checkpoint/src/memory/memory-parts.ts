@@ -5,6 +5,7 @@ import { mib } from '@llmservice/crds';
 import type { ModelShape } from '../config/model-shape.js';
 import { hostProcessBytes } from './host-processes.js';
 import { kvBytesPerToken, type KvCacheDtype } from './kv-cache.js';
+import { withDraftHead } from '../weights/draft-head.js';
 import { weightBytesByRank } from '../weights/rank-weights.js';
 import type { EngineDtype, ResidentWeights } from '../weights/resident-weights.js';
 import { sharedMemoryNeeded } from './shared-memory.js';
@@ -65,12 +66,9 @@ export function measure(input: MemoryPlanInput): MemoryParts {
   );
   const reserved = reservedBytes(input);
   const sharedMemory = sharedMemoryPerRank(input);
-  const byRank = weightBytesByRank(
-    input.weights,
-    input.tensor,
-    input.shape.kvHeads,
-    input.accelerator !== 'cpu',
-  );
+  const onGpu = input.accelerator !== 'cpu';
+  const held = onGpu && input.speculative.method === 'mtp' ? withDraftHead(input.weights) : input.weights;
+  const byRank = weightBytesByRank(held, input.tensor, input.shape.kvHeads, onGpu);
   const weights = Math.max(...byRank);
   const perSeq = stateBytesPerSequence(input.shape, input.tensor);
   const drafts = draftBytesPerSequence(input.shape, input.tensor, input.speculative);

@@ -402,6 +402,31 @@ export interface LlmServiceSpec {
       maxAgeSeconds?: number;
     };
     /**
+     * Keeps files of /v1/files and runs batches of /v1/batches, whose requests are answered at the lowest priority. Clients find what they stored by the API key that stored it. Default: no files are kept and no batches run.
+     */
+    batches?: {
+      /**
+       * Where, as s3://BUCKET/PREFIX/, at the checkpoint's endpoint and with its credentials, which must allow reading, writing, listing and deleting there. The store must support conditional writes (If-None-Match and If-Match of PutObject). Default: in the memory of each pod, which other pods do not find, and which ends with the pod.
+       */
+      uri?: string;
+      /**
+       * Total size of files; without a uri, memory in addition to what the pod needs otherwise. At the limit uploads are refused: 503, or 429 for an API key that stores more than twice what it leaves free.
+       */
+      maxBytes: number;
+      /**
+       * Max size of an uploaded file. Default: 209715200.
+       */
+      maxFileBytes?: number;
+      /**
+       * Age at which a file or batch is deleted. Default: 2592000.
+       */
+      maxAgeSeconds?: number;
+      /**
+       * Max requests of batches that a pod answers at once. Default: half of engine.maxNumSeqs.
+       */
+      maxConcurrent?: number;
+    };
+    /**
      * Max answers that wait in a pod in addition to the engine.maxNumSeqs that run; a request with n counts n times. The pod refuses more with 503, or with 429 a key that holds its share of this queue; a scaling.metric of queue does not count those. Default: 1024.
      */
     maxWaiting?: number;

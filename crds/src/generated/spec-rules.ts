@@ -575,6 +575,17 @@ export const specRules: readonly SpecRule[] = [
   {
     "at": [
       "spec",
+      "server",
+      "batches",
+      "uri"
+    ],
+    "rule": "self.matches('^s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?$')",
+    "fieldPath": "",
+    "message": "server.batches.uri must be s3://BUCKET/PREFIX/, the folder to write objects to; no other scheme is supported"
+  },
+  {
+    "at": [
+      "spec",
       "requestLog",
       "uri"
     ],

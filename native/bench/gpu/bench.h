@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
+#include "backends/gpu/kernels/matmul.h"
 #include "timing.h"
 
 namespace llmservice::bench {
@@ -20,5 +22,12 @@ struct BenchOptions {
 void bench_ops(const BenchOptions& options, const std::string& kind);
 // `dir`: a checkpoint as qwen_shape() says.
 void bench_model(const std::filesystem::path& dir, const BenchOptions& options);
+
+// Ways in which products of few rows may use the device beside what runs before and after them. The first is
+// how they do.
+const std::vector<gpu::ProductTuning>& tunings();
+// Products of few rows, and a token of one sequence of the model of bench_model(), with each of them.
+void bench_tunings(const std::filesystem::path& dir, const BenchOptions& options);
+void bench_product_tunings(const BenchOptions& options);
 
 }  // namespace llmservice::bench

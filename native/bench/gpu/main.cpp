@@ -17,6 +17,8 @@ constexpr const char* kUsage =
     "attention, gdn\n"
     "       llmservice_gpu_bench write FOLDER [--quick]  a checkpoint of Qwen3.6-27B-FP8's shape, 29 GB\n"
     "       llmservice_gpu_bench model FOLDER [--quick]  that model, plain and with drafts\n"
+    "       llmservice_gpu_bench tunings [FOLDER] [--quick]  products of few rows and a token of the model,\n"
+    "                                                    with each way of using the device beside others\n"
     "--quick: a tiny shape, once, to show that everything runs\n";
 
 void print_device() {
@@ -45,6 +47,10 @@ int main_of(std::vector<std::string> args) {
   } else if (args.size() == 2 && args[0] == "model") {
     print_device();
     bench_model(args[1], options);
+  } else if (!args.empty() && args.size() <= 2 && args[0] == "tunings") {
+    print_device();
+    bench_product_tunings(options);
+    if (args.size() == 2) bench_tunings(args[1], options);
   } else {
     std::fputs(kUsage, stderr);
     return 2;

@@ -1,6 +1,7 @@
 // The whole model in this process, plain and with drafts that a script decides upon.
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "../median.h"
 #include "../random_checkpoint.h"
@@ -53,13 +54,12 @@ class ModelBench {
                         .on_list = [this](gpu::Device& device, const gpu::LaunchList& list) {
                           kernels_.take(device, list);
                         }});
-    const Backend& counted = *backend;
+    backend_ = backend.get();
     const double seconds = seconds_of([&] {
       engine_ = std::make_unique<Engine>(
           engine, std::move(backend), [](auto, auto) {},
           drafts ? std::make_unique<ScriptedDrafter>(truths_, options.right) : nullptr);
     });
-    backend_ = &counted;
     print("load", {{"seconds", seconds}, {"weight_bytes", engine_->info().weight_bytes}});
   }
 
@@ -68,6 +68,23 @@ class ModelBench {
     const Truths one = decode(plain);
     if (plain == nullptr) first_token();
     return many(plain, one);
+  }
+
+  // A token of one sequence with each tuning.
+  void tune() {
+    std::optional<Truths> first;
+    for (const gpu::ProductTuning& tuning : tunings()) {
+      backend_->tune(tuning);
+      Truths one(1);
+      measured(scale_.one, &one);  // graphs are made
+      LoadTimes times = measured(scale_.one, &one);
+      if (!first) first = times.said;
+      print("tuning", {{"resident", tuning.resident},
+                       {"ahead_bytes", tuning.ahead_bytes},
+                       {"micros_per_token", times.micros_per_token()},
+                       {"step_micros", median(times.decode_micros)},
+                       {"as_the_first", same(times.said, *first)}});
+    }
   }
 
   void kernels() {
@@ -174,7 +191,7 @@ class ModelBench {
   LoadLimits limits_;
   std::shared_ptr<Truths> truths_ = std::make_shared<Truths>();
   std::unique_ptr<Engine> engine_;
-  const Backend* backend_ = nullptr;  // the engine's
+  gpu::GpuBackend* backend_ = nullptr;  // the engine's
   int seen_ = 0;
 };
 
@@ -190,6 +207,10 @@ void bench_model(const std::filesystem::path& dir, const BenchOptions& options) 
   ModelBench bench(dir, options, true);
   bench.run(&plain);
   bench.kernels();
+}
+
+void bench_tunings(const std::filesystem::path& dir, const BenchOptions& options) {
+  ModelBench(dir, options, false).tune();
 }
 
 }  // namespace llmservice::bench

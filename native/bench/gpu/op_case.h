@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "backends/gpu/device.h"
+#include "backends/gpu/kernels/matmul.h"
 #include "ops/ops.h"
 #include "qwen_shape.h"
+#include "timing.h"
 
 namespace llmservice::bench {
 
@@ -30,6 +32,9 @@ struct OpSizes {
   int32_t sequences;             // that decode together
   int32_t prompt;                // rows of a chunk
   int32_t long_prompt;           // of the whole prompt
+  // Of products, each with all of them; several are named beside the shape.
+  std::vector<gpu::ProductTuning> tunings = std::vector<gpu::ProductTuning>(1);
+  bool probes = false;  // products that show what one costs beside its bytes
 };
 
 constexpr int32_t kBlockSize = 64;
@@ -39,6 +44,9 @@ using OpVisitor = std::function<void(const OpCase&)>;
 void visit_products(gpu::Device& device, const OpSizes& sizes, const OpVisitor& visit);
 void visit_attention(gpu::Device& device, const OpSizes& sizes, const OpVisitor& visit);
 void visit_gdn(gpu::Device& device, const OpSizes& sizes, const OpVisitor& visit);
+
+// Microseconds of one, its copies taken in turn.
+double micros_of(gpu::Stopwatch& stopwatch, const OpCase& op, bool quick);
 
 // As many copies of `bytes` as make `all` bytes, at least one and at most 64.
 int copies_of(int64_t bytes, int64_t all);

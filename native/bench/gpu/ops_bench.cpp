@@ -28,24 +28,28 @@ OpSizes sizes_for(bool quick) {
 
 }  // namespace
 
+double micros_of(gpu::Stopwatch& stopwatch, const OpCase& op, bool quick) {
+  gpu::Launches launches;
+  // Every copy the same number of times, and enough of them for the time of an event not to count.
+  const int rounds = quick ? 1 : (8 + op.copies - 1) / op.copies;
+  for (int i = 0; i < rounds * op.copies; ++i) {
+    const gpu::Launches one = op.launches(i % op.copies);
+    launches.insert(launches.end(), one.begin(), one.end());
+  }
+  return stopwatch.micros(launches) / (rounds * op.copies);
+}
+
 void bench_ops(const BenchOptions& options, const std::string& kind) {
   gpu::Device device(0);
   gpu::Stopwatch stopwatch(device, options.timing());
   const OpVisitor time = [&](const OpCase& op) {
     if (!kind.empty() && op.what.at("op") != kind) return;
-    gpu::Launches launches;
-    // Every copy the same number of times, and enough of them for the time of an event not to count.
-    const int rounds = options.quick ? 1 : (8 + op.copies - 1) / op.copies;
-    for (int i = 0; i < rounds * op.copies; ++i) {
-      const gpu::Launches one = op.launches(i % op.copies);
-      launches.insert(launches.end(), one.begin(), one.end());
-    }
     nlohmann::json line = op.what;
     line["section"] = "op";
     line["bytes"] = op.bytes;
     line["flops"] = op.flops;
     line["eight_bit"] = op.eight_bit;
-    line["micros"] = stopwatch.micros(launches) / (rounds * op.copies);
+    line["micros"] = micros_of(stopwatch, op, options.quick);
     std::printf("%s\n", line.dump().c_str());
     std::fflush(stdout);
   };

@@ -1,5 +1,7 @@
 // The products of a layer, as they are fused when weights are loaded, and the head.
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "backends/gpu/kernels/matmul.h"
 #include "op_case.h"
@@ -26,6 +28,14 @@ std::vector<ProductShape> products_of(const QwenSizes& s) {
           {"gate, up", 2 * s.feed_forward, s.hidden, DType::kF8E4M3},
           {"down", s.hidden, s.feed_forward, DType::kF8E4M3},
           {"head", s.vocab, s.hidden, DType::kBF16}};
+}
+
+// Slices of four units each, which differ in how many sums are joined: none, two by two, and a quarter of
+// all.
+std::vector<ProductShape> probes_of(int64_t multiprocessors) {
+  return {{"probe: nothing joined", multiprocessors * 128, 512, DType::kF8E4M3},
+          {"probe: joined by two", multiprocessors * 64, 1024, DType::kF8E4M3},
+          {"probe: joined by a quarter", 512, multiprocessors * 128, DType::kF8E4M3}};
 }
 
 // Copies of one matrix, whose tiles hold any codes.
@@ -63,7 +73,9 @@ int copies_of(int64_t bytes, int64_t all) {
 }
 
 void visit_products(gpu::Device& device, const OpSizes& sizes, const OpVisitor& visit) {
-  for (const ProductShape& p : products_of(sizes.model)) {
+  std::vector<ProductShape> shapes = products_of(sizes.model);
+  if (sizes.probes) std::ranges::copy(probes_of(device.multiprocessors()), std::back_inserter(shapes));
+  for (const ProductShape& p : shapes) {
     const Weights weights(device, p, sizes.rotated_bytes);
     const bool eight_bit = p.dtype == DType::kF8E4M3;
     for (const int64_t rows : sizes.rows) {
@@ -74,21 +86,32 @@ void visit_products(gpu::Device& device, const OpSizes& sizes, const OpVisitor& 
       const gpu::DeviceMemory workspace(device, gpu::matmul_workspace(weights.matrix(device, p, 0), rows));
       const double weight_bytes = static_cast<double>(p.outputs * p.cols * size_of(p.dtype)) +
                                   (eight_bit ? static_cast<double>(weights.scale_bytes) : 0);
-      visit({.what = {{"op", "product"},
-                      {"name", p.name},
-                      {"rows", rows},
-                      {"outputs", p.outputs},
-                      {"cols", p.cols},
-                      {"dtype", eight_bit ? "e4m3" : "bf16"},
-                      {"copies", weights.copies}},
-             .bytes = weight_bytes + 4.0 * static_cast<double>(rows * (p.cols + p.outputs)),
-             .flops = 2.0 * static_cast<double>(rows * p.outputs) * static_cast<double>(p.cols),
-             .eight_bit = eight_bit,
-             .copies = weights.copies,
-             .launches = [&](int copy) {
-               return gpu::matmul(weights.matrix(device, p, copy), x.as<float>(), rows, workspace.data(),
-                                  reinterpret_cast<float*>(out.data()));
-             }});
+      for (const gpu::ProductTuning& tuning : sizes.tunings) {
+        nlohmann::json what = {
+            {"op", "product"},         {"name", p.name}, {"rows", rows},
+            {"outputs", p.outputs},    {"cols", p.cols}, {"dtype", eight_bit ? "e4m3" : "bf16"},
+            {"copies", weights.copies}};
+        if (sizes.tunings.size() > 1) {
+          what.update({{"resident", tuning.resident}, {"ahead_bytes", tuning.ahead_bytes}});
+        }
+        visit({.what = std::move(what),
+               .bytes = weight_bytes + 4.0 * static_cast<double>(rows * (p.cols + p.outputs)),
+               .flops = 2.0 * static_cast<double>(rows * p.outputs) * static_cast<double>(p.cols),
+               .eight_bit = eight_bit,
+               .copies = weights.copies,
+               .launches = [&](int copy) {
+                 const gpu::DeviceMatrix matrix = weights.matrix(device, p, copy);
+                 const gpu::Activations to = gpu::activations_of(matrix, rows, workspace.data());
+                 gpu::Launches launches = {gpu::quantize(to, x.as<float>(), rows),
+                                           gpu::multiply(matrix, rows, workspace.data(),
+                                                         reinterpret_cast<float*>(out.data()), tuning)};
+                 if (tuning.ahead_bytes > 0 && gpu::reads_ahead(matrix, rows)) {
+                   const gpu::DeviceMatrix next = weights.matrix(device, p, (copy + 1) % weights.copies);
+                   gpu::read_ahead(launches.back(), next, tuning.ahead_bytes);
+                 }
+                 return launches;
+               }});
+      }
     }
   }
 }

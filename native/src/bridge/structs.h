@@ -280,18 +280,23 @@ struct TokenRules {
   std::vector<int32_t> banned_ends = {};
   // Tokens to generate before one of `stopTokens` may be.
   int32_t min_tokens = 0;
+  // Ids, each once and up to 128, whose logprobs are reported with each token in place of those of the
+  // likeliest; needs `sampling.topLogprobs`.
+  std::vector<int32_t> reported = {};
   // Null: without bound.
   std::optional<ReasoningBudget> reasoning = std::nullopt;
 };
 
 void visit_fields(Is<TokenRules> auto& value, auto&& visit) {
-  [[maybe_unused]] auto& [biased, biases, allowed, banned, banned_ends, min_tokens, reasoning] = value;
+  [[maybe_unused]] auto& [biased, biases, allowed, banned, banned_ends, min_tokens, reported, reasoning] =
+      value;
   visit("biased", value.biased);
   visit("biases", value.biases);
   visit("allowed", value.allowed);
   visit("banned", value.banned);
   visit("bannedEnds", value.banned_ends);
   visit("minTokens", value.min_tokens);
+  visit("reported", value.reported);
   visit("reasoning", value.reasoning);
 }
 

@@ -47,6 +47,9 @@ void Engine::ask_device(Output& output, int32_t row) {
   }
   // A constraint knows what may follow a draft once it has accepted the draft, and does not go back.
   if (slot.constraint && output.draft) return;
+  // On a device each takes a result of its own, and a step has a bounded number of them.
+  const auto reported = static_cast<int32_t>(slot.rules.reported.size());
+  if (reported > 0 && reported > spare_samples_) return;
   // slot.position is what was known when the step began: of its drafts, some may be known by now.
   const auto ahead = std::span<const int32_t>(slot.drafts)
                          .subspan(slot.known() - slot.position, output.position - slot.known());
@@ -63,6 +66,22 @@ void Engine::ask_device(Output& output, int32_t row) {
   const std::span<const uint32_t> allowed = ask_constraint(output, slot);
   if (slot.constraint && slot.constraint->opening()) output.free = draw({});
   output.result = draw(allowed);
+  output.reported = device_sampler_.asked();
+  for (const int32_t token : slot.rules.reported) device_sampler_.score(row, token, 0);
+  spare_samples_ -= reported;
+}
+
+// Of a row that was drawn on the device.
+void Engine::list_alternatives(const Output& output, const SampleResult& result) {
+  const std::vector<int32_t>& reported = slots_.at(output.slot).rules.reported;
+  alternatives_.clear();
+  for (size_t i = 0; output.sample && i < reported.size(); ++i) {
+    alternatives_.push_back({reported[i], samples_[output.reported + i].logprob});
+  }
+  if (!alternatives_.empty()) return;
+  for (int32_t i = 0; i < result.alternatives; ++i) {
+    alternatives_.push_back({result.top_tokens[i], result.top_logprobs[i]});
+  }
 }
 
 Engine::Drawn Engine::drawn_on_device(const Output& output) {
@@ -73,9 +92,7 @@ Engine::Drawn Engine::drawn_on_device(const Output& output) {
     if (free.status != SampleStatus::kDrawn || free.token == slot.constraint->opening()) result = &free;
   }
   alternatives_.clear();
-  for (int32_t i = 0; result->status == SampleStatus::kDrawn && i < result->alternatives; ++i) {
-    alternatives_.push_back({result->top_tokens[i], result->top_logprobs[i]});
-  }
+  if (result->status == SampleStatus::kDrawn) list_alternatives(output, *result);
   return {.status = result->status,
           .token = result->token,
           .logprob = slot.sampling.top_logprobs ? result->logprob : kNoLogprob,

@@ -83,7 +83,8 @@ class Engine {
     // Of DeviceSampler, where it is for the device; `free`: of the same row as if there were no constraint.
     std::optional<int32_t> result = std::nullopt;
     std::optional<int32_t> free = std::nullopt;
-    bool slow = false;  // its constraint takes too long
+    int32_t reported = 0;  // of the first of the rules' reported tokens, the others' follow
+    bool slow = false;     // its constraint takes too long
   };
 
   // What came of an output row.
@@ -118,6 +119,7 @@ class Engine {
   // draws.cpp
   void ask_device(Output& output, int32_t row);
   std::span<const uint32_t> ask_constraint(Output& output, Slot& slot);
+  void list_alternatives(const Output& output, const SampleResult& result);
   Drawn drawn_on_device(const Output& output);
   Drawn drawn_on_host(Output& output, std::span<const float> logits);
   // drafts.cpp
@@ -163,6 +165,7 @@ class Engine {
   std::vector<StateReplay> replays_;
   std::vector<int32_t> row_faults_;  // of StepOutcome, as the next
   std::vector<SampleResult> samples_;
+  int32_t spare_samples_ = 0;               // of the device, for reported tokens
   std::vector<int32_t> generated_;          // by a sequence, drafts with it
   std::vector<TokenLogprob> alternatives_;  // of one row
   int32_t first_snapshot_;                  // state row of snapshot 0

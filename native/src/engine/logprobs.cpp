@@ -24,4 +24,12 @@ void top_logprobs(std::span<const float> logits, double normalizer, int32_t coun
   for (auto& entry : out) entry.logprob = static_cast<float>(entry.logprob - normalizer);
 }
 
+void logprobs_of(std::span<const int32_t> tokens, std::span<const float> logits, double normalizer,
+                 std::vector<TokenLogprob>& out) {
+  out.clear();
+  for (const int32_t token : tokens) {
+    out.push_back({token, static_cast<float>(logits[token] - normalizer)});
+  }
+}
+
 }  // namespace llmservice

@@ -19,4 +19,8 @@ double log_normalizer(std::span<const float> weights, float top);
 void top_logprobs(std::span<const float> logits, double normalizer, int32_t count,
                   std::vector<TokenLogprob>& out);
 
+// Of these tokens, in their order.
+void logprobs_of(std::span<const int32_t> tokens, std::span<const float> logits, double normalizer,
+                 std::vector<TokenLogprob>& out);
+
 }  // namespace llmservice

@@ -27,6 +27,7 @@ void Engine::process_outputs(StepResult& result) {
   const auto total = static_cast<int32_t>(outputs_.size());
   int32_t processed = 0;
   device_sampler_.begin();
+  spare_samples_ = model_->spare_samples(total);
   for (int32_t first = 0; first < total; first += Model::kLogitRows) {
     const int32_t end = std::min(first + Model::kLogitRows, total);
     model_->make_logits(first, end - first);

@@ -11,6 +11,7 @@ namespace llmservice {
 namespace {
 
 constexpr int32_t kMaxTopLogprobs = kMaxAlternatives;
+constexpr int64_t kMaxReported = 128;
 
 void check_sampling(const SamplingParams& s, const std::string& where) {
   const auto require = [&](bool holds, const char* rule) {
@@ -38,7 +39,7 @@ void check_rules(const TokenRules& r, int32_t vocab, const std::string& where) {
     return std::ranges::adjacent_find(values, std::ranges::greater_equal()) == values.end();
   };
   require(std::ranges::none_of(r.biased, outside) && std::ranges::none_of(r.allowed, outside) &&
-              std::ranges::none_of(r.banned, outside),
+              std::ranges::none_of(r.banned, outside) && std::ranges::none_of(r.reported, outside),
           "has a rule for a token outside the vocabulary.");
   require(r.biases.size() == r.biased.size() &&
               std::ranges::all_of(r.biases, [](float bias) { return std::isfinite(bias); }),
@@ -49,6 +50,7 @@ void check_rules(const TokenRules& r, int32_t vocab, const std::string& where) {
                                                  r.banned_ends.back() == std::ssize(r.banned);
   require(whole, "has bannedEnds that do not cut the banned tokens into sequences.");
   require(r.min_tokens >= 0, "has negative minTokens.");
+  require(std::ssize(r.reported) <= kMaxReported, "has more than 128 reported tokens.");
   require(!r.reasoning || (r.reasoning->tokens >= 0 && !outside(r.reasoning->end) &&
                            !outside(r.reasoning->begin.value_or(r.reasoning->end))),
           "has a budget of reasoning below 0, or around it tokens outside the vocabulary.");
@@ -118,6 +120,8 @@ void check_admission(const Admission& a, const SlotLimits& limits, std::span<con
   check_sampling(a.sampling, where);
   check_rules(a.rules, limits.vocab, where);
   if (a.prompt_logprobs && !a.sampling.top_logprobs) broken(where, "has promptLogprobs without topLogprobs.");
+  if (!a.rules.reported.empty() && !a.sampling.top_logprobs)
+    broken(where, "has reported tokens without topLogprobs.");
   check_cached(a, limits, snapshot_position, warming_up, where);
 }
 

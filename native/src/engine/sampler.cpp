@@ -71,23 +71,32 @@ std::optional<Sampled> Sampler::sample(std::span<const float> logits, const Samp
   Sampled sampled{.token = params.temperature == 0 ? argmax(adjusted) : draw(adjusted, params, position),
                   .logprob = std::numeric_limits<float>::quiet_NaN(),
                   .alternatives = {}};
-  if (params.top_logprobs) report(logits, *params.top_logprobs, sampled);
+  if (params.top_logprobs) {
+    const std::span<const int32_t> reported =
+        rules != nullptr ? std::span<const int32_t>(rules->rules.reported) : std::span<const int32_t>();
+    report(logits, *params.top_logprobs, reported, sampled);
+  }
   return sampled;
 }
 
 std::optional<Sampled> Sampler::score(std::span<const float> logits, int32_t token, int32_t alternatives) {
   if (!are_usable(logits)) return std::nullopt;
   Sampled scored{.token = token, .logprob = 0, .alternatives = {}};
-  report(logits, alternatives, scored);
+  report(logits, alternatives, {}, scored);
   return scored;
 }
 
-void Sampler::report(std::span<const float> logits, int32_t alternatives, Sampled& sampled) {
+void Sampler::report(std::span<const float> logits, int32_t alternatives, std::span<const int32_t> reported,
+                     Sampled& sampled) {
   const float top = logits[argmax(logits)];
   softmax_weights(logits, top, 1, weights_);
   const double normalizer = log_normalizer(weights_, top);
   sampled.logprob = static_cast<float>(logits[sampled.token] - normalizer);
-  top_logprobs(logits, normalizer, alternatives, alternatives_);
+  if (reported.empty()) {
+    top_logprobs(logits, normalizer, alternatives, alternatives_);
+  } else {
+    logprobs_of(reported, logits, normalizer, alternatives_);
+  }
   sampled.alternatives = alternatives_;
 }
 

@@ -35,7 +35,9 @@ class Sampler {
                                 std::span<const uint32_t> allowed = {}, const RulesAt* rules = nullptr);
 
  private:
-  void report(std::span<const float> logits, int32_t alternatives, Sampled& sampled);
+  // `reported`: in place of the likeliest.
+  void report(std::span<const float> logits, int32_t alternatives, std::span<const int32_t> reported,
+              Sampled& sampled);
   int32_t draw(std::span<const float> logits, const SamplingParams& params, int32_t position);
 
   std::vector<float> weights_;   // (V)

@@ -1,6 +1,7 @@
 // What a request says of single tokens, whatever the model thinks of them: OpenAI's logit_bias, and vLLM's
 // allowed_token_ids, bad_words, min_tokens and thinking_token_budget. A pure function of the sequence so far,
-// so that a draft's row is adjusted as the step without drafts would adjust it.
+// so that a draft's row is adjusted as the step without drafts would adjust it. (`reported`, its
+// logprob_token_ids, changes nothing of what is drawn.)
 #pragma once
 
 #include <cstdint>

@@ -27,6 +27,7 @@ void Model::forward(const ModelStep& step) {
     plan_draft_states(step);
   }
   const auto rows = static_cast<int64_t>(step.ids.size());
+  drafted_last_ = false;
   forget_faults(rows);
   embed(step.ids);
   set_angles(step.positions);

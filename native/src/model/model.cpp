@@ -99,6 +99,9 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
     layers_.push_back(read_layer(mtp_reader, stored_as, options.shard, config.layers.back(),
                                  config.feed_forward.back(), "mtp.layers.0."));
     mtp_ = read_mtp(mtp_reader, stored_as, options.shard);
+    // Drafts are read from it four times and more for each token that the trunk's head gives; what they say
+    // is checked.
+    draft_head_ = backend.narrowed(head_ ? *head_ : *embedding_);
   }
   allocate_workspace(options);
   own_ids_.reserve(options.max_tokens);
@@ -168,6 +171,7 @@ size_t Model::weight_bytes() const {
   size_t total = embedding_->bytes + (head_ ? head_->bytes : 0) + final_norm_.bytes();
   for (const LayerWeights& layer : layers_) total += layer.bytes();
   if (mtp_) total += mtp_->bytes();
+  if (draft_head_) total += draft_head_->bytes;
   return total;
 }
 

@@ -94,8 +94,10 @@ class Model {
   // Whether rows can be drawn where their logits are; not on ranks other than 0.
   bool samples() const { return samples_; }
   // Draws from the logits that were begun last. The results are those from `first` on of outcome(): of a step
-  // at most one for each row, and one more for each sequence.
+  // at most one for each row, one more for each sequence, and spare_samples().
   void sample(const SampleBatch& batch, int32_t first);
+  // Results that a step leaves over which draws or scores so many rows.
+  int32_t spare_samples(int32_t rows) const { return static_cast<int32_t>(max_tokens_) - rows; }
 
   static constexpr int32_t kLogitRows = 32;
 
@@ -144,7 +146,9 @@ class Model {
   std::vector<RowCopy> drafts_taken_;     // draft inputs to rows of the workspace
   std::vector<Segment> drafts_replayed_;  // in the workspace
   std::unique_ptr<Matrix> embedding_;
-  std::unique_ptr<Matrix> head_;  // null: tied to the embedding
+  std::unique_ptr<Matrix> head_;        // null: tied to the embedding
+  std::unique_ptr<Matrix> draft_head_;  // of draft(), narrower; null: the same
+  bool drafted_last_ = false;           // draft() came after forward()
   DeviceVector final_norm_;
   std::vector<LayerWeights> layers_;
   std::optional<MtpWeights> mtp_;

@@ -37,6 +37,7 @@ MtpWeights read_mtp(WeightReader& reader, const ModelConfig& config, Shard shard
 void Model::draft(const MtpStep& step) {
   const auto rows = static_cast<int64_t>(step.ids.size());
   const int64_t hidden = config_.hidden;
+  drafted_last_ = true;
   backend_.take_rows(step.continues ? work_.final : work_.hidden, step.hidden, hidden, work_.output);
   backend_.rms_norm(work_.output, mtp_->hidden_norm.data(), config_.norm_eps, rows, hidden, work_.normed);
   put_mtp_columns(hidden, rows);

@@ -196,6 +196,9 @@ class Backend {
     return ExpertMatrix(pack_for_experts(parts, keep, on_bytes));
   }
   // Before the first run_experts() with them.
+  // A copy of a packed matrix that is read faster, for results that need not be as exact; null: there is
+  // none.
+  virtual std::unique_ptr<Matrix> narrowed(const Matrix&) { return nullptr; }
   virtual void prepare(Experts&, const RoutingShape&) {}
 
   // out (T, K) = rows `ids` of the packed table (vocab, K); zeros for kNoRow.

@@ -96,6 +96,35 @@ TEST_F(BackendTest, AnOpDoesNotWhereTheProductReadsOtherThings) {
   EXPECT_EQ((Names{launched.begin(), launched.begin() + 3}), (Names{"add_rms_norm", "silu_mul", "quantize"}));
 }
 
+// Products with one another's first weights on the way, where the device's can.
+TEST_F(BackendTest, TuningChangesNoBit) {
+  std::vector<std::vector<float>> said;
+  for (const gpu::ProductTuning& tuning :
+       {gpu::ProductTuning{}, gpu::ProductTuning{.resident = 2, .ahead_bytes = 1 << 20}}) {
+    backend.tune(tuning);
+    norm_into(of(normed));
+    backend.matmul(*matrix, of(y), kRows, of(out));
+    said.push_back(product_of(of(normed)));
+    said.push_back(product_of(of(y)));
+  }
+  EXPECT_EQ(said[0], said[2]);
+  EXPECT_EQ(said[1], said[3]);
+  EXPECT_NE(said[0], said[1]);
+}
+
+TEST_F(BackendTest, MatricesOfSixteenBitsAloneAreNarrowed) {
+  const StoredMatrix stored = random_matrix(DType::kF8E4M3, 64, kWidth, 8);
+  const MatrixPart part = stored.part(0, 64);
+  const auto held = backend.pack({&part, 1}, DType::kBF16, [](uint64_t) {});
+  EXPECT_EQ(backend.narrowed(*held), nullptr);
+  const std::unique_ptr<Matrix> narrow = backend.narrowed(*matrix);
+  ASSERT_NE(narrow, nullptr);
+  backend.reserve({.rows = 8, .sequences = 4, .longest = 64, .block_size = 16, .result = 64});
+  const std::vector<float> wide = product_of(of(y));
+  backend.matmul(*narrow, of(y), kRows, of(out));
+  expect_close(backend.to_host(of(out), 64), wide, 0.5f, "products");
+}
+
 // As q, k and v of files in Q4_K_M are.
 TEST_F(BackendTest, PartsOfDifferentTypesRunOneAfterTheOther) {
   const StoredMatrix stored[] = {

@@ -52,6 +52,8 @@ TEST_P(OnHopper, SaysWhatTheReferenceSays) { expect_what_the_reference_says(); }
 
 TEST_P(OnHopper, OthersAndCutsChangeNoBit) { expect_no_bit_to_change_with_others_and_cuts(); }
 
+TEST_P(OnHopper, TuningOfProductsChangesNoBit) { expect_no_bit_to_change_with_tuning(); }
+
 INSTANTIATE_TEST_SUITE_P(Checkpoints, FailingDevice, kCheckpoints, name_of_checkpoint);
 INSTANTIATE_TEST_SUITE_P(Checkpoints, OnHopper, kCheckpoints, name_of_checkpoint);
 

@@ -54,5 +54,17 @@ INSTANTIATE_TEST_SUITE_P(Checkpoints, DeviceMemoryPlan,
                                            Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone}),
                          name_of_checkpoint);
 
+class DraftingMemoryPlan : public GpuEngine {};
+
+// The head, 211 rows of 64 in BF16, once more as four tiles of codes and a scale of each.
+TEST_P(DraftingMemoryPlan, CountsTheHeadOfDrafts) {
+  const auto engine = load(gpu_backend(), {DraftMethod::kMtp, 3});
+  EXPECT_EQ(engine->info().weight_bytes, 316'272u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Checkpoints, DraftingMemoryPlan,
+                         ::testing::Values(Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone}),
+                         name_of_checkpoint);
+
 }  // namespace
 }  // namespace llmservice::testing

@@ -42,6 +42,8 @@ TEST_P(GpuEngine, DraftsChangeNoBit) {
   for (size_t i = 0; i < both.size(); ++i) EXPECT_TRUE(guessed[i].same_as(expected[i])) << "sequence " << i;
 }
 
+TEST_P(GpuEngine, TuningOfProductsChangesNoBit) { expect_no_bit_to_change_with_tuning(); }
+
 class CodedGpuEngine : public GpuEngine {};
 
 TEST_P(CodedGpuEngine, SaysWhatTheReferenceSays) { expect_what_the_reference_says(); }

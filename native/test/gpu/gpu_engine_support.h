@@ -99,6 +99,18 @@ class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
     EXPECT_TRUE(run_one(*load_gpu(), cut).same_as(said[0]));
   }
 
+  void expect_no_bit_to_change_with_tuning() const {
+    const Request one = request(0, 30, 5);
+    auto backend = gpu_backend();
+    backend->tune({.resident = 2, .ahead_bytes = 64 << 10});
+    const Backend& counted = *backend;
+    const auto tuned = load(std::move(backend));
+    const Said said = run_one(*tuned, one);
+    EXPECT_TRUE(said.same_as(run_one(*load_gpu(), one)));
+    EXPECT_TRUE(run_one(*tuned, one).same_as(said));
+    EXPECT_GT(counted.graph_counts().replayed, 0u);
+  }
+
   TempDir dir_;
 };
 

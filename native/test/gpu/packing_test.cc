@@ -3,6 +3,9 @@
 #include "backends/gpu/packing.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "backends/gpu/kernels/matmul.h"
@@ -52,6 +55,47 @@ TEST(Packing, FloatsAreHeldAsBf16) {
   for (int64_t i = 0; i < 5 * 24; ++i) {
     EXPECT_EQ(rows[i], bf16_to_float(float_to_bf16(stored.value(i / 24, i % 24))));
   }
+}
+
+TEST(Packing, ANarrowedMatrixIsWithinTheStepsOfItsCodes) {
+  for (const DType dtype : {DType::kBF16, DType::kF16}) {
+    const StoredMatrix stored = random_matrix(dtype, 131, 330, 3);
+    const MatrixPart part = stored.part(0, 131);
+    gpu::Packer packer(device());
+    for (const gpu::TileOrder order : {gpu::TileOrder::kSwizzled, gpu::TileOrder::kFragments}) {
+      const auto wide = packer.pack({&part, 1}, DType::kBF16, order, [](uint64_t) {});
+      const auto narrow = packer.narrow(wide->bands.front().matrix);
+      EXPECT_EQ(narrow->rows, 131);
+      EXPECT_EQ(narrow->cols, 330);
+      EXPECT_EQ(narrow->bytes, 3u * 3 * 64 * 128 + 3 * 3 * sizeof(float));
+      const std::vector<float> rows = all_rows(*narrow);
+      std::array<float, 9> largest{};
+      const auto tile_of = [](int64_t i) { return i / 330 / 64 * 3 + i % 330 / 128; };
+      for (int64_t i = 0; i < 131 * 330; ++i) {
+        float& most = largest[tile_of(i)];
+        most = std::max(most, std::fabs(stored.value(i / 330, i % 330)));
+      }
+      for (int64_t i = 0; i < 131 * 330; ++i) {
+        const float value = stored.value(i / 330, i % 330);
+        // Half a step: of three bits, or of the subnormal codes.
+        const float step = std::max(std::fabs(value) / 16, largest[tile_of(i)] / gpu::kFp8Max * 0x1p-10f);
+        ASSERT_NEAR(rows[i], value, step * 1.001f) << "element " << i;
+      }
+    }
+  }
+}
+
+TEST(Packing, WhatIsNotFiniteIsNotFiniteWhenNarrowed) {
+  StoredMatrix stored = random_matrix(DType::kBF16, 70, 130, 4);
+  const uint16_t nan = 0x7fc0;
+  std::memcpy(stored.data.data() + (65 * 130 + 3) * sizeof nan, &nan, sizeof nan);
+  const MatrixPart part = stored.part(0, 70);
+  gpu::Packer packer(device());
+  const auto wide = packer.pack({&part, 1}, DType::kBF16, gpu::TileOrder::kSwizzled, [](uint64_t) {});
+  const std::vector<float> rows = all_rows(*packer.narrow(wide->bands.front().matrix));
+  EXPECT_FALSE(std::isfinite(rows[65 * 130 + 3]));
+  EXPECT_TRUE(std::isfinite(rows[63 * 130 + 3]));
+  EXPECT_TRUE(std::isfinite(rows[65 * 130 + 129]));
 }
 
 struct Cut {

@@ -139,6 +139,12 @@ TEST_P(SampledEngine, FollowsRulesAndStops) {
        asking(3, drawn, {.reasoning = ReasoningBudget{.tokens = 4, .blanks = {}, .begin = {}, .end = 17}})});
 }
 
+TEST_P(SampledEngine, ReportsNamedTokensBesideSequencesThatNameNone) {
+  const SamplingParams drawn{.temperature = 1.1F, .seed = 11, .top_logprobs = 2};
+  expect_same({asking(0, drawn, {.reported = {40, 3, 9}}), asking(1, drawn),
+               asking(2, {.top_logprobs = 0}, {.reported = {1}})});
+}
+
 TEST_P(SampledEngine, FollowsConstraintsWithAnOpeningAndWithout) {
   const SamplingParams drawn{.temperature = 1.2F, .seed = 3, .repetition_penalty = 1.2F, .top_logprobs = 3};
   std::vector<Request> requests = {asking(0, drawn), asking(1, {}), asking(2, {}), asking(3, drawn)};

@@ -49,6 +49,11 @@ export interface TokenRules {
   readonly bannedEnds: Int32Array;
   /** Tokens to generate before one of `stopTokens` may be. */
   readonly minTokens: number;
+  /**
+   * Ids, each once and up to 128, whose logprobs are reported with each token in place of those of the likeliest; needs
+   * `sampling.topLogprobs`.
+   */
+  readonly reported: Int32Array;
   /** Null: without bound. */
   readonly reasoning: ReasoningBudget | null;
 }

@@ -38,6 +38,12 @@ const rules = {
     parseFolderUri,
     `must be ${folder}`,
   ),
+  batches: rule(
+    'spec.server.batches.uri',
+    (spec) => spec.server?.batches?.uri,
+    parseFolderUri,
+    `must be ${folder}`,
+  ),
   head: rule(
     'spec.engine.speculative.uri',
     (spec) => spec.engine.speculative.uri,

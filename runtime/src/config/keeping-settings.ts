@@ -10,6 +10,14 @@ export interface KeepingSettings {
   readonly storedResponsesUri: ObjectFolder | null;
   readonly storedResponsesCount: number;
   readonly storedResponsesSeconds: number;
+  /** For files of batches; null: no files are kept, and no batches run. */
+  readonly batchesBytes: number | null;
+  /** Where they are stored; null: in memory. */
+  readonly batchesUri: ObjectFolder | null;
+  readonly batchesFileBytes: number;
+  readonly batchesSeconds: number;
+  /** Requests of batches that are answered at once; null: half of those that run at once. */
+  readonly batchesConcurrent: number | null;
   /** A file of the accounting log that has reached it is followed by another. */
   readonly accountingFileBytes: number;
   /** Where requests are logged as JSON lines; null: nowhere. */
@@ -57,6 +65,46 @@ export const keepingSettings = [
     'SECONDS',
     'time after which a stored response is deleted',
     86_400,
+    atLeast(1),
+  ),
+  define(
+    'batchesBytes',
+    '--batches-bytes',
+    'BYTES',
+    'room for files of /v1/files; without it, no files are kept and no batches run',
+    null,
+    atLeast(mib),
+  ),
+  define(
+    'batchesUri',
+    '--batches-uri',
+    's3://BUCKET/PREFIX/',
+    'where files and batches are stored, in the S3 that the checkpoint is in; without it, in memory',
+    null,
+    asObjectFolder,
+  ),
+  define(
+    'batchesFileBytes',
+    '--batches-file-bytes',
+    'BYTES',
+    'largest file that is taken',
+    200 * mib,
+    atLeast(1024),
+  ),
+  define(
+    'batchesSeconds',
+    '--batches-seconds',
+    'SECONDS',
+    'time after which a file or batch is deleted',
+    2_592_000,
+    atLeast(1),
+  ),
+  define(
+    'batchesConcurrent',
+    '--batches-concurrent',
+    'N',
+    'requests of batches that are answered at once; without it, half of --max-num-seqs',
+    null,
     atLeast(1),
   ),
   define(

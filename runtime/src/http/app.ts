@@ -8,12 +8,19 @@ import { chatShape } from './protocols/chat-shape.js';
 import { chunkProtocol } from './protocols/chunk-protocol.js';
 import { requireClientCertificate } from './access/client-certificate.js';
 import { completionShape } from './protocols/completion-shape.js';
+import {
+  cancelBatchRoute,
+  createBatchRoute,
+  getBatchRoute,
+  listBatchesRoute,
+} from './routes/batch-routes.js';
 import { countAnswers } from './access/count-answers.js';
 import { crossOrigin } from './access/cross-origin.js';
 import { createResponseRoute } from './routes/create-response-route.js';
 import { countTokensRoute, messagesCount, responsesCount } from './routes/count-tokens-route.js';
 import { embeddingsRoute } from './routes/embeddings-route.js';
 import { errorHandler } from './routes/error-handler.js';
+import { deleteFileRoute, fileContentRoute, getFileRoute, listFilesRoute } from './routes/file-routes.js';
 import { generateRoute, warmupRoute } from './routes/generate-route.js';
 import {
   aliveRoute,
@@ -55,6 +62,7 @@ import {
   tokenizerInfoRoute,
 } from './routes/text-routes.js';
 import { uiFiles, uiRoute, uiStatusRoute } from './routes/ui-routes.js';
+import { uploadFileRoute } from './routes/upload-file-route.js';
 import { unknownRoute } from './api/unknown-route.js';
 
 export function makeApp(
@@ -65,7 +73,8 @@ export function makeApp(
   app.disable('x-powered-by');
   app.disable('etag');
   // What has a body costs something: it is let in before the body is read.
-  const read = [refuseEarly(parts.access, parts.admission), jsonBody(parts.bodies, parts.turns)];
+  const early = refuseEarly(parts.access, parts.admission);
+  const read = [early, jsonBody(parts.bodies, parts.turns)];
   app.use(countAnswers((answer) => parts.metrics.http.answered(answer), parts.now));
   if (pathsPerModel) app.use(modelPaths(parts.names));
   app.use(recordRequests(parts));
@@ -77,8 +86,9 @@ export function makeApp(
   const answers = handlers(parts);
   // Express tries one route after the other: those whose first token is waited for come first.
   const inTurn = mountedRoutes.toSorted((a, b) => Number(b.chunk !== null) - Number(a.chunk !== null));
-  for (const { name, method, path, body } of inTurn) {
-    app[method](expressPath(path), ...(body === null ? [] : read), answers[name]);
+  for (const { name, method, path, body, isUpload = false } of inTurn) {
+    const before = isUpload ? [early] : body === null ? [] : read;
+    app[method](expressPath(path), ...before, answers[name]);
   }
   app.use(unknownRoute);
   app.use(errorHandler(parts.logger));
@@ -122,6 +132,15 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     countTokens: countTokensRoute(parts, messagesCount),
     inputTokens: countTokensRoute(parts, responsesCount(parts)),
     embeddings: embeddingsRoute(parts),
+    uploadFile: uploadFileRoute(parts),
+    listFiles: listFilesRoute(parts),
+    getFile: getFileRoute(parts),
+    fileContent: fileContentRoute(parts),
+    deleteFile: deleteFileRoute(parts),
+    createBatch: createBatchRoute(parts),
+    listBatches: listBatchesRoute(parts),
+    getBatch: getBatchRoute(parts),
+    cancelBatch: cancelBatchRoute(parts),
     listModels: listModelsRoute(parts, startedAt),
     getModel: getModelRoute(parts, startedAt),
     predict: predictRoute(parts),

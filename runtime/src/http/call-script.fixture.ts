@@ -26,3 +26,14 @@ export const speaksAndCalls = [
 
 /** Thinks, speaks and calls two tools. */
 export const thinksAndCalls = scriptOf(thinkBegin, 'Which ', 'city?', thinkEnd, ...speaksAndCalls);
+
+/** Calls `patch` with an input of two lines, cut within its line break, and then `time`. */
+export const callsPatchAndTime = scriptOf(
+  begin,
+  '{"name": "patch", "arguments": {"input": "a\\',
+  'nb"}}',
+  end,
+  begin,
+  '{"name": "time", "arguments": {"city": "Bern"}}',
+  end,
+);

@@ -15,6 +15,8 @@ import { RecentErrors } from '../observe/recent-errors.js';
 import type { Access } from './access/access.js';
 import { Admission } from './access/admission.js';
 import { makeApp } from './app.js';
+import { batchSender } from './batch-sender.js';
+import type { MadeBatches } from './batches/batch-service.fixture.js';
 import { compatibilities, type CompatibilityName } from '../request/compatibility.js';
 import { noDefaults, noServerDefaults } from '../request/fields/generation-defaults.fixture.js';
 import { generationDefaults, type ServerDefaults } from '../request/fields/generation-defaults.js';
@@ -86,6 +88,7 @@ export class ScriptedServer {
     compatibility = 'none',
     storedResponses = null,
     takesTemplates = false,
+    batches = null,
   }: {
     readonly serving?: boolean;
     readonly tools?: ToolsOfModel;
@@ -101,6 +104,7 @@ export class ScriptedServer {
     readonly compatibility?: CompatibilityName;
     readonly storedResponses?: StoredResponses | null;
     readonly takesTemplates?: boolean;
+    readonly batches?: MadeBatches | null;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const hasMarkers = tools !== false && tools !== 'described';
@@ -118,6 +122,8 @@ export class ScriptedServer {
     const metrics = new ServerMetrics('tiny', () => lifecycle);
     const ended: EndedRequest[] = [];
     const recentErrors = new RecentErrors();
+    const logger = makeLogger('error');
+    const send = batchSender(() => parts);
     const parts: ServerParts = {
       lifecycle,
       names: withPrefix({ name: 'tiny', aliases: ['small'] }, compatible.namePrefix),
@@ -135,13 +141,14 @@ export class ScriptedServer {
         clock: () => momentOf(Date.now()),
         ...access,
       },
-      logger: makeLogger('error'),
+      logger,
       running: new Set(),
       turns: new LoopTurns(),
       bodies: new BodyBudget(maxBodiesBytes, maxBodyBytes, () => performance.now(), bodyPaces),
       maxConnections,
       corsOrigins,
       storedResponses,
+      batches: batches?.({ isServing: () => lifecycle.model !== null, send, logger }) ?? null,
       observers: [
         (request) => ended.push(request),
         (request) => metrics.requestEnded(request),
@@ -160,8 +167,9 @@ export class ScriptedServer {
     this.engine.script = script;
   }
 
-  stop(): Promise<void> {
-    return this.http.close();
+  async stop(): Promise<void> {
+    await this.parts.batches?.close();
+    await this.http.close();
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<Response> {

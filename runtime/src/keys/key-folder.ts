@@ -52,6 +52,11 @@ export class KeyFolder {
     return this.#set.find(presented);
   }
 
+  /** Null: there is none of this id. */
+  withId(id: string): ConfiguredKey | null {
+    return this.#set.withId(id);
+  }
+
   close(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
   }

@@ -20,4 +20,9 @@ export class KeySet {
     for (const entry of this.#entries) if (timingSafeEqual(entry.hash, hash)) found = entry.key;
     return found;
   }
+
+  /** Null: there is none of this id. */
+  withId(id: string): ConfiguredKey | null {
+    return this.keys.find((key) => key.id === id) ?? null;
+  }
 }

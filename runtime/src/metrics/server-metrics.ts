@@ -19,7 +19,6 @@ import { vllmHistogram } from './vllm-histogram.js';
 
 /** The last is there for dashboards: nothing is transferred here. */
 const promptSources = ['local_compute', 'local_cache_hit', 'external_kv_transfer'];
-/** No generation is ended because it repeats itself. */
 const finishedReasons = ['stop', 'length', 'abort', 'error', 'repetition'];
 /** By vLLM's names of its limits; tokens that wait are not limited here. */
 const rejectionReasons = ['max_num_queued_reqs', 'max_num_queued_tokens'];

@@ -1,7 +1,9 @@
-// Finds stop strings in text that arrives in pieces. Holds back only what could still become a stop string,
+// Finds stop strings and patterns in text that arrives in pieces. Holds back only what could still become a stop string,
 // and ends at the match that is complete first, however the pieces were cut.
 
-/** Result of one piece: text that is safe to send, and the stop string that ended generation, if any. */
+import { PatternSearch, type StopPattern } from './stop-pattern.js';
+
+/** Result of one piece: text that is safe to send, and the stop string or the pattern that ended generation, if any. */
 export interface StopMatch {
   readonly text: string;
   readonly stop: string | null;
@@ -10,17 +12,36 @@ export interface StopMatch {
 /** One instance per generated text; after a match nothing more may be pushed. */
 export class StopMatcher {
   readonly #stops: readonly StopString[];
+  readonly #patterns: readonly PatternSearch[];
   readonly #include: boolean;
   #held = '';
 
-  /** @param options.include whether the stop string itself is part of the text */
-  constructor(stops: readonly string[], options: { readonly include: boolean }) {
+  /**
+   * @param options.include whether the stop string itself is part of the text
+   * @param options.patterns what matches one is part of the text
+   */
+  constructor(
+    stops: readonly string[],
+    { include, patterns = [] }: { readonly include: boolean; readonly patterns?: readonly StopPattern[] },
+  ) {
     this.#stops = stops.filter((stop) => stop !== '').map((stop) => new StopString(stop));
-    this.#include = options.include;
+    this.#patterns = patterns.map((pattern) => new PatternSearch(pattern));
+    this.#include = include;
   }
 
-  /** Adds a piece of text. `mayEnd`: whether a stop string that ends in it counts. */
+  /** Adds a piece of text. `mayEnd`: whether a stop string or a match that ends in it counts. */
   push(piece: string, mayEnd = true): StopMatch {
+    if (this.#patterns.length === 0) return this.#pushForStops(piece, mayEnd);
+    const [first] = this.#patterns
+      .map((search) => ({ end: search.push(piece, mayEnd) ?? Infinity, source: search.source }))
+      .filter(({ end }) => end < Infinity)
+      .sort((a, b) => a.end - b.end);
+    if (first === undefined) return this.#pushForStops(piece, mayEnd);
+    const match = this.#pushForStops(piece.slice(0, first.end), mayEnd);
+    return match.stop === null ? { text: match.text + this.flush(), stop: first.source } : match;
+  }
+
+  #pushForStops(piece: string, mayEnd: boolean): StopMatch {
     if (this.#stops.length === 0) return { text: piece, stop: null };
     const text = this.#held + piece;
     for (let i = this.#held.length; i < text.length; i++) {
@@ -39,6 +60,7 @@ export class StopMatcher {
     const rest = this.#held;
     this.#held = '';
     for (const stop of this.#stops) stop.matched = 0;
+    for (const search of this.#patterns) search.restart();
     return rest;
   }
 

@@ -32,13 +32,13 @@ export function toolGrammar(
   { tools, choice, parallel }: ToolUse,
   dialect: ToolDialect,
   other: GrammarSource | null,
-  schemaOf: (tool: Tool) => Schema,
+  schemaOf: (tool: Tool, style: ToolDialect['style']) => Schema,
 ): GrammarSource | null {
   const otherwise = choice !== 'auto' ? 'nothing' : other !== null ? 'grammar' : 'anything';
   if (otherwise === 'anything' && !tools.some(({ strict }) => strict)) return null;
   const isNamed = typeof choice === 'object';
   const called = isNamed ? tools.filter(({ name }) => name === choice.name) : tools;
-  const calls = called.map((tool) => callOf(tool, dialect, schemaOf(tool)));
+  const calls = called.map((tool) => callOf(tool, dialect, schemaOf(tool, dialect.style)));
   const many = parallel && !isNamed;
   const body = dialect.list === null ? oneOf(calls.map(asSequence)) : listOf(calls, dialect.list, many);
   const blocks = many && dialect.list === null;

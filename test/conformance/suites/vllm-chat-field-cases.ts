@@ -115,12 +115,10 @@ export const vllmChatFieldCases: readonly SuiteCase[] = [
     chat({ reasoning_effort: 'none' }),
     ok({ text }),
   ),
-  other('test_logprob_token_ids').differs(
+  other('test_logprob_token_ids').same(
     '`logprob_token_ids`',
     chat({ logprobs: true, logprob_token_ids: [1, 2, 3] }),
-    refused('logprob_token_ids'),
-    'the log probabilities of these tokens',
-    'the engine reports the likeliest: `top_logprobs`, and `allowed_token_ids` for a choice among few',
+    ok({ text }),
   ),
   other('test_token_in_token_out').differs(
     '`prompt_token_ids`',

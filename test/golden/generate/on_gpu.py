@@ -3,8 +3,9 @@
 Matrix units take both operands in few bits: activations become e4m3 codes under a float32 scale for each row and 128
 columns beside weights in FP8, float16 beside weights in float16 and blocks of GGUF, and bfloat16 beside weights in bfloat16,
 as which matrices of GGUF in float32 are held; queries times log2(e), keys, values and the weights of attention become
-bfloat16. All else stays in float32. Usage: python generate/on_gpu.py [NAME ...]   (after models.py and gguf_models.py, in
-the same environment)
+bfloat16. All else stays in float32. "hopper" has the same again with the sums of FP8 cut as Hopper cuts them (hopper.py),
+and greedy tokens as long as they are the same ones.
+Usage: python generate/on_gpu.py [NAME ...]   (after models.py and gguf_models.py, in the same environment)
 """
 
 import json
@@ -22,8 +23,9 @@ import gguf_files
 from checkpoint import make_tensors, reference_values
 from experts import stacked
 from fixtures import FIXTURES, Fixture
+from hopper import Fp8Matrix
 from kv_fp8 import rounded
-from reference import build, greedy, load, teacher_forced
+from reference import build, followed, greedy, load, teacher_forced
 
 MODELS = Path(__file__).parent.parent / "models"
 COLUMNS = 128
@@ -88,21 +90,34 @@ def generate(fixture: Fixture) -> None:
     load(model, values)
     model.set_attn_implementation("halved")
     model.set_experts_implementation("eager")
-    forms = {p.untyped_storage().data_ptr(): form_of(n, dtypes) for n, p in model.named_parameters() if p.ndim > 1}
+    parameters = {n: p for n, p in model.named_parameters() if p.ndim > 1}
+    forms = {p.untyped_storage().data_ptr(): form_of(n, dtypes) for n, p in parameters.items()}
+    # Experts run on other instructions, which round.
+    in_fp8 = {p.untyped_storage().data_ptr(): Fp8Matrix.of(n, tensors) for n, p in parameters.items()}
     met = set()
+    on_hopper = False
 
     def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         place = weight.untyped_storage().data_ptr()
         met.add(place)
+        if on_hopper and in_fp8[place]:
+            return in_fp8[place].times(x) + (0 if bias is None else bias)
         form = forms[place]
         return exact_linear(form(x) if form else x, weight, bias)
 
     exact_linear, functional.linear = functional.linear, linear
     try:
+        ids = golden["teacherForced"]["ids"]
         said = {
             "greedy": [greedy(model, run["prompt"]) for run in golden["greedy"]],
-            "teacherForced": teacher_forced(model, golden["teacherForced"]["ids"]),
+            "teacherForced": teacher_forced(model, ids),
         }
+        on_hopper = any(in_fp8.values())
+        if on_hopper:
+            said["hopper"] = {
+                "greedy": [followed(model, run["prompt"], run["tokens"]) for run in said["greedy"]],
+                "teacherForced": teacher_forced(model, ids),
+            }
     finally:
         functional.linear = exact_linear
     matrices = {n: p for n, p in model.named_parameters() if "proj" in n and "visual" not in n and p.ndim > 1}

@@ -53,6 +53,20 @@ def greedy(model, prompt: list[int]) -> dict:
     return {"prompt": prompt, "tokens": ids[len(prompt) :], "margins": margins, "logprobs": logprobs}
 
 
+def followed(model, prompt: list[int], tokens: list[int]) -> dict:
+    """greedy(), as far as it begins with `tokens`, and the token after: one pass."""
+    rows = logits(model, prompt + tokens)[len(prompt) - 1 : -1]
+    chosen = rows.argmax(-1).tolist()
+    same = next((i for i, pair in enumerate(zip(chosen, tokens)) if pair[0] != pair[1]), len(tokens) - 1)
+    measured = [measure(row, token) for row, token in zip(rows[: same + 1], chosen)]
+    return {
+        "prompt": prompt,
+        "tokens": [m[0] for m in measured],
+        "margins": [round(m[1], DIGITS) for m in measured],
+        "logprobs": [round(m[2], DIGITS) for m in measured],
+    }
+
+
 def teacher_forced(model, ids: list[int]) -> dict:
     rows = logits(model, ids)
     measured = [measure(rows[i], ids[i + 1]) for i in range(len(ids) - 1)]

@@ -73,6 +73,7 @@ GpuBackend::GpuBackend(const GpuOptions& options)
     : device_(options.device),
       isa_(std::string(kVendor) + " " + device_.architecture() + ", " + device_.name()),
       order_(tile_order(device_.compute_capability())),
+      tuning_(options.tuning),
       graphs_(device_, options.graphs),
       on_list_(options.on_list),
       samples_(options.samples) {}
@@ -105,14 +106,16 @@ Packer& GpuBackend::packer() {
 std::unique_ptr<Matrix> GpuBackend::pack(std::span<const MatrixPart> parts, DType keep,
                                          const std::function<void(uint64_t)>& on_bytes) {
   auto packed = packer().pack(parts, keep, order_, on_bytes);
-  for (const auto& [shape, tiles, scales] : packed->bands) {
-    const bool known = std::ranges::any_of(shapes_, [&](const DeviceMatrix& other) {
-      return other.rows == shape.rows && other.cols == shape.cols && other.dtype == shape.dtype &&
-             other.scale_rows == shape.scale_rows;
-    });
-    if (!known) shapes_.push_back(shape);
-  }
+  for (const DeviceBand& band : packed->bands) expect_shape(band.matrix);
   return packed;
+}
+
+void GpuBackend::expect_shape(const DeviceMatrix& shape) {
+  const bool known = std::ranges::any_of(shapes_, [&](const DeviceMatrix& other) {
+    return other.rows == shape.rows && other.cols == shape.cols && other.dtype == shape.dtype &&
+           other.scale_rows == shape.scale_rows;
+  });
+  if (!known) shapes_.push_back(shape);
 }
 
 std::unique_ptr<Matrix> GpuBackend::pack_for_experts(std::span<const MatrixPart> parts, DType keep,
@@ -191,6 +194,7 @@ void GpuBackend::flush() {
   graphs_.run(list_, max_rows_ <= kMaxGraphRows);
   if (on_list_) on_list_(device_, list_);
   list_.clear();
+  open_products_.clear();
   max_rows_ = 0;
   source_ = {};
 }

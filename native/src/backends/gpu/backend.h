@@ -5,6 +5,7 @@
 
 #include "backends/gpu/graph_cache.h"
 #include "backends/gpu/kernels/experts.h"
+#include "backends/gpu/kernels/matmul.h"
 #include "backends/gpu/kernels/quantize.h"
 #include "backends/gpu/packing.h"
 #include "backends/gpu/rank_collective.h"
@@ -17,6 +18,7 @@ struct GpuOptions {
   int device = 0;
   size_t graphs = 64;   // to keep; 0: every launch by itself
   bool samples = true;  // false: leaves sampling to the host
+  ProductTuning tuning = {};
   // Called for each list right after it was given to the device: all that it reads is still in place.
   std::function<void(Device&, const LaunchList&)> on_list = {};
 };
@@ -36,6 +38,8 @@ class GpuBackend final : public Backend {
   int threads() const override { return 1; }
   GraphCounts graph_counts() const override { return graphs_.counts(); }
   const Downloads& downloads() const { return downloads_; }
+  // For launches that come after.
+  void tune(const ProductTuning& tuning) { tuning_ = tuning; }
 
   std::unique_ptr<Buffer> allocate(size_t bytes) override;
   void reserve(const StepLimits& limits) override;
@@ -47,6 +51,7 @@ class GpuBackend final : public Backend {
   void submit() override;
   std::unique_ptr<Matrix> pack(std::span<const MatrixPart> parts, DType keep,
                                const std::function<void(uint64_t)>& on_bytes) override;
+  std::unique_ptr<Matrix> narrowed(const Matrix& matrix) override;
   void prepare(Experts& experts, const RoutingShape& shape) override;
 
   // matrix_ops.cpp
@@ -107,7 +112,16 @@ class GpuBackend final : public Backend {
     std::function<Launch(const Activations&)> quantizing;  // the same op
   };
 
+  // Of list_: a product that may still read ahead, so many bytes.
+  struct OpenProduct {
+    size_t index;
+    int64_t bytes;
+  };
+
   Packer& packer();
+  // For products of its shape, from reserve() on.
+  void expect_shape(const DeviceMatrix& shape);
+  void add_product(const Launch& launch, const DeviceMatrix& matrix, int64_t rows);
   void add(const Launch& launch, int64_t rows);
   void add(std::span<const Launch> launches, int64_t rows);
   // An op whose result (rows, width) at `out` a product may read next: it then quantizes it as well.
@@ -127,6 +141,8 @@ class GpuBackend final : public Backend {
   LaunchList list_;
   int64_t max_rows_ = 0;  // of an op in list_
   Source source_;         // what the last launch of list_ puts out
+  std::vector<OpenProduct> open_products_;
+  ProductTuning tuning_;
   GraphCache graphs_;
   std::function<void(Device&, const LaunchList&)> on_list_;
   bool samples_;

@@ -17,6 +17,8 @@ class LaunchList {
   }
   // In place of the last, after which nothing was added.
   void replace_last(const Launch& launch);
+  // In place of any.
+  void replace(size_t index, const Launch& launch);
   void clear() {
     launches_.clear();
     hash_ = 0;
@@ -33,6 +35,7 @@ class LaunchList {
   }
 
  private:
+  void mix(const Launch& launch);
   void mix(uint64_t word) {
     hash_ = (hash_ ^ word) * 0x9e3779b97f4a7c15;
     hash_ ^= hash_ >> 32;

@@ -46,6 +46,16 @@ bool alike(const Matrix& one, const Matrix& other) {
 
 }  // namespace
 
+// FP8 halves what a product of a few rows reads; weights of eight bits and fewer gain nothing.
+std::unique_ptr<Matrix> GpuBackend::narrowed(const Matrix& matrix) {
+  const DeviceMatrix& wide = on_device(matrix);
+  const bool halves = wide.dtype == DType::kBF16 || wide.dtype == DType::kF16;
+  if (!halves || bands_of(matrix).size() > 1) return nullptr;
+  auto narrow = packer().narrow(wide);
+  expect_shape(narrow->bands.front().matrix);
+  return narrow;
+}
+
 void GpuBackend::prepare(Experts& experts, const RoutingShape& shape) {
   for (const auto* matrices : {&experts.gate_up, &experts.down}) {
     for (const auto& matrix : *matrices) {
@@ -78,9 +88,24 @@ void GpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* ou
       add(quantize(activations, x, rows), rows);
     }
     quantized = activations.layout;
-    add(multiply(matrix, rows, workspace, out), rows);
+    add_product(multiply(matrix, rows, workspace, out, tuning_), matrix, rows);
     out += matrix.rows;
   }
+}
+
+// Products before it bring its first weights as they end.
+void GpuBackend::add_product(const Launch& launch, const DeviceMatrix& matrix, int64_t rows) {
+  for (OpenProduct& open : open_products_) {
+    Launch product = list_.launches()[open.index];
+    const int64_t brought = read_ahead(product, matrix, open.bytes);
+    if (brought > 0) list_.replace(open.index, product);
+    open.bytes = brought > 0 ? open.bytes - brought : 0;
+  }
+  std::erase_if(open_products_, [](const OpenProduct& open) { return open.bytes == 0; });
+  if (tuning_.ahead_bytes > 0 && reads_ahead(matrix, rows)) {
+    open_products_.push_back({list_.launches().size(), tuning_.ahead_bytes});
+  }
+  add(launch, rows);
 }
 
 void GpuBackend::route(const RoutingShape& shape, const float* logits, int64_t rows, const Routing& routing) {

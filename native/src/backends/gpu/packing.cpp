@@ -247,4 +247,23 @@ std::unique_ptr<DeviceWeights> Packer::pack(std::span<const MatrixPart> parts, D
   return weights;
 }
 
+std::unique_ptr<DeviceWeights> Packer::narrow(const DeviceMatrix& wide) {
+  constexpr DType kHeld = DType::kF8E4M3;
+  auto weights = std::make_unique<DeviceWeights>();
+  DeviceBand& band = weights->bands.emplace_back();
+  band.tiles = std::make_unique<DeviceMemory>(device_, tile_bytes(kHeld, wide.rows, wide.cols));
+  band.scales = std::make_unique<DeviceMemory>(device_, scale_bytes(kHeld, wide.rows, wide.cols, kTileRows));
+  auto* const scales = reinterpret_cast<float*>(band.scales->data());
+  band.matrix = wide;
+  band.matrix.tiles = band.tiles->data();
+  band.matrix.scales = scales;
+  band.matrix.scale_rows = kTileRows;
+  band.matrix.dtype = kHeld;
+  device_.run(narrow_tiles(wide, band.tiles->data(), scales));
+  weights->rows = wide.rows;
+  weights->cols = wide.cols;
+  weights->bytes = band.bytes();
+  return weights;
+}
+
 }  // namespace llmservice::gpu

@@ -50,6 +50,8 @@ class Packer {
 
   std::unique_ptr<DeviceWeights> pack(std::span<const MatrixPart> parts, DType keep, TileOrder order,
                                       const std::function<void(uint64_t)>& on_bytes);
+  // A copy in FP8, one scale for 64 outputs and 128 columns, of a matrix of 16 bits that is on the device.
+  std::unique_ptr<DeviceWeights> narrow(const DeviceMatrix& wide);
 
  private:
   DeviceBand pack_band(std::span<const MatrixPart> parts, DType held, TileOrder order,

@@ -82,7 +82,7 @@ describe('a server with keys', () => {
       looked.emit('up');
       return known.find(presented);
     };
-    await start({ keys: { find } });
+    await start({ keys: { find, withId: () => null } });
     const asked = once(looked, 'up');
     let rest: ReadableStreamDefaultController<Uint8Array> | null = null;
     const text = Buffer.from(JSON.stringify(body));

@@ -15,6 +15,7 @@ import { recordOf } from './request-record.js';
 /** The keys as they are now. */
 interface Keys {
   find(presented: string): ConfiguredKey | null;
+  withId(id: string): ConfiguredKey | null;
 }
 
 export interface Access {

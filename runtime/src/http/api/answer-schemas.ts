@@ -18,7 +18,28 @@ function object(members: Readonly<Record<string, JsonSchema>>, optional: readonl
   return { type: 'object', required, properties: members };
 }
 
-const finish = { enum: ['stop', 'length', 'tool_calls', 'abort', 'error', null] };
+/** Of a list that clients go through. */
+const page = (entry: JsonSchema): JsonSchema =>
+  object({
+    object: only('list'),
+    data: list(entry),
+    first_id: anyOrNull('string'),
+    last_id: anyOrNull('string'),
+    has_more: boolean,
+  });
+const file = object({
+  id: text,
+  object: only('file'),
+  bytes: whole,
+  created_at: whole,
+  expires_at: whole,
+  filename: text,
+  purpose: { enum: ['batch', 'batch_output'] },
+  status: only('processed'),
+});
+const batchStatuses = 'validating in_progress finalizing cancelling completed failed expired cancelled'.split(' ');
+
+const finish = { enum: ['stop', 'length', 'tool_calls', 'repetition', 'abort', 'error', null] };
 const stopReason = { type: ['string', 'integer', 'null'] };
 const chunkEnd = { logprobs: anyOrNull('object'), finish_reason: finish };
 const end = { ...chunkEnd, stop_reason: stopReason };
@@ -162,13 +183,7 @@ const schemas = {
   Response: response,
   ResponseEvent: object({ type: text, sequence_number: whole }),
   DeletedResponse: object({ id: text, object: only('response'), deleted: only(true) }),
-  ResponseItems: object({
-    object: only('list'),
-    data: list(object({ id: text, type: text })),
-    first_id: anyOrNull('string'),
-    last_id: anyOrNull('string'),
-    has_more: boolean,
-  }),
+  ResponseItems: page(object({ id: text, type: text })),
   Message: anthropicMessage,
   MessageEvent: object({ type: text }),
   TokenCount: object({ input_tokens: whole }),
@@ -185,6 +200,28 @@ const schemas = {
     ),
     usage: object({ prompt_tokens: whole, total_tokens: whole }),
   }),
+  File: file,
+  Files: page(ref('File')),
+  DeletedFile: object({ id: text, object: only('file'), deleted: only(true) }),
+  FileContent: text,
+  Batch: object({
+    id: text,
+    object: only('batch'),
+    endpoint: text,
+    model: text,
+    errors: anyOrNull('object'),
+    input_file_id: text,
+    completion_window: text,
+    status: { enum: batchStatuses },
+    output_file_id: anyOrNull('string'),
+    error_file_id: anyOrNull('string'),
+    created_at: whole,
+    expires_at: whole,
+    request_counts: object({ total: whole, completed: whole, failed: whole }),
+    usage: { type: 'object' },
+    metadata: anyOrNull('object'),
+  }),
+  Batches: page(ref('Batch')),
   Models: object({
     object: only('list'),
     data: list(object(model)),

@@ -9,6 +9,7 @@ import { makeOpenApiDocument } from './openapi-document.js';
 import { mountedRoutes, type RouteName } from './route-table.js';
 import { output, says, type Script } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
+import { smallBatches } from '../batches/batch-service.fixture.js';
 import { smallStore } from '../stored-responses/stored-response.fixture.js';
 
 const openApiDocument = makeOpenApiDocument(['tiny', 'small']);
@@ -37,6 +38,7 @@ const bodies: Partial<Record<RouteName, object>> = {
   messages: { messages, max_tokens: 5 },
   countTokens: { messages },
   embeddings: { input: 'x' },
+  createBatch: { endpoint: '/v1/completions', completion_window: '24h' },
   predict: { prompt: 'x' },
   infer: { inputs: [{ name: 'a', shape: [1], datatype: 'BYTES', data: ['x'] }] },
   generate: { prompt: 'x' },
@@ -45,6 +47,36 @@ const bodies: Partial<Record<RouteName, object>> = {
   applyTemplate: { messages },
   warmup: {},
 };
+
+/** A form with one request. */
+const form = (): FormData => {
+  const made = new FormData();
+  const line = JSON.stringify({
+    custom_id: '1',
+    method: 'POST',
+    url: '/v1/completions',
+    body: { prompt: 'x' },
+  });
+  made.set('purpose', 'batch');
+  made.set('file', new File([line], 'in.jsonl'));
+  return made;
+};
+
+async function uploaded(of: ScriptedServer): Promise<string> {
+  const response = await fetch(`${of.url}/v1/files`, { method: 'POST', body: form() });
+  return ((await response.json()) as { id: string }).id;
+}
+
+async function batchOf(of: ScriptedServer): Promise<string> {
+  const body = { ...bodies.createBatch, input_file_id: await uploaded(of) };
+  return ((await (await of.post('/v1/batches', body)).json()) as { id: string }).id;
+}
+
+/** Of what a path of this route has the id of. */
+function idFor(of: ScriptedServer, path: string): Promise<string> {
+  if (path.includes('/files/')) return uploaded(of);
+  return path.includes('/batches/') ? batchOf(of) : inBackground(of);
+}
 
 /** Id of a response that runs, or ran. */
 async function inBackground(of: ScriptedServer): Promise<string> {
@@ -55,9 +87,11 @@ async function inBackground(of: ScriptedServer): Promise<string> {
 let server: ScriptedServer;
 let loading: ScriptedServer;
 beforeAll(async () => {
-  server = await ScriptedServer.start({ storedResponses: smallStore() });
+  // Batches that do not run: one that is over cannot be cancelled.
+  const batches = smallBatches({ isServing: () => false });
+  server = await ScriptedServer.start({ storedResponses: smallStore(), batches });
   server.script = script;
-  loading = await ScriptedServer.start({ serving: false });
+  loading = await ScriptedServer.start({ serving: false, batches: smallBatches() });
 });
 afterAll(() => Promise.all([server.stop(), loading.stop()]));
 
@@ -112,11 +146,12 @@ function answersIn(type: string, text: string): unknown[] {
   return data.map(([, each]) => ({ data: each }));
 }
 
-describe.each(mountedRoutes)('$method $path', ({ name, method, path, body }) => {
+describe.each(mountedRoutes)('$method $path', ({ name, method, path, body, isUpload = false }) => {
   const operation = openApiDocument.paths[path]![method]!;
   const ask = async (of: ScriptedServer, model: string, body: unknown): Promise<Response> => {
-    const id = path.includes('{id}') ? await inBackground(of) : '';
+    const id = path.includes('{id}') ? await idFor(of, path) : '';
     const url = path.replace('{name}', model).replace('{id}', id);
+    if (isUpload) return fetch(of.url + url, { method, body: form() });
     return method === 'post' ? of.post(url, body) : fetch(of.url + url, { method });
   };
 
@@ -133,7 +168,9 @@ describe.each(mountedRoutes)('$method $path', ({ name, method, path, body }) => 
   }
 
   test('answers what the document says', async () => {
-    await expectDocumented(await ask(server, 'tiny', bodies[name]), 200);
+    const named = name === 'createBatch' ? { input_file_id: await uploaded(server) } : {};
+    const asked = bodies[name] === undefined ? undefined : { ...bodies[name], ...named };
+    await expectDocumented(await ask(server, 'tiny', asked), 200);
   });
 
   if (body !== null)

@@ -38,6 +38,7 @@ const otherTypes: Readonly<Partial<Record<AnswerName, string>>> = {
   Metrics: 'text/plain',
   Page: 'text/html',
   StreamCheck: 'text/event-stream',
+  FileContent: 'application/octet-stream',
 };
 const bodyName = (kind: RouteKind): string => `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Request`;
 
@@ -93,7 +94,7 @@ function paths(names: readonly string[]): Paths {
 }
 
 function operation(route: MountedRoute, names: readonly string[]): Operation {
-  const { name, path, summary, body, query = {} } = route;
+  const { name, path, summary, body, query = {}, isUpload = false } = route;
   const parameters = [
     ...(path.includes('{name}') ? [nameParameter(names)] : []),
     ...(path.includes('{id}') ? [idParameter] : []),
@@ -109,15 +110,33 @@ function operation(route: MountedRoute, names: readonly string[]): Operation {
     summary,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === null ? {} : { requestBody: requestBody(body) }),
+    ...(isUpload ? { requestBody: upload } : {}),
     responses: responses(route),
   };
 }
+
+const upload: JsonSchema = {
+  required: true,
+  content: {
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        required: ['purpose', 'file'],
+        additionalProperties: false,
+        properties: {
+          purpose: { const: 'batch' },
+          file: { type: 'string', format: 'binary', description: 'JSON lines, each a request' },
+        },
+      },
+    },
+  },
+};
 
 const idParameter: JsonSchema = {
   name: 'id',
   in: 'path',
   required: true,
-  description: 'The id of a response',
+  description: 'The id of what is stored: a response, a file or a batch',
   schema: { type: 'string', minLength: 1 },
 };
 
@@ -140,7 +159,8 @@ function requestBody(kind: RouteKind): JsonSchema {
   };
 }
 
-function responses({ path, answer, chunk, body, answersUnready }: MountedRoute): Operation['responses'] {
+function responses(route: MountedRoute): Operation['responses'] {
+  const { path, answer, chunk, body, answersUnready, isUpload = false } = route;
   const otherType = otherTypes[answer];
   const errorName = isAnthropicPath(path) ? 'AnthropicError' : 'Error';
   const error = (description: string): JsonSchema => ({ description, content: json(ref(errorName)) });
@@ -155,7 +175,7 @@ function responses({ path, answer, chunk, body, answersUnready }: MountedRoute):
     ...(answersUnready ? { '503': { description: 'Not ready', content: json(ref(answer)) } } : {}),
     '4XX': error('The server refuses the request: the error says what to send instead'),
     // Only routes with a body do work that can fail.
-    ...(body === null
+    ...(body === null && !isUpload
       ? {}
       : { '5XX': error('The service cannot answer at the moment: the error says whether to retry') }),
   };

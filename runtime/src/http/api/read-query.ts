@@ -4,9 +4,10 @@
 import type { ValueOf } from '../../request/body/field-table.js';
 import { invalidRequest, violationAt, type Violation } from '../../request/body/violation.js';
 
-/** A whole number, a boolean, or one of some texts. */
+/** A whole number, a boolean, one of some texts, or a list of such. */
 interface ParameterSchema {
-  readonly type?: 'integer' | 'boolean' | 'string';
+  readonly type?: 'integer' | 'boolean' | 'string' | 'array';
+  readonly items?: { readonly enum: readonly unknown[] };
   readonly enum?: readonly unknown[];
   readonly minimum?: number;
   readonly maximum?: number;
@@ -26,7 +27,8 @@ export function readQuery<Table extends QueryTable>(
   query: Readonly<Record<string, unknown>>,
 ): QueryValues<Table> {
   const violations: Violation[] = [];
-  const values = Object.entries(query).map(([name, text]): [string, unknown] => {
+  const values = Object.entries(query).map(([given, text]): [string, unknown] => {
+    const name = nameIn(table, given);
     const schema = Object.hasOwn(table, name) ? table[name] : undefined;
     if (schema === undefined) {
       violations.push(violationAt(name, 'is not a known parameter of this route'));
@@ -40,8 +42,18 @@ export function readQuery<Table extends QueryTable>(
   return Object.fromEntries(values) as QueryValues<Table>;
 }
 
+/** OpenAI's clients write the entries of a list as `name[]=entry`. */
+function nameIn(table: QueryTable, given: string): string {
+  const name = given.replace(/\[\]$/, '');
+  return Object.hasOwn(table, name) && table[name]?.type === 'array' ? name : given;
+}
+
 /** Undefined: it is none. */
 function valueOf(schema: ParameterSchema, text: unknown): unknown {
+  if (schema.type === 'array') {
+    const entries: unknown[] = Array.isArray(text) ? text : [text];
+    return entries.every((entry) => schema.items?.enum.includes(entry) === true) ? entries : undefined;
+  }
   if (typeof text !== 'string') return undefined;
   const value = parsed(schema.type ?? 'string', text);
   const { enum: allowed, minimum = -Infinity, maximum = Infinity } = schema;
@@ -60,7 +72,8 @@ function parsed(type: 'integer' | 'boolean' | 'string', text: string): unknown {
   }
 }
 
-function rangeOf({ type = 'string', enum: allowed, minimum, maximum }: ParameterSchema): string {
+function rangeOf({ type = 'string', items, enum: allowed, minimum, maximum }: ParameterSchema): string {
+  if (items !== undefined) return `some of ${items.enum.map(String).join(', ')}`;
   if (allowed !== undefined) return allowed.map(String).join(' or ');
   if (type !== 'integer') return type === 'boolean' ? 'true or false' : 'a text';
   const bounds = [

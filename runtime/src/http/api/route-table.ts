@@ -5,6 +5,7 @@ import { routes } from '@llmservice/crds';
 import type { RouteKind } from '../../request/body/field-table.js';
 import type { AnswerName } from './answer-schemas.js';
 import type { QueryTable } from './read-query.js';
+import { listBatchesQuery, listFilesQuery } from './batch-queries.js';
 import { inputItemsQuery, retrieveQuery } from './response-queries.js';
 
 export interface Route {
@@ -21,6 +22,8 @@ export interface Route {
   readonly answersUnready: boolean;
   /** Parameters of the URL's query, where it may have some. */
   readonly query?: QueryTable;
+  /** Whether the body is a form with a file. */
+  readonly isUpload?: boolean;
 }
 
 const get = (path: string, summary: string, answer: AnswerName, answersUnready = false): Route => ({
@@ -160,6 +163,27 @@ export const routeTable = {
     'TokenCount',
   ),
   embeddings: post('/v1/embeddings', 'Create embeddings of texts', 'embeddings', 'Embeddings'),
+  uploadFile: {
+    ...get('/v1/files', 'Store a file of requests for a batch', 'File'),
+    method: 'post',
+    isUpload: true,
+  },
+  listFiles: { ...get('/v1/files', 'List the stored files', 'Files'), query: listFilesQuery },
+  getFile: get('/v1/files/{id}', 'One stored file', 'File'),
+  fileContent: get('/v1/files/{id}/content', 'Content of a stored file', 'FileContent'),
+  deleteFile: { ...get('/v1/files/{id}', 'Delete a stored file', 'DeletedFile'), method: 'delete' },
+  createBatch: post(
+    '/v1/batches',
+    'Answer the requests of a stored file, at low priority',
+    'batches',
+    'Batch',
+  ),
+  listBatches: { ...get('/v1/batches', 'List the batches', 'Batches'), query: listBatchesQuery },
+  getBatch: get('/v1/batches/{id}', 'One batch, with how far it is', 'Batch'),
+  cancelBatch: {
+    ...get('/v1/batches/{id}/cancel', 'Cancel a batch; what it has answered stays', 'Batch'),
+    method: 'post',
+  },
   listModels: get('/v1/models', 'List the served model names', 'Models'),
   getModel: get(
     '/v1/models/{name}',

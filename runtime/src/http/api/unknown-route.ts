@@ -22,8 +22,8 @@ const unserved: readonly { readonly paths: RegExp; readonly why: string }[] = [
     why: 'no conversation is kept but as responses: send previous_response_id to POST /v1/responses, or the items as input',
   },
   {
-    paths: /^\/v1\/(batches|files|uploads)(\/|$)/,
-    why: 'no files are kept, and no batches run: send each request by itself, with a priority above 0 where others are to come first',
+    paths: /^\/v1\/uploads(\/|$)/,
+    why: 'POST /v1/files takes a file whole, where the server keeps files',
   },
   {
     paths: /^\/v1\/chat\/completions\/batch\/?$/,

@@ -7,7 +7,8 @@ import type { ApiRequest } from '../../request/parse/parse-request.js';
 import type { PromptSource } from '../../request/parse/prompt-source.js';
 import { prepareGeneration } from '../../request/prepare/prepare-generation.js';
 import { echoOfIds, echoOfText, type PromptEcho } from '../../request/text/prompt-echo.js';
-import { TextStream, type TextStreamOptions } from '../../request/text/text-stream.js';
+import { TextStream } from '../../request/text/text-stream.js';
+import type { TextStreamOptions } from '../../request/text/text-stream-options.js';
 import { ToolReader } from '../../tools/tool-reader.js';
 import type { ServedModel } from '../replica/served-model.js';
 import { newId } from '../replica/server-parts.js';
@@ -60,11 +61,13 @@ async function prepare(
     newDetokenizer: () => model.tokenizer.detokenizer({ skipSpecialTokens: request.skipSpecialTokens }),
     textOf: (id) => model.tokenizer.tokenText(id),
     stopStrings: request.stopStrings,
+    stopPatterns: request.stopPatterns,
     includeStopString: request.includeStopString,
     stopTokenIds: request.stopTokenIds,
     eosIds: model.eosIds,
     minTokens: rules?.minTokens ?? 0,
-    logprobs: details.logprobs,
+    repetition: request.repetition,
+    logprobs: (rules?.reportedIds.length ?? 0) > 0 ? 'named' : details.logprobs,
     reportsIds: details.tokenIds,
     // Reasoning is separated where a chat template wrote the prompt.
     think: source.kind === 'messages' ? model.think : null,

@@ -3,10 +3,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { events } from '../answers.fixture.js';
-import { scriptOf } from '../call-script.fixture.js';
+import { callsPatchAndTime } from '../call-script.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 
-const { begin, end } = ScriptedServer.markers;
 const patch = { type: 'custom', custom: { name: 'patch', description: 'Edit a file.' } } as const;
 const time = { type: 'function', function: { name: 'time', parameters: { type: 'object' } } } as const;
 const tools = [patch, time];
@@ -17,15 +16,7 @@ let client: OpenAI;
 beforeEach(async () => {
   server = await ScriptedServer.start({ tools: true });
   client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'none', maxRetries: 0 });
-  server.script = scriptOf(
-    begin,
-    '{"name": "patch", "arguments": {"input": "a\\',
-    'nb"}}',
-    end,
-    begin,
-    '{"name": "time", "arguments": {"city": "Bern"}}',
-    end,
-  );
+  server.script = callsPatchAndTime;
 });
 afterEach(() => server.stop());
 
@@ -116,4 +107,30 @@ describe.each<OpenAI.ChatCompletionToolChoiceOption>([
     expect(grammar).toContain('input');
     expect(grammar).not.toContain('time');
   });
+});
+
+const regex = { syntax: 'regex', definition: '(add|drop) [a-z]+' } as const;
+const held = (grammar: object): object => ({
+  type: 'custom',
+  custom: { ...patch.custom, format: { type: 'grammar', grammar } },
+});
+
+test.each([true, false])('an input follows a regular expression, streamed: %s', async (stream) => {
+  const answer = await server.chat({ messages, tools: [held(regex), time], stream });
+  expect(answer.status).toBe(200);
+  await answer.text();
+  const grammar = server.engine.requests[0]!.grammar!;
+  expect(grammar.kind).toBe('toolCalls');
+  expect(grammar.text).toContain('"pattern"');
+  expect(prompt()).toContain('2 tools');
+});
+
+test.each<[grammar: object, message: string]>([
+  [{ ...regex, syntax: 'lark' }, 'tools.1.custom.format.grammar.syntax is not supported with this value'],
+  [{ syntax: 'regex' }, 'tools.1.custom.format.grammar.definition is required'],
+  [{ ...regex, definition: 'a\\bc' }, 'tools.1.custom.format.grammar.definition looks around'],
+])('refuses the grammar %j', async (grammar, message) => {
+  const answer = await server.chat({ messages, tools: [time, held(grammar)] });
+  const { error } = (await answer.json()) as { error: { message: string } };
+  expect([answer.status, error.message]).toEqual([400, expect.stringContaining(message)]);
 });

@@ -2,11 +2,10 @@
 
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type OpenAI from 'openai';
-import { scriptOf } from '../call-script.fixture.js';
+import { callsPatchAndTime } from '../call-script.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 import { body, responsesClient, tools as functions } from './responses.fixture.js';
 
-const { begin, end } = ScriptedServer.markers;
 const patch = { type: 'custom', name: 'patch', description: 'Edit a file.' } as const;
 const tools = [patch, ...functions];
 
@@ -15,15 +14,7 @@ let client: OpenAI;
 beforeEach(async () => {
   server = await ScriptedServer.start({ tools: true });
   client = responsesClient(server);
-  server.script = scriptOf(
-    begin,
-    '{"name": "patch", "arguments": {"input": "a\\',
-    'nb"}}',
-    end,
-    begin,
-    '{"name": "time", "arguments": {"city": "Bern"}}',
-    end,
-  );
+  server.script = callsPatchAndTime;
 });
 afterEach(() => server.stop());
 
@@ -80,11 +71,42 @@ test.each<OpenAI.Responses.ResponseCreateParams['tool_choice']>([
   expect(grammar).not.toContain('weather');
 });
 
-test('an input that follows a grammar is refused', async () => {
-  const format = { type: 'grammar', syntax: 'lark', definition: 'start: "a"' };
-  const answer = await server.post('/v1/responses', { ...body, tools: [{ ...patch, format }] });
-  expect(answer.status).toBe(400);
-  expect(await answer.json()).toMatchObject({
-    error: { message: expect.stringContaining('tools.0.format.type must be "text"') },
-  });
+const expression = '(add|drop) [a-z]+';
+const regex = { type: 'grammar', syntax: 'regex', definition: expression } as const;
+
+test.each([true, false])('an input follows a regular expression, streamed: %s', async (stream) => {
+  const held = [{ ...patch, format: regex }, ...functions];
+  const asked = { ...body, tools: held };
+  const response = stream
+    ? await client.responses.stream(asked).finalResponse()
+    : await client.responses.create(asked);
+  expect(response.output).toMatchObject(expected);
+  expect(response.tools[0]).toEqual(held[0]);
+  const { kind, text } = server.engine.requests[0]!.grammar!;
+  expect(kind).toBe('toolCalls');
+  const [{ input }] = inputsIn(JSON.parse(text)) as [{ input: { pattern: string } }];
+  expect(input.pattern).toMatch(/^\^.*\[d\].*\$$/);
+});
+
+/** What schemas within a grammar say of arguments that have an input. */
+function inputsIn(value: unknown): object[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { properties } = value as { readonly properties?: object };
+  const own = properties !== undefined && 'input' in properties ? [properties] : [];
+  return [...own, ...Object.values(value).flatMap(inputsIn)];
+}
+
+test.each<[format: object, message: string]>([
+  [
+    { ...regex, syntax: 'lark' },
+    'tools.2.format.syntax is not supported with this value: send the grammar as',
+  ],
+  [{ type: 'grammar', syntax: 'regex' }, 'tools.2.format.definition is required'],
+  [{ type: 'text', definition: 'a' }, 'tools.2.format.definition is not supported with this value: send it'],
+  [{ ...regex, definition: 'a(?=b)c' }, 'tools.2.format.definition looks around'],
+  [{ ...regex, definition: '(a' }, 'tools.2.format.definition cannot be read'],
+])('refuses the format %j', async (format, message) => {
+  const answer = await server.post('/v1/responses', { ...body, tools: [...functions, { ...patch, format }] });
+  const { error } = (await answer.json()) as { error: { message: string } };
+  expect([answer.status, error.message]).toEqual([400, expect.stringContaining(message)]);
 });

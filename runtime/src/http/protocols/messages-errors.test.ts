@@ -132,7 +132,10 @@ describe('an error is reported in the words of the protocol:', () => {
   });
 
   test('a key that is not known, a method that is not taken, a model that is not ready', async () => {
-    const locked = await ScriptedServer.start({ access: { keys: { find: () => null } }, serving: false });
+    const locked = await ScriptedServer.start({
+      access: { keys: { find: () => null, withId: () => null } },
+      serving: false,
+    });
     const refused = await locked.post('/v1/messages/count_tokens', body);
     expect([refused.status, await refused.json()]).toMatchObject([
       401,

@@ -166,11 +166,11 @@ function inputOf(text: string): object | null {
 }
 
 function endOf({ finish, stopReason }: TextDelta, parts: readonly AnswerPart[]): object {
-  const sequence = typeof stopReason === 'string' ? stopReason : null;
+  const sequence = finish === 'stop' && typeof stopReason === 'string' ? stopReason : null;
   const natural = sequence === null ? 'end_turn' : 'stop_sequence';
   const canRun = parts.some(({ kind, text }) => kind === 'call' && inputOf(text) !== null);
   const called = canRun ? 'tool_use' : 'end_turn';
-  const reasons = { length: 'max_tokens', tool_calls: called, stop: natural };
+  const reasons = { length: 'max_tokens', repetition: 'max_tokens', tool_calls: called, stop: natural };
   return stopped(finish === null ? null : reasons[finish], sequence);
 }
 

@@ -12,7 +12,7 @@ export type ResponseState =
   | { readonly status: 'failed'; readonly error: ApiError };
 
 export const stateAtEnd = ({ finish }: TextDelta): ResponseState => ({
-  status: finish === 'length' ? 'incomplete' : 'completed',
+  status: finish === 'length' || finish === 'repetition' ? 'incomplete' : 'completed',
 });
 
 export function responseBody(

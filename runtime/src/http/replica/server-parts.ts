@@ -12,6 +12,7 @@ import type { AccountedRequest, RequestAccount } from '../../keys/request-accoun
 import { openAccount, type Access } from '../access/access.js';
 import type { Admission } from '../access/admission.js';
 import type { Lifecycle } from './lifecycle.js';
+import type { BatchService } from '../batches/batch-service.js';
 import type { BodyBudget } from '../bodies/body-budget.js';
 import { recordOf, type RecordParts } from '../access/request-record.js';
 import type { StoredResponses } from '../stored-responses/stored-responses.js';
@@ -36,6 +37,8 @@ export interface ServerParts extends RecordParts {
   readonly corsOrigins: readonly string[];
   /** Null: no response is stored. */
   readonly storedResponses: StoredResponses | null;
+  /** Null: no files are kept, and no batches run. */
+  readonly batches: BatchService | null;
 }
 
 /** A request that is generating, or waits for its turn. */

@@ -40,7 +40,7 @@ test.each<[routes: readonly string[], field: string, taken: unknown, refused: un
   [every, 'return_progress', false, true],
   [['responses'], 'enable_response_messages', false, true],
   [['chat'], 'add_special_tokens', false, true],
-  [every, 'repetition_detection', null, {}],
+  [['responses', 'messages'], 'repetition_detection', null, {}],
   [['chat', 'completions', 'responses', 'predict', 'generate'], 'request_id', 'a-1', ''],
   [['chat', 'completions', 'responses', 'predict', 'generate'], 'rid', 'a-1', 5],
   [['chat', 'completions', 'responses', 'predict', 'generate'], 'session_id', 's', 5],

@@ -8,6 +8,7 @@ import { recordOf } from '../access/request-record.js';
 import { readQuery } from '../api/read-query.js';
 import { inputItemsQuery, retrieveQuery } from '../api/response-queries.js';
 import type { ServerParts } from '../replica/server-parts.js';
+import { withIncluded } from '../stored-responses/stored-items.js';
 import type { Asker } from '../stored-responses/stored-response.js';
 import type { StoredResponses } from '../stored-responses/stored-responses.js';
 import { askerOf } from './asker-of.js';
@@ -28,13 +29,16 @@ interface Asked {
 export const getResponseRoute = (parts: ServerParts): RequestHandler =>
   ofStored(parts, async ({ stored, asker, id, request, response }) => {
     const query = readQuery(retrieveQuery, request.query);
-    const { stream = false, starting_after: last, include_obfuscation: obfuscates = false } = query;
+    const { stream = false, starting_after: last, include_obfuscation: obfuscates = false, include } = query;
     if (!stream && last !== undefined)
       throw invalidRequest([violationAt('starting_after', 'needs stream=true')]);
     if (!stream) {
-      response.json((await stored.require(asker, id)).response);
+      const { response: found } = await stored.require(asker, id);
+      response.json({ ...found, output: withIncluded(found.output, include) });
       return;
     }
+    if (include !== undefined)
+      throw invalidRequest([violationAt('include', 'needs stream=false: events come as they came before')]);
     const log = await stored.eventsOf(asker, id);
     if (log === null) {
       const why = 'is for a response that was created with background: true and stream: true';
@@ -69,8 +73,9 @@ export const cancelResponseRoute = (parts: ServerParts): RequestHandler =>
 
 export const inputItemsRoute = (parts: ServerParts): RequestHandler =>
   ofStored(parts, async ({ stored, asker, id, request, response }) => {
-    const { limit = defaultLimit, order = 'desc', after } = readQuery(inputItemsQuery, request.query);
-    const { items } = await stored.require(asker, id);
+    const query = readQuery(inputItemsQuery, request.query);
+    const { limit = defaultLimit, order = 'desc', after, include } = query;
+    const items = withIncluded((await stored.require(asker, id)).items, include);
     const inOrder = order === 'asc' ? items : items.toReversed();
     const begin = after === undefined ? 0 : inOrder.findIndex((item) => item.id === after) + 1;
     if (after !== undefined && begin === 0)

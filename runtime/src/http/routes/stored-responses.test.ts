@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import OpenAI, { BadRequestError, NotFoundError } from 'openai';
 import { bearer, keys } from '../access/keyed-server.fixture.js';
-import { thinksAndCalls } from '../call-script.fixture.js';
+import { scriptOf, thinksAndCalls } from '../call-script.fixture.js';
 import { body, tools } from '../protocols/responses.fixture.js';
 import { byteIds, output, says } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
@@ -183,6 +183,23 @@ test('a prompt is counted with what it continues', async () => {
   expect(usage!.input_tokens).toBe(await count({}));
 });
 
+test('reasoning is encoded where the client asks for it, whoever else did not', async () => {
+  const { thinkBegin, thinkEnd } = ScriptedServer.markers;
+  server.script = scriptOf(thinkBegin, 'Hm.', thinkEnd, 'Hi');
+  const { id } = await ask({});
+  const sealedIn = (items: readonly object[]): unknown[] =>
+    items.flatMap((item) => ('encrypted_content' in item ? [item.encrypted_content] : []));
+  const include: ['reasoning.encrypted_content'] = ['reasoning.encrypted_content'];
+  const plain = await client.responses.retrieve(id);
+  expect(sealedIn(plain.output)).toEqual([null]);
+  const sealed = await client.responses.retrieve(id, { include });
+  expect(sealedIn(sealed.output)).toEqual([expect.stringMatching(/^llmservice-reasoning-1:./)]);
+  expect(sealed.output.map(({ type }) => type)).toEqual(plain.output.map(({ type }) => type));
+  const next = await ask({ input: 'on', previous_response_id: id });
+  const { data } = await client.responses.inputItems.list(next.id, { include });
+  expect(sealedIn(data)).toEqual(sealedIn(sealed.output));
+});
+
 test('what fails on its way is not stored', async () => {
   server.script = function* () {
     yield output(byteIds('Hi'));
@@ -198,7 +215,10 @@ test.each([
   ['?stream=yes', 'stream', 'stream must be true or false'],
   ['?starting_after=3', 'starting_after', 'needs stream=true'],
   ['?stream=true&starting_after=-1', 'starting_after', 'must be a whole number from 0'],
-  ['?include[]=a', 'include[]', 'is not a known parameter'],
+  ['?include[]=a', 'include', 'must be some of reasoning.encrypted_content, message.output_text.logprobs'],
+  ['?include=reasoning.encrypted_content&include=b', 'include', 'must be some of'],
+  ['?stream=true&include[]=reasoning.encrypted_content', 'include', 'needs stream=false'],
+  ['?metadata[]=a', 'metadata[]', 'is not a known parameter'],
   ['/input_items?limit=101', 'limit', 'must be a whole number from 1 to 100'],
   ['/input_items?order=up', 'order', 'must be asc or desc'],
   ['/input_items?after=msg_1', 'after', 'is the id of no item'],

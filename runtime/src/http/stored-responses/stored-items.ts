@@ -1,7 +1,10 @@
 // Items of a request as they are stored: each with an id and in the form in which OpenAI lists them, without members that
 // nobody reads. Pure.
 
+import { sealReasoning } from '../../request/body/sealed-reasoning.js';
 import type { RawItem, RawText } from '../../request/fields/responses-input.js';
+import { sealedReasoning } from '../../request/fields/responses-fields.js';
+import { reasoningOf } from '../../request/parse/response-items.js';
 import type { StoredItem } from './stored-response.js';
 
 /** Of an id that a client chose. */
@@ -24,6 +27,17 @@ export const responseOf = (itemId: string): string | null => {
   const [, hex] = /^[a-z]+_([0-9a-f]{32})-/.exec(itemId) ?? [];
   return hex === undefined ? null : `resp_${hex}`;
 };
+
+/** @param include what a client asks for beside the items, as OpenAI names it */
+export function withIncluded(
+  items: readonly StoredItem[],
+  include: readonly unknown[] = [],
+): readonly StoredItem[] {
+  if (!include.includes(sealedReasoning)) return items;
+  return items.map((item) =>
+    item.type === 'reasoning' ? { ...item, encrypted_content: sealReasoning(reasoningOf(item)) } : item,
+  );
+}
 
 function storedItem(item: RawItem, id: string): StoredItem {
   const status = 'status' in item && item.status === 'incomplete' ? 'incomplete' : 'completed';

@@ -12,6 +12,7 @@ export type RouteKind =
   | 'countTokens'
   | 'infer'
   | 'embeddings'
+  | 'batches'
   | 'tokenize'
   | 'detokenize'
   | 'template'

@@ -1,12 +1,14 @@
 // The tools of a chat request: what an answer may call, what the template gets of them, and what their calls
 // must match.
 
+import { isObject } from '@llmservice/checkpoint';
+import type { CallForm } from '../../tools/call-forms.js';
 import type { Schema, Tool, ToolUse } from '../../tools/tool.js';
 import { JsonPatterns } from '../json-schema/json-patterns.js';
 import { unsupportedInSchema } from '../json-schema/json-schema-support.js';
 import { schemaToCompile } from '../json-schema/schema-formats.js';
 import { invalidRequest, violationAt, type Violation } from '../body/violation.js';
-import { functionOf, type RawFunctionTool } from './custom-tools.js';
+import { functionOf, patternOfInput, type RawFunctionTool } from './custom-tools.js';
 import type { NamedTool, RawChoice, ToolFields } from './tool-fields.js';
 
 export interface RequestTools extends ToolUse {
@@ -37,7 +39,9 @@ export function readTools(
   }));
   const violations = [
     ...choiceViolations(tools, choice),
-    ...tools.flatMap((tool, index) => toolViolations(tools, tool, index)),
+    ...tools.flatMap((tool, index) =>
+      toolViolations(tools, tool, index).map(asked[index]?.type === 'custom' ? ofInput : same),
+    ),
   ];
   if (given.length > 0 && fields.ignore_eos === true)
     violations.push(violationAt('ignore_eos', 'and tools exclude each other'));
@@ -105,18 +109,37 @@ function toolViolations(
   return strict ? unsupportedInSchema(parameters, `${param}.parameters`, patternsOfArguments()) : [];
 }
 
+/** As the client wrote it. */
+function ofInput({ param, message }: Violation): Violation {
+  const written = (words: string): string =>
+    words.replace(`function.${patternOfInput}`, 'custom.format.grammar.definition');
+  return { param: written(param), message: written(message) };
+}
+
+const same = (violation: Violation): Violation => violation;
+
 /**
  * What a grammar holds the arguments of a tool to: its schema, or any object where the tool is not strict and its
  * schema has what a grammar cannot hold to.
  */
-export function schemaOfArguments({ parameters, strict }: Tool): Schema {
+export function schemaOfArguments({ parameters, strict }: Tool, style: CallForm['style']): Schema {
   if (parameters === null) return { type: 'object', properties: {}, additionalProperties: false };
-  const patterns = patternsOfArguments();
+  const patterns = patternsOfArguments(style === 'json' || !hasTextsAlone(parameters));
   const holds = strict || unsupportedInSchema(parameters, '', patterns).length === 0;
   return holds
     ? (schemaToCompile({ type: 'object', ...parameters }, patterns) as Schema)
     : { type: 'object' };
 }
 
-/** Some dialects write texts as they are, where a backslash is one. */
-const patternsOfArguments = (): JsonPatterns => new JsonPatterns({ escaped: false });
+/**
+ * In XML arguments that are texts stand as they are, where a backslash is one; within others texts stand as in JSON.
+ * @param quoted whether patterns are of texts as JSON writes them
+ */
+const patternsOfArguments = (quoted = true): JsonPatterns => new JsonPatterns({ escaped: false, quoted });
+
+/** As the input of a custom tool. */
+function hasTextsAlone({ properties, additionalProperties }: Schema): boolean {
+  const all = isObject(properties) ? Object.values(properties) : [];
+  const areTexts = all.every((each) => isObject(each) && each['type'] === 'string');
+  return all.length > 0 && areTexts && additionalProperties === false;
+}

@@ -2,7 +2,7 @@
 
 import { functionName, nullableBoolean, nullableText, text } from '../body/field-schemas.js';
 import type { Conditional, Fields } from '../body/field-table.js';
-import { customToolMembers } from './custom-tools.js';
+import { responsesToolMembers, type CustomTool } from './custom-tools.js';
 
 export interface RawFunction {
   readonly type: 'function';
@@ -20,10 +20,8 @@ interface RawNamespace {
 }
 
 /** Its input is a text. */
-interface RawCustom {
+interface RawCustom extends CustomTool {
   readonly type: 'custom';
-  readonly name: string;
-  readonly description?: string | null;
 }
 
 export type RawTool = RawFunction | RawNamespace | RawCustom;
@@ -70,7 +68,7 @@ const customTool = {
   additionalProperties: false,
   properties: {
     type: {},
-    ...customToolMembers,
+    ...responsesToolMembers,
     defer_loading: { enum: [false, null] },
     async: { enum: [false, null] },
   },

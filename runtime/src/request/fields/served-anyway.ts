@@ -11,12 +11,6 @@ export const servedAnyway: Readonly<Record<string, JsonSchema>> = {
   // A chunk for each step.
   stream_interval: is(1),
   return_token_offsets: is(false),
-  repetition_detection: { ...never, description: 'send frequency_penalty, or stop' },
-  stop_regex: { ...never, description: 'send stop: texts end an answer, and no patterns' },
-  logprob_token_ids: {
-    ...never,
-    description: 'send logit_bias and top_logprobs: of tokens that are named, none are reported',
-  },
   kv_transfer_params: never,
   lora_path: never,
   cache_prompt: is(true),

@@ -1,8 +1,10 @@
 // What ends an answer, and what of its end the client sees.
 
+import type { StopPattern } from '../../tokens/stop-pattern.js';
 import { boolean, stopString, tokenId } from '../body/field-schemas.js';
 import { all, type FieldTable, type TableValues } from '../body/field-table.js';
 import { violationAt, type Violation } from '../body/violation.js';
+import { readStopPatterns } from './stop-patterns.js';
 
 /** vLLM's Responses take them too. */
 const routes = [...all, 'responses'] as const;
@@ -15,6 +17,11 @@ export const stopFields = {
 } as const satisfies FieldTable;
 
 export const endFields = {
+  // SGLang's.
+  stop_regex: {
+    routes: all,
+    schema: { ...stopString, type: ['string', 'array'], maxItems: 16, items: stopString },
+  },
   stop_token_ids: { routes, schema: { type: 'array', maxItems: 128, items: tokenId } },
   include_stop_str_in_output: { routes, schema: boolean },
   ignore_eos: { routes, schema: boolean },
@@ -25,16 +32,19 @@ type StopFields = TableValues<typeof stopFields & typeof endFields>;
 
 export interface Stopping {
   readonly stopStrings: readonly string[];
+  readonly stopPatterns: readonly StopPattern[];
   readonly stopTokenIds: readonly number[];
   readonly includeStopString: boolean;
   readonly ignoreEos: boolean;
   readonly skipSpecialTokens: boolean;
 }
 
+/** @throws ApiError invalid_request about a pattern that cannot be searched for */
 export function readStopping(fields: StopFields): Stopping {
   const { stop = [] } = fields;
   return {
     stopStrings: typeof stop === 'string' ? [stop] : stop,
+    stopPatterns: readStopPatterns(fields.stop_regex ?? []),
     stopTokenIds: fields.stop_token_ids ?? [],
     includeStopString: fields.include_stop_str_in_output === true,
     ignoreEos: fields.ignore_eos === true,

@@ -13,6 +13,7 @@ const none = {
   banned: [],
   bannedEnds: [],
   minTokens: 0,
+  reported: [],
   reasoning: null,
 };
 
@@ -20,6 +21,7 @@ test.each([
   ['biases by id', { logit_bias: { '5': 1.5, '299': -100 } }, { biased: [5, 299], biases: [1.5, -100] }],
   ['allowed ids, once and ascending', { allowed_token_ids: [9, 3, 9] }, { allowed: [3, 9] }],
   ['tokens that must be', { min_tokens: 4 }, { minTokens: 4 }],
+  ['ids to report, once and in their order', { logprob_token_ids: [9, 3, 9] }, { reported: [9, 3] }],
 ])('gives the engine %s', async (_, fields, expected) => {
   const rules = await rulesOf(fields);
   const plain = Object.fromEntries(

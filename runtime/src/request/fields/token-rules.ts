@@ -1,9 +1,9 @@
 // What a request says of single tokens, and the same in the model's ids: OpenAI's logit_bias, vLLM's allowed_token_ids,
-// bad_words and min_tokens.
+// bad_words, min_tokens and logprob_token_ids.
 
 import type { ReasoningBudget, TokenRules } from '@llmservice/native';
 import { tokenIds } from '../body/field-schemas.js';
-import { all, type FieldTable, type TableValues } from '../body/field-table.js';
+import { all, openAi, type FieldTable, type TableValues } from '../body/field-table.js';
 import { firstOf, invalidRequest, violationAt, type Violation } from '../body/violation.js';
 import { encodeString, type TextModel } from './encode-string.js';
 import { maxTokensField, type MaxTokensFields } from './max-tokens.js';
@@ -23,6 +23,8 @@ export const tokenRuleFields = {
     routes: all,
     schema: { type: 'array', maxItems: 256, items: { type: 'string', minLength: 1, maxLength: 1024 } },
   },
+  // As many as vLLM takes.
+  logprob_token_ids: { routes: openAi, schema: { ...tokenIds, maxItems: 128 } },
 } as const satisfies FieldTable;
 
 type RuleFields = TableValues<typeof tokenRuleFields>;
@@ -34,9 +36,20 @@ export interface AskedRules {
   readonly allowedIds: readonly number[];
   readonly badWords: readonly string[];
   readonly minTokens: number;
+  /** Ids, each once, whose log probabilities are reported with each token in place of those of the likeliest; empty: none. */
+  readonly reportedIds: readonly number[];
 }
 
-const noRules: AskedRules = { logitBias: new Map(), allowedIds: [], badWords: [], minTokens: 0 };
+const noRules: AskedRules = {
+  logitBias: new Map(),
+  allowedIds: [],
+  badWords: [],
+  minTokens: 0,
+  reportedIds: [],
+};
+
+/** What an answer reports is held until it ends: so many of more ids than alternatives may be (20). */
+const maxReported = 131_072;
 
 /** Null: the request says nothing. @throws ApiError invalid_request */
 export function readRules(fields: RuleFields): AskedRules | null {
@@ -52,9 +65,11 @@ export function readRules(fields: RuleFields): AskedRules | null {
     allowedIds: [...new Set(fields.allowed_token_ids)].sort((a, b) => a - b),
     badWords: fields.bad_words ?? [],
     minTokens: fields.min_tokens ?? 0,
+    reportedIds: [...new Set(fields.logprob_token_ids)],
   };
-  const { logitBias, allowedIds, badWords, minTokens } = rules;
-  return logitBias.size + allowedIds.length + badWords.length + minTokens === 0 ? null : rules;
+  const { logitBias, allowedIds, badWords, minTokens, reportedIds } = rules;
+  const said = logitBias.size + allowedIds.length + badWords.length + minTokens + reportedIds.length;
+  return said === 0 ? null : rules;
 }
 
 /** @param maxTokens null: what is left of the context */
@@ -80,6 +95,28 @@ export function violationsOfRules(
   return violations;
 }
 
+/**
+ * @param maxTokens null: what is left of the context
+ * @param answers to each prompt
+ */
+export function violationsOfReported(
+  fields: RuleFields & MaxTokensFields & { readonly logprobs?: boolean | number | undefined },
+  maxTokens: number | null,
+  answers: number,
+): Violation[] {
+  const { logprob_token_ids: ids, logprobs = false } = fields;
+  if (ids === undefined) return [];
+  const refused = (rule: string): Violation[] => [violationAt('logprob_token_ids', rule)];
+  if (logprobs === false) return refused('needs logprobs: they are reported with those of the answer');
+  if (maxTokens === 0)
+    return refused('needs max_tokens above 0: a prompt has no log probabilities of named tokens');
+  const most = Math.floor(maxReported / (ids.length * answers));
+  if (ids.length <= 20 || (maxTokens !== null && maxTokens <= most)) return [];
+  return refused(
+    `of ${String(ids.length)} ids needs ${maxTokensField(fields)} of at most ${String(most)}; of up to 20 ids it does not`,
+  );
+}
+
 /** @throws ApiError invalid_request about ids that the model does not have */
 export async function tokenRules(
   asked: AskedRules | null,
@@ -88,10 +125,11 @@ export async function tokenRules(
   signal?: AbortSignal,
 ): Promise<TokenRules | null> {
   if (asked === null && reasoning === null) return null;
-  const { logitBias, allowedIds, badWords, minTokens } = asked ?? noRules;
+  const { logitBias, allowedIds, badWords, minTokens, reportedIds } = asked ?? noRules;
   const { vocabSize } = model;
   checkIds('logit_bias', [...logitBias.keys()], vocabSize);
   checkIds('allowed_token_ids', allowedIds, vocabSize);
+  checkIds('logprob_token_ids', reportedIds, vocabSize);
   const banned = await bannedSequences(badWords, model, signal);
   let end = 0;
   return {
@@ -101,6 +139,7 @@ export async function tokenRules(
     banned: Int32Array.from(banned.flatMap((ids) => [...ids])),
     bannedEnds: Int32Array.from(banned, (ids) => (end += ids.length)),
     minTokens,
+    reported: Int32Array.from(reportedIds),
     reasoning,
   };
 }

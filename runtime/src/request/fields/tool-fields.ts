@@ -8,7 +8,7 @@ import {
   type TableValues,
   type ValueOf,
 } from '../body/field-table.js';
-import { customToolMembers, type RawCustomTool, type RawFunctionTool } from './custom-tools.js';
+import { chatToolMembers, type RawCustomTool, type RawFunctionTool } from './custom-tools.js';
 
 const namedFunction = {
   type: 'object',
@@ -91,7 +91,7 @@ const customTool = {
       type: 'object',
       required: ['name'],
       additionalProperties: false,
-      properties: customToolMembers,
+      properties: chatToolMembers,
     },
   },
 } as const;

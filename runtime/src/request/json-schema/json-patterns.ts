@@ -4,6 +4,7 @@
 import {
   characters,
   maxRanges,
+  plainText,
   tooMany,
   UnusablePattern,
   writePattern,
@@ -25,9 +26,12 @@ export class JsonPatterns {
   readonly #written = new Map<string, Written>();
   #ranges = 0;
 
-  /** @param escaped whether a text may have characters that JSON writes with a backslash where others would do */
-  constructor({ escaped }: { readonly escaped: boolean }) {
-    this.#alphabet = { plain, escapes, escaped };
+  /**
+   * @param how.escaped whether a text may have characters that JSON writes with a backslash where others would do
+   * @param how.quoted whether texts stand as JSON writes them, and not as they are
+   */
+  constructor({ escaped, quoted = true }: { readonly escaped: boolean; readonly quoted?: boolean }) {
+    this.#alphabet = quoted ? { plain, escapes, escaped } : plainText;
   }
 
   /** For each place of the schema where the pattern stands. @throws UnusablePattern saying why */

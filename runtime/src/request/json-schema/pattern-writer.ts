@@ -57,7 +57,10 @@ export interface Written {
 export function writePattern(pattern: string, alphabet: Alphabet): Written {
   const writer = new Writer(alphabet);
   try {
-    const inside = writer.alternatives(parse(pattern), { start: true, end: true });
+    const inside = writer.alternatives(parsePattern(pattern).expression.alternatives, {
+      start: true,
+      end: true,
+    });
     return { text: `^${group(inside)}$`, ranges: writer.ranges };
   } catch (error) {
     // Of the stack: a thousand groups within each other.
@@ -69,8 +72,11 @@ export function writePattern(pattern: string, alphabet: Alphabet): Written {
 /** Letters behind a backslash, and braces, that mean something elsewhere and only themselves to JavaScript of old habit. */
 const misread = /^(?:\\[^\WdDwWsSbBfnrtvcxu\d_]|\\u\{|\{,)$/;
 
-/** As JSON Schema has it, for Unicode; of old habit with needless backslashes and lone brackets too. */
-function parse(source: string): readonly NoParent<Concatenation>[] {
+/**
+ * As JSON Schema has it, for Unicode; of old habit with needless backslashes and lone brackets too.
+ * @throws UnusablePattern saying why; RangeError: it is nested too deeply
+ */
+export function parsePattern(source: string): JS.ParseResult {
   const needed = source.replace(/\\([^])/g, (whole, character: string) =>
     /[A-Za-z0-9^$\\.*+?()[\]{}|/\u0080-\uffff]/.test(character)
       ? whole
@@ -80,11 +86,10 @@ function parse(source: string): readonly NoParent<Concatenation>[] {
   let problem = '';
   for (const flags of isMisread ? ['u'] : ['u', '']) {
     try {
-      const { expression } = JS.Parser.fromLiteral({ source: needed, flags }).parse({
+      return JS.Parser.fromLiteral({ source: needed, flags }).parse({
         backreferences: 'throw',
         maxNodes: Infinity,
       });
-      return expression.alternatives;
     } catch (error) {
       if (error instanceof RangeError) throw error;
       problem ||= (error as Error).message.split('\n')[0] ?? '';

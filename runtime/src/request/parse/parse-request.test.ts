@@ -146,7 +146,7 @@ describe('parseRequest', () => {
     [{ tools: [{ type: 'custom', custom: { name: 'a b' } }] }, 'tools.0.custom.name must match'],
     [
       { tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'grammar', grammar: {} } } }] },
-      'tools.0.custom.format.type must be "text"',
+      'tools.0.custom.format.grammar.syntax is required; tools.0.custom.format.grammar.definition is required',
     ],
     [
       {

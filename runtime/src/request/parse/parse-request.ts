@@ -2,6 +2,7 @@
 // defaults filled in. Pure; the prompt is not yet tokens.
 
 import type { SamplingParams } from '@llmservice/native';
+import type { RepetitionRule } from '../../tokens/repetition-detector.js';
 import type { Fields, GenerationKind } from '../body/field-table.js';
 import { invalidRequest, type Violation } from '../body/violation.js';
 import {
@@ -22,12 +23,18 @@ import {
 } from '../fields/max-tokens.js';
 import { violationsOfEnding } from '../fields/prompt-ending.js';
 import { holdsCalls, readTools, type RequestTools } from '../fields/read-tools.js';
+import { readRepetition, violationsOfRepetition } from '../fields/repetition.js';
 import { readSampling } from '../fields/sampling.js';
 import { readModel, readScheduling, type Scheduling } from '../fields/scheduling.js';
 import { readStopping, violationsOfStopping, type Stopping } from '../fields/stopping.js';
 import { readStreaming, violationsOfStreaming, type Streaming } from '../fields/streaming.js';
 import { readThinkingBudget, readThinks, violationsOfBudget } from '../fields/thinking.js';
-import { readRules, violationsOfRules, type AskedRules } from '../fields/token-rules.js';
+import {
+  readRules,
+  violationsOfReported,
+  violationsOfRules,
+  type AskedRules,
+} from '../fields/token-rules.js';
 import type { GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
 import {
@@ -51,6 +58,8 @@ export interface ApiRequest extends Stopping, Scheduling, Streaming {
   readonly choices: Choices;
   /** Null: any token. */
   readonly rules: AskedRules | null;
+  /** Null: the answer may repeat itself. */
+  readonly repetition: RepetitionRule | null;
   /** Tokens that the model may reason for; null: as many as it likes. */
   readonly thinkingBudget: number | null;
   readonly details: AnswerDetails;
@@ -113,6 +122,7 @@ export function readRequest(
     },
     choices,
     rules: readRules(fields),
+    repetition: readRepetition(fields),
     thinkingBudget: readThinkingBudget(fields),
     details,
     keptPromptTokens: fields.truncate_prompt_tokens ?? null,
@@ -147,6 +157,8 @@ function checkRules(
       readMaxTokens(kind, fields),
       format !== null || holdsCalls(readTools(fields)),
     ),
+    ...violationsOfReported(fields, readMaxTokens(kind, fields), readChoices(fields).generated),
+    ...violationsOfRepetition(fields),
     ...violationsOfDetails(fields),
     ...violationsOfEnding(fields),
   ];

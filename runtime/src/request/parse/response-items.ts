@@ -55,7 +55,7 @@ const isOutput = (item: RawItem): item is Extract<RawItem, { readonly output: Ra
   item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
 
 /** Clients send back its text, or what stands for it, or both. */
-function reasoningOf({ content, encrypted_content: sealed }: RawReasoning): string {
+export function reasoningOf({ content, encrypted_content: sealed }: RawReasoning): string {
   const text = textOf(content ?? '');
   return text === '' ? (openReasoning(sealed ?? '') ?? '') : text;
 }

@@ -3,7 +3,7 @@
 
 import type { Wording } from '../body/api-error.js';
 import { invalidRequest, violationAt } from '../body/violation.js';
-import { functionOf } from '../fields/custom-tools.js';
+import { functionOf, patternOfInput } from '../fields/custom-tools.js';
 import type { RawFunction, RawTool } from '../fields/responses-tools.js';
 
 /** A function as the client calls it. */
@@ -35,9 +35,12 @@ export function flatTools(tools: readonly RawTool[]): FlatTools {
   const namespaced = new Map<string, NamespacedName>();
   const custom = new Set<string>();
   const places: Wording[] = [];
+  const stands = (path: string, theirs: string): void => {
+    const ours = `tools.${String(functions.length)}.${path}`.replaceAll('.', '\\.');
+    places.push({ ours: new RegExp(`\\b${ours}\\b`, 'g'), theirs });
+  };
   const add = (tool: RawFunction, place: string): void => {
-    const ours = new RegExp(`\\btools\\.${String(functions.length)}\\.function\\b`, 'g');
-    places.push({ ours, theirs: place });
+    stands('function', place);
     functions.push(tool);
   };
   for (const [index, tool] of tools.entries()) {
@@ -45,6 +48,7 @@ export function flatTools(tools: readonly RawTool[]): FlatTools {
     if (tool.type === 'function') add(tool, place);
     else if (tool.type === 'custom') {
       custom.add(tool.name);
+      stands(`function.${patternOfInput}`, `${place}.format.definition`);
       add({ type: 'function', ...functionOf(tool) }, place);
     } else
       for (const [at, { name, description, ...inside }] of tool.tools.entries()) {

@@ -3,7 +3,8 @@
 import { emptyOutput } from '../../engine/output-queue.js';
 import type { EngineOutput } from '../../engine/protocol.js';
 import { Detokenizer } from '../../tokens/detokenizer.js';
-import { TextStream, type TextStreamOptions } from './text-stream.js';
+import { TextStream } from './text-stream.js';
+import type { TextStreamOptions } from './text-stream-options.js';
 
 /** Ids below 256 are bytes; these two stand around reasoning. */
 export const think = { begin: 1000, end: 1001 };
@@ -13,10 +14,12 @@ export const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
     newDetokenizer: () => new Detokenizer((id) => (id < 256 ? Uint8Array.of(id) : Buffer.from('<think>'))),
     textOf: (id) => (id === think.begin ? '<think>' : '</think>'),
     stopStrings: [],
+    stopPatterns: [],
     includeStopString: false,
     stopTokenIds: [],
     eosIds: [],
     minTokens: 0,
+    repetition: null,
     logprobs: 1,
     reportsIds: false,
     think,

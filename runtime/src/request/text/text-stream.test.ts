@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Detokenizer } from '../../tokens/detokenizer.js';
 import { ids, step, stream, think } from './text-stream.fixture.js';
-import type { TextStreamOptions } from './text-stream.js';
+import type { TextStreamOptions } from './text-stream-options.js';
 
 describe('TextStream', () => {
   test('separates reasoning by token id, without the tokens and the line breaks around it', () => {

@@ -2,44 +2,16 @@
 // tokens counted. Pure and incremental; one instance per generation.
 
 import type { EngineOutput, FinishReason, TokenLogprobs } from '../../engine/protocol.js';
-import type { Detokenizer } from '../../tokens/detokenizer.js';
+import { RepetitionDetector } from '../../tokens/repetition-detector.js';
 import { StopMatcher } from '../../tokens/stop-matcher.js';
 import type { ToolCallDelta } from '../../tools/tool.js';
 import { feed } from '../../tools/piece.js';
-import type { ToolReader } from '../../tools/tool-reader.js';
-import type { ThinkIds } from './reasoning.js';
 import { Section, type SectionText } from './section.js';
+import type { TextStreamOptions } from './text-stream-options.js';
 import { ThoughtCalls, type Behind } from './thought-calls.js';
 
 /** What a token around reasoning stands behind where prose quotes it. */
 const beforeQuote = /[ \t`'"“‘«([{<]/;
-
-export interface TextStreamOptions {
-  readonly newDetokenizer: () => Detokenizer;
-  /** One token as text, also one that a detokenizer leaves out. */
-  readonly textOf: (id: number) => string;
-  readonly stopStrings: readonly string[];
-  /** Whether what ended the text, a stop string or a stop token, is part of it. */
-  readonly includeStopString: boolean;
-  /** Ids that the client itself asked to stop at: only these are reported as the reason. */
-  readonly stopTokenIds: readonly number[];
-  /** Ids with which the model ends an answer by itself. */
-  readonly eosIds: readonly number[];
-  /** Tokens of which none ends a stop string that counts; the engine sees to stop ids. */
-  readonly minTokens: number;
-  /** Alternatives to report per token; null: no log probabilities. */
-  readonly logprobs: number | null;
-  /** Whether ids are reported with the text. */
-  readonly reportsIds: boolean;
-  /** Null where the tokenizer has none or the route does not separate reasoning. */
-  readonly think: ThinkIds | null;
-  /** Whether the prompt opened the reasoning already. */
-  readonly inReasoning: boolean;
-  /** What separates calls from text behind the reasoning; null: all of it is text. */
-  readonly tools: ToolReader | null;
-  /** Whether calls that end the reasoning are calls: not where a grammar holds them to what comes behind it. */
-  readonly callsInReasoning: boolean;
-}
 
 export interface GeneratedToken {
   readonly id: number;
@@ -50,6 +22,12 @@ export interface GeneratedToken {
   /** Whether it writes the answer's text: it is neither reasoning, nor a token around it, nor of a call. */
   readonly isText?: boolean;
 }
+
+/** What ended the tokens: the model or a stop string, a limit, or that they repeat themselves. */
+type TokensEnd = FinishReason | 'repetition';
+
+/** As vLLM says so. */
+const repetitionDetected = 'repetition_detected';
 
 /** What one engine output adds. */
 export interface TextDelta {
@@ -62,8 +40,8 @@ export interface TextDelta {
   readonly tokenIds: readonly number[] | null;
   /** On the first delta: the prompt's ids. Null: not asked for. */
   readonly promptTokenIds: readonly number[] | null;
-  readonly finish: FinishReason | 'tool_calls' | null;
-  /** The stop string or the client's own stop id that ended the text; null: neither. */
+  readonly finish: TokensEnd | 'tool_calls' | null;
+  /** The stop string, pattern or id of the client that ended the text, or that it repeats itself; null: none of them. */
   readonly stopReason: string | number | null;
 }
 
@@ -83,6 +61,7 @@ export class TextStream {
   private readonly options: TextStreamOptions;
   private readonly matcher: StopMatcher;
   private readonly thought: ThoughtCalls | null;
+  private readonly repetition: RepetitionDetector | null;
   private section: Section;
   /** Until the reasoning has ended or anything else has begun: after that, a token that stands around it is quoted. */
   private mayReason = true;
@@ -95,9 +74,11 @@ export class TextStream {
 
   constructor(options: TextStreamOptions) {
     this.options = options;
-    this.matcher = new StopMatcher(options.stopStrings, { include: options.includeStopString });
+    const { stopStrings, includeStopString: include, stopPatterns: patterns } = options;
+    this.matcher = new StopMatcher(stopStrings, { include, patterns });
     const { tools, inReasoning, callsInReasoning } = options;
     this.thought = tools !== null && callsInReasoning ? new ThoughtCalls(tools) : null;
+    this.repetition = options.repetition === null ? null : new RepetitionDetector(options.repetition);
     this.section = this.open(inReasoning ? 'reasoning' : 'content', inReasoning);
   }
 
@@ -121,15 +102,24 @@ export class TextStream {
       this.score(id, output.logprobs?.[i], gathered);
       const stop = this.pushToken(id, gathered, this.tokens > minTokens);
       if (stop !== null || tools?.isFull === true) return this.last(gathered, 'stop', stop);
+      const repeats = this.repetition?.push(id) === true && this.tokens >= minTokens;
+      // Where the answer ends with this token in any case, that is why.
+      const endsAnyway = output.finish === 'length' && i === output.tokens.length - 1;
+      if (repeats && !endsAnyway) return this.close(gathered, 'repetition', repetitionDetected);
     }
     if (output.finish === null) return { ...this.deltaOf(gathered), finish: null, stopReason: null };
 
     if (output.stopToken !== null) this.endWith(output.stopToken, output.stopLogprobs, gathered);
+    const ownStop = output.stopToken !== null && this.options.stopTokenIds.includes(output.stopToken);
+    return this.close(gathered, output.finish, ownStop ? output.stopToken : null);
+  }
+
+  /** The end of the section may complete a stop string yet. */
+  private close(gathered: Gathered, finish: TokensEnd, stopReason: string | number | null): TextDelta {
     const end = this.section.close();
     this.append(end.text, gathered);
-    const ownStop = output.stopToken !== null && this.options.stopTokenIds.includes(output.stopToken);
     return end.stop === null
-      ? this.last(gathered, output.finish, ownStop ? output.stopToken : null)
+      ? this.last(gathered, finish, stopReason)
       : this.last(gathered, 'stop', end.stop);
   }
 
@@ -148,7 +138,10 @@ export class TextStream {
   private score(id: number, scores: TokenLogprobs | null | undefined, { logprobs }: Gathered): void {
     const { logprobs: alternatives } = this.options;
     if (scores == null || alternatives === null) return;
-    const top = scores.top.slice(0, alternatives);
+    const top =
+      alternatives === 'named'
+        ? [{ token: id, logprob: scores.logprob }, ...scores.top.filter(({ token }) => token !== id)]
+        : scores.top.slice(0, alternatives);
     logprobs.push({ id, logprobs: { ...scores, top }, isText: this.writesText(id) });
   }
 
@@ -159,7 +152,7 @@ export class TextStream {
     return this.section.kind === 'content' && tools?.isOpen !== true && !isMarker;
   }
 
-  private last(gathered: Gathered, finish: FinishReason, stopReason: string | number | null): TextDelta {
+  private last(gathered: Gathered, finish: TokensEnd, stopReason: string | number | null): TextDelta {
     const { tools, eosIds } = this.options;
     const ownStop = typeof stopReason === 'number' && !eosIds.includes(stopReason);
     const cut = finish === 'length' || typeof stopReason === 'string' || ownStop;

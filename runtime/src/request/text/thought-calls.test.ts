@@ -5,7 +5,8 @@ import { beginId, dialects, endId, use } from '../../tools/tool-reader.fixture.j
 import { ToolReader } from '../../tools/tool-reader.js';
 import { wholeCalls } from '../../tools/whole-calls.js';
 import { ids, step, stream, think } from './text-stream.fixture.js';
-import type { TextDelta, TextStreamOptions } from './text-stream.js';
+import type { TextDelta } from './text-stream.js';
+import type { TextStreamOptions } from './text-stream-options.js';
 
 const spellings = new Map([
   [beginId, Buffer.from('<tool_call>')],

@@ -13,6 +13,7 @@ import type {
 } from '../body/field-table.js';
 import { alternativesFields, detailFields, echoField, logprobsOf } from '../fields/answer-details.js';
 import { formatFields, schemaField } from '../fields/answer-format.js';
+import { batchFields, refusedBatchFields } from '../fields/batch-fields.js';
 import { bestOf, choiceFields, seedFields } from '../fields/choices.js';
 import { inferFields } from '../fields/infer-fields.js';
 import { maxTokensFields, maxTokensOrNone, truncationFields } from '../fields/max-tokens.js';
@@ -20,6 +21,7 @@ import { conversationFields } from '../fields/messages.js';
 import { messagesFields, refusedMessagesFields } from '../fields/messages-fields.js';
 import { inputFields, predictFields, promptFields } from '../fields/prompt.js';
 import { endingFields } from '../fields/prompt-ending.js';
+import { repetitionFields } from '../fields/repetition.js';
 import { refusedResponsesFields, responsesFields } from '../fields/responses-fields.js';
 import { penaltyFields, samplingFields } from '../fields/sampling.js';
 import { callerFields, modelFields, schedulingFields } from '../fields/scheduling.js';
@@ -44,6 +46,7 @@ export const honouredFields = {
   ...seedFields,
   ...penaltyFields,
   ...stopFields,
+  ...repetitionFields,
   ...formatFields,
   ...endFields,
   ...alternativesFields,
@@ -75,6 +78,7 @@ export const fieldsOfRoute = {
     pooling: { enum: ['last', 'mean'] },
     add_special_tokens: boolean,
   },
+  batches: batchFields,
   generate: { prompt: text, add_special_tokens: boolean, ...schemaField },
   tokenize: {
     prompt: text,
@@ -96,6 +100,7 @@ export const requiredFields = {
   predict: [],
   infer: ['inputs'],
   embeddings: ['input'],
+  batches: ['input_file_id', 'endpoint', 'completion_window'],
   generate: ['prompt'],
   tokenize: [],
   detokenize: ['tokens'],
@@ -179,4 +184,5 @@ export const refusedFieldsOfRoute: Readonly<
   messages: refusedMessagesFields,
   countTokens: refusedMessagesFields,
   infer: {},
+  batches: refusedBatchFields,
 };

@@ -107,9 +107,20 @@ Activations activations_of(const DeviceMatrix& matrix, int64_t rows, std::byte* 
                                               : fragments_activations(matrix, workspace);
 }
 
-Launch multiply(const DeviceMatrix& matrix, int64_t rows, std::byte* workspace, float* out) {
-  return matrix.order == TileOrder::kSwizzled ? swizzled_multiply(matrix, rows, workspace, out)
-                                              : fragments_multiply(matrix, rows, workspace, out);
+bool reads_ahead(const DeviceMatrix& matrix, int64_t rows) {
+  constexpr int64_t kFewRows = 64;
+  return matrix.order == TileOrder::kSwizzled && rows <= kFewRows;
+}
+
+Launch multiply(const DeviceMatrix& matrix, int64_t rows, std::byte* workspace, float* out,
+                const ProductTuning& tuning) {
+  return matrix.order == TileOrder::kSwizzled
+             ? swizzled_multiply(matrix, rows, workspace, out, tuning.resident)
+             : fragments_multiply(matrix, rows, workspace, out);
+}
+
+int64_t read_ahead(Launch& product, const DeviceMatrix& next, int64_t bytes) {
+  return next.order == TileOrder::kSwizzled ? swizzled_read_ahead(product, next, bytes) : 0;
 }
 
 Launches matmul(const DeviceMatrix& matrix, const float* x, int64_t rows, std::byte* workspace, float* out) {

@@ -25,6 +25,10 @@ Launch pack_rows(const DeviceMatrix&, std::byte* tiles, const std::byte* stored,
 Launch pack_coded_rows(const DeviceMatrix&, std::byte* tiles, const std::byte* stored, int64_t row_bytes,
                        const std::byte* group_scales, int32_t first, int32_t count);
 
+// Tiles and scales of the same matrix in kF8E4M3, one scale for the outputs of a tile and 128 columns. `from`
+// is kBF16 or kF16. Where a value is not finite, neither are the products of its tile.
+Launch narrow_tiles(const DeviceMatrix& from, std::byte* tiles, float* scales);
+
 // What the scale of a row (kI8, kF4E2M1) is multiplied by.
 constexpr float coded_row_scale(DType dtype) { return dtype == DType::kF4E2M1 ? 0x1p7f : 1.0f; }
 
@@ -35,13 +39,27 @@ Launch gather(const DeviceMatrix& table, const int32_t* ids, int64_t count, floa
 // every product leaves them so; one workspace serves all products of a stream.
 constexpr int64_t kCounterBytes = 64 << 10;
 
+// How products of few rows use the device beside what runs before and after them. Bits do not depend on it.
+// Of Hopper's kernels; others ignore it.
+struct ProductTuning {
+  int32_t resident = 1;     // SwizzledShape::resident
+  int64_t ahead_bytes = 0;  // of weights of products after it, which a product brings into the L2 as it ends
+};
+
+// Whether products of so many rows can read ahead.
+bool reads_ahead(const DeviceMatrix&, int64_t rows);
+
 // Bytes of workspace that matmul() needs, counters included.
 int64_t matmul_workspace(const DeviceMatrix&, int64_t rows);
 
 // `workspace` lies on 256 bytes. A product is quantize() of its activations into their place there, then
 // multiply().
 Activations activations_of(const DeviceMatrix&, int64_t rows, std::byte* workspace);
-Launch multiply(const DeviceMatrix&, int64_t rows, std::byte* workspace, float* out);
+Launch multiply(const DeviceMatrix&, int64_t rows, std::byte* workspace, float* out,
+                const ProductTuning& = {});
+// `product`, a launch of multiply() that reads ahead, also brings the first weights of `next`, at most
+// `bytes`. Returns how many: 0 where it has no room for more.
+int64_t read_ahead(Launch& product, const DeviceMatrix& next, int64_t bytes);
 Launches matmul(const DeviceMatrix&, const float* x, int64_t rows, std::byte* workspace, float* out);
 
 }  // namespace llmservice::gpu

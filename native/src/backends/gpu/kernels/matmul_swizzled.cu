@@ -131,12 +131,11 @@ __device__ void join(const Product& p, const Piece& piece, int32_t first_output,
     *reinterpret_cast<float4*>(mine + i * kWarpSize) = {tile.sum(i), tile.sum(i + 1), tile.sum(i + 2),
                                                         tile.sum(i + 3)};
   }
-  publish_block();
   sync_warp();
   int32_t* const counter = p.counters + (piece.token_block * p.slices.count + first) * kConsumers + warp_id();
-  const int32_t before = lane_id() == 0 ? count_up(counter) : 0;
+  const int32_t before = lane_id() == 0 ? count_in_order(counter) : 0;
   if (shuffle(before, 0) != last - first) return;
-  publish_block();  // what others had written before they counted is read only after
+  sync_warp();  // what lane 0 may now read of the others' sums, all lanes may
   if (lane_id() == 0) *counter = 0;
   constexpr int kCount = kBatch<kTokens>;
   // Sums of so many slices are read at once: each comes from L2, and one after the other they would take
@@ -193,7 +192,7 @@ __device__ float2 weight_scales(const Product& p, int32_t k, int32_t first_outpu
 template <DType dtype, int kTokens>
 __device__ void consume(const Product& p) {
   const int side = warp_id() / 4;
-  Ring<dtype, kTokens> ring;
+  Ring<dtype, kTokens> ring(p);
   Tile<dtype, kTokens> tile;
   // With few tokens memory is what is waited for.
   Turns<(kTokens >= 128)> turns(ring.turns(), side);
@@ -234,9 +233,9 @@ __device__ void consume(const Product& p) {
 template <DType dtype, int kTokens>
 __global__ void __launch_bounds__((Ring<dtype, kTokens>::kThreads), 1) product_kernel(const Product p) {
   if constexpr (kRunsWgmma) {
-    Ring<dtype, kTokens> ring;
+    Ring<dtype, kTokens> ring(p);
     if (threadIdx.x == 0) {
-      for (int i = 0; i < ring.kStages; ++i) {
+      for (int i = 0; i < ring.count(); ++i) {
         init_barrier(ring.full(i), 1);
         init_barrier(ring.empty(i), kConsumers);
       }
@@ -286,11 +285,16 @@ SwizzledShape shape_for(const DeviceMatrix& matrix, int64_t rows) {
   return best;
 }
 
+// Two blocks of more would want more registers than there are.
+constexpr int kMaxSharingTokens = 16;
+
 template <DType dtype>
-Launch launch_of(const Product& p, int32_t tokens, uint32_t blocks) {
+Launch launch_of(Product p, int32_t tokens, uint32_t blocks, int32_t resident) {
   const auto with = [&]<int kTokens>(std::integral_constant<int, kTokens>) {
-    return make_launch("matmul", product_kernel<dtype, kTokens>, {blocks}, Ring<dtype, kTokens>::kThreads,
-                       Ring<dtype, kTokens>::kBytes, p);
+    using OwnRing = Ring<dtype, kTokens>;
+    p.stages = kTokens > kMaxSharingTokens ? OwnRing::kStages : OwnRing::stages_of(resident);
+    return make_launch("matmul", product_kernel<dtype, kTokens>, {blocks}, OwnRing::kThreads,
+                       OwnRing::bytes_of(p.stages), p);
   };
   switch (tokens) {
     case 8:
@@ -340,6 +344,8 @@ Launch multiply_in(const DeviceMatrix& matrix, const SwizzledShape& shape, int64
       .partial = reinterpret_cast<float*>(activations + activation_room(matrix, rows)),
       .counters = reinterpret_cast<int32_t*>(workspace),
       .out = out,
+      .stages = 0,
+      .ahead = {},
   };
   const int32_t pairs = slices.pairs * token_blocks;
   const int32_t blocks = !shape.whole                     ? slices.count * token_blocks
@@ -348,7 +354,7 @@ Launch multiply_in(const DeviceMatrix& matrix, const SwizzledShape& shape, int64
   const auto launch = matrix.dtype == DType::kF8E4M3 ? launch_of<DType::kF8E4M3>
                       : matrix.dtype == DType::kBF16 ? launch_of<DType::kBF16>
                                                      : launch_of<DType::kF16>;
-  return launch(product, shape.tokens, blocks);
+  return launch(product, shape.tokens, blocks, shape.resident);
 }
 
 }  // namespace
@@ -365,8 +371,28 @@ Activations swizzled_activations(const DeviceMatrix& matrix, int64_t rows, std::
   return activations_for(matrix, shape_for(matrix, rows), workspace);
 }
 
-Launch swizzled_multiply(const DeviceMatrix& matrix, int64_t rows, std::byte* workspace, float* out) {
-  return multiply_in(matrix, shape_for(matrix, rows), rows, workspace, out);
+Launch swizzled_multiply(const DeviceMatrix& matrix, int64_t rows, std::byte* workspace, float* out,
+                         int32_t resident) {
+  SwizzledShape shape = shape_for(matrix, rows);
+  shape.resident = resident;
+  return multiply_in(matrix, shape, rows, workspace, out);
+}
+
+int64_t swizzled_read_ahead(Launch& product, const DeviceMatrix& next, int64_t bytes) {
+  constexpr int64_t kUnit = 2 * kTileSize;
+  Product p = product.argument<Product>(0);
+  const Slices slices = cut_matrix(next);
+  const int64_t fit = bytes / (kUnit * slices.count);
+  const auto units = static_cast<int32_t>(fit < slices.length ? fit : slices.length);
+  for (Ahead& ahead : p.ahead) {
+    if (ahead.units > 0) continue;
+    ahead = {next.tiles, slices, next.rows, units};
+    product.count = 0;
+    product.used = 0;
+    product.add_argument(p);
+    return units * slices.count * kUnit;
+  }
+  return 0;
 }
 
 Launches swizzled_matmul(const DeviceMatrix& matrix, const SwizzledShape& shape, const float* x, int64_t rows,

@@ -1,6 +1,10 @@
-// Stored rows of a matrix to its tiles.
+// Stored rows of a matrix to its tiles, and tiles to those of a narrower type.
+#include <cmath>
+
 #include "backends/gpu/kernels/matmul.h"
 #include "backends/gpu/kernels/numbers.h"
+#include "backends/gpu/kernels/quantize_record.h"
+#include "backends/gpu/kernels/reduce.h"
 #include "backends/gpu/kernels/tiles.h"
 #include "backends/gpu/vendor/vendor.h"
 
@@ -128,7 +132,65 @@ __global__ void __launch_bounds__(kThreads)
   if (type != DType::kI8 && col % group_columns(type) == 0) store_scales(type, from, own, col, output, to);
 }
 
+// A block for each tile of codes, which two tiles of `from` become.
+__global__ void __launch_bounds__(kThreads)
+    narrow_kernel(DeviceMatrix from, std::byte* tiles, float* scales) {
+  constexpr int kQuads = kTileRows * kTileBytes / 4 / kThreads;
+  constexpr int kRowQuads = kTileBytes / 4;
+  const auto k = static_cast<int32_t>(blockIdx.x);
+  const auto row_tile = static_cast<int32_t>(blockIdx.y);
+  const int32_t wide_tiles = k_tiles(from.dtype, from.cols);
+  wait_for_previous();
+  let_next_start();
+  float values[kQuads][4];
+  float largest = 0;
+#pragma unroll
+  for (int n = 0; n < kQuads; ++n) {
+    const int32_t quad = n * static_cast<int32_t>(kThreads) + static_cast<int32_t>(threadIdx.x);
+    const int32_t byte = quad % kRowQuads * 8;
+    const int32_t wide_tile = 2 * k + byte / kTileBytes;
+    const std::byte* const tile = from.tiles + (int64_t{row_tile} * wide_tiles + wide_tile) * kTileSize;
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+      const int32_t at = tile_offset(from.order, quad / kRowQuads, byte % kTileBytes + 2 * i);
+      const uint32_t two = wide_tile < wide_tiles ? *reinterpret_cast<const uint32_t*>(tile + at) : 0;
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const auto half = static_cast<uint16_t>(two >> (16 * j));
+        const float value = from.dtype == DType::kBF16 ? bf16_to_float(half) : f16_to_float(half);
+        values[n][i + j] = value;
+        // NaN is taken for infinity, which a maximum does not lose.
+        const bool finite = fabsf(value) <= 3.402823466e38f;
+        largest = fmaxf(largest, finite ? fabsf(value) : __builtin_huge_valf());
+      }
+    }
+  }
+  largest = reduce_block<Max>(largest);
+  const bool finite = largest < __builtin_huge_valf();
+  if (largest < kSmallestMagnitude) largest = kSmallestMagnitude;
+  const float inverse = kFp8Max / largest;
+  std::byte* const to = tiles + (int64_t{row_tile} * k_tiles(DType::kF8E4M3, from.cols) + k) * kTileSize;
+#pragma unroll
+  for (int n = 0; n < kQuads; ++n) {
+    const int32_t quad = n * static_cast<int32_t>(kThreads) + static_cast<int32_t>(threadIdx.x);
+    float scaled[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) scaled[i] = finite ? values[n][i] * inverse : 0.0f;
+    *reinterpret_cast<uint32_t*>(to + tile_offset(from.order, quad / kRowQuads, quad % kRowQuads * 4)) =
+        narrow_to_fp8(scaled);
+  }
+  if (threadIdx.x == 0) {
+    scales[int64_t{k} * divide_up(from.rows, kTileRows) + row_tile] = finite ? largest / kFp8Max : largest;
+  }
+}
+
 }  // namespace
+
+Launch narrow_tiles(const DeviceMatrix& from, std::byte* tiles, float* scales) {
+  const Grid grid{static_cast<uint32_t>(k_tiles(DType::kF8E4M3, from.cols)),
+                  static_cast<uint32_t>(divide_up(from.rows, kTileRows))};
+  return make_launch("narrow_tiles", narrow_kernel, grid, kThreads, 0, from, tiles, scales);
+}
 
 Launch pack_rows(const DeviceMatrix& matrix, std::byte* tiles, const std::byte* stored, int32_t first,
                  int32_t count) {

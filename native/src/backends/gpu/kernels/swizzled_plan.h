@@ -39,6 +39,17 @@ inline Slices cut_matrix(const DeviceMatrix& matrix) {
   return slices;
 }
 
+// What products after one read first, which it brings into the L2 as it ends: the first units of each slice.
+struct Ahead {
+  const std::byte* tiles;
+  Slices slices;
+  int32_t outputs;
+  int32_t units;  // of each slice; 0: nothing
+};
+
+// So many products after one at most: a small one, and the large one behind it.
+constexpr int kAheads = 2;
+
 // K tiles [begin, end) of a pair, for a block of tokens.
 struct Piece {
   int32_t pair;

@@ -9,7 +9,9 @@ namespace llmservice::gpu {
 
 constexpr int kConsumers = 8;  // warps: a warpgroup for each tile of a pair. One more warp brings the data
 constexpr int kSharedBytes = 226 << 10;
+constexpr int kMultiprocessorShared = 228 << 10;  // of all its blocks, each with a KiB of its own
 constexpr int kMaxStages = 12;
+constexpr int kBesideStages = 2048;  // barriers, and what alignment takes
 
 struct Product {
   const std::byte* tiles;
@@ -25,6 +27,8 @@ struct Product {
   float* partial;     // (token_blocks, slices, 2): sums of a slice's first and last pair, as accumulators lie
   int32_t* counters;  // (token_blocks, slices, kConsumers)
   float* out;         // (T, N)
+  int32_t stages;     // of a ring of few tokens
+  Ahead ahead[kAheads];
 };
 
 // What a block of `kTokens` tokens is made of, and keeps in shared memory: stages of a ring, each a unit's
@@ -37,25 +41,35 @@ struct Ring {
   static constexpr uint32_t kThreads = (kConsumers + (kTradesRegisters ? 4 : 1)) * kWarpSize;
   static constexpr int kRecord = kTokens * (kTileBytes + (dtype == DType::kF8E4M3 ? 4 : 0));
   static constexpr int kStage = (2 * kTileSize + kRecord + 1023) / 1024 * 1024;
-  static constexpr int kFit = (kSharedBytes - 2048) / kStage;
-  static constexpr int kStages = kFit < kMaxStages ? kFit : kMaxStages;
-  static constexpr int kBytes = kStages * kStage + 2048;  // with barriers, and what alignment takes
+  static constexpr int kFit = (kSharedBytes - kBesideStages) / kStage;
+  static constexpr int kStages = kFit < kMaxStages ? kFit : kMaxStages;  // of a block that is alone
 
   std::byte* stages;
+  int few;  // stages, where a block has few tokens
   int at = 0;
   uint32_t phase = 0;
 
-  __device__ Ring() : stages(align_tiles(dynamic_shared<std::byte>())) {}
-  __device__ uint64_t* full(int stage) const {
-    return reinterpret_cast<uint64_t*>(stages + kStages * kStage) + stage;
+  // Stages of each of so many blocks on one multiprocessor.
+  static constexpr int stages_of(int resident) {
+    const int fit = (kMultiprocessorShared / resident - 1024 - kBesideStages) / kStage;
+    return fit < kStages ? fit : kStages;
   }
-  __device__ uint64_t* empty(int stage) const { return full(kStages + stage); }
+  static constexpr int bytes_of(int stages) { return stages * kStage + kBesideStages; }
+
+  __device__ explicit Ring(const Product& p)
+      : stages(align_tiles(dynamic_shared<std::byte>())), few(p.stages) {}
+  // Known beforehand where registers are scarce.
+  __device__ int count() const { return kTradesRegisters ? kStages : few; }
+  __device__ uint64_t* full(int stage) const {
+    return reinterpret_cast<uint64_t*>(stages + count() * kStage) + stage;
+  }
+  __device__ uint64_t* empty(int stage) const { return full(count() + stage); }
   // Two, for Turns.
-  __device__ uint64_t* turns() const { return empty(kStages); }
+  __device__ uint64_t* turns() const { return empty(count()); }
   __device__ std::byte* weights(int tile) const { return stages + at * kStage + tile * kTileSize; }
   __device__ std::byte* activations() const { return stages + at * kStage + 2 * kTileSize; }
   __device__ void advance() {
-    if (++at < kStages) return;
+    if (++at < count()) return;
     at = 0;
     phase ^= 1;
   }
@@ -101,16 +115,58 @@ __device__ void bring_activations(const Product& p, const Units& unit, const Rin
   copy_bulk(ring.activations(), p.activations + record * kRecord, kRecord, ring.full(ring.at));
 }
 
+template <class Bring>
+__device__ __forceinline__ void each_tile(const std::byte* tiles, int32_t outputs, int32_t k_tiles,
+                                          int32_t pair, int32_t k, const Bring& bring) {
+#pragma unroll
+  for (int32_t i = 2 * pair; i < 2 * pair + 2; ++i) {
+    if (i * kTileRows < outputs) bring(tiles + (int64_t{i} * k_tiles + k) * kTileSize);
+  }
+}
+
+// The slices of what comes after are shared among the blocks of this launch: of each the first units, or as
+// many behind them.
+__device__ __forceinline__ void bring_ahead(const Ahead& ahead, int32_t turn) {
+  const Slices& slices = ahead.slices;
+  const int32_t begin = turn * ahead.units;
+  const int32_t end = begin + ahead.units < slices.length ? begin + ahead.units : slices.length;
+  if (begin >= end) return;
+  for (auto slice = static_cast<int32_t>(blockIdx.x); slice < slices.count;
+       slice += static_cast<int32_t>(gridDim.x)) {
+    const int32_t first = slice * slices.length;
+    for (int32_t unit = first + begin; unit < first + end && unit < slices.units(); ++unit) {
+      each_tile(ahead.tiles, ahead.outputs, slices.k_tiles, unit / slices.k_tiles, unit % slices.k_tiles,
+                [](const std::byte* tile) { prefetch_bulk(tile, kTileSize); });
+    }
+  }
+}
+
 // One thread. Weights are on their way before the launch before has ended, activations only after.
 template <DType dtype, int kTokens>
 __device__ void produce(const Product& p) {
-  Ring<dtype, kTokens> early;
-  Ring<dtype, kTokens> ring;
+  Ring<dtype, kTokens> early(p);
+  Ring<dtype, kTokens> ring(p);
   Units early_unit(p);
   Units unit(p);
   int filled = 0;
-  for (; filled < ring.kStages && early_unit.next(); ++filled, early.advance()) {
+  for (; filled < ring.count() && early_unit.next(); ++filled, early.advance()) {
     bring_weights(p, early_unit, early);
+  }
+  [[maybe_unused]] const auto read_ahead = [&](int32_t turn) {
+#pragma unroll
+    for (const Ahead& ahead : p.ahead) bring_ahead(ahead, turn);
+  };
+  // What lies in a ring for the most part waits longest for what is before it: memory has time for its rest,
+  // and for what comes after.
+  [[maybe_unused]] const bool is_small = p.slices.length <= 2 * kMaxStages;
+  if constexpr (!Ring<dtype, kTokens>::kTradesRegisters) {
+    if (is_small && p.ahead[0].units > 0) {
+      while (early_unit.next()) {
+        each_tile(p.tiles, p.outputs, p.slices.k_tiles, early_unit.piece.pair, early_unit.k,
+                  [](const std::byte* tile) { prefetch_bulk(tile, kTileSize); });
+      }
+      read_ahead(0);
+    }
   }
   wait_for_previous();
   for (int i = 0; i < filled; ++i, ring.advance()) {
@@ -123,6 +179,8 @@ __device__ void produce(const Product& p) {
     bring_weights(p, unit, ring);
     bring_activations(p, unit, ring);
   }
+  // Memory would wait from here until the blocks of the next product begin.
+  if constexpr (!Ring<dtype, kTokens>::kTradesRegisters) read_ahead(is_small ? 1 : 0);
 }
 
 }  // namespace llmservice::gpu

@@ -10,6 +10,9 @@
 //   wait_phase(barrier, parity)    until the phase of this parity, 0 at first, is over
 //   copy_bulk(shared, global, bytes, barrier)   on 16 bytes, as is `bytes`; counted by the barrier
 //   prefetch(global)               brings its line into the cache that all multiprocessors share
+//   prefetch_bulk(global, bytes)   the same of so many bytes; both on 16
+//   count_in_order(counter)        adds one, and returns what it was. All that the warp wrote before its last
+//                                  sync_warp() can be read by whoever counts after it
 //   align_tiles(shared)            the next border that a tile may lie on
 //   tile_descriptor(shared, byte)  of a tile's rows, from `byte` of each on
 //   wgmma<dtype>(d, a, b, keep)    d (64, N) = a (64, 32 bytes) · b (N, 32 bytes)ᵀ, + d where `keep`

@@ -65,6 +65,22 @@ __device__ __forceinline__ void prefetch(const void* global) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(global)));
 }
 
+__device__ __forceinline__ void prefetch_bulk(const void* global, uint32_t bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(global)),
+               "r"(bytes)
+               : "memory");
+}
+
+// Two fences of the whole warp around a plain atomic order more, and take longer.
+__device__ __forceinline__ int32_t count_in_order(int32_t* counter) {
+  int32_t before;
+  asm volatile("atom.acq_rel.gpu.global.add.s32 %0, [%1], 1;"
+               : "=r"(before)
+               : "l"(__cvta_generic_to_global(counter))
+               : "memory");
+  return before;
+}
+
 __device__ __forceinline__ std::byte* align_tiles(std::byte* shared) {
   return shared + (-shared_address(shared) & 1023);
 }

@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "ops/dtype.h"
+#include "backends/gpu/vendor/wgmma_sum.h"
 
 namespace llmservice::gpu {
 namespace {
@@ -70,49 +70,49 @@ void make_copies(uint64_t* barrier) {
 
 constexpr int kBytes = 32;  // of K in one product
 
-float e4m3_value(std::byte code) {
-  static const std::array<float, 256> values = [] {
-    std::array<float, 256> all;
-    for (int i = 0; i < 256; ++i) all[i] = e4m3_to_float(static_cast<uint8_t>(i));
+WgmmaNumber e4m3_number(std::byte code) {
+  static const std::array<WgmmaNumber, 256> numbers = [] {
+    std::array<WgmmaNumber, 256> all;
+    for (int i = 0; i < 256; ++i) {
+      all[i] = wgmma_number(DType::kF8E4M3, e4m3_to_float(static_cast<uint8_t>(i)));
+    }
     return all;
   }();
-  return values[static_cast<uint8_t>(code)];
+  return numbers[static_cast<uint8_t>(code)];
 }
 
-// The values of a row of a tile, in K order, as doubles.
-int tile_row(DType dtype, uint64_t descriptor, int row, double (&values)[kBytes]) {
-  const auto stride = static_cast<uint32_t>((descriptor >> 32 & 0x3fff) << 4);
-  const auto start = static_cast<uint32_t>((descriptor & 0x3fff) << 4);
-  std::array<std::byte, kBytes> bytes;
-  for (uint32_t chunk = 0; chunk < kBytes; chunk += 16) {
-    uint32_t address = start + row / 8 * stride + row % 8 * 128 + chunk;
-    address ^= (address >> 7 & 7) << 4;
-    std::memcpy(&bytes[chunk], emulator::shared_memory() + address, 16);
-  }
-  const int count = dtype == DType::kF8E4M3 ? kBytes : kBytes / 2;
-  for (int k = 0; k < count; ++k) {
-    values[k] = dtype == DType::kF8E4M3 ? e4m3_value(bytes[k]) : widen(dtype, bytes.data(), k);
-  }
-  return count;
-}
+// The numbers of a row of a tile, in K order.
+struct TileRow {
+  std::array<WgmmaNumber, kBytes> numbers;
+  size_t count;
 
-// Products are exact, their sum and d are added in double and rounded once. The device rounds more often, in
-// an order that is not documented.
+  TileRow(DType dtype, uint64_t descriptor, int row) : count(dtype == DType::kF8E4M3 ? kBytes : kBytes / 2) {
+    const auto stride = static_cast<uint32_t>((descriptor >> 32 & 0x3fff) << 4);
+    const auto start = static_cast<uint32_t>((descriptor & 0x3fff) << 4);
+    std::array<std::byte, kBytes> bytes;
+    for (uint32_t chunk = 0; chunk < kBytes; chunk += 16) {
+      uint32_t address = start + row / 8 * stride + row % 8 * 128 + chunk;
+      address ^= (address >> 7 & 7) << 4;
+      std::memcpy(&bytes[chunk], emulator::shared_memory() + address, 16);
+    }
+    for (size_t k = 0; k < count; ++k) {
+      numbers[k] = dtype == DType::kF8E4M3 ? e4m3_number(bytes[k])
+                                           : wgmma_number(dtype, widen(dtype, bytes.data(), k));
+    }
+  }
+  std::span<const WgmmaNumber> all() const { return {numbers.data(), count}; }
+};
+
 void multiply(const Product& p) {
-  const int warp = warp_id() % 4;
-  double a[2][kBytes];
-  double b[kBytes];
-  tile_row(p.dtype, p.a, 16 * warp + lane_id() / 4, a[0]);
-  tile_row(p.dtype, p.a, 16 * warp + lane_id() / 4 + 8, a[1]);
+  const int row = 16 * (warp_id() % 4) + lane_id() / 4;
+  const TileRow a[2] = {{p.dtype, p.a, row}, {p.dtype, p.a, row + 8}};
   for (int i = 0; i < p.columns / 2; ++i) {
     // Elements c and c + 2 have a column in common.
     if (i % 4 >= 2) continue;
-    const int count = tile_row(p.dtype, p.b, i / 4 * 8 + lane_id() % 4 * 2 + i % 2, b);
+    const TileRow b(p.dtype, p.b, i / 4 * 8 + lane_id() % 4 * 2 + i % 2);
     for (int half = 0; half < 2; ++half) {
       float& d = p.d[i + 2 * half];
-      double sum = p.keep ? d : 0.0;
-      for (int k = 0; k < count; ++k) sum += a[half][k] * b[k];
-      d = static_cast<float>(sum);
+      d = wgmma_sum(p.dtype, a[half].all(), b.all(), p.keep ? d : 0.0f);
     }
   }
 }
@@ -143,6 +143,14 @@ void wait_phase(uint64_t* barrier, uint32_t parity) {
     emulator::pass();
     make_copies(barrier);
   }
+}
+
+void prefetch_bulk(const void* global, uint32_t bytes) {
+  if (reinterpret_cast<uintptr_t>(global) % 16 != 0 || bytes % 16 != 0) stop("prefetch off its border");
+  // Whoever prefetches what is not there hears of it under the sanitizers.
+  const auto* const from = static_cast<const volatile std::byte*>(global);
+  static_cast<void>(from[0]);
+  static_cast<void>(from[bytes - 1]);
 }
 
 void copy_bulk(void* shared, const void* global, uint32_t bytes, uint64_t* barrier) {

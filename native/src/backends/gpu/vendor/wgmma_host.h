@@ -17,6 +17,8 @@ void arrive(uint64_t* barrier);
 void wait_phase(uint64_t* barrier, uint32_t parity);
 void copy_bulk(void* shared, const void* global, uint32_t bytes, uint64_t* barrier);
 inline void prefetch(const void*) {}
+inline int32_t count_in_order(int32_t* counter) { return (*counter)++; }
+void prefetch_bulk(const void* global, uint32_t bytes);
 std::byte* align_tiles(std::byte* shared);
 uint64_t tile_descriptor(const std::byte* shared, uint32_t byte);
 

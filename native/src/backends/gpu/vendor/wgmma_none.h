@@ -16,6 +16,8 @@ __device__ void arrive(uint64_t* barrier);
 __device__ void wait_phase(uint64_t* barrier, uint32_t parity);
 __device__ void copy_bulk(void* shared, const void* global, uint32_t bytes, uint64_t* barrier);
 __device__ void prefetch(const void* global);
+__device__ int32_t count_in_order(int32_t* counter);
+__device__ void prefetch_bulk(const void* global, uint32_t bytes);
 __device__ std::byte* align_tiles(std::byte* shared);
 __device__ uint64_t tile_descriptor(const std::byte* shared, uint32_t byte);
 __device__ void commit_wgmma();
