@@ -29,6 +29,11 @@ struct Family {
   const char* name;
   bool (*runs)();  // on this machine
   const Kernels& (*kernels)();
+
+  bool is(const std::string& wanted) const {
+    if (wanted == "float32") return kernels().multiply_pairs == nullptr;
+    return wanted == "auto" || wanted == name;
+  }
 };
 
 // Best last.
@@ -43,7 +48,7 @@ const Kernels& select_kernels(const char* isa) {
   const std::string name = isa;
   const Family* found = nullptr;
   for (const Family& family : kFamilies) {
-    if ((name == "auto" || name == family.name) && family.runs()) found = &family;
+    if (family.runs() && family.is(name)) found = &family;
   }
   if (found != nullptr) return found->kernels();
   throw EngineError(FailureReason::kInvalidEngineConfig,

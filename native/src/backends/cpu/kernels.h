@@ -141,7 +141,8 @@ const Kernels& portable_kernels();
 const Kernels& avx2_kernels();
 const Kernels& avx512_kernels();
 const Kernels& avx512bf16_kernels();
-// The table for "auto" or a family's name; EngineError if this machine cannot run it.
+// The best table for "auto" or, of those that do not round activations, for "float32"; or a family's by its
+// name. EngineError if this machine cannot run it.
 const Kernels& select_kernels(const char* isa);
 
 }  // namespace llmservice::cpu
