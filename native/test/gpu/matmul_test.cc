@@ -226,7 +226,7 @@ TEST_F(Swizzled, Bf16SumsAreCut) {
             (std::vector<float>{1 + 0x1p-23f, 1, 1 + 0x1p-23f, 1}));
 }
 
-// What is brought lies within the matrices: the emulator looks at both ends of it. Slices of 4 and of 31
+// What is brought lies within the matrices: the emulator checks both ends of it. Slices of 4 and of 31
 // units: short ones read ahead while they wait too.
 TEST_F(Swizzled, ReadingAheadChangesNoBit) {
   constexpr int64_t kUnit = 2 * 64 * 128;

@@ -37,7 +37,9 @@ const file = object({
   purpose: { enum: ['batch', 'batch_output'] },
   status: only('processed'),
 });
-const batchStatuses = 'validating in_progress finalizing cancelling completed failed expired cancelled'.split(' ');
+const batchStatuses = 'validating in_progress finalizing cancelling completed failed expired cancelled'.split(
+  ' ',
+);
 
 const finish = { enum: ['stop', 'length', 'tool_calls', 'repetition', 'abort', 'error', null] };
 const stopReason = { type: ['string', 'integer', 'null'] };
