@@ -9,7 +9,7 @@ import type { Generated, Job, Scores } from './engine-driver.js';
 import { greedy, run, score } from './engine-driver.js';
 import { type Bar, clearSteps, furthest, type Golden } from './golden-values.js';
 
-export { bars, furthest, hasMtp, modelsDir, readGolden, tolerance } from './golden-values.js';
+export { furthest, hasMtp, modelsDir, readGolden, tolerance } from './golden-values.js';
 
 export function job(slot: number, prompt: readonly number[], changes: Partial<Job> = {}): Job {
   return { slot, prompt, generated: [], count: 32, sampling: greedy, joinsAt: 0, chunk: 512, ...changes };
