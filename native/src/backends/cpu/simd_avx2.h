@@ -74,6 +74,14 @@ struct Avx2Lanes {
     return {_mm256_castsi256_ps(_mm256_slli_epi32(pairs.low, 16)),
             _mm256_castsi256_ps(_mm256_slli_epi32(pairs.high, 16))};
   }
+  static Avx2Lanes load_pairs(const uint16_t* p) { return load(reinterpret_cast<const float*>(p)); }
+  static Avx2Lanes first_bf16(Avx2Lanes pairs) {
+    return widen_low_bf16({_mm256_castps_si256(pairs.low), _mm256_castps_si256(pairs.high)});
+  }
+  static Avx2Lanes second_bf16(Avx2Lanes pairs) {
+    const __m256 upper = _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(0xffff0000)));
+    return {_mm256_and_ps(pairs.low, upper), _mm256_and_ps(pairs.high, upper)};
+  }
   static Words high_halves(Words pairs) {
     return {_mm256_srli_epi32(pairs.low, 16), _mm256_srli_epi32(pairs.high, 16)};
   }

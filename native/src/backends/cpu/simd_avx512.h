@@ -67,6 +67,11 @@ struct Avx512Lanes {
   static Avx512Lanes widen_low_bf16(Words pairs) {
     return {_mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16))};
   }
+  static Avx512Lanes load_pairs(const uint16_t* p) { return {_mm512_loadu_ps(p)}; }
+  static Avx512Lanes first_bf16(Avx512Lanes pairs) { return widen_low_bf16(_mm512_castps_si512(pairs.v)); }
+  static Avx512Lanes second_bf16(Avx512Lanes pairs) {
+    return {_mm512_and_ps(pairs.v, _mm512_castsi512_ps(_mm512_set1_epi32(static_cast<int>(0xffff0000))))};
+  }
   static Words high_halves(Words pairs) { return _mm512_srli_epi32(pairs, 16); }
   // The permute reads the low four bits of each index only.
   static Avx512Lanes widen_fp4(Words codes) {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 namespace llmservice::cpu {
 
@@ -79,6 +80,20 @@ struct PortableLanes {
     PortableLanes r;
     for (int i = 0; i < kCount; ++i) r.v[i] = std::bit_cast<float>(pairs.v[i] << 16);
     return r;
+  }
+  // Sixteen pairs of BF16, a pair a lane; and the first or second of each, as a float.
+  static PortableLanes load_pairs(const uint16_t* p) {
+    PortableLanes r;
+    std::memcpy(r.v, p, sizeof r.v);
+    return r;
+  }
+  static PortableLanes first_bf16(PortableLanes pairs) {
+    for (float& lane : pairs.v) lane = std::bit_cast<float>(std::bit_cast<uint32_t>(lane) << 16);
+    return pairs;
+  }
+  static PortableLanes second_bf16(PortableLanes pairs) {
+    for (float& lane : pairs.v) lane = std::bit_cast<float>(std::bit_cast<uint32_t>(lane) & 0xffff0000);
+    return pairs;
   }
   static Words high_halves(Words pairs) {
     for (uint32_t& word : pairs.v) word >>= 16;
