@@ -29,7 +29,7 @@ test-gpu: ## The GPU tests on this machine's device: GPU=cuda or hip; PART=build
 bench-gpu: ## Kernels and the whole model on this machine's device beside other libraries: GPU and PART as above
 	@$(if $(filter run,$(PART)),,$(MAKE) --no-print-directory node_modules && $(BOOTSTRAP) build test gpu &&) $(ENV) test/gpu/on-device.sh bench $(or $(GPU),cuda) $(PART)
 
-check: node_modules ## The static checks alone: types, lint, format, layers, dead code, retired words, generated files, charts, GPU kernels
+check: node_modules ## The static checks alone: types, lint, format, layers, dead code, file lengths, retired words, generated files, charts, GPU kernels
 	@$(BOOTSTRAP) build check gpu && $(ENV) npx tsx test/run.ts --only check
 
 build: node_modules ## Compile TypeScript and the native addon

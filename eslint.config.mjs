@@ -30,8 +30,6 @@ export default tseslint.config(
       ],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/consistent-type-imports': 'error',
-      // A file that is longer has two subjects.
-      'max-lines': ['error', 300],
       // winston declares its own TransportStream as an interface beside the class.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
     },

@@ -120,6 +120,7 @@ const steps: readonly Step[] = [
   { group: 'check', name: 'commit subjects', command: 'test/commit-subjects.sh' },
   { group: 'check', name: 'layers and cycles', command: 'npm run layers' },
   { group: 'check', name: 'dead code', command: 'npm run deadcode' },
+  { group: 'check', name: 'file lengths', command: 'npm run lengths' },
   { group: 'check', name: 'retired words', command: 'npm run words' },
   { group: 'check', name: 'generated files fresh', command: 'npm run generate -- --check' },
   { group: 'check', name: 'charts and manifests', command: 'charts/check.sh' },

@@ -20,6 +20,8 @@ const bodiesBytes = 128 * mib;
 const maxConnections = 1024;
 /** Of a processor: several times what JSON.parse takes where the bounds end. At once, lists take 20 s, a long answer 0.4. */
 const maxTurnMs = 200;
+/** As kubelets wait for it by default. */
+const maxLivenessMs = 1000;
 
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-bodies-'));
 const turns = new TurnWatch(join(folder, 'turns'));
@@ -99,6 +101,7 @@ async function beside(what: string, attack: () => Promise<unknown>): Promise<voi
   );
   expect(witness.faults).toEqual([]);
   expect(longestMs).toBeLessThanOrEqual(maxTurnMs);
+  expect(livenessMs).toBeLessThan(maxLivenessMs);
 }
 
 describe('unfinished bodies', () => {

@@ -32,6 +32,33 @@ test.each(textAttacks.map((attack) => [attack.name, attack] as const))(
   },
 );
 
+/** Three megabytes, more tokens than the context has. */
+const tooLong = 'A pod is a group of containers. '.repeat(96_000);
+const messages = [{ role: 'user', content: tooLong }];
+
+test.each([
+  ['/v1/chat/completions', { messages }],
+  ['/v1/messages', { messages, max_tokens: 1 }],
+  ['/v1/responses', { input: tooLong }],
+  ['/v1/completions', { prompt: tooLong }],
+])('three megabytes for %s are refused before any text process has them', async (path, body) => {
+  const pids = textPids(replica().child.pid!);
+  expect(pids).not.toEqual([]);
+  // What one of these is given gets no answer, or is refused in the end as what takes too long.
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  try {
+    for (const stream of [false, true]) {
+      const answer = await replica().post(path, { ...body, stream });
+      expect([answer.status, await answer.json()]).toEqual([
+        400,
+        expect.objectContaining({ error: expect.objectContaining({ code: 'context_length_exceeded' }) }),
+      ]);
+    }
+  } finally {
+    for (const pid of pids) process.kill(pid, 'SIGCONT');
+  }
+});
+
 /** What takes long, and is not refused by its length. */
 const longWork = { prompt: 'a'.repeat(4_000_000), truncate_prompt_tokens: 10, max_tokens: 1 };
 

@@ -32,8 +32,8 @@ const looksAtBits = (isa: string, model: string): boolean =>
   wide || isa === cpuIsas().at(-1) || oneOfEach.includes(model);
 
 test('the models are those of the generator', () => {
-  const generators = ['fixtures', 'gguf_files'].map((name) =>
-    readFileSync(new URL(`generate/${name}.py`, import.meta.url), 'utf8'),
+  const generators = ['dense', 'moe', 'gguf'].map((name) =>
+    readFileSync(new URL(`generate/${name}_fixtures.py`, import.meta.url), 'utf8'),
   );
   const fixtures = generators.flatMap((text) => [...text.matchAll(/\bFixture\(\s*"([^"]+)"/g)]);
   expect(models).toEqual(fixtures.map(([, name]) => name).sort());

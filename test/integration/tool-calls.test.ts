@@ -18,8 +18,11 @@ const about = (calls: string): string => `{% if tools %}{{ tools | tojson }} ${c
 const words = {
   json: about('<tool_call>{"name": '),
   xml: about('<tool_call><function='),
+  glm: about('<tool_call>NAME\n<arg_key>'),
+  invoke: about('<minimax:tool_call>\n<invoke name="'),
   list: about('[TOOL_CALLS][{"name": '),
   ended: about('<TOOLCALL>[{"name": '),
+  alone: about('\n[{"name": "NAME", "arguments": '),
   names: about('[TOOL_CALLS]NAME[ARGS]'),
   fences: about('<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>NAME\n```json\n'),
 };
@@ -97,7 +100,20 @@ function expectCall(call: OpenAI.ChatCompletionMessageToolCall): void {
 
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-tools-'));
 /** `named`: by the configuration, of a template that has no tools. `described`: the demo model as it is. */
-const kinds = ['json', 'xml', 'list', 'ended', 'names', 'fences', 'spelled', 'named', 'described'] as const;
+const kinds = [
+  'json',
+  'xml',
+  'glm',
+  'invoke',
+  'list',
+  'ended',
+  'alone',
+  'names',
+  'fences',
+  'spelled',
+  'named',
+  'described',
+] as const;
 /** Room for descriptions of tools. */
 const engine = { maxModelLen: 2048 };
 const replicas = {} as Record<(typeof kinds)[number], ReplicaProcess>;
@@ -112,8 +128,11 @@ beforeAll(async () => {
     ReplicaProcess.start({ uri: checkpoint(join(folder, name), words, markers), env, engine });
   replicas.json = await start('json', words.json, qwen);
   replicas.xml = await start('xml', words.xml, qwen);
+  replicas.glm = await start('glm', words.glm, qwen);
+  replicas.invoke = await start('invoke', words.invoke, ['<minimax:tool_call>', '</minimax:tool_call>']);
   replicas.list = await start('list', words.list, mistral);
   replicas.ended = await start('ended', words.ended, null);
+  replicas.alone = await start('alone', words.alone, null);
   replicas.names = await start('names', words.names, mistral);
   replicas.fences = await start('fences', words.fences, null);
   replicas.spelled = await start('spelled', words.json, null);
@@ -156,7 +175,8 @@ describe.each(kinds)('a checkpoint that writes calls in %s', (kind) => {
     }
     const ended = answers.filter(({ choices }) => choices[0]!.finish_reason === 'tool_calls');
     // Of many calls in one block the demo model does not see the end.
-    if (!['list', 'ended', 'fences'].includes(kind)) expect(ended.length).toBeGreaterThan(0);
+    if (!['invoke', 'list', 'ended', 'alone', 'fences'].includes(kind))
+      expect(ended.length).toBeGreaterThan(0);
   });
 
   test('calls the one that is named, once', async () => {

@@ -300,9 +300,9 @@ export const specRules: readonly SpecRule[] = [
       "spec",
       "engine"
     ],
-    "rule": "!has(self.toolCallParser) || (has(self.runtime) && self.runtime == 'vllm') || self.toolCallParser in ['deepseek_v3', 'hermes', 'hunyuan_a13b', 'llama3_json', 'mistral', 'nemotron_json', 'qwen3_coder', 'qwen3_xml']",
+    "rule": "!has(self.toolCallParser) || (has(self.runtime) && self.runtime == 'vllm') || self.toolCallParser in ['deepseek_v3', 'glm45', 'glm47', 'hermes', 'hunyuan_a13b', 'llama3_json', 'minimax_m2', 'mistral', 'nemotron_json', 'qwen3_coder', 'qwen3_xml', 'seed_oss', 'xlam']",
     "fieldPath": ".toolCallParser",
-    "message": "engine.toolCallParser of the native runtime is one of deepseek_v3, hermes, hunyuan_a13b, llama3_json, mistral, nemotron_json, qwen3_coder and qwen3_xml; remove it to use the format of the chat template, or set engine.runtime to vllm"
+    "message": "engine.toolCallParser of the native runtime is one of deepseek_v3, glm45, glm47, hermes, hunyuan_a13b, llama3_json, minimax_m2, mistral, nemotron_json, qwen3_coder, qwen3_xml, seed_oss and xlam; remove it to use the format of the chat template, or set engine.runtime to vllm"
   },
   {
     "at": [

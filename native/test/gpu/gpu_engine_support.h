@@ -76,7 +76,9 @@ class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
       EXPECT_NEAR(said.logprobs[same], expected.logprobs[same], tolerance) << "token " << same;
       sum += std::fabs(said.logprobs[same] - expected.logprobs[same]);
     }
-    if (same > 0) EXPECT_LT(sum, static_cast<float>(same) * tolerance / 3) << "on average";
+    if (same > 0) {
+      EXPECT_LT(sum, static_cast<float>(same) * tolerance / 3) << "on average";
+    }
     // From here on the two diverge, at the first token even: this must have been a near tie of as likely
     // tokens.
     if (same < expected.tokens.size()) {

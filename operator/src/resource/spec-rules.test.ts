@@ -26,8 +26,8 @@ test.each<[object, string]>([
     'spec.engine.reasoningParser of the native runtime is one of deepseek_r1, mistral and qwen3',
   ],
   [
-    { engine: { toolCallParser: 'glm45' } },
-    'spec.engine.toolCallParser of the native runtime is one of deepseek_v3, hermes, hunyuan_a13b, llama3_json, mistral, nemotron_json, qwen3_coder and qwen3_xml',
+    { engine: { toolCallParser: 'openai' } },
+    'spec.engine.toolCallParser of the native runtime is one of deepseek_v3, glm45, glm47, hermes, hunyuan_a13b, llama3_json, minimax_m2, mistral, nemotron_json, qwen3_coder, qwen3_xml, seed_oss and xlam',
   ],
 ])('the native engine is refused %j', (spec, reported) => {
   expect(violations(spec)).toEqual([expect.stringContaining(reported)]);

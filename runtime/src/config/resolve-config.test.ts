@@ -167,8 +167,8 @@ describe('resolveConfig', () => {
         'accelerator.kind (--accelerator, ACCELERATOR) is cpu',
     ],
     [
-      { toolCallParser: 'glm45' },
-      'engine.toolCallParser (--tool-call-parser, TOOL_CALL_PARSER) is glm45, but must be one of hermes, qwen3_coder, ',
+      { toolCallParser: 'openai' },
+      'engine.toolCallParser (--tool-call-parser, TOOL_CALL_PARSER) is openai, but must be one of hermes, qwen3_coder, ',
     ],
     [
       { toolsWithoutTemplate: 'ignore' },

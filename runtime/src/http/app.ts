@@ -18,6 +18,7 @@ import { countAnswers } from './access/count-answers.js';
 import { crossOrigin } from './access/cross-origin.js';
 import { createResponseRoute } from './routes/create-response-route.js';
 import { countTokensRoute, messagesCount, responsesCount } from './routes/count-tokens-route.js';
+import { derenderRoute } from './routes/derender-route.js';
 import { embeddingsRoute } from './routes/embeddings-route.js';
 import { errorHandler } from './routes/error-handler.js';
 import { deleteFileRoute, fileContentRoute, getFileRoute, listFilesRoute } from './routes/file-routes.js';
@@ -120,6 +121,8 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     completions: answerRoute(parts, chunkProtocol('completions', completionShape)),
     renderChat: renderRoute(parts, 'chat'),
     renderCompletions: renderRoute(parts, 'completions'),
+    derenderChat: derenderRoute(parts, 'derenderChat'),
+    derenderCompletions: derenderRoute(parts, 'derenderCompletions'),
     responses:
       storedResponses === null
         ? answerRoute(parts, responsesProtocol)

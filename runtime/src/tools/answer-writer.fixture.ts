@@ -70,24 +70,44 @@ export function randomCall(random: Random, others: readonly string[] = []): Writ
 const objectOf = ({ name, values }: WrittenCall, key: 'arguments' | 'parameters'): string =>
   JSON.stringify({ name, [key]: values });
 
+const textsOf = (values: WrittenCall['values']): (readonly [string, string])[] =>
+  Object.entries(values).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+
 function inXml({ name, values }: WrittenCall): string {
-  const parameters = Object.entries(values).map(([key, value]) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return `<parameter=${key}>\n${text}\n</parameter>\n`;
-  });
+  const parameters = textsOf(values).map(([key, text]) => `<parameter=${key}>\n${text}\n</parameter>\n`);
   return `${begin}\n<function=${name}>\n${parameters.join('')}</function>\n${end}`;
 }
 
-const inList = (calls: readonly WrittenCall[]): string =>
-  `${begin}[${calls.map((call) => objectOf(call, 'arguments')).join(', ')}]`;
+function inGlm({ name, values }: WrittenCall): string {
+  const parameters = textsOf(values).map(
+    ([key, text]) => `<arg_key>${key}</arg_key>\n<arg_value>${text}</arg_value>\n`,
+  );
+  return `${begin}${name}\n${parameters.join('')}${end}`;
+}
+
+const asList = (calls: readonly WrittenCall[]): string =>
+  `[${calls.map((call) => objectOf(call, 'arguments')).join(', ')}]`;
+
+const inList = (calls: readonly WrittenCall[]): string => begin + asList(calls);
 
 const inFence = ({ name, values }: WrittenCall): string =>
   `<｜tool▁call▁begin｜>function<｜tool▁sep｜>${name}\n\`\`\`json\n${JSON.stringify(values)}\n\`\`\`<｜tool▁call▁end｜>`;
+
+function inInvoke({ name, values }: WrittenCall): string {
+  const parameters = textsOf(values).map(([key, text]) => `<parameter name="${key}">${text}</parameter>\n`);
+  return `<invoke name="${name}">\n${parameters.join('')}</invoke>\n`;
+}
 
 /** An answer that is these calls. */
 export const writers: Readonly<Record<CallFormName, (calls: readonly WrittenCall[]) => string>> = {
   qwenJson: (calls) => calls.map((call) => `${begin}\n${objectOf(call, 'arguments')}\n${end}`).join('\n'),
   qwenXml: (calls) => calls.map(inXml).join('\n'),
+  glmXml: (calls) => calls.map(inGlm).join('\n'),
+  miniMaxXml: (calls) => `${begin}\n${calls.map(inInvoke).join('')}${end}`,
+  seedXml: (calls) => calls.map(inXml).join('\n'),
   llamaJson: (calls) => calls.map((call) => objectOf(call, 'parameters')).join('; '),
   mistralNamed: (calls) =>
     calls.map(({ name, values }) => `${begin}${name}[ARGS]${JSON.stringify(values)}`).join(''),
@@ -95,4 +115,5 @@ export const writers: Readonly<Record<CallFormName, (calls: readonly WrittenCall
   deepSeek: (calls) => `${begin}${calls.map(inFence).join('\n')}${end}`,
   nemotronJson: (calls) => inList(calls) + end,
   aprielJson: (calls) => inList(calls) + end,
+  xlamJson: asList,
 };

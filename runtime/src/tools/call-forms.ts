@@ -3,8 +3,9 @@
 
 import { JsonCall } from './json-call.js';
 import { NamedCall } from './named-call.js';
-import type { CallBody, CallSink, Schema } from './tool.js';
-import { beginFunction, XmlCall } from './xml-call.js';
+import type { CallBody, CallReading } from './tool.js';
+import { XmlCall } from './xml-call.js';
+import { xmlSyntaxes, type XmlStyle } from './xml-syntax.js';
 
 export interface CallForm {
   /** Which parsers of vLLM read it; https://docs.vllm.ai/en/latest/features/tool_calling/ has their names. */
@@ -22,28 +23,20 @@ export interface CallForm {
   readonly bare: boolean;
   /** What begins a block where models leave its marker out; null: they do not. */
   readonly unmarked: string | null;
-  /** What may follow the begin marker, without space. */
+  /**
+   * What may follow the begin marker, without space; empty: a tool's name. Of bare calls the characters that they begin
+   * with.
+   */
   readonly opens: readonly string[];
   /** Whether chat templates refuse ids of calls that are not nine letters and digits. */
   readonly shortIds: boolean;
-  readonly newBody: (reading: Reading) => CallBody;
+  readonly newBody: (reading: CallReading) => CallBody;
   /** How arguments are written, of XGrammar's styles. */
-  readonly style: 'json' | 'qwen_xml';
+  readonly style: 'json' | XmlStyle;
   /** What stands around the arguments of a call, as the chat templates write it. */
   readonly around: (name: string) => readonly [before: string, after: string];
   /** What stands before, between and behind the calls of a block; null: each call has a block of its own. */
   readonly list: readonly [open: string, separator: string, close: string] | null;
-}
-
-/** What is known of the calls that are to be read. */
-interface Reading {
-  readonly sink: CallSink;
-  /** Whether a name is one of a tool; any other makes the block text. */
-  readonly accepts: (name: string) => boolean;
-  /** The schema of a tool's arguments. */
-  readonly parametersOf: (name: string) => Schema | null;
-  /** Whether an answer may have several calls. */
-  readonly many: boolean;
 }
 
 const common = {
@@ -88,10 +81,22 @@ const listBetween = (begin: string, end: string) =>
     end,
     written: new RegExp(`${begin}\\s*\\[\\s*\\{+\\s*"name"`),
     opens: ['[', '{'],
-    newBody: ({ sink, accepts, many }: Reading) => new JsonCall(sink, accepts, many, 'ignored'),
+    newBody: ({ sink, accepts, many }: CallReading) => new JsonCall(sink, accepts, many, 'ignored'),
     around: (name: string) => object(name, 'arguments'),
     list: ['[', ', ', ']'],
   }) as const;
+
+const qwenXml = {
+  ...common,
+  ...qwen,
+  parsers: ['qwen3_coder', 'qwen3_xml'],
+  written: /<tool_call>\s*<function=/,
+  unmarked: '<function=',
+  opens: ['<function='],
+  newBody: (reading) => new XmlCall(reading, xmlSyntaxes.qwen_xml),
+  style: 'qwen_xml',
+  around: (name) => [`\n<function=${name}>`, '</function>\n'],
+} satisfies CallForm;
 
 const forms = {
   qwenJson: {
@@ -106,16 +111,35 @@ const forms = {
       return [`\n${before}`, `${after}\n`];
     },
   },
-  qwenXml: {
+  qwenXml,
+  glmXml: {
     ...common,
     ...qwen,
-    parsers: ['qwen3_coder', 'qwen3_xml'],
-    written: /<tool_call>\s*<function=/,
-    unmarked: beginFunction,
-    opens: [beginFunction],
-    newBody: ({ sink, accepts, parametersOf, many }) => new XmlCall(sink, accepts, parametersOf, many),
-    style: 'qwen_xml',
-    around: (name) => [`\n<function=${name}>`, '</function>\n'],
+    parsers: ['glm45', 'glm47'],
+    written: /<tool_call>[^\s<]+\s*<arg_key>/,
+    opens: [''],
+    newBody: (reading) => new XmlCall(reading, xmlSyntaxes.glm_xml),
+    style: 'glm_xml',
+    around: (name) => [name, ''],
+  },
+  miniMaxXml: {
+    ...common,
+    begin: '<minimax:tool_call>',
+    end: '</minimax:tool_call>',
+    parsers: ['minimax_m2'],
+    written: /<minimax:tool_call>\s*<invoke name="/,
+    opens: ['<invoke name="'],
+    newBody: (reading) => new XmlCall(reading, xmlSyntaxes.minimax_xml),
+    style: 'minimax_xml',
+    around: (name) => [`<invoke name="${name}">`, '</invoke>'],
+    list: ['\n', '\n', '\n'],
+  },
+  seedXml: {
+    ...qwenXml,
+    begin: '<seed:tool_call>',
+    end: '</seed:tool_call>',
+    parsers: ['seed_oss'],
+    written: /<seed:tool_call>\s*<function=/,
   },
   llamaJson: {
     ...common,
@@ -168,6 +192,18 @@ const forms = {
     list: ['', '\n', ''],
   },
   nemotronJson: { ...listBetween('<TOOLCALL>', '</TOOLCALL>'), parsers: ['nemotron_json'] },
+  /** A list that is all of the answer; behind text, in markers that vLLM reads of these models too. */
+  xlamJson: {
+    ...common,
+    ...qwen,
+    parsers: ['xlam'],
+    written: /(?:^|\n)\[\{\s*"name":\s*"[^"]+",\s*"arguments":/,
+    bare: true,
+    opens: ['['],
+    newBody: ({ sink, accepts, many }) => new JsonCall(sink, accepts, many, 'ends'),
+    around: (name) => object(name, 'arguments'),
+    list: ['[', ', ', ']'],
+  },
   aprielJson: { ...listBetween('<tool_calls>', '</tool_calls>'), parsers: ['hunyuan_a13b'] },
 } satisfies Record<string, CallForm>;
 

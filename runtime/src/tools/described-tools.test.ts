@@ -73,9 +73,15 @@ describe('tools are described', () => {
       'qwenXml',
       '<tool_call>\n<function=NAME>\n<parameter=ARGUMENT>\nVALUE\n</parameter>\n</function>\n</tool_call>',
     ],
+    ['glmXml', '<tool_call>NAME\n<arg_key>ARGUMENT</arg_key><arg_value>VALUE</arg_value>\n</tool_call>'],
+    [
+      'miniMaxXml',
+      '<minimax:tool_call>\n<invoke name="NAME">\n<parameter name="ARGUMENT">VALUE</parameter>\n</invoke>\n</minimax:tool_call>',
+    ],
     ['llamaJson', '{"name": "NAME", "parameters": {"ARGUMENT": "VALUE"}}'],
     ['mistralNamed', '[TOOL_CALLS]NAME[ARGS]{"ARGUMENT": "VALUE"}'],
     ['nemotronJson', '<TOOLCALL>[{"name": "NAME", "arguments": {"ARGUMENT": "VALUE"}}]</TOOLCALL>'],
+    ['xlamJson', '[{"name": "NAME", "arguments": {"ARGUMENT": "VALUE"}}]'],
     ['mistralJson', '[TOOL_CALLS][{"name": "NAME", "arguments": {"ARGUMENT": "VALUE"}}]'],
     [
       'deepSeek',
@@ -111,12 +117,17 @@ describe('earlier calls', () => {
   const forms: readonly DialectName[] = [
     'spelled',
     'spelledXml',
+    'spelledGlm',
+    'spelledMiniMax',
+    'spelledSeed',
     'llamaJson',
     'mistralNamed',
     'mistralJson',
     'spelledDeepSeek',
     'spelledNemotron',
     'aprielJson',
+    'xlamJson',
+    'spelledXlam',
   ];
 
   test.each(forms.flatMap((dialect) => ['', 'I look.'].map((said) => [dialect, said] as const)))(

@@ -4,6 +4,7 @@
 
 import type { ChatTemplateInput } from '../tokens/chat-template.js';
 import { callForms, type CallForm, type CallFormName } from './call-forms.js';
+import { xmlSyntaxes, type XmlSyntax } from './xml-syntax.js';
 
 type Messages = ChatTemplateInput['messages'];
 type Message = Messages[number];
@@ -90,24 +91,27 @@ function asText(message: Message, form: CallForm): Message {
 function withCalls(content: string, calls: readonly Call[], form: CallForm): string {
   const { begin, end, list, bare } = form;
   const written = calls.map((call) => callAsText(call, form));
-  // Calls without a marker are calls where they begin the answer; behind text each needs its own.
-  if (bare && content === '') return written.join('; ');
   const blocks = list === null ? written : [list[0] + written.join(list[1]) + list[2]];
+  // Calls without a marker are calls where they begin the answer; behind text each needs its own.
+  if (bare && content === '') return blocks.join('; ');
   const marked = blocks.map((block) => begin + block + (end ?? ''));
   return [content, ...marked].filter((part) => part !== '').join('\n');
 }
 
 function callAsText({ function: { name, arguments: given } }: Call, { around, style }: CallForm): string {
   const [before, after] = around(name);
-  return before + (style === 'json' ? json(given) : parametersOf(given)) + after;
+  return before + (style === 'json' ? json(given) : parametersOf(given, xmlSyntaxes[style])) + after;
 }
 
 /** Of arguments that are no object, which a model once wrote, the text. */
-function parametersOf(given: unknown): string {
+function parametersOf(given: unknown, syntax: XmlSyntax): string {
   if (typeof given !== 'object' || given === null) return `\n${String(given)}\n`;
+  const { beginParameter, endKey, beginValue, endParameter, isPadded } = syntax;
+  const padding = isPadded ? '\n' : '';
   const written = (value: unknown): string => (typeof value === 'string' ? value : json(value));
   const parameters = Object.entries(given).map(
-    ([name, value]) => `<parameter=${name}>\n${written(value)}\n</parameter>\n`,
+    ([name, value]) =>
+      `${beginParameter}${name}${endKey}${beginValue}${padding}${written(value)}${padding}${endParameter}\n`,
   );
   return `\n${parameters.join('')}`;
 }

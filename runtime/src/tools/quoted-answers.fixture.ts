@@ -116,6 +116,37 @@ export const quotedAnswers: Readonly<Record<string, AnswerCase>> = {
       ['ping', '{}'],
     ],
   },
+  'the end of a value, quoted in it': {
+    dialects: coder,
+    answer: xml('f', {
+      text: 'see </parameter> in\n</parameter>\nthe </parameter>\n\n<parameter> docs',
+      count: '1',
+    }),
+    calls: [
+      [
+        'f',
+        `{"text":${JSON.stringify('see </parameter> in\n</parameter>\nthe </parameter>\n\n<parameter> docs')},"count":1}`,
+      ],
+    ],
+  },
+  'the end of a value that stands twice': {
+    dialects: coder,
+    answer: `${begin}<function=f><parameter=text>a</parameter>\n</parameter>\n</function>${end}`,
+    calls: [['f', '{"text":"a"}']],
+  },
+  'the end of a value, and of no function': {
+    dialects: coder,
+    answer: `${begin}<function=f>\n<parameter=text>\na\n</parameter>\n${end}So.`,
+    content: 'So.',
+    calls: [['f', '{"text":"a"}']],
+  },
+  'the end of a value behind which a limit cuts': {
+    dialects: coder,
+    answer: `${begin}<function=f>\n<parameter=text>\na\n</parameter>\n`,
+    calls: [['f', '{"text":"a"']],
+    options: { cut: true },
+    asksForCalls: false,
+  },
   'an end marker in a value in XML that a limit cut': {
     dialects: coder,
     answer: `${begin}<function=f>\n<parameter=text>\nsee ${end} in`,

@@ -66,6 +66,16 @@ test.each<[string, DialectName, Partial<ToolUse>, GrammarSource | null, unknown]
   expect(formatOf(dialect, use, beside)).toEqual(expected);
 });
 
+test('prose does not begin as a list of strict calls does', () => {
+  const format = formatOf('xlamJson', { choice: 'auto', tools: strict }, null);
+  expect(format).toMatchObject({
+    elements: [
+      { elements: [{}, { value: '[' }, { separator: ', ' }, { value: ']' }] },
+      { grammar: expect.stringMatching(/^root ::= "" \| \[\^\\\[ /) },
+    ],
+  });
+});
+
 const argumentsOf = { type: 'json_schema', json_schema: { type: 'object' }, style: 'json' };
 const tag = (begin: string, end: string): unknown => ({
   type: 'tag',
@@ -132,6 +142,32 @@ test.each<[string, DialectName, Partial<ToolUse>, object]>([
     'mistralNamed',
     { choice: 'auto', tools: strict },
     { end: null, otherwise: true },
+  ],
+  [
+    'a call of GLM',
+    'glmXml',
+    { choice: { name: 'b' } },
+    {
+      begin: beginId,
+      end: endId,
+      body: { elements: [{ value: 'b' }, { type: 'json_schema', style: 'glm_xml', max_whitespace_cnt: 1 }] },
+    },
+  ],
+  [
+    'calls of MiniMax in one block',
+    'miniMaxXml',
+    { choice: { name: 'b' } },
+    {
+      many: false,
+      body: {
+        elements: [
+          {},
+          { value: '\n' },
+          { tags: [{ begin: '<invoke name="b">', content: { style: 'minimax_xml' }, end: '</invoke>' }] },
+          { value: '\n' },
+        ],
+      },
+    },
   ],
   [
     'calls in fences',

@@ -57,7 +57,7 @@ export function toolGrammar(
     return { kind: 'toolCalls', text: writtenAs(text) };
   }
   const format = bare
-    ? bareFormat(body, otherwise, otherFormat)
+    ? bareFormat(body, otherwise, otherFormat, dialect.opens)
     : spelledFormat(body, otherwise, otherFormat, { begin: begin.text, end: end?.text ?? '', many: blocks });
   return { kind: 'format', text: writtenAs(format) };
 }
@@ -65,9 +65,10 @@ export function toolGrammar(
 type Otherwise = 'nothing' | 'anything' | 'grammar';
 
 /** A call that has no marker is all of an answer. */
-function bareFormat(body: Format, otherwise: Otherwise, other: Format): Format {
-  // Free text that begins with an object would be read as a call.
-  const prose = { type: 'grammar', grammar: 'root ::= "" | [^{ \\t\\r\\n] [^]*\n' };
+function bareFormat(body: Format, otherwise: Otherwise, other: Format, opens: readonly string[]): Format {
+  // Free text that begins as calls do would be read as them.
+  const begins = opens.map((open) => open.replace('[', '\\[')).join('');
+  const prose = { type: 'grammar', grammar: `root ::= "" | [^${begins} \\t\\r\\n] [^]*\n` };
   return { nothing: body, grammar: oneOf([body, other]), anything: oneOf([body, prose]) }[otherwise];
 }
 

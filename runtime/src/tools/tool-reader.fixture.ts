@@ -23,21 +23,29 @@ const llama = vocabulary({ '<|python_tag|>': beginId }, true);
 const mistral = vocabulary({ '[TOOL_CALLS]': beginId, '[ARGS]': argsId, '[CALL_ID]': callIdId }, true);
 const deepSeek = vocabulary({ '<｜tool▁calls▁begin｜>': beginId, '<｜tool▁calls▁end｜>': endId });
 const apriel = vocabulary({ '<tool_calls>': beginId, '</tool_calls>': endId });
+const miniMax = vocabulary({ '<minimax:tool_call>': beginId, '</minimax:tool_call>': endId });
 const none = vocabulary({});
 
 export const dialects = {
   qwenJson: dialectOf('qwenJson', qwen),
   qwenXml: dialectOf('qwenXml', qwen),
+  glmXml: dialectOf('glmXml', qwen),
+  miniMaxXml: dialectOf('miniMaxXml', miniMax),
   llamaJson: dialectOf('llamaJson', llama),
   mistralNamed: dialectOf('mistralNamed', mistral),
   mistralJson: dialectOf('mistralJson', mistral),
   deepSeek: dialectOf('deepSeek', deepSeek),
   aprielJson: dialectOf('aprielJson', apriel),
+  xlamJson: dialectOf('xlamJson', qwen),
   /** Of vocabularies without the markers. */
   spelled: dialectOf('qwenJson', none),
   spelledXml: dialectOf('qwenXml', none),
+  spelledSeed: dialectOf('seedXml', none),
+  spelledMiniMax: dialectOf('miniMaxXml', none),
+  spelledGlm: dialectOf('glmXml', none),
   spelledDeepSeek: dialectOf('deepSeek', none),
   spelledNemotron: dialectOf('nemotronJson', none),
+  spelledXlam: dialectOf('xlamJson', none),
 } as const satisfies Record<string, ToolDialect>;
 
 export type DialectName = keyof typeof dialects;

@@ -44,6 +44,8 @@ const words = [
   'f>', '<function=ping>', '</function>', '<parameter=', 'text>', 'count>', '<parameter=text>\n', '\n</parameter>', '</param',
   '\n<parameter=', '\n<parameter=count>', '\n</function>', '"}}', '{"name":"ping"}', '[{"name": "', 'f[ARGS]{', '[CALL_ID]',
   '<｜tool▁call▁begin｜>function', '<｜tool▁sep｜>ping\n```json\n{', '}\n```<｜tool▁call▁end｜>',
+  '<arg_key>', 'text</arg_key>', '<arg_value>', '</arg_value>', 'f\n<arg_key>count</arg_key>\n<arg_value>1',
+  '<invoke name="', 'f">', '<invoke name="ping">', '</invoke>', '<parameter name="', 'text">', '<parameter name="count">',
 ]; // prettier-ignore
 const spelling = new Map<number, Uint8Array>([
   [think.begin, Buffer.from('<think>')],
@@ -171,18 +173,27 @@ describe('calls that are written as the templates write them', () => {
   test.each([
     ['qwenJson', []],
     ['qwenXml', []],
+    ['glmXml', []],
+    ['spelledGlm', []],
+    ['miniMaxXml', []],
+    ['spelledMiniMax', []],
+    ['spelledSeed', []],
     ['llamaJson', []],
     ['mistralNamed', []],
     ['mistralJson', []],
     ['deepSeek', []],
     ['aprielJson', []],
     ['spelledNemotron', []],
+    ['spelledXlam', []],
     ['qwenJson', quotedMarkers],
     ['qwenXml', quotedMarkers],
+    ['glmXml', quotedMarkers],
+    ['miniMaxXml', quotedMarkers],
     ['mistralNamed', quotedBegins],
     ['mistralJson', quotedBegins],
     ['deepSeek', quotedMarkers],
     ['aprielJson', quotedMarkers],
+    ['xlamJson', quotedMarkers],
   ] as const)(
     'are read back from any pieces (%s, with %j in texts)',
     (dialect, markers) => {

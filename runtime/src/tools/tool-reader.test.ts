@@ -4,7 +4,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { json, jsonAnswers, qwen } from './json-answers.fixture.js';
 import { quotedAnswers } from './quoted-answers.fixture.js';
+import { glmAnswers } from './glm-answers.fixture.js';
 import { llamaAnswers } from './llama-answers.fixture.js';
+import { miniMaxAnswers } from './mini-max-answers.fixture.js';
 import { mistralAnswers } from './mistral-answers.fixture.js';
 import { deepSeekAnswers } from './deep-seek-answers.fixture.js';
 import { listAnswers } from './list-answers.fixture.js';
@@ -77,6 +79,8 @@ const cases = Object.entries({
   ...jsonAnswers,
   ...xmlAnswers,
   ...quotedAnswers,
+  ...glmAnswers,
+  ...miniMaxAnswers,
   ...llamaAnswers,
   ...mistralAnswers,
   ...deepSeekAnswers,
@@ -98,6 +102,7 @@ describe('ToolReader', () => {
   test.each<[string, DialectName, string, string]>([
     ['line breaks before an answer', 'qwenJson', '', '\n'],
     ['line breaks where a call begins', 'qwenXml', begin, '\n'],
+    ['line breaks where a call of GLM begins', 'glmXml', begin, '\n'],
     ['blocks within blocks that are none', 'spelled', '', '<tool_call>{"a":['],
   ])('reads %s (%s) in a time that grows with them alone', (_name, dialect, first, piece) => {
     const pieces = Array.from({ length: 150_000 / piece.length }, () => piece);

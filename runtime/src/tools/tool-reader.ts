@@ -6,7 +6,7 @@ import type { Marker, ToolDialect } from './dialect.js';
 import { AnswerText } from './answer-text.js';
 import { CallDeltas } from './call-deltas.js';
 import { DoubtedEnd, HeldCalls } from './doubted-end.js';
-import { partialMarker } from './partial-marker.js';
+import { firstMarker, partialMarker } from './partial-marker.js';
 import { feed, type Piece } from './piece.js';
 import type { CallBody, Tool, ToolCallDelta, ToolUse } from './tool.js';
 
@@ -54,7 +54,9 @@ export class ToolReader {
     const mayLeaveOut = unmarked !== null && !options.use.tools.some(({ strict }) => strict);
     const bare = mayLeaveOut ? [unmarked] : [];
     this.begins = [...(begin.id === null ? [begin.text] : []), ...bare];
-    this.behindEnd = [...opens.map((open) => begin.text + open), ...bare];
+    const names = options.use.tools.map(({ name }) => name);
+    const behind = opens.flatMap((open) => (open === '' ? names : [open]));
+    this.behindEnd = [...behind.map((open) => begin.text + open), ...bare];
   }
 
   /** Whether a block of calls has begun, and not ended. */
@@ -134,20 +136,18 @@ export class ToolReader {
   // What reads text gives back what is to be read next: after a marker, or again because it was no call.
 
   private readOutside(text: string): string {
-    if (this.options.dialect.bare && !this.answer.isSaid) return this.readBare(text);
+    const rest = this.readBare(text);
+    if (rest !== null) return rest;
     const whole = this.partial + text;
-    const [first] = this.begins
-      .map((begin) => ({ begin, at: whole.indexOf(begin) }))
-      .filter(({ at }) => at !== -1)
-      .sort((a, b) => a.at - b.at);
-    if (first !== undefined) return this.readBegin(whole, first);
+    const first = firstMarker(whole, this.begins);
+    if (first !== null) return this.readBegin(whole, first.marker, first.at);
     const keep = Math.max(0, ...this.begins.map((begin) => partialMarker(whole, begin)));
     this.partial = whole.slice(whole.length - keep);
     this.say(whole.slice(0, whole.length - keep));
     return '';
   }
 
-  private readBegin(text: string, { begin, at }: { readonly begin: string; readonly at: number }): string {
+  private readBegin(text: string, begin: string, at: number): string {
     this.partial = '';
     const before = text.slice(0, at);
     const bare = begin === this.options.dialect.unmarked;
@@ -159,13 +159,16 @@ export class ToolReader {
     return text.slice(bare && !isQuoted ? at : at + begin.length);
   }
 
-  /** Before any prose, an object may be a call by itself; several stand behind each other, or have a `;` between. */
-  private readBare(text: string): string {
+  /** Before any prose, JSON may be calls by itself, with a `;` between; null: the answer has anything else. */
+  private readBare(text: string): string | null {
+    const { bare, opens } = this.options.dialect;
+    if (!bare || this.answer.isSaid || this.partial !== '') return null;
     const at = text.search(this.calls.count > 0 ? /[^\s;]/ : /\S/);
-    if (at !== -1 && text[at] !== '{') this.say(text);
-    else if (this.calls.count === 0) this.say(at === -1 ? text : text.slice(0, at));
-    if (at === -1 || text[at] !== '{') return '';
-    this.openBlock('{', true);
+    const begins = opens.includes(text.charAt(at));
+    if (at !== -1 && !begins) return null;
+    if (this.calls.count === 0) this.say(at === -1 ? text : text.slice(0, at));
+    if (at === -1) return '';
+    this.openBlock(text.charAt(at), true);
     return text.slice(at);
   }
 

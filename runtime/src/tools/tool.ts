@@ -38,6 +38,17 @@ export interface CallSink {
   arguments(fragment: string): void;
 }
 
+/** What is known of the calls of one block that are to be read. */
+export interface CallReading {
+  readonly sink: CallSink;
+  /** Whether a name is one of a tool; any other makes the block text. */
+  readonly accepts: (name: string) => boolean;
+  /** The schema of a tool's arguments. */
+  readonly parametersOf: (name: string) => Schema | null;
+  /** Whether an answer may have several calls. */
+  readonly many: boolean;
+}
+
 /** Reads what stands inside of one block of calls, in whatever pieces it comes. */
 export interface CallBody {
   /** `undecided` until a call is sure, which then stays one; `text`: it is no call. */

@@ -1,5 +1,6 @@
 // All cases, in the order of the page.
 
+import { derenderCases } from './derender-cases.js';
 import { llamaChatCases } from './llama-chat-cases.js';
 import { llamaCompletionCases } from './llama-completion-cases.js';
 import { messagesCases } from './messages-cases.js';
@@ -20,6 +21,7 @@ export const suiteCases: readonly SuiteCase[] = [
   ...llamaCompletionCases,
   ...vllmCompletionCases,
   ...responsesCases,
+  ...derenderCases,
   ...messagesCases,
   ...textCases,
   ...serverCases,

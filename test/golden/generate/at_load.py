@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from checkpoint import dequantize, make_tensors, quantize, reference_values
-from fixtures import FIXTURES, Fixture
+from fixture import Fixture
+from fixtures import FIXTURES
 from reference import build, load, teacher_forced
 from weights import is_fp8
 

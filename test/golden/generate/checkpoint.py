@@ -9,7 +9,7 @@ from torch import Tensor
 
 import formats
 from experts import SINGLE, is_stack, single_shapes, stacked
-from fixtures import Fixture
+from fixture import Fixture
 from formats import dequantize, quantize
 from weights import is_fp8, mtp_shapes, random_weight, stored_dtype
 

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from checkpoint import make_tensors, reference_values
-from fixtures import FIXTURES, Fixture
+from fixture import Fixture
+from fixtures import FIXTURES
 from reference import build, load
 
 MODELS = Path(__file__).parent.parent / "models"

@@ -9,7 +9,8 @@ import torch
 
 from checkpoint import make_tensors
 from experts import stacked
-from gguf_files import FIXTURES, write
+from gguf_files import write
+from gguf_fixtures import FIXTURES
 from models import MODELS, record
 from reference import build, load
 

@@ -11,9 +11,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import gguf_files
+import gguf_fixtures
 from checkpoint import make_tensors, reference_values
 from experts import stacked
-from fixtures import Fixture
+from fixture import Fixture
 from reference import build, load
 
 Product = Callable[[Tensor], Tensor]
@@ -34,7 +35,7 @@ class Held:
         model = build(fixture.config)
         shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or "visual" not in n}
         tensors = make_tensors(fixture, shapes)
-        if fixture.name in gguf_files.FIXTURES:
+        if fixture.name in gguf_fixtures.FIXTURES:
             values, dtypes = of_gguf(fixture, tensors)
         else:
             values, dtypes = reference_values(fixture, tensors), {n: t.dtype for n, t in tensors.items()}

@@ -16,7 +16,8 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from checkpoint import make_tensors, reference_values
-from fixtures import FIXTURES, Fixture
+from fixture import Fixture
+from fixtures import FIXTURES
 from formats import E4M3_MAX, e4m3
 from reference import build, load, teacher_forced
 

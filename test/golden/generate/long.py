@@ -10,7 +10,8 @@ from pathlib import Path
 import torch
 
 from checkpoint import make_tensors, reference_values
-from fixtures import FIXTURES, Fixture
+from fixture import Fixture
+from fixtures import FIXTURES
 from reference import DIGITS, build, load, measure
 
 MODELS = Path(__file__).parent.parent / "models"

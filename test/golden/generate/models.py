@@ -11,7 +11,8 @@ import torch
 import transformers
 
 from checkpoint import make_tensors, reference_values, write_checkpoint
-from fixtures import FIXTURES, Fixture
+from fixture import Fixture
+from fixtures import FIXTURES
 from reference import FORCED_LENGTH, PROMPT_LENGTHS, build, greedy, load, random_ids, teacher_forced
 
 MODELS = Path(__file__).parent.parent / "models"

@@ -18,8 +18,9 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-import gguf_files
-from fixtures import FIXTURES, Fixture
+import gguf_fixtures
+from fixture import Fixture
+from fixtures import FIXTURES
 from held import Held, halved, place_of
 from reference import greedy, teacher_forced
 
@@ -60,6 +61,6 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     AttentionInterface.register("halved_kv", attend)
     AttentionMaskInterface.register("halved_kv", sdpa_mask)
-    for fixture in [*FIXTURES, *(fixture for fixture, _, _ in gguf_files.FIXTURES.values())]:
+    for fixture in [*FIXTURES, *(fixture for fixture, _, _ in gguf_fixtures.FIXTURES.values())]:
         if len(sys.argv) == 1 or fixture.name in sys.argv[1:]:
             generate(fixture)

@@ -18,8 +18,9 @@ from torch.nn import functional
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
-import gguf_files
-from fixtures import FIXTURES, Fixture
+import gguf_fixtures
+from fixture import Fixture
+from fixtures import FIXTURES
 from held import Held, halved, place_of
 from hopper import Fp8Matrix
 from kv_fp8 import rounded
@@ -93,6 +94,6 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     AttentionInterface.register("halved", attend)
     AttentionMaskInterface.register("halved", sdpa_mask)
-    for fixture in [*FIXTURES, *(fixture for fixture, _, _ in gguf_files.FIXTURES.values())]:
+    for fixture in [*FIXTURES, *(fixture for fixture, _, _ in gguf_fixtures.FIXTURES.values())]:
         if len(sys.argv) == 1 or fixture.name in sys.argv[1:]:
             generate(fixture)

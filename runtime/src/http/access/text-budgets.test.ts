@@ -17,6 +17,7 @@ describe('texts that are not generated from', () => {
   const text = 'x'.repeat(300);
   const messages = [{ role: 'user', content: text }];
   const ids = byteIds(text);
+  const choices = Array.from({ length: 5 }, (_, index) => ({ index, token_ids: ids.slice(0, 60) }));
 
   const costly: [string, object][] = [
     ['/tokenize', { prompt: text }],
@@ -24,6 +25,7 @@ describe('texts that are not generated from', () => {
     ['/apply-template', { messages }],
     ['/v1/chat/completions/render', { messages, truncate_prompt_tokens: 9 }],
     ['/v1/completions/render', { prompt: text, truncate_prompt_tokens: 9 }],
+    ['/v1/chat/completions/derender', { generate_response: { choices } }],
     ['/v1/messages/count_tokens', { model: 'tiny', messages }],
     ['/v1/responses/input_tokens', { model: 'tiny', input: text }],
   ];

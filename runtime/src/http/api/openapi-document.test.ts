@@ -28,11 +28,14 @@ const script: Script = (request, signal) =>
     : [{ ...output([]), embedding: Float32Array.of(3, 4), finish: 'stop' }];
 
 const messages = [{ role: 'user', content: 'x' }];
+const generated = { request_id: '7', choices: [{ index: 0, token_ids: [72, 105] }] };
 const bodies: Partial<Record<RouteName, object>> = {
   chat: { messages },
   completions: { prompt: ['x', 'y'], logprobs: 1 },
   renderChat: { messages },
   renderCompletions: { prompt: ['x', 'y'] },
+  derenderChat: { generate_response: generated },
+  derenderCompletions: { generate_responses: [generated, generated] },
   responses: { input: 'x' },
   inputTokens: { input: 'x' },
   messages: { messages, max_tokens: 5 },

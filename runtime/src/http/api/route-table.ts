@@ -111,6 +111,18 @@ export const routeTable = {
     'completions',
     'RenderedPrompts',
   ),
+  derenderChat: post(
+    '/v1/chat/completions/derender',
+    'Chat completion of token IDs that another engine generated',
+    'derenderChat',
+    'ChatCompletion',
+  ),
+  derenderCompletions: post(
+    '/v1/completions/derender',
+    'Text completions of token IDs that another engine generated',
+    'derenderCompletions',
+    'Completion',
+  ),
   responses: post(
     '/v1/responses',
     "Create a response in OpenAI's Responses API",

@@ -30,10 +30,6 @@ const unserved: readonly { readonly paths: RegExp; readonly why: string }[] = [
     why: 'send each conversation by itself: requests that come together run together',
   },
   {
-    paths: /^\/v1\/(chat\/)?completions\/derender\/?$/,
-    why: 'answers are parsed where they are generated: POST /v1/chat/completions, with return_token_ids for the tokens',
-  },
-  {
     paths: /^\/inference\/v1\/generate\/?$/,
     why: 'POST /v1/completions takes token ids as prompt, and returns them with return_token_ids',
   },

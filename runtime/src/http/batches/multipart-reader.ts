@@ -1,5 +1,6 @@
 // The parts of a multipart/form-data body (RFC 7578) as it comes: the headers of each part, its bytes in pieces, and its
-// end. Holds no more than the headers of one part and the length of a boundary. Pure.
+// end. Holds no more than the headers of one part and the length of a boundary. Pure. Our own: busboy gives streams and
+// events, of which each that nobody listens to would end the server; here whoever reads a chunk reads what is in it.
 
 import { ApiError } from '../../request/body/api-error.js';
 

@@ -56,8 +56,27 @@ async function prepare(
 ): Promise<Prompt> {
   const { toRun, inReasoning } = await prepareGeneration(request, source, id, model, signal);
   const prepared = account.share(toRun, request.priority);
+  return {
+    request,
+    prepared,
+    share: new PromptShare(),
+    echo: request.details.echo ? echoOf(source, prepared.prompt, request, model) : null,
+    newText: textStreamsOf(request, source, model, {
+      inReasoning,
+      callsInReasoning: prepared.grammar === null,
+    }),
+  };
+}
+
+/** What reads the tokens of an answer to such a prompt as text. */
+export function textStreamsOf(
+  request: ApiRequest,
+  source: PromptSource,
+  model: ServedModel,
+  place: Pick<TextStreamOptions, 'inReasoning' | 'callsInReasoning'>,
+): () => TextStream {
   const { details, rules } = request;
-  const textOptions: Omit<TextStreamOptions, 'tools'> = {
+  const options: Omit<TextStreamOptions, 'tools'> = {
     newDetokenizer: () => model.tokenizer.detokenizer({ skipSpecialTokens: request.skipSpecialTokens }),
     textOf: (id) => model.tokenizer.tokenText(id),
     stopStrings: request.stopStrings,
@@ -71,16 +90,9 @@ async function prepare(
     reportsIds: details.tokenIds,
     // Reasoning is separated where a chat template wrote the prompt.
     think: source.kind === 'messages' ? model.think : null,
-    inReasoning,
-    callsInReasoning: prepared.grammar === null,
+    ...place,
   };
-  return {
-    request,
-    prepared,
-    share: new PromptShare(),
-    echo: details.echo ? echoOf(source, prepared.prompt, request, model) : null,
-    newText: () => new TextStream({ ...textOptions, tools: toolReaderOf(request, model) }),
-  };
+  return () => new TextStream({ ...options, tools: toolReaderOf(request, model) });
 }
 
 /** The client's own text where it gave one and all of it was taken. */

@@ -2,9 +2,8 @@
 
 import type { TextDelta } from '../../request/text/text-stream.js';
 import type { Usage } from '../generation/generation.js';
-import type { TokenTexts } from './logprob-shapes.js';
+import type { ReportedPrompt, TokenTexts } from './logprob-shapes.js';
 import type { TextPlaces } from './text-places.js';
-import type { PromptScores } from '../generation/prompt-share.js';
 
 /** What every object of one answer begins with. */
 export interface AnswerHead {
@@ -19,7 +18,7 @@ export interface WholeChoice extends TextDelta {
   /** Over its tokens, the end token apart; -Infinity where it has none, NaN where the engine was not asked. */
   readonly meanLogprob: number;
   /** vLLM's prompt_logprobs; null: not asked for. */
-  readonly promptScores: PromptScores | null;
+  readonly promptScores: ReportedPrompt | null;
   readonly usage: Usage;
   /** In which order its texts and calls came. */
   readonly deltas: readonly TextDelta[];

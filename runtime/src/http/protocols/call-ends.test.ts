@@ -113,6 +113,31 @@ describe.each(all)('in %s', (protocol) => {
   });
 });
 
+describe.each([true, false])('a stop string of the client, in Responses, streamed: %s', (stream) => {
+  async function answer(...steps: Steps): Promise<unknown> {
+    server.script = scriptOf(...steps);
+    const asked = { ...responsesBody, tools: responsesTools, stop: 'STOP', stream };
+    const text = await (await server.post('/v1/responses', asked)).text();
+    if (!stream) return JSON.parse(text);
+    const [, last = ''] = /^event: response\.(?:in)?complete.*\ndata: (.*)$/m.exec(text) ?? [];
+    return (JSON.parse(last) as { readonly response: unknown }).response;
+  }
+
+  test('leaves no call to run where it cuts one', async () => {
+    expect(await answer(begin, head, 'STOP"}}', end)).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+      output: [{ type: 'function_call', arguments: '{"city": "Be', status: 'incomplete' }],
+    });
+  });
+
+  test('ends an answer as the model does behind a call, and in text', async () => {
+    const whole = { status: 'completed', incomplete_details: null, output: [{ status: 'completed' }] };
+    expect(await answer(begin, `${head}rn"}}`, end, 'STOP')).toMatchObject(whole);
+    expect(await answer('It is 3. STOP')).toMatchObject(whole);
+  });
+});
+
 test('in :predict, a thought continues behind its end and ends once more', async () => {
   server.script = scriptOf(thinkBegin, 'Hm', thinkEnd, ' so.\n', thinkEnd, '\n\n3');
   const asked = { messages: [{ role: 'user', content: 'x' }], reasoning: true };

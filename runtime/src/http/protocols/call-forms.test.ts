@@ -12,6 +12,7 @@ let server: ScriptedServer;
 afterEach(() => server.stop());
 
 const { begin, args, callId } = ScriptedServer.mistral;
+const qwen = ScriptedServer.markers;
 const all = Object.keys(protocols) as (keyof typeof protocols)[];
 const withCalls = { chat: 'tool_calls', responses: 'completed', messages: 'tool_use' } as const;
 
@@ -47,6 +48,39 @@ const answers: readonly (readonly [name: string, form: CallFormName, steps: Step
     ],
   ],
   [
+    'keys and values',
+    'glmXml',
+    [
+      qwen.begin,
+      'ti',
+      'me\n<arg_key>city</arg_key>\n<arg_value>Be',
+      'rn</arg_value>\n',
+      qwen.end,
+      qwen.begin,
+      'weather',
+      qwen.end,
+    ],
+  ],
+  [
+    'names and values in XML',
+    'miniMaxXml',
+    [
+      '<minimax:tool_',
+      'call>\n<invoke name="time">\n<parameter name="city">Bern</para',
+      'meter>\n</invoke>\n<invoke name="weather">\n</invoke>\n</minimax:tool_call>',
+    ],
+  ],
+  [
+    'a list in markers, behind text',
+    'xlamJson',
+    [
+      qwen.begin,
+      '[{"name": "time", "arguments": {"city": "Be',
+      'rn"}}, {"name": "weather", "arguments": {}}]',
+      qwen.end,
+    ],
+  ],
+  [
     'fences',
     'deepSeek',
     [
@@ -71,6 +105,19 @@ describe.each(answers)('calls in %s (%s)', (_name, form, steps) => {
     },
   );
 });
+
+test.each(all.flatMap((protocol) => [true, false].map((stream) => [protocol, stream] as const)))(
+  'a list that is all of an answer is calls in %s, streamed: %s',
+  async (protocol, stream) => {
+    server = await ScriptedServer.start({ tools: 'xlamJson' });
+    server.script = scriptOf('[{"name": "time", "argum', 'ents": {"city": "Bern"}}', ']');
+    expect(await protocols[protocol](server, stream, 'auto')).toEqual({
+      text: '',
+      calls: ['time {"city":"Bern"}'],
+      ended: withCalls[protocol],
+    });
+  },
+);
 
 describe('ids for templates that take nine letters and digits', () => {
   const tools = [{ type: 'function', function: { name: 'time', parameters: { type: 'object' } } }];

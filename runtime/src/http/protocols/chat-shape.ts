@@ -107,6 +107,6 @@ export const chatShape: AnswerShape = {
     };
     const asked = first?.promptScores ?? null;
     if (asked === null) return whole;
-    return { ...whole, prompt_logprobs: promptLogprobs(asked.scores, asked.alternatives, texts) };
+    return { ...whole, prompt_logprobs: promptLogprobs(asked, texts) };
   },
 };

@@ -51,7 +51,7 @@ export const completionShape: AnswerShape = {
       const shaped = choiceOf(index, choice, placesOf(texts), texts);
       const { promptScores: asked } = choice;
       if (asked === null) return shaped;
-      return { ...shaped, prompt_logprobs: promptLogprobs(asked.scores, asked.alternatives, texts) };
+      return { ...shaped, prompt_logprobs: promptLogprobs(asked, texts) };
     });
     return { ...answer(head, list), usage: usageBody(addUsage(choices.map(({ usage }) => usage))) };
   },

@@ -1,8 +1,10 @@
 // Log probabilities in OpenAI's two forms: a list of objects on chat, parallel lists on completions.
 
 import type { PromptScore, TokenLogprobs } from '../../engine/protocol.js';
+import type { ApiRequest } from '../../request/parse/parse-request.js';
 import { LongList } from '../../request/text/long-json.js';
 import type { GeneratedToken } from '../../request/text/text-stream.js';
+import type { PromptScores } from '../generation/prompt-share.js';
 import { TextPlaces } from './text-places.js';
 
 /** Texts of single tokens; the tokenizer is one. */
@@ -14,6 +16,9 @@ export interface TokenTexts {
   /** Whether an answer's text has nothing of the token, which is named all the same. */
   isLeftOut?(id: number): boolean;
 }
+
+/** Log probabilities of a prompt: as computed, or as vLLM's own engine has written them. */
+export type ReportedPrompt = PromptScores | { readonly written: readonly unknown[] };
 
 // JSON has no -Infinity; OpenAI writes this for what is below every float.
 const lowestLogprob = -9999;
@@ -39,15 +44,17 @@ export function scoredTokens(tokens: readonly GeneratedToken[], texts: TokenText
   });
 }
 
-/** vLLM's prompt_logprobs: null for the first token, then of each token itself and of the likeliest `count`, by id. */
-export function promptLogprobs(scores: readonly PromptScore[], count: number, texts: TokenTexts): LongList {
+/** vLLM's prompt_logprobs: null for the first token, then of each token itself and of the likeliest, by id. */
+export function promptLogprobs(asked: ReportedPrompt, texts: TokenTexts): object {
+  if ('written' in asked) return asked.written;
+  const { scores, alternatives } = asked;
   const entry = (token: number, logprob: number, rank: number): [string, object] => [
     String(token),
     { logprob: finite(logprob), rank, decoded_token: texts.tokenText(token) },
   ];
   const ofToken = ({ token, logprob, rank, top }: PromptScore): object =>
     Object.fromEntries([
-      ...top.slice(0, count).map((each, place) => entry(each.token, each.logprob, place + 1)),
+      ...top.slice(0, alternatives).map((each, place) => entry(each.token, each.logprob, place + 1)),
       entry(token, logprob, rank),
     ]);
   return new LongList(scores.length + 1, (index) => {
@@ -57,7 +64,7 @@ export function promptLogprobs(scores: readonly PromptScore[], count: number, te
 }
 
 /** vLLM's return_tokens_as_token_ids: tokens that are no text of their own can be distinguished. */
-export function textsById(texts: TokenTexts): TokenTexts {
+function textsById(texts: TokenTexts): TokenTexts {
   const nameOf = (id: number): string => `token_id:${String(id)}`;
   return {
     tokenText: nameOf,
@@ -66,11 +73,12 @@ export function textsById(texts: TokenTexts): TokenTexts {
   };
 }
 
-/** Tokens by their text, of an answer that has or leaves out special ones. */
+/** Tokens by their text, of an answer that has or leaves out special ones, or by their ids. */
 export function textsOf(
   tokenizer: TokenTexts & { isSpecial(id: number): boolean },
-  { skipSpecialTokens }: { readonly skipSpecialTokens: boolean },
+  { skipSpecialTokens, details }: Pick<ApiRequest, 'skipSpecialTokens' | 'details'>,
 ): TokenTexts {
+  if (details.tokensAsIds) return textsById(tokenizer);
   return {
     tokenText: (id) => tokenizer.tokenText(id),
     tokenBytes: (id) => tokenizer.tokenBytes(id),

@@ -3,6 +3,7 @@
 import type { ApiError } from '../../request/body/api-error.js';
 import type { ResponsesRequest } from '../../request/parse/parse-responses.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
+import type { AnswerPart } from './answer-parts.js';
 import type { AnswerHead } from './answer-shape.js';
 import type { Usage } from '../generation/generation.js';
 import type { ResponseBody, StoredItem } from '../stored-responses/stored-response.js';
@@ -11,9 +12,12 @@ export type ResponseState =
   | { readonly status: 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'cancelled' }
   | { readonly status: 'failed'; readonly error: ApiError };
 
-export const stateAtEnd = ({ finish }: TextDelta): ResponseState => ({
-  status: finish === 'length' || finish === 'repetition' ? 'incomplete' : 'completed',
-});
+/** @param last of the answer: a call that is last was cut, unless calls ended the answer */
+export function stateAtEnd({ finish }: TextDelta, last: AnswerPart | undefined): ResponseState {
+  const isCut = finish !== 'stop' && finish !== 'tool_calls';
+  const isCutCall = finish === 'stop' && last?.kind === 'call';
+  return { status: isCut || isCutCall ? 'incomplete' : 'completed' };
+}
 
 export function responseBody(
   { parsed, fields, stores }: ResponsesRequest,

@@ -68,7 +68,7 @@ export class ResponseWriter implements AnswerWriter {
   delta(_index: number, delta: TextDelta): string[] {
     const start = this.start();
     const events = this.parts.take(this.inputs.of(delta));
-    if (delta.finish !== null) this.state = stateAtEnd(delta);
+    if (delta.finish !== null) this.state = stateAtEnd(delta, this.parts.all.at(-1));
     return [
       ...start,
       ...events
@@ -114,7 +114,7 @@ export class ResponseWriter implements AnswerWriter {
   whole([choice, ...others]: readonly WholeChoice[]): ResponseBody {
     if (choice === undefined) throw new Error('a response has one choice');
     for (const delta of choice.deltas) this.parts.take(this.inputs.of(delta));
-    this.state = stateAtEnd(choice);
+    this.state = stateAtEnd(choice, this.parts.all.at(-1));
     this.usage = addUsage([choice, ...others].map(({ usage }) => usage));
     return this.response;
   }

@@ -5,12 +5,13 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { AccountedRequest, RequestAccount } from '../../keys/request-account.js';
 import { ApiError, type Wording } from '../../request/body/api-error.js';
 import type { ApiRequest } from '../../request/parse/parse-request.js';
+import { joinDeltas } from '../../request/text/join-deltas.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
 import type { AnswerProtocol, AnswerWriter, ReadRequest } from '../protocols/answer-protocol.js';
 import { addUsage, type AnswerHead, type WholeChoice } from '../protocols/answer-shape.js';
 import { bestChoices } from '../protocols/best-choices.js';
 import { asApiError, Generation, type Usage } from '../generation/generation.js';
-import { textsById, textsOf } from '../protocols/logprob-shapes.js';
+import { textsOf } from '../protocols/logprob-shapes.js';
 import { mergeAsync } from '../generation/merge-deltas.js';
 import { nameAnswer } from '../access/request-record.js';
 import { resolveName } from '../replica/served-model.js';
@@ -82,8 +83,7 @@ export async function startAnswer<Writer extends AnswerWriter>(
 ): Promise<{ readonly generations: readonly Generation[]; readonly writer: Writer }> {
   const { tokenizer } = parts.lifecycle.requireServing().model;
   const generations = await startAll(parts, parsed, head, signal, account);
-  const texts = parsed.details.tokensAsIds ? textsById(tokenizer) : textsOf(tokenizer, parsed);
-  return { generations, writer: writer(head, texts) };
+  return { generations, writer: writer(head, textsOf(tokenizer, parsed)) };
 }
 
 export async function answer(
@@ -138,21 +138,8 @@ async function startAll(
 export async function readWhole(generation: Generation): Promise<WholeChoice> {
   const deltas: TextDelta[] = [];
   for await (const delta of generation.deltas()) deltas.push(delta);
-  const last = deltas.at(-1);
-  return {
-    content: deltas.map((delta) => delta.content).join(''),
-    reasoning: deltas.map((delta) => delta.reasoning).join(''),
-    toolCalls: deltas.flatMap((delta) => delta.toolCalls),
-    logprobs: deltas.flatMap((delta) => delta.logprobs),
-    tokenIds: last?.tokenIds == null ? null : deltas.flatMap((delta) => delta.tokenIds ?? []),
-    promptTokenIds: deltas.find((delta) => delta.promptTokenIds !== null)?.promptTokenIds ?? null,
-    meanLogprob: generation.meanLogprob,
-    promptScores: generation.promptScores,
-    finish: last?.finish ?? null,
-    stopReason: last?.stopReason ?? null,
-    usage: generation.usage,
-    deltas,
-  };
+  const { meanLogprob, promptScores, usage } = generation;
+  return { ...joinDeltas(deltas), meanLogprob, promptScores, usage, deltas };
 }
 
 function isEmpty(delta: TextDelta): boolean {

@@ -217,7 +217,6 @@ test.each([
     '/v1/files': 'no batches run',
     '/v1/batches/batch_1/cancel': 'no batches run',
     '/v1/chat/completions/batch': 'send each conversation by itself',
-    '/v1/chat/completions/derender': 'parsed where they are generated',
     '/inference/v1/generate': 'takes token ids as prompt',
     '/abort_requests': '/v1/responses/{id}/cancel',
   }).map(([path, why]) => [path, path, {}, 404, 'route_not_found', null, why] as const),

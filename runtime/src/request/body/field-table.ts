@@ -15,6 +15,8 @@ export type RouteKind =
   | 'batches'
   | 'tokenize'
   | 'detokenize'
+  | 'derenderChat'
+  | 'derenderCompletions'
   | 'template'
   | 'warmup';
 

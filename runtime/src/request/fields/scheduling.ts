@@ -13,7 +13,17 @@ const requestName = { type: 'string', minLength: 1, maxLength: maxRequestName } 
 
 export const modelFields = {
   model: {
-    routes: [...all, 'embeddings', ...typed, 'countTokens', 'tokenize', 'detokenize', 'template'],
+    routes: [
+      ...all,
+      'embeddings',
+      ...typed,
+      'countTokens',
+      'tokenize',
+      'detokenize',
+      'derenderChat',
+      'derenderCompletions',
+      'template',
+    ],
     schema: text,
   },
 } as const satisfies FieldTable;

@@ -11,12 +11,13 @@ import { withStandIns } from '../fields/exact-numbers.js';
 import { ApiError } from '../body/api-error.js';
 import { encodeString } from '../fields/encode-string.js';
 import { encodeText, placeIn } from './encode-text.js';
+import { promptReasoning } from './prompt-reasoning.js';
 import { withShortIds } from './short-call-ids.js';
 import type { ApiRequest } from '../parse/parse-request.js';
 import type { MessagesSource, PromptSource } from '../parse/prompt-source.js';
 import { cutAtMark, marked } from '../fields/prompt-ending.js';
 import { schemaOfArguments, type RequestTools } from '../fields/read-tools.js';
-import { isOpen, reasoningAfter, type ThinkIds } from '../text/reasoning.js';
+import { isOpen, type ThinkIds } from '../text/reasoning.js';
 import { checkIds, tokenRules } from '../fields/token-rules.js';
 
 /** What of a loaded model request code needs. */
@@ -66,11 +67,7 @@ export async function prepareGeneration(
   const left = model.maxModelLen - prompt.length;
   if (left < needed || (request.maxTokens ?? 0) > left)
     throw tooLong(`${named} has ${String(prompt.length)} tokens`, request, left, model, param);
-  // Reasoning is separated where a chat template wrote the prompt.
-  const reasoning =
-    source.kind === 'messages' && model.think !== null
-      ? reasoningAfter(prompt, model.think, model.eosIds, await continuedTokens(source, model, signal))
-      : null;
+  const reasoning = await promptReasoning(prompt, source, model, signal);
   // The engine's last row of a prompt gives a token, wanted or not; behind a full context it is none of the sequence.
   const maxTokens = Math.min(left, Math.max(1, request.maxTokens ?? left));
   // Anthropic's has no bound, and the engine counts in 32 bits: one of all that may come is none.
@@ -98,17 +95,6 @@ export async function prepareGeneration(
   return { toRun, inReasoning: isOpen(reasoning) };
 }
 
-/** Of the message that the answer continues with. */
-async function continuedTokens(
-  { messages, ending }: MessagesSource,
-  model: ModelTexts,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  const last = messages.at(-1);
-  if (ending !== 'continue' || last === undefined) return 0;
-  return (await encodeString(last.content, false, model, 'messages', signal)).length;
-}
-
 /** What a prompt came as. */
 function fieldOf({ prompts }: ApiRequest, source: PromptSource): string {
   if (source.kind !== 'messages') return placeIn('prompt', prompts, source);
@@ -120,8 +106,8 @@ function keptOf(prompt: Int32Array, { keptPromptTokens: count, keepsBeginning }:
   return keepsBeginning ? prompt.slice(0, count) : prompt.slice(-count);
 }
 
-/** What the answer must be, calls of tools included. */
-function grammarOf({ tools, format }: ApiRequest, model: ModelTexts): GrammarSource | null {
+/** What the answer must be, calls of tools included. @throws ApiError tools_not_supported */
+export function grammarOf({ tools, format }: ApiRequest, model: ModelTexts): GrammarSource | null {
   return tools === null ? format : toolGrammar(tools, requireDialect(model), format, schemaOfArguments);
 }
 

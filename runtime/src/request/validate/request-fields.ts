@@ -15,6 +15,7 @@ import { alternativesFields, detailFields, echoField, logprobsOf } from '../fiel
 import { formatFields, schemaField } from '../fields/answer-format.js';
 import { batchFields, refusedBatchFields } from '../fields/batch-fields.js';
 import { bestOf, choiceFields, seedFields } from '../fields/choices.js';
+import { derenderFields, refusedOnDerender } from '../fields/derender-fields.js';
 import { inferFields } from '../fields/infer-fields.js';
 import { maxTokensFields, maxTokensOrNone, truncationFields } from '../fields/max-tokens.js';
 import { conversationFields } from '../fields/messages.js';
@@ -87,6 +88,7 @@ export const fieldsOfRoute = {
   },
   // They are decoded on the event loop.
   detokenize: { tokens: { ...tokenIds, minItems: 0 } },
+  ...derenderFields,
   template: {},
   warmup: {},
 } as const satisfies Readonly<Record<RouteKind, Readonly<Record<string, JsonSchema>>>>;
@@ -104,6 +106,8 @@ export const requiredFields = {
   generate: ['prompt'],
   tokenize: [],
   detokenize: ['tokens'],
+  derenderChat: ['generate_response'],
+  derenderCompletions: ['generate_responses'],
   template: ['messages'],
   warmup: [],
 } as const satisfies Readonly<Record<RouteKind, readonly string[]>>;
@@ -185,4 +189,5 @@ export const refusedFieldsOfRoute: Readonly<
   countTokens: refusedMessagesFields,
   infer: {},
   batches: refusedBatchFields,
+  ...refusedOnDerender,
 };

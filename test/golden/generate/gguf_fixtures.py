@@ -1,0 +1,66 @@
+"""The GGUF fixture models: each with the type of its matrices, and that of those which differ by name."""
+
+from fixture import Fixture
+from fixture_configs import LLAMA3_SCALING, llama, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe
+
+TEXT_EXPERTS = {"num_experts": 8, "num_experts_per_tok": 4, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64}
+# What the K-quants' files of people mix.
+MIXED = {"ffn_down": "Q6_K", "attn_v": "Q6_K", "token_embd": "Q6_K", "output": "Q6_K"}
+
+FIXTURES = {
+    "llama-gguf-q8_0": (
+        Fixture(
+            "llama-gguf-q8_0",
+            "GGUF in Q8_0: reordered rows of q and k, llama3 scaling by rope_freqs, untied head",
+            llama(
+                num_hidden_layers=2,
+                rope_parameters={**LLAMA3_SCALING, "rope_theta": 10000.0},
+            ),
+            seed=41,
+        ),
+        "Q8_0", {},
+    ),
+    "llama-gguf-f16": (
+        Fixture("llama-gguf-f16", "GGUF in F16, tied head", llama(num_hidden_layers=2, hidden_size=72, intermediate_size=88,
+                rope_theta=10000.0, tie_word_embeddings=True), seed=42),
+        "F16", {},
+    ),
+    "qwen3-gguf-q4_0": (
+        Fixture("qwen3-gguf-q4_0", "GGUF in Q4_0, with a Q8_0 v beside q and k, tied head in BF16",
+                qwen3(num_hidden_layers=2), seed=43),
+        "Q4_0", {"attn_v": "Q8_0", "token_embd": "BF16"},
+    ),
+    "qwen3-gguf-q4_k": (
+        Fixture("qwen3-gguf-q4_k", "GGUF in Q4_K with v, down and the tied head in Q6_K",
+                qwen3(num_hidden_layers=2, hidden_size=256, intermediate_size=256, num_attention_heads=4, head_dim=64), seed=44),
+        "Q4_K", MIXED,
+    ),
+    "qwen3_moe-gguf-q8_0": (
+        Fixture("qwen3_moe-gguf-q8_0", "GGUF with stacked experts in Q8_0, down in Q4_0, router in F32",
+                qwen3_moe(hidden_size=96, moe_intermediate_size=32, num_hidden_layers=2), seed=45),
+        "Q8_0", {"ffn_down_exps": "Q4_0"},
+    ),
+    "qwen3_5-gguf-q8_0": (
+        Fixture("qwen3_5-gguf-q8_0", "GGUF of a hybrid: 1 in norms, -exp(A_log), value heads in rounds, 3 per key head",
+                {"architectures": ["Qwen3_5ForCausalLM"],
+                 **qwen3_5_text(intermediate_size=128, linear_num_value_heads=6, mtp_num_hidden_layers=0)}, seed=46),
+        "Q8_0", {"ssm_out": "F16"},
+    ),
+    "qwen3_5-gguf-q4_k": (
+        Fixture("qwen3_5-gguf-q4_k", "GGUF of a hybrid in Q4_K and Q6_K, whose blocks span value heads",
+                {"architectures": ["Qwen3_5ForCausalLM"],
+                 **qwen3_5_text(hidden_size=256, intermediate_size=256, num_hidden_layers=2, full_attention_interval=2,
+                                layer_types=["linear_attention", "full_attention"], num_attention_heads=4, head_dim=64,
+                                linear_num_value_heads=8, linear_num_key_heads=4, mtp_num_hidden_layers=0,
+                                rope_parameters={"rope_type": "default", "rope_theta": 10000000.0, "partial_rotary_factor": 0.25,
+                                                 "mrope_interleaved": True, "mrope_section": [3, 3, 2]})}, seed=47),
+        "Q4_K", MIXED,
+    ),
+    "qwen3_5_moe-gguf-q8_0": (
+        Fixture("qwen3_5_moe-gguf-q8_0", "GGUF of a hybrid with experts and a shared one in Q8_0, value heads in rounds",
+                {"architectures": ["Qwen3_5MoeForCausalLM"],
+                 **qwen3_5_moe_text(hidden_size=96, num_hidden_layers=2, full_attention_interval=2,
+                                    layer_types=["linear_attention", "full_attention"], **TEXT_EXPERTS)}, seed=48),
+        "Q8_0", {},
+    ),
+}

@@ -1,0 +1,122 @@
+"""The fixture models with experts: one by one and stacked, routed and shared, by format and for ranks."""
+
+from fixture import Fixture
+from fixture_configs import FOUR_RANKS, TWO_LAYERS, qwen3_5, qwen3_5_moe_text, qwen3_moe, qwen3_next
+
+MIXTURES = (
+    Fixture(
+        "qwen3_moe-bf16",
+        "experts one by one, a dense layer by mlp_only_layers, renormalized top 3 of 8, two shards",
+        qwen3_moe(mlp_only_layers=[1], tie_word_embeddings=False),
+        shards=2,
+        seed=88,  # 48 meets a close choice of experts
+    ),
+    Fixture(
+        "qwen3_moe-fp8",
+        "experts one by one with F32 scales in another shard, dense layers by decoder_sparse_step, weights not renormalized",
+        qwen3_moe(
+            hidden_size=136,
+            num_hidden_layers=2,
+            decoder_sparse_step=2,
+            norm_topk_prob=False,
+        ),
+        fp8=True,
+        scale_dtype="float32",
+        shards=3,
+        scatter_scales=True,
+        seed=9,
+    ),
+    Fixture(
+        "qwen3_5_moe-bf16",
+        "hybrid in the nested form, stacked experts, shared expert, vision tower to skip",
+        {
+            **qwen3_5(qwen3_5_moe_text()),
+            "architectures": ["Qwen3_5MoeForConditionalGeneration"],
+            "model_type": "qwen3_5_moe",
+        },
+        shards=2,
+        vision=True,
+        stacked_experts=True,
+        seed=10,
+    ),
+    Fixture(
+        "qwen3_5_moe_text-fp8",
+        "the flat text-only form, experts one by one, in the MTP layer too, hidden 136 (partial blocks), BF16 scales, tied head",
+        {
+            "architectures": ["Qwen3_5MoeForCausalLM"],
+            **qwen3_5_moe_text(hidden_size=136, tie_word_embeddings=True, linear_num_value_heads=6, mtp_num_hidden_layers=1),
+        },
+        fp8=True,
+        mtp=True,
+        seed=11,
+    ),
+    Fixture(
+        "qwen3_next-bf16",
+        "in_proj_qkvz and in_proj_ba interleaved by key head, shared expert, a dense layer, rotary fields at the top level",
+        qwen3_next(mlp_only_layers=[0]),
+        seed=112,
+    ),
+    Fixture(
+        "qwen3_next-fp8",
+        "parts of in_proj_qkvz that begin off the 128-row blocks, value heads 3 per key head, weights not renormalized",
+        qwen3_next(
+            hidden_size=136,
+            num_hidden_layers=2,
+            layer_types=["linear_attention", "full_attention"],
+            full_attention_interval=2,
+            linear_key_head_dim=40,
+            linear_num_value_heads=6,
+            norm_topk_prob=False,
+        ),
+        fp8=True,
+        scale_dtype="float32",
+        shards=2,
+        seed=13,
+    ),
+    # For 4 ranks, of which each has a part of every head, gate and expert; fewer KV heads than ranks.
+    Fixture(
+        "qwen3_5_moe-bf16-ranks",
+        "for 2 and 4 tensor-parallel ranks: stacked experts and a shared one, cut by width, in the MTP layer too",
+        {
+            **qwen3_5(qwen3_5_moe_text(**FOUR_RANKS, mtp_num_hidden_layers=1)),
+            "architectures": ["Qwen3_5MoeForConditionalGeneration"],
+            "model_type": "qwen3_5_moe",
+        },
+        vision=True,
+        mtp=True,
+        stacked_experts=True,
+        seed=33,
+    ),
+    Fixture(
+        "qwen3_next-bf16-ranks",
+        "for 2 and 4 tensor-parallel ranks: key-head groups of in_proj_qkvz and in_proj_ba",
+        qwen3_next(**FOUR_RANKS),
+        seed=34,
+    ),
+    Fixture(
+        "qwen3_5_moe_text-fp8-stacked",
+        "experts stacked in FP8: 160 rows of gate over up in blocks of 128, so that both have rows in the first; F32 scales",
+        {
+            "architectures": ["Qwen3_5MoeForCausalLM"],
+            **qwen3_5_moe_text(
+                **TWO_LAYERS, hidden_size=136, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=80, tie_word_embeddings=True
+            ),
+        },
+        fp8=True,
+        scale_dtype="float32",
+        stacked_experts=True,
+        seed=36,
+    ),
+    Fixture(
+        "qwen3_5_moe-nvfp4-mixed",
+        "modelopt's MIXED_PRECISION: experts (one by one), shared expert and head in NVFP4, all other projections in FP8 by tensor",
+        {
+            **qwen3_5(qwen3_5_moe_text(**TWO_LAYERS, hidden_size=80, moe_intermediate_size=32, shared_expert_intermediate_size=48)),
+            "architectures": ["Qwen3_5MoeForConditionalGeneration"],
+            "model_type": "qwen3_5_moe",
+        },
+        form="modelopt-mixed",
+        vision=True,
+        seed=37,
+    ),
+)

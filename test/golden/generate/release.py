@@ -1,0 +1,87 @@
+"""A release of rank_bytes.py: its config.json, and the weight format of each of its matrices."""
+
+import re
+from dataclasses import dataclass, field
+
+
+def ceil(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+@dataclass
+class Release:
+    name: str
+    config: dict  # config.json
+    weights: str  # a key of FORMATS
+    parameters: int | None = None  # as published with the release; None where it says none
+    also: tuple[str, ...] = ()  # "lm_head": stored though tied; "vision"; "stacked": experts in one tensor; "mtp"
+    dtype: str = "auto"
+    at_load: str = "none"
+    drafts: bool = False
+    text: dict = field(init=False)
+
+    def __post_init__(self):
+        self.text = self.config.get("text_config", self.config)
+
+    @property
+    def kind(self) -> str:
+        return self.config["model_type"].removesuffix("_text")
+
+    @property
+    def hybrid(self) -> bool:
+        return self.kind in ("qwen3_5", "qwen3_5_moe", "qwen3_next")
+
+    @property
+    def tied(self) -> bool:
+        return self.config.get("tie_word_embeddings", False)
+
+    @property
+    def head_dim(self) -> int:
+        return self.text.get("head_dim", self.text["hidden_size"] // self.text["num_attention_heads"])
+
+    @property
+    def experts(self) -> int:
+        return self.text.get("num_experts", 0)
+
+    def is_full(self, layer: int) -> bool:
+        return not self.hybrid or (layer + 1) % self.text["full_attention_interval"] == 0
+
+    def format_of(self, module: str) -> str:
+        return FORMATS[self.weights](module)
+
+
+NEVER = ("embed_tokens", "lm_head", "gate", "shared_expert_gate", "in_proj_a", "in_proj_b", "in_proj_ba", "fc")
+
+
+def last(module: str) -> str:
+    return module.rsplit(".", 1)[-1]
+
+
+def all_but(kept: str, quantized: str, *unquantized: str):
+    return lambda module: kept if last(module) in NEVER + unquantized else quantized
+
+
+def q4_k_m(module: str) -> str:
+    """As llama.cpp mixes: v and down in Q6_K here and there; every other layer here."""
+    if last(module) in ("embed_tokens", "gate"):
+        return {"embed_tokens": "Q4_K", "gate": "F32"}[last(module)]
+    if last(module) == "lm_head":
+        return "Q6_K"
+    layer = int(re.search(r"layers\.(\d+)", module)[1])
+    return "Q6_K" if last(module) in ("v_proj", "down_proj") and layer % 2 == 0 else "Q4_K"
+
+
+FORMATS = {
+    "BF16": lambda _: "BF16",
+    "F16": lambda _: "F16",
+    "FP8 block": all_but("BF16", "FP8 block"),
+    "FP8 tensor": all_but("BF16", "FP8 tensor"),
+    "FP8 channel": all_but("BF16", "FP8 channel"),
+    "NVFP4 modelopt": all_but("BF16", "NVFP4 modelopt"),
+    "NVFP4": all_but("BF16", "NVFP4"),
+    # Experts in four bits, the rest in BF16, as releases of large mixtures have it.
+    "NVFP4 experts": lambda m: "NVFP4 modelopt" if ".experts." in m else "BF16",
+    "GGUF Q8_0": lambda m: "F32" if last(m) == "gate" else "Q8_0",
+    "GGUF Q4_0": lambda m: {"gate": "F32", "lm_head": "Q6_K"}.get(last(m), "Q4_0"),
+    "GGUF Q4_K_M": q4_k_m,
+}

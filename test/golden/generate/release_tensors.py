@@ -1,0 +1,108 @@
+"""The tensors of a release's files: name, dtype and shape of each, as the tools of its format write them."""
+
+from release import Release, ceil
+
+
+def matrix(release: Release, module: str, rows: int, cols: int):
+    """The tensors of one matrix as the format's tools write them."""
+    match release.format_of(module):
+        case "FP8 block":
+            yield f"{module}.weight", "F8_E4M3", [rows, cols]
+            yield f"{module}.weight_scale_inv", "BF16", [ceil(rows, 128), ceil(cols, 128)]
+        case "FP8 tensor":
+            yield f"{module}.weight", "F8_E4M3", [rows, cols]
+            yield f"{module}.weight_scale", "F32", []
+            yield f"{module}.input_scale", "F32", []
+        case "FP8 channel":
+            yield f"{module}.weight", "F8_E4M3", [rows, cols]
+            yield f"{module}.weight_scale", "BF16", [rows, 1]
+        case "NVFP4 modelopt":
+            yield f"{module}.weight", "U8", [rows, cols // 2]
+            yield f"{module}.weight_scale", "F8_E4M3", [rows, cols // 16]
+            yield f"{module}.weight_scale_2", "F32", []
+            yield f"{module}.input_scale", "F32", []
+        case "NVFP4":
+            yield f"{module}.weight_packed", "U8", [rows, cols // 2]
+            yield f"{module}.weight_scale", "F8_E4M3", [rows, cols // 16]
+            yield f"{module}.weight_global_scale", "F32", [1]
+            yield f"{module}.input_global_scale", "F32", [1]
+        case plain:
+            yield f"{module}.weight", plain, [rows, cols]
+
+
+def stored(release: Release):
+    t, d = release.text, release.head_dim
+    h, plain = t["hidden_size"], "F16" if release.weights == "F16" else "BF16"
+    prefix = "model.language_model." if "vision" in release.also else "model."
+    yield from matrix(release, f"{prefix}embed_tokens", t["vocab_size"], h)
+    for i in range(t["num_hidden_layers"]):
+        yield from stored_layer(release, f"{prefix}layers.{i}.", release.is_full(i), plain)
+    yield f"{prefix}norm.weight", plain, [h]
+    if not release.tied or "lm_head" in release.also:
+        yield from matrix(release, "lm_head", t["vocab_size"], h)
+    if "vision" in release.also:
+        yield "model.visual.patch_embed.proj.weight", plain, [1152, 3, 2, 16, 16]
+        yield "model.visual.blocks.0.attn.qkv.weight", plain, [3456, 1152]
+    if "mtp" in release.also:
+        yield from matrix(release, "mtp.fc", h, 2 * h)
+        for name in ("norm", "pre_fc_norm_embedding", "pre_fc_norm_hidden"):
+            yield f"mtp.{name}.weight", plain, [h]
+        yield from stored_layer(release, "mtp.layers.0.", True, plain)
+
+
+def stored_layer(release: Release, at: str, full: bool, plain: str):
+    t, d = release.text, release.head_dim
+    h = t["hidden_size"]
+    for name in ("input_layernorm", "post_attention_layernorm"):
+        yield f"{at}{name}.weight", plain, [h]
+    if full:
+        q = t["num_attention_heads"] * d
+        kv = t["num_key_value_heads"] * d
+        attn = f"{at}self_attn."
+        yield from matrix(release, f"{attn}q_proj", q * (2 if release.hybrid else 1), h)
+        yield from matrix(release, f"{attn}k_proj", kv, h)
+        yield from matrix(release, f"{attn}v_proj", kv, h)
+        yield from matrix(release, f"{attn}o_proj", h, q)
+        if release.kind != "llama":
+            yield f"{attn}q_norm.weight", plain, [d]
+            yield f"{attn}k_norm.weight", plain, [d]
+    else:
+        keys = t["linear_num_key_heads"] * t["linear_key_head_dim"]
+        heads = t["linear_num_value_heads"]
+        values = heads * t["linear_value_head_dim"]
+        gdn = f"{at}linear_attn."
+        if release.kind == "qwen3_next":
+            yield from matrix(release, f"{gdn}in_proj_qkvz", 2 * keys + 2 * values, h)
+            yield from matrix(release, f"{gdn}in_proj_ba", 2 * heads, h)
+        else:
+            yield from matrix(release, f"{gdn}in_proj_qkv", 2 * keys + values, h)
+            yield from matrix(release, f"{gdn}in_proj_z", values, h)
+            yield from matrix(release, f"{gdn}in_proj_b", heads, h)
+            yield from matrix(release, f"{gdn}in_proj_a", heads, h)
+        yield f"{gdn}conv1d.weight", plain, [2 * keys + values, 1, t["linear_conv_kernel_dim"]]
+        yield f"{gdn}A_log", "F32", [heads]
+        yield f"{gdn}dt_bias", plain, [heads]
+        yield f"{gdn}norm.weight", "F32", [t["linear_value_head_dim"]]
+        yield from matrix(release, f"{gdn}out_proj", h, values)
+    mlp = f"{at}mlp."
+    if release.experts == 0:
+        yield from stored_mlp(release, mlp, t["intermediate_size"], h)
+        return
+    width = t["moe_intermediate_size"]
+    yield from matrix(release, f"{mlp}gate", release.experts, h)
+    if "stacked" in release.also:
+        yield f"{mlp}experts.gate_up_proj", plain, [release.experts, 2 * width, h]
+        yield f"{mlp}experts.down_proj", plain, [release.experts, h, width]
+    else:
+        for e in range(release.experts):
+            yield from stored_mlp(release, f"{mlp}experts.{e}.", width, h)
+    shared = t.get("shared_expert_intermediate_size", 0)
+    if shared > 0:
+        yield from stored_mlp(release, f"{mlp}shared_expert.", shared, h)
+        yield from matrix(release, f"{mlp}shared_expert_gate", 1, h)
+
+
+def stored_mlp(release: Release, at: str, width: int, h: int):
+    yield from matrix(release, f"{at}gate_proj", width, h)
+    yield from matrix(release, f"{at}up_proj", width, h)
+    yield from matrix(release, f"{at}down_proj", h, width)

@@ -1,0 +1,131 @@
+"""Releases of real shapes, 0.6B to 480B: config.json and weight format of each, and its parameters as published."""
+
+from release import Release
+
+
+def quantization(weights: str) -> dict:
+    fp8 = {"num_bits": 8, "type": "float", "symmetric": True}
+    group = lambda weights: {"config_groups": {"group_0": {"targets": ["Linear"], "weights": weights}}}
+    configs = {
+        "FP8 block": {"quant_method": "fp8", "fmt": "e4m3", "weight_block_size": [128, 128]},
+        "FP8 tensor": {"quant_method": "modelopt", "quant_algo": "FP8"},
+        "FP8 channel": {"quant_method": "compressed-tensors", **group({**fp8, "strategy": "channel"})},
+        "NVFP4 modelopt": {"quant_method": "modelopt", "quant_algo": "NVFP4"},
+        "NVFP4 experts": {"quant_method": "modelopt", "quant_algo": "NVFP4"},
+        "NVFP4": {
+            "quant_method": "compressed-tensors",
+            **group({"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16}),
+        },
+    }
+    return {"quantization_config": configs[weights]} if weights in configs else {}
+
+
+def sizes(layers, hidden, heads, kv, ffn, vocab, positions, **more) -> dict:
+    return {
+        "num_hidden_layers": layers,
+        "hidden_size": hidden,
+        "num_attention_heads": heads,
+        "num_key_value_heads": kv,
+        **({} if ffn is None else {"intermediate_size": ffn}),
+        "vocab_size": vocab,
+        "max_position_embeddings": positions,
+        **more,
+    }
+
+
+def llama(name, weights, parameters, *shape, vocab=128256, positions=131072, tied=False, head_dim=None, **how):
+    dim = {} if head_dim is None else {"head_dim": head_dim}
+    text = sizes(*shape, vocab, positions, tie_word_embeddings=tied, **dim)
+    return Release(name, {"model_type": "llama", **text, **quantization(weights)}, weights, parameters, **how)
+
+
+def qwen3(name, weights, parameters, *shape, tied=False, **how):
+    text = sizes(*shape, 151936, 40960, head_dim=128, tie_word_embeddings=tied)
+    return Release(name, {"model_type": "qwen3", **text, **quantization(weights)}, weights, parameters, **how)
+
+
+def qwen3_moe(name, weights, parameters, layers, hidden, heads, kv, ffn, experts, width, **how):
+    moe = {"num_experts": experts, "num_experts_per_tok": 8, "moe_intermediate_size": width}
+    text = sizes(layers, hidden, heads, kv, ffn, 151936, 262144, head_dim=128, decoder_sparse_step=1, **moe)
+    config = {"model_type": "qwen3_moe", **text, "mlp_only_layers": [], **quantization(weights)}
+    return Release(name, config, weights, parameters, **how)
+
+
+def gdn(key_heads, value_heads):
+    return {
+        "full_attention_interval": 4,
+        "linear_num_key_heads": key_heads,
+        "linear_num_value_heads": value_heads,
+        "linear_key_head_dim": 128,
+        "linear_value_head_dim": 128,
+        "linear_conv_kernel_dim": 4,
+    }
+
+
+def qwen3_next(name, weights, parameters, **how):
+    moe = {"num_experts": 512, "num_experts_per_tok": 10, "moe_intermediate_size": 512}
+    shared = {"shared_expert_intermediate_size": 512, "decoder_sparse_step": 1, "mlp_only_layers": []}
+    text = sizes(48, 2048, 16, 2, 5120, 151936, 262144, head_dim=256, **moe, **shared, **gdn(16, 32))
+    config = {"model_type": "qwen3_next", **text, **quantization(weights)}
+    return Release(name, config, weights, parameters, also=("mtp",), **how)
+
+
+def qwen3_5(name, weights, layers, hidden, heads, kv, ffn, value_heads, tied=False, also=("vision", "mtp"), **how):
+    text = sizes(layers, hidden, heads, kv, ffn, 248320, 262144, head_dim=256, **gdn(16, value_heads))
+    config = {"model_type": "qwen3_5", "tie_word_embeddings": tied, "text_config": text, **quantization(weights)}
+    return Release(name, config, weights, also=also, **how)
+
+
+def qwen3_5_moe(name, weights, layers, hidden, heads, experts, width, value_heads, also=("vision", "mtp"), **how):
+    moe = {"num_experts": experts, "num_experts_per_tok": 8, "moe_intermediate_size": width}
+    shared = {"shared_expert_intermediate_size": width}
+    text = sizes(layers, hidden, heads, 2, None, 248320, 262144, head_dim=256, **moe, **shared, **gdn(16, value_heads))
+    config = {"model_type": "qwen3_5_moe", "text_config": text, **quantization(weights)}
+    return Release(name, config, weights, also=also, **how)
+
+
+L8, L70, L405 = (32, 4096, 32, 8, 14336), (80, 8192, 64, 8, 28672), (126, 16384, 128, 8, 53248)
+Q8, Q14, Q32 = (36, 4096, 32, 8, 12288), (40, 5120, 40, 8, 17408), (64, 5120, 64, 8, 25600)
+Q30A3, Q235 = (48, 2048, 32, 4, 6144, 128, 768), (94, 4096, 64, 4, 12288, 128, 1536)
+Q480 = (62, 6144, 96, 8, 8192, 160, 2560)
+Q27 = (64, 5120, 24, 4, 17408, 48)
+Q35A3, Q122, Q397 = (40, 2048, 16, 256, 512, 32), (48, 3072, 32, 256, 1024, 64), (60, 4096, 32, 512, 1024, 64)
+
+RELEASES = [
+    qwen3("Qwen3-0.6B", "BF16", 751_632_384, 28, 1024, 16, 8, 3072, tied=True, also=("lm_head",)),
+    qwen3("Qwen3-1.7B", "BF16", 2_031_739_904, 28, 2048, 16, 8, 6144, tied=True, also=("lm_head",), dtype="float32"),
+    qwen3("Qwen3-4B", "BF16", 4_022_468_096, 36, 2560, 32, 8, 9728, tied=True, at_load="fp8"),
+    qwen3("Qwen3-8B-FP8", "FP8 block", None, *Q8),
+    qwen3("Qwen3-14B", "BF16", 14_768_307_200, *Q14),
+    qwen3("Qwen3-14B, INT8 at load", "BF16", 14_768_307_200, *Q14, at_load="int8"),
+    qwen3("Qwen3-32B", "BF16", 32_762_123_264, *Q32),
+    qwen3("Qwen3-32B-FP8", "FP8 block", None, *Q32),
+    qwen3("Qwen3-32B-NVFP4", "NVFP4", None, *Q32),
+    qwen3("Qwen3-8B Q8_0", "GGUF Q8_0", 8_190_735_360, *Q8),
+    qwen3("Qwen3-32B Q4_0", "GGUF Q4_0", 32_762_123_264, *Q32),
+    llama("Llama-3.2-1B", "BF16", 1_235_814_400, 16, 2048, 32, 8, 8192, tied=True, head_dim=64),
+    llama("Llama-7B with a token more", "F16", 6_738_423_808, 32, 4096, 32, 32, 11008, vocab=32001, positions=2048),
+    llama("Llama-3.1-8B", "BF16", 8_030_261_248, *L8),
+    llama("Llama-3.1-8B NVFP4", "NVFP4 modelopt", None, *L8),
+    llama("Llama-3.1-8B Q4_K_M", "GGUF Q4_K_M", 8_030_261_248, *L8),
+    llama("Llama-3.1-70B", "BF16", 70_553_706_496, *L70),
+    llama("Llama-3.3-70B FP8", "FP8 tensor", None, *L70),
+    llama("Llama-3.1-405B", "BF16", 405_853_388_800, *L405),
+    llama("Llama-3.1-405B FP8 dynamic", "FP8 channel", None, *L405),
+    qwen3_moe("Qwen3-30B-A3B", "BF16", 30_532_122_624, *Q30A3),
+    qwen3_moe("Qwen3-30B-A3B-FP8", "FP8 block", None, *Q30A3),
+    qwen3_moe("Qwen3-235B-A22B", "BF16", 235_093_634_560, *Q235),
+    qwen3_moe("Qwen3-235B-A22B NVFP4", "NVFP4 modelopt", None, *Q235),
+    qwen3_moe("Qwen3-Coder-480B-A35B", "BF16", 480_154_875_392, *Q480),
+    qwen3_moe("Qwen3-Coder-480B-A35B-FP8", "FP8 block", None, *Q480),
+    qwen3_next("Qwen3-Next-80B-A3B", "BF16", 81_324_862_720, drafts=True),
+    qwen3_next("Qwen3-Next-80B-A3B-FP8", "FP8 block", None),
+    qwen3_5("Qwen3.5-9B", "BF16", 32, 4096, 16, 4, 12288, 32, drafts=True),
+    qwen3_5("Qwen3.6-27B", "BF16", *Q27),
+    qwen3_5("Qwen3.6-27B-FP8", "FP8 block", *Q27),
+    qwen3_5("Qwen3.6-27B-FP8 with drafts", "FP8 block", *Q27, drafts=True),
+    qwen3_5("Qwen3.6-27B FP8 dynamic", "FP8 channel", *Q27, also=("vision",)),
+    qwen3_5_moe("Qwen3.5-35B-A3B", "BF16", *Q35A3, also=("vision", "mtp", "stacked"), drafts=True),
+    qwen3_5_moe("Qwen3.5-122B-A10B-FP8", "FP8 block", *Q122),
+    qwen3_5_moe("Qwen3.5-397B-A17B NVFP4", "NVFP4 experts", *Q397),
+]
