@@ -42,6 +42,7 @@ export const engineVariables = {
   ENABLE_PREFIX_CACHING: same('engine.prefixCaching', readBoolean),
   KV_CACHE_DTYPE: same('engine.kvCacheDtype', readKvCacheDtype),
   DTYPE: same('engine.dtype', readText),
+  EXACTNESS: same('engine.exactness', readText),
   QUANTIZATION: same('engine.quantization', readText),
   SPECULATIVE_METHOD: same('engine.speculative.method', readText),
   NUM_SPECULATIVE_TOKENS: same('engine.speculative.tokens', readInteger),

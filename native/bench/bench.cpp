@@ -9,6 +9,7 @@
 #include "bandwidth.h"
 #include "engine/engine.h"
 #include "median.h"
+#include "products.h"
 #include "random_checkpoint.h"
 
 namespace llmservice::bench {
@@ -110,6 +111,7 @@ void print_head(int repeats, const BandwidthProbe& probe) {
 
 constexpr const char* kUsage =
     "usage: llmservice_bench [REPEATS [ARCHITECTURE...|all]]        qwen3 when none is named\n"
+    "       llmservice_bench products [ROUNDS [FAMILY...]]          products alone, family beside family\n"
     "       llmservice_bench write FOLDER ARCHITECTURE              the BF16 checkpoint alone\n"
     "       llmservice_bench stored FOLDER ARCHITECTURE FORMAT REPEATS   one made of that, described in "
     "description.json\n";
@@ -117,6 +119,11 @@ constexpr const char* kUsage =
 int main_of(std::vector<std::string> args) {
   if (args.size() == 3 && args[0] == "write") {
     write_random_checkpoint(args[1], shape_of(args[2]), WeightFormat::kBf16);
+    return 0;
+  }
+  if (!args.empty() && args[0] == "products") {
+    const int rounds = args.size() > 1 ? std::max(std::atoi(args[1].c_str()), 1) : 7;
+    report_products(rounds, {args.begin() + std::min<size_t>(args.size(), 2), args.end()});
     return 0;
   }
   const bool stored = args.size() == 5 && args[0] == "stored";

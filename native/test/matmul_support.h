@@ -1,4 +1,4 @@
-// What a product must be to the last bit: its contract in scalar code.
+// What a product must be to the last bit: its contracts in scalar code.
 #pragma once
 
 #include <cmath>
@@ -7,27 +7,51 @@
 
 namespace llmservice::testing {
 
-// The contract of an output element: chains of fused multiply-adds over 128 columns, then the block's scale.
-inline float chained_dot(const StoredMatrix& w, int64_t row, const float* widened, const float* x) {
+// Whether the backend rounds activations to BF16 where they multiply a matrix of this type, and adds pairs.
+inline bool rounds(const Backend& backend, DType held, DType keep = DType::kBF16) {
+  const bool in_pairs = held == DType::kBF16 || held == DType::kF8E4M3;
+  return std::string(backend.isa()) == "avx512bf16" && keep == DType::kBF16 && in_pairs;
+}
+
+// Of float32 activations: a chain of fused multiply-adds over the columns of a block.
+inline float chained_block(const float* x, const float* widened, int64_t columns) {
+  float sum = 0;
+  for (int64_t k = 0; k < columns; ++k) sum = std::fma(x[k], widened[k], sum);
+  return sum;
+}
+
+// Of rounded ones: a chain over pairs, the second product of each first.
+inline float paired_block(const float* x, const float* widened, int64_t columns) {
+  float sum = 0;
+  for (int64_t k = 0; k < columns; k += 2) {
+    for (int64_t i = std::min(k + 1, columns - 1); i >= k; --i) {
+      sum = std::fma(bf16_to_float(float_to_bf16(x[i])), widened[i], sum);
+    }
+  }
+  return sum;
+}
+
+// The contract of an output element: sums over 128 columns, each times its block's scale.
+inline float chained_dot(const StoredMatrix& w, int64_t row, const float* widened, const float* x,
+                         bool rounded) {
   const bool scaled = !w.scales.empty();
   float total = 0;
   for (int64_t begin = 0; begin < w.cols; begin += 128) {
-    float partial = 0;
-    for (int64_t k = begin; k < std::min(begin + 128, w.cols); ++k) {
-      partial = std::fma(x[k], widened[k], partial);
-    }
-    total = scaled ? std::fma(partial, w.scale(row, begin), total) : total + partial;
+    const int64_t columns = std::min<int64_t>(128, w.cols - begin);
+    const float sum = rounded ? paired_block(x + begin, widened + begin, columns)
+                              : chained_block(x + begin, widened + begin, columns);
+    total = scaled ? std::fma(sum, w.scale(row, begin), total) : total + sum;
   }
   return total;
 }
 
 // Output `row` for every row of x.
 inline void chained_row(const StoredMatrix& w, int64_t row, std::span<const float> x, float* out,
-                        int64_t out_stride) {
+                        int64_t out_stride, bool rounded = false) {
   std::vector<float> widened(w.cols);
   for (int64_t k = 0; k < w.cols; ++k) widened[k] = w.value(row, k);
   for (size_t t = 0; t < x.size() / w.cols; ++t) {
-    out[t * out_stride] = chained_dot(w, row, widened.data(), &x[t * w.cols]);
+    out[t * out_stride] = chained_dot(w, row, widened.data(), &x[t * w.cols], rounded);
   }
 }
 

@@ -10,11 +10,12 @@ TEST(Pack, PartsMayBeginAnywhereInTheirScaleBlocks) {
   // 100 rows from the middle of a block, then all of b: no border falls on a multiple of 64 or 128.
   const std::vector<MatrixPart> parts = {a.part(90, 100), b.part(0, 150), a.part(299, 1)};
   const std::vector<float> x = random_floats(200, 3);
-  std::vector<float> expected(251);
-  for (int64_t i = 0; i < 100; ++i) chained_row(a, 90 + i, x, &expected[i], 1);
-  for (int64_t i = 0; i < 150; ++i) chained_row(b, i, x, &expected[100 + i], 1);
-  chained_row(a, 299, x, &expected[250], 1);
   for (const auto& backend : all_backends()) {
+    const bool rounded = rounds(*backend, DType::kF8E4M3);
+    std::vector<float> expected(251);
+    for (int64_t i = 0; i < 100; ++i) chained_row(a, 90 + i, x, &expected[i], 1, rounded);
+    for (int64_t i = 0; i < 150; ++i) chained_row(b, i, x, &expected[100 + i], 1, rounded);
+    chained_row(a, 299, x, &expected[250], 1, rounded);
     uint64_t read = 0;
     const auto packed = backend->pack(parts, DType::kBF16, [&](uint64_t bytes) { read += bytes; });
     EXPECT_EQ(read, 251u * 200u);
@@ -29,23 +30,27 @@ TEST(Pack, PartsMayHaveTypesOfTheirOwn) {
   const StoredMatrix a = random_matrix(DType::kQ4_K, 70, 256, 1);
   const StoredMatrix b = random_matrix(DType::kQ6_K, 33, 256, 2);
   const StoredMatrix c = random_matrix(DType::kF16, 65, 256, 3);
-  const std::vector<MatrixPart> parts = {a.part(0, 70), b.part(0, 33), c.part(0, 65)};
+  const StoredMatrix d = random_matrix(DType::kBF16, 20, 256, 5);
+  const std::vector<MatrixPart> parts = {a.part(0, 70), b.part(0, 33), c.part(0, 65), d.part(0, 20)};
   const std::vector<float> x = random_floats(9 * 256, 4);
-  std::vector<float> expected(9 * 168);
-  for (int64_t i = 0; i < 70; ++i) chained_row(a, i, x, &expected[i], 168);
-  for (int64_t i = 0; i < 33; ++i) chained_row(b, i, x, &expected[70 + i], 168);
-  for (int64_t i = 0; i < 65; ++i) chained_row(c, i, x, &expected[103 + i], 168);
+  std::vector<float> expected(9 * 188);
+  for (int64_t i = 0; i < 70; ++i) chained_row(a, i, x, &expected[i], 188);
+  for (int64_t i = 0; i < 33; ++i) chained_row(b, i, x, &expected[70 + i], 188);
+  for (int64_t i = 0; i < 65; ++i) chained_row(c, i, x, &expected[103 + i], 188);
   for (const auto& backend : all_backends()) {
+    const bool rounded = rounds(*backend, DType::kBF16);
+    for (int64_t i = 0; i < 20; ++i) chained_row(d, i, x, &expected[168 + i], 188, rounded);
     const auto packed = backend->pack(parts, DType::kBF16, [](uint64_t) {});
-    std::vector<float> out(9 * 168);
+    std::vector<float> out(9 * 188);
     backend->matmul(*packed, x.data(), 9, out.data());
     expect_same_bits(out, expected, label(*backend));
-    const std::vector<int32_t> ids = {69, 70, 102, 103, 167};
+    const std::vector<int32_t> ids = {69, 70, 102, 103, 167, 187};
     std::vector<float> rows(ids.size() * 256);
     backend->gather(*packed, ids, rows.data());
     for (int64_t k = 0; k < 256; ++k) {
       EXPECT_EQ(rows[256 + k], b.value(0, k));
       EXPECT_EQ(rows[4 * 256 + k], c.value(64, k));
+      EXPECT_EQ(rows[5 * 256 + k], d.value(19, k));
     }
   }
 }
@@ -100,6 +105,10 @@ TEST(Pack, UnquantizedPartsAreRoundedToWhatIsKept) {
 TEST(Pack, HoldsF16AsItIsAndTakesWhatItsTypeTakes) {
   const auto backend = make_cpu_backend({.threads = 1});
   EXPECT_EQ(pack(*backend, random_matrix(DType::kF16, 64, 128, 1))->bytes, 64u * 128 * 2);
+  // Pairs of columns, the last one with room for a second; and a float for each row.
+  EXPECT_EQ(pack(*backend, random_matrix(DType::kBF16, 65, 127, 1))->bytes, 128u * 128 * 2);
+  EXPECT_EQ(pack(*backend, random_matrix(DType::kF8E4M3, 65, 127, 1, Scaling::kRow))->bytes,
+            128u * (128 + 4));
   EXPECT_EQ(pack(*backend, random_matrix(DType::kI8, 65, 128, 1, Scaling::kRow))->bytes, 128u * (128 + 4));
   EXPECT_EQ(pack(*backend, random_matrix(DType::kQ8_0, 65, 64, 1))->bytes, 128u * 2 * 34);
   EXPECT_EQ(pack(*backend, random_matrix(DType::kQ4_K, 65, 256, 1))->bytes, 128u * (128 + 20));

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { supportedModelTypes } from '@llmservice/checkpoint';
-import type { Engine, Pooling } from '@llmservice/native';
+import type { Engine, EngineOptions, Pooling } from '@llmservice/native';
 import { cpuIsas } from '@llmservice/native';
 
 import { embed, greedy, loadGolden, run } from './engine-driver.js';
@@ -23,7 +23,7 @@ type Golden = readonly {
 /** Allowed length of the difference, relative to the reference's length. */
 const tolerance = { float32: 1e-3, bfloat16: 5e-2 };
 
-const isa = cpuIsas().at(-1) as 'portable' | 'avx512';
+const isa = cpuIsas().at(-1) as EngineOptions['isa'];
 const models = readdirSync(modelsDir).filter((model) => existsSync(`${modelsDir}${model}/embeddings.json`));
 const readGolden = (model: string): Golden =>
   JSON.parse(readFileSync(`${modelsDir}${model}/embeddings.json`, 'utf8')) as Golden;

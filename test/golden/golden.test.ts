@@ -1,7 +1,7 @@
 // The engine against transformers, on random-weight models of every architecture and format; and against itself:
-// how steps are cut, who runs alongside a sequence and preemption must not change a single bit. Instruction families give the
-// same bits (the native tests show it op by op), so that the fast run compares bits in the best one, and of every
-// architecture in the others.
+// how steps are cut, who runs alongside a sequence and preemption must not change a single bit. Instruction families that
+// round activations alike give the same bits (the native tests show it op by op), so that the fast run compares bits in the
+// best one, and of every architecture in the others.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -10,16 +10,15 @@ import type { Engine, EngineOptions } from '@llmservice/native';
 import { cpuIsas } from '@llmservice/native';
 
 import { oneOfEach, wide } from './breadth.js';
+import { cpuReference } from './cpu-reference.js';
 import { greedy, loadGolden, run, score } from './engine-driver.js';
 import {
-  bars,
   expectGreedyOfReference,
   expectScoresOfReference,
   expectTogetherAsAlone,
   job,
   modelsDir,
   readGolden,
-  tolerance,
 } from './reference-bar.js';
 
 // Seconds on an idle machine; minutes where other tests share its cores.
@@ -41,11 +40,23 @@ test('the models are those of the generator', () => {
   expect(models.length).toBeGreaterThan(36);
 });
 
-describe.each(machines)('on $isa in $dtype', ({ isa, dtype }) => {
-  const allowed = tolerance[dtype];
+test.each(oneOfEach)('%s: exactness float32 gives the bits of every machine', async (model) => {
+  const [portable, float32] = await Promise.all(
+    (['portable', 'float32'] as const).map(async (isa) => {
+      const engine = await loadGolden(modelsDir + model, { isa, dtype: 'bfloat16', threads: 1 });
+      try {
+        return await score(engine, readGolden(model).teacherForced.ids, 512);
+      } finally {
+        await engine.dispose();
+      }
+    }),
+  );
+  expect(float32).toEqual(portable);
+});
 
+describe.each(machines)('on $isa in $dtype', ({ isa, dtype }) => {
   describe.each(models)('%s', (model) => {
-    const golden = readGolden(model);
+    const { golden, bar } = cpuReference(model, isa, dtype);
     let engine: Engine;
     beforeAll(async () => {
       engine = await loadGolden(modelsDir + model, { isa, dtype, threads: 1 });
@@ -53,13 +64,13 @@ describe.each(machines)('on $isa in $dtype', ({ isa, dtype }) => {
     afterAll(() => engine.dispose());
 
     test('greedy tokens and their logprobs are the reference’s, up to the first close call', async () => {
-      await expectGreedyOfReference(engine, golden, bars[dtype]);
+      await expectGreedyOfReference(engine, golden, bar);
     });
 
     test('256 teacher-forced positions have the reference’s logprobs and most likely tokens', async () => {
-      await expectScoresOfReference(engine, golden, bars[dtype]);
+      await expectScoresOfReference(engine, golden, bar);
       const { margins } = golden.teacherForced;
-      expect(margins.filter((margin) => margin >= allowed).length).toBeGreaterThan(150);
+      expect(margins.filter((margin) => margin >= bar.close).length).toBeGreaterThan(150);
     });
 
     if (!looksAtBits(isa, model)) return;

@@ -1,24 +1,22 @@
 // The engine on several tensor-parallel ranks: against transformers, against one rank, and against itself.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import type { Engine } from '@llmservice/native';
+import type { Engine, EngineOptions } from '@llmservice/native';
 import { cpuIsas } from '@llmservice/native';
 
+import { cpuReference } from './cpu-reference.js';
 import { loadGolden, score } from './engine-driver.js';
 import {
-  bars,
   expectGreedyOfReference,
   expectScoresOfReference,
   expectTogetherAsAlone,
   furthest,
   modelsDir,
-  readGolden,
-  tolerance,
 } from './reference-bar.js';
 
 jest.setTimeout(120_000);
 
-const isa = cpuIsas().at(-1) as 'portable' | 'avx512';
+const isa = cpuIsas().at(-1) as EngineOptions['isa'];
 
 describe.each([
   ['llama-bf16', 2],
@@ -33,10 +31,8 @@ describe.each([
   ['qwen3_5-bf16-eight-ranks', 8],
 ] as const)('%s on %i ranks', (model, ranks) => {
   const modelDir = modelsDir + model;
-  const golden = readGolden(model);
-
   describe.each(['float32', 'bfloat16'] as const)('in %s', (dtype) => {
-    const allowed = tolerance[dtype];
+    const { golden, bar } = cpuReference(model, isa, dtype);
     let engine: Engine;
     beforeAll(async () => {
       engine = await loadGolden(modelDir, { isa, dtype, threads: 1 }, ranks);
@@ -44,16 +40,16 @@ describe.each([
     afterAll(() => engine.dispose());
 
     test('greedy tokens and their logprobs are the reference’s, up to the first close call', async () => {
-      await expectGreedyOfReference(engine, golden, bars[dtype]);
+      await expectGreedyOfReference(engine, golden, bar);
     });
 
     test('256 teacher-forced positions have the reference’s logprobs, and those of one rank', async () => {
-      const got = await expectScoresOfReference(engine, golden, bars[dtype]);
+      const got = await expectScoresOfReference(engine, golden, bar);
       const alone = await loadGolden(modelDir, { isa, dtype, threads: 1 });
       try {
         expect(
           furthest(got.logprobs, (await score(alone, golden.teacherForced.ids, 512)).logprobs),
-        ).toBeLessThan(allowed);
+        ).toBeLessThan(bar.allowed);
       } finally {
         await alone.dispose();
       }

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { cpuIsas } from '@llmservice/native';
 import { createLogger } from 'winston';
 import { readTokenizer } from '../../runtime/src/checkpoint/read-text-files.js';
 import { EngineClient } from '../../runtime/src/engine/engine-client.js';
@@ -28,6 +29,16 @@ function mixedRequests(): GenerateRequest[] {
       : { ...plain, sampling: { ...plain.sampling, temperature: 0.9, topP: 0.95, seed: BigInt(i) } };
   });
 }
+
+test.each([
+  ['auto', cpuIsas().at(-1)],
+  ['float32', cpuIsas().findLast((isa) => isa !== 'avx512bf16')],
+] as const)('exactness %s runs on %s', async (exactness, isa) => {
+  const client = new EngineClient({ ...settings, exactness }, logger);
+  await client.start();
+  expect(client.health().state).toMatchObject({ kind: 'ready', info: { isa } });
+  await client.stop();
+});
 
 test('a process that cannot be made is reported, and nothing waits for it', async () => {
   const limitFiles = (most: string): Buffer =>

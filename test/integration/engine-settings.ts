@@ -16,6 +16,7 @@ export function engineSettings(modelDir: string, changes: Partial<EngineSettings
     blockSize: 16,
     prefixCaching: true,
     dtype: 'auto',
+    exactness: 'auto',
     kvCacheDtype: 'auto',
     quantization: 'none',
     speculative: { method: 'none', tokens: 3 },

@@ -180,7 +180,8 @@ describe('speculation', () => {
 
   /** What a request got before it ended, and how it failed. */
   async function answerOf(damages: readonly Damage[], method: 'none' | 'ngram' | 'mtp'): Promise<object> {
-    const engine = await start(name, damages, { speculative: { method, tokens: 3 } });
+    // The reference's tokens hang on close calls.
+    const engine = await start(name, damages, { exactness: 'float32', speculative: { method, tokens: 3 } });
     const tokens: number[] = [];
     const logprobs: number[] = [];
     let failure: unknown = null;

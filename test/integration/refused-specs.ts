@@ -90,6 +90,11 @@ export const refusedSpecs: readonly [string, object, RegExp][] = [
   ],
   ['an unknown dtype', { engine: { dtype: 'int4' } }, /spec\.engine\.dtype: Unsupported value: "int4"/],
   [
+    'an unknown type of activations',
+    { engine: { exactness: 'bfloat16' } },
+    /spec\.engine\.exactness: Unsupported value: "bfloat16"/,
+  ],
+  [
     'an unknown type of the KV cache',
     { engine: { kvCacheDtype: 'fp4' } },
     /spec\.engine\.kvCacheDtype: Unsupported value: "fp4"/,

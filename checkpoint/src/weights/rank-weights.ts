@@ -125,16 +125,19 @@ function rowsOf(rows: number, split: Split, { rank, size, kvHeads }: RankOf): nu
 /** The packing rule of native/src/backends/cpu/packed_panels.cpp. */
 function packedBytes({ held, rows }: Run, cols: number): number {
   const padded = Math.ceil(sum(rows) / 64) * 64;
+  const paired = Math.ceil(cols / 2) * 2; // columns lie in pairs
   switch (held) {
     case 'float32':
       return padded * cols * 4;
     case 'bfloat16':
+      return padded * paired * 2;
     case 'float16':
       return padded * cols * 2;
     // Float scales, repeated for each row: one per 128 columns, or one.
     case 'fp8Block':
-      return padded * (cols + 4 * Math.ceil(cols / 128));
+      return padded * (paired + 4 * Math.ceil(cols / 128));
     case 'fp8Row':
+      return padded * (paired + 4);
     case 'int8':
       return padded * (cols + 4);
     // Half a byte, an e4m3 scale per 16 columns, a float per row.

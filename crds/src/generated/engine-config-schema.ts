@@ -174,6 +174,7 @@ export const engineConfigSchema: object = {
         "blockSize",
         "prefixCaching",
         "dtype",
+        "exactness",
         "kvCacheDtype",
         "quantization",
         "speculative",
@@ -226,7 +227,14 @@ export const engineConfigSchema: object = {
             "bfloat16",
             "float32"
           ],
-          "description": "Data type of the KV cache and of unquantized weights in memory; auto: bfloat16. F16 matrices stay F16 unless it is float32. Activations are float32 on the CPU."
+          "description": "Data type of the KV cache and of unquantized weights in memory; auto: bfloat16. F16 matrices stay F16 unless it is float32."
+        },
+        "exactness": {
+          "enum": [
+            "auto",
+            "float32"
+          ],
+          "description": "Data type of activations where they multiply a matrix on the CPU; auto: BF16 where the matrix is BF16 or FP8 and the machine has AVX-512 BF16, otherwise float32."
         },
         "kvCacheDtype": {
           "enum": [

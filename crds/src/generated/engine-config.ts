@@ -80,9 +80,13 @@ export interface EngineConfig {
      */
     prefixCaching: boolean;
     /**
-     * Data type of the KV cache and of unquantized weights in memory; auto: bfloat16. F16 matrices stay F16 unless it is float32. Activations are float32 on the CPU.
+     * Data type of the KV cache and of unquantized weights in memory; auto: bfloat16. F16 matrices stay F16 unless it is float32.
      */
     dtype: 'auto' | 'bfloat16' | 'float32';
+    /**
+     * Data type of activations where they multiply a matrix on the CPU; auto: BF16 where the matrix is BF16 or FP8 and the machine has AVX-512 BF16, otherwise float32.
+     */
+    exactness: 'auto' | 'float32';
     /**
      * Data type of the KV cache; auto: dtype. fp8 is e4m3 with one scale per token and head.
      */

@@ -660,6 +660,10 @@ export interface EngineSpec {
    */
   dtype: 'auto' | 'bfloat16' | 'float32';
   /**
+   * Type of activations where they multiply a matrix on the CPU. float32: float32 on every machine. auto: BF16 where the matrix is BF16 or FP8 and the machine multiplies these faster (AVX-512 BF16), otherwise float32. GPUs always round; there only auto is valid.
+   */
+  exactness: 'auto' | 'float32';
+  /**
    * Data type of the KV cache; auto is dtype. fp8 (e4m3, one scale per token and head) holds nearly twice the context in the same memory, at some loss of accuracy.
    */
   kvCacheDtype: 'auto' | 'fp8';

@@ -25,6 +25,7 @@ export const specDefaults = {
     "blockSize": 64,
     "prefixCaching": true,
     "dtype": "auto",
+    "exactness": "auto",
     "kvCacheDtype": "auto",
     "quantization": "none",
     "speculative": {

@@ -327,6 +327,15 @@ export const specRules: readonly SpecRule[] = [
       "spec",
       "engine"
     ],
+    "rule": "!has(self.runtime) || self.runtime != 'vllm' || !has(self.exactness) || self.exactness != 'float32'",
+    "fieldPath": ".exactness",
+    "message": "engine.exactness float32 is supported by the native runtime alone; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec",
+      "engine"
+    ],
     "rule": "!has(self.runtime) || self.runtime != 'vllm' || !has(self.speculative) || !has(self.speculative.uri)",
     "fieldPath": ".speculative.uri",
     "message": "engine.speculative.uri is supported by the native runtime alone; remove it, or set engine.runtime to native"

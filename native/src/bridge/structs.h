@@ -103,10 +103,11 @@ enum class CollectivesChoice : uint8_t { kAuto, kOwn, kLibrary };
 template <>
 inline constexpr std::array<const char*, 3> kNames<CollectivesChoice>{"auto", "own", "library"};
 
-enum class CpuIsa : uint8_t { kAuto, kPortable, kAvx512 };
+enum class CpuIsa : uint8_t { kAuto, kFloat32, kPortable, kAvx2, kAvx512, kAvx512bf16 };
 
 template <>
-inline constexpr std::array<const char*, 3> kNames<CpuIsa>{"auto", "portable", "avx512"};
+inline constexpr std::array<const char*, 6> kNames<CpuIsa>{"auto", "float32", "portable",
+                                                           "avx2", "avx512",  "avx512bf16"};
 
 // One rank's place in a tensor-parallel group on this machine.
 struct RankPlace {
@@ -158,7 +159,8 @@ struct BoundOptions {
   // Of several ranks on GPUs, who adds up: this code, in rank order, or the vendor's library (NCCL, RCCL), in
   // an order of its own; auto: the library where devices do not reach each other's memory.
   CollectivesChoice collectives = CollectivesChoice::kAuto;
-  // CPU instruction family; auto: the best this machine has.
+  // CPU instruction family; auto: the best this machine has; float32: the best that does not round
+  // activations.
   CpuIsa isa = CpuIsa::kAuto;
   // Report a hash of the logits behind each sampled token: for tests of identity, which pay a pass over the
   // vocabulary.

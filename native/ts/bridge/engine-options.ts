@@ -43,7 +43,7 @@ export interface BoundOptions {
    * of its own; auto: the library where devices do not reach each other's memory.
    */
   readonly collectives: CollectivesChoice;
-  /** CPU instruction family; auto: the best this machine has. */
+  /** CPU instruction family; auto: the best this machine has; float32: the best that does not round activations. */
   readonly isa: CpuIsa;
   /** Report a hash of the logits behind each sampled token: for tests of identity, which pay a pass over the vocabulary. */
   readonly logitHashes: boolean;
@@ -66,7 +66,7 @@ export type KvCacheDtype = 'auto' | 'fp8';
 export type GpuVendor = 'cuda' | 'hip' | 'emulator';
 export type DeviceKind = 'cpu' | GpuVendor;
 export type CollectivesChoice = 'auto' | 'own' | 'library';
-export type CpuIsa = 'auto' | 'portable' | 'avx512';
+export type CpuIsa = 'auto' | 'float32' | 'portable' | 'avx2' | 'avx512' | 'avx512bf16';
 
 /**
  * What an engine may take of a device or of the partition that it is: KV gets what is free, less what the share leaves

@@ -41,6 +41,7 @@ test.each<[object, string, string?]>([
   ],
   [{ model: { uri: 's3://b/m/', cache: { kind: 'pvc', claimName: 'c' } } }, 'spec.model.cache.kind'],
   [{ engine: { quantization: 'int8' } }, 'spec.engine.quantization'],
+  [{ engine: { exactness: 'float32' } }, 'spec.engine.exactness'],
   [{ engine: { toolsWithoutTemplate: 'describe' } }, 'spec.engine.toolsWithoutTemplate'],
   [{ engine: { speculative: { method: 'mtp', uri: 's3://b/h/' } } }, 'spec.engine.speculative.uri'],
   [{ auth: { keysSecretRef: { name: 'k' } } }, 'spec.auth.keysSecretRef'],

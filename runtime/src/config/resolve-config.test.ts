@@ -65,6 +65,7 @@ describe('resolveConfig', () => {
       blockSize: 64,
       prefixCaching: true,
       dtype: 'auto',
+      exactness: 'auto',
       kvCacheDtype: 'fp8',
       quantization: 'fp8',
       speculative: { method: 'mtp', tokens: 2, uri: 's3://wmf-ml-models/llm/Qwen3.6-27B-FP8/' },
@@ -151,6 +152,7 @@ describe('resolveConfig', () => {
       'engine.speculative.uri (--speculative-uri, SPECULATIVE_URI) names where the head of method mtp is',
     ],
     [{ dtype: 'float16' }, 'engine.dtype (--dtype, DTYPE) must be one of auto, bfloat16, float32'],
+    [{ exactness: 'bfloat16' }, 'engine.exactness (--exactness, EXACTNESS) must be one of auto, float32'],
     [
       { quantization: 'int4' },
       'engine.quantization (--quantization, QUANTIZATION) must be one of none, fp8, int8',
@@ -178,6 +180,13 @@ describe('resolveConfig', () => {
     ],
     [{ surprise: 1 }, 'engine.surprise is not a known field'],
   ])('refuses %j', (engine, message) => expect(refusal({ file: file(engine) }).message).toContain(message));
+
+  test.each(['dtype', 'exactness'])('GPUs have no %s float32', (field) => {
+    const flags = { '--model': '/m', '--name': 'm', '--accelerator': 'cuda', [`--${field}`]: 'float32' };
+    expect(refusal({ flags }).message).toContain(
+      `engine.${field} (--${field}, ${field.toUpperCase()}) is float32,`,
+    );
+  });
 
   test('half a pair of S3 keys is refused', () => {
     expect(refusal({ file: file(), env: { AWS_ACCESS_KEY_ID: 'k' } }).message).toContain(

@@ -137,6 +137,7 @@ export const engineDefaults: Readonly<Record<string, unknown>> = {
   'engine.blockSize': specDefaults.engine.blockSize,
   'engine.prefixCaching': specDefaults.engine.prefixCaching,
   'engine.dtype': specDefaults.engine.dtype,
+  'engine.exactness': specDefaults.engine.exactness,
   'engine.kvCacheDtype': specDefaults.engine.kvCacheDtype,
   'engine.quantization': specDefaults.engine.quantization,
   'engine.speculative.method': specDefaults.engine.speculative.method,
@@ -187,9 +188,11 @@ function checkRules({ accelerator, engine }: EngineConfig, violations: string[])
       `${nameField('engine.collectives')} is library, which is for GPUs; ${nameField('accelerator.kind')} is cpu`,
     );
   }
-  if (accelerator.kind !== 'cpu' && engine.dtype === 'float32') {
+  if (accelerator.kind === 'cpu') return;
+  for (const field of ['dtype', 'exactness'] as const) {
+    if (engine[field] !== 'float32') continue;
     violations.push(
-      `${nameField('engine.dtype')} is float32, which is for CPUs; ${nameField('accelerator.kind')} is ${accelerator.kind}`,
+      `${nameField(`engine.${field}`)} is float32, which is for CPUs; ${nameField('accelerator.kind')} is ${accelerator.kind}`,
     );
   }
 }

@@ -38,6 +38,7 @@ const flags: Readonly<Record<EngineVariableName, Flag>> = {
   ENABLE_PREFIX_CACHING: ['--enable-prefix-caching', 'BOOL', 'reuse the cache of what prompts share'],
   KV_CACHE_DTYPE: ['--kv-cache-dtype', 'TYPE', 'type of the KV cache: auto (as dtype) or fp8'],
   DTYPE: ['--dtype', 'TYPE', 'auto, bfloat16 or float32'],
+  EXACTNESS: ['--exactness', 'TYPE', 'activations of products on the CPU: auto (as is fastest) or float32'],
   QUANTIZATION: ['--quantization', 'FORMAT', 'what unquantized matrices become at load: none, fp8 or int8'],
   SPECULATIVE_METHOD: ['--speculative-method', 'METHOD', 'who guesses the next tokens: none, ngram or mtp'],
   NUM_SPECULATIVE_TOKENS: ['--num-speculative-tokens', 'N', 'most guesses per sequence and step'],

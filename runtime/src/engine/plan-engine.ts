@@ -43,7 +43,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     threads,
     device: accelerator,
     collectives: settings.collectives,
-    isa: 'auto',
+    isa: settings.exactness,
     logitHashes: false,
     place: null,
   };

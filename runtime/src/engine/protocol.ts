@@ -33,6 +33,8 @@ export interface EngineSettings {
   readonly blockSize: number;
   readonly prefixCaching: boolean;
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
+  /** Of activations where they multiply a matrix on the CPU; auto: as the machine is fastest. */
+  readonly exactness: 'auto' | 'float32';
   readonly kvCacheDtype: KvCacheDtype;
   /** What unquantized matrices become while they load. */
   readonly quantization: LoadQuantization;

@@ -11,7 +11,6 @@ Usage: python generate/on_gpu.py [NAME ...]   (after models.py and gguf_models.p
 import json
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import torch
 from torch import Tensor
@@ -19,15 +18,13 @@ from torch.nn import functional
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
-import gguf_files
 import gguf_fixtures
-from checkpoint import make_tensors, reference_values
-from experts import stacked
 from fixture import Fixture
 from fixtures import FIXTURES
+from held import Held, halved, place_of
 from hopper import Fp8Matrix
 from kv_fp8 import rounded
-from reference import build, followed, greedy, load, teacher_forced
+from reference import followed, greedy, teacher_forced
 
 MODELS = Path(__file__).parent.parent / "models"
 COLUMNS = 128
@@ -37,10 +34,6 @@ LOG2E = 1.44269504
 def coded(x: Tensor) -> Tensor:
     """x (..., K) in e4m3, a scale for each row and 128 columns, the last perhaps fewer."""
     return torch.cat([rounded(torch.where(b == 0, 1e-30, b)) for b in x.split(COLUMNS, -1)], -1)
-
-
-def halved(x: Tensor) -> Tensor:
-    return x.bfloat16().float()
 
 
 def attend(module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scaling: float, **_options):
@@ -57,10 +50,8 @@ def attend(module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | Non
     return mixed.transpose(1, 2).contiguous(), None
 
 
-def form_of(name: str, dtypes: dict[str, torch.dtype]):
-    """How activations are rounded that meet the parameter: experts are stacked in the reference, and stored apart."""
-    stack = name.partition(".experts.")[0] + ".experts." if ".experts." in name else name
-    met = {dtype for n, dtype in dtypes.items() if n.startswith(stack) and "scale" not in n}
+def form_of(met: set[torch.dtype]):
+    """How activations are rounded that meet matrices of these types."""
     if torch.float8_e4m3fn in met:
         return coded
     if torch.float16 in met:
@@ -68,64 +59,34 @@ def form_of(name: str, dtypes: dict[str, torch.dtype]):
     return halved if not met or torch.bfloat16 in met else None
 
 
-def of_gguf(fixture: Fixture, tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, torch.dtype]]:
-    """The reference's values, and as what a GPU holds each matrix."""
-    with TemporaryDirectory() as folder:
-        values = gguf_files.write(fixture.name, tensors, Path(folder))
-    types = gguf_files.stored_types(fixture.name, tensors)
-    matrices = {n for n, value in values.items() if value.ndim == 2}
-    single = {n for n in matrices if types[n] == "F32"}
-    dtypes = {n: torch.bfloat16 if n in single or types[n] == "BF16" else torch.float16 for n in matrices}
-    return stacked({n: halved(value) if n in single else value for n, value in values.items()}), dtypes
-
-
 def generate(fixture: Fixture) -> None:
     folder = MODELS / fixture.name
     golden = json.loads((folder / "golden.json").read_text())
-    model = build(fixture.config)
-    shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or "visual" not in n}
-    tensors = make_tensors(fixture, shapes)
-    if fixture.name in gguf_fixtures.FIXTURES:
-        values, dtypes = of_gguf(fixture, tensors)
-    else:
-        values, dtypes = reference_values(fixture, tensors), {n: t.dtype for n, t in tensors.items()}
-    load(model, values)
+    ids, prompts = golden["teacherForced"]["ids"], [run["prompt"] for run in golden["greedy"]]
+    held = Held.of(fixture)
+    model = held.model
     model.set_attn_implementation("halved")
-    model.set_experts_implementation("eager")
-    parameters = {n: p for n, p in model.named_parameters() if p.ndim > 1}
-    forms = {p.untyped_storage().data_ptr(): form_of(n, dtypes) for n, p in parameters.items()}
+    matrices = held.matrices()
+    forms = {place_of(p): form_of(held.types_beside(n)) for n, p in matrices.items()}
     # Experts run on other instructions, which round.
-    in_fp8 = {p.untyped_storage().data_ptr(): Fp8Matrix.of(n, tensors) for n, p in parameters.items()}
-    met = set()
-    on_hopper = False
+    in_fp8 = {place_of(p): Fp8Matrix.of(n, held.tensors) for n, p in matrices.items()}
+    exact = functional.linear
 
-    def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-        place = weight.untyped_storage().data_ptr()
-        met.add(place)
-        if on_hopper and in_fp8[place]:
-            return in_fp8[place].times(x) + (0 if bias is None else bias)
+    def as_on_gpus(place: int, x: Tensor, weight: Tensor) -> Tensor:
         form = forms[place]
-        return exact_linear(form(x) if form else x, weight, bias)
+        return exact(form(x) if form else x, weight)
 
-    exact_linear, functional.linear = functional.linear, linear
-    try:
-        ids = golden["teacherForced"]["ids"]
-        said = {
-            "greedy": [greedy(model, run["prompt"]) for run in golden["greedy"]],
-            "teacherForced": teacher_forced(model, ids),
-        }
-        on_hopper = any(in_fp8.values())
-        if on_hopper:
+    def as_on_hopper(place: int, x: Tensor, weight: Tensor) -> Tensor:
+        return in_fp8[place].times(x) if in_fp8[place] else as_on_gpus(place, x, weight)
+
+    with held.multiplied(as_on_gpus):
+        said = {"greedy": [greedy(model, prompt) for prompt in prompts], "teacherForced": teacher_forced(model, ids)}
+    if any(in_fp8.values()):
+        with held.multiplied(as_on_hopper):
             said["hopper"] = {
                 "greedy": [followed(model, run["prompt"], run["tokens"]) for run in said["greedy"]],
                 "teacherForced": teacher_forced(model, ids),
             }
-    finally:
-        functional.linear = exact_linear
-    matrices = {n: p for n, p in model.named_parameters() if "proj" in n and "visual" not in n and p.ndim > 1}
-    unmet = [n for n, p in matrices.items() if p.untyped_storage().data_ptr() not in met]
-    if unmet:
-        raise ValueError(f"{fixture.name}: these were multiplied elsewhere: {unmet}")
     (folder / "on-gpu.json").write_text(json.dumps(said, separators=(",", ":")) + "\n")
 
 

@@ -5,7 +5,8 @@ import type { Engine, Speculation } from '@llmservice/native';
 import { generateRequest } from '../../../runtime/src/schedule/generate-request.fixture.js';
 import type { GenerateRequest } from '../../../runtime/src/schedule/generation.js';
 import { greedy, loadGolden, room, score } from '../engine-driver.js';
-import { clearSteps, furthest, type Golden, tolerance } from '../golden-values.js';
+import { cpuReference } from '../cpu-reference.js';
+import { type Bar, clearSteps, furthest, type Golden } from '../golden-values.js';
 import { type Answer, serve } from '../scheduled-run.js';
 import type { Combination, EngineChoice } from './combinations.js';
 
@@ -20,14 +21,11 @@ export async function loadChoice(choice: EngineChoice, modelsDir: string): Promi
   return loadGolden(modelsDir + model, { dtype, logitHashes: true, speculative }, tensor);
 }
 
-export async function checkCombination(
-  engine: Engine,
-  golden: Golden,
-  combination: Combination,
-): Promise<string[]> {
+export async function checkCombination(engine: Engine, combination: Combination): Promise<string[]> {
+  const { golden, bar } = cpuReference(combination.model, 'auto', combination.dtype);
   return [
-    ...(await greedyProblems(engine, golden, combination)),
-    ...(await teacherForcedProblems(engine, golden, combination)),
+    ...(await greedyProblems(engine, golden, bar, combination)),
+    ...(await teacherForcedProblems(engine, golden, bar, combination)),
     ...(combination.cache === 'on' ? await cacheProblems(engine, golden, combination) : []),
   ];
 }
@@ -44,7 +42,12 @@ function limitsOf(combination: Combination): Parameters<typeof serve>[1] {
 }
 
 /** All prompts at once, and then once more, when the cache has them if it is on. */
-async function greedyProblems(engine: Engine, golden: Golden, combination: Combination): Promise<string[]> {
+async function greedyProblems(
+  engine: Engine,
+  golden: Golden,
+  bar: Bar,
+  combination: Combination,
+): Promise<string[]> {
   const waves = [0, secondWave].flatMap((step) =>
     golden.greedy.map(({ prompt, tokens }, i) => ({
       step,
@@ -53,7 +56,7 @@ async function greedyProblems(engine: Engine, golden: Golden, combination: Combi
   );
   const { answers, stats } = await serve(engine, limitsOf(combination), waves);
   const problems = waves.flatMap(({ request }, i) =>
-    differences(answers.get(request.id)!, golden.greedy[i % golden.greedy.length]!, combination).map(
+    differences(answers.get(request.id)!, golden.greedy[i % golden.greedy.length]!, bar).map(
       (problem) => `greedy after ${request.prompt.length} tokens: ${problem}`,
     ),
   );
@@ -67,25 +70,25 @@ async function greedyProblems(engine: Engine, golden: Golden, combination: Combi
 function differences(
   { tokens, logprobs }: Answer,
   wanted: Golden['greedy'][number],
-  { dtype }: Combination,
+  { allowed, close }: Bar,
 ): string[] {
-  const steps = clearSteps(wanted, tolerance[dtype]);
+  const steps = clearSteps(wanted, close);
   const wrong = wanted.tokens.slice(0, steps).findIndex((token, i) => token !== tokens[i]);
   if (wrong !== -1) return [`token ${wrong} is ${tokens[wrong]}, not ${wanted.tokens[wrong]}`];
   const got = logprobs.map((each) => each?.logprob ?? NaN);
-  return tooFar(furthest(got, wanted.logprobs.slice(0, steps)), tolerance[dtype]);
+  return tooFar(furthest(got, wanted.logprobs.slice(0, steps)), allowed);
 }
 
 async function teacherForcedProblems(
   engine: Engine,
-  { teacherForced: { ids, logprobs, margins, argmax } }: Golden,
-  { dtype, chunk }: Combination,
+  { teacherForced: { ids, logprobs, inFloat32, margins, argmax } }: Golden,
+  { allowed, close }: Bar,
+  { chunk }: Combination,
 ): Promise<string[]> {
-  const allowed = tolerance[dtype];
   const got = await score(engine, ids, chunk);
-  const problems = tooFar(furthest(got.logprobs, logprobs), allowed);
+  const problems = tooFar(furthest(got.logprobs, logprobs, inFloat32), allowed);
   if (logprobs.length < positions) problems.push(`only ${logprobs.length} positions`);
-  const wrong = argmax.findIndex((token, i) => margins[i]! >= allowed && token !== got.best[i]);
+  const wrong = argmax.findIndex((token, i) => margins[i]! >= close && token !== got.best[i]);
   if (wrong !== -1) problems.push(`the likeliest at ${wrong} is ${got.best[wrong]}, not ${argmax[wrong]}`);
   return problems.map((problem) => `teacher-forced: ${problem}`);
 }

@@ -4,7 +4,9 @@
 // that a window hides from a row are left out for it.
 #pragma once
 
+#include "backends/cpu/attention_few_rows.h"
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/kv_readers.h"
 #include "backends/cpu/lanes_math.h"
 #include "backends/cpu/product.h"
 
@@ -39,47 +41,6 @@ struct AttentionScratch {
     total = take(m);
   }
 };
-
-// One position's K and V in the cache, at `row` rows of head_dim values; scales of e4m3 codes as load_fp8
-// wants them. A row below 0 stands for zeros.
-struct KvRow {
-  int64_t row = -1;
-  float k_scale = 0;
-  float v_scale = 0;
-};
-
-inline KvRow find_kv(const AttentionTile& t, int32_t position) {
-  const AttentionShape& s = *t.shape;
-  const int64_t block = t.blocks[position / s.block_size];
-  const int64_t row = (block * s.kv_heads + t.kv_head) * s.block_size + position % s.block_size;
-  if (s.kv_dtype != DType::kF8E4M3) return {.row = row};
-  return {row, 256 * t.cache->k_scales[row], 256 * t.cache->v_scales[row]};
-}
-
-// Readers of the cache's types: n values of one position's K or V, from feature d on; a row below 0 is zeros.
-template <class L, class Element, L (*kLoad)(const Element*, int)>
-struct KvElements {
-  static constexpr int kBytes = sizeof(Element);
-  static L load(const void* cache, int64_t index, float, int n) {
-    return kLoad(static_cast<const Element*>(cache) + index, n);
-  }
-};
-
-template <class L>
-struct KvCodes {
-  static constexpr int kBytes = 1;
-  static L load(const void* cache, int64_t index, float scale, int n) {
-    return L::load_fp8(static_cast<const uint8_t*>(cache) + index, n) * L::set(scale);
-  }
-};
-
-// Calls `use` with the reader of the cache's type.
-template <class L, class Use>
-auto with_kv_reader(DType dtype, Use&& use) {
-  if (dtype == DType::kF32) return use(KvElements<L, float, L::load>{});
-  if (dtype == DType::kBF16) return use(KvElements<L, uint16_t, L::load_bf16>{});
-  return use(KvCodes<L>{});
-}
 
 // Widens K, transposed, and V of positions [begin, begin + count); positions up to the next multiple of 16
 // are zero.
@@ -219,14 +180,19 @@ void attend(const AttentionTile& t) {
     const float* q = t.q + m / group * t.q_stride + m % group * shape.head_dim;
     for (int d = 0; d < shape.head_dim; ++d) s.q[m * shape.head_dim + d] = q[d] * shape.scale;
   }
+  const bool is_few = m_count <= kFewRows;
+  KvRow rows[kSplit];                        // of a split, where rows are few
   const int32_t last = t.position + t.rows;  // positions below this are visible to some row
   for (int32_t begin = first_split(shape, t.position); begin < last; begin += kSplit) {
     const int count = last - begin < kSplit ? last - begin : kSplit;
     const int padded = (count + L::kCount - 1) / L::kCount * L::kCount;
-    with_kv_reader<L>(shape.kv_dtype,
-                      [&]<class Reader>(Reader) { load_split<L, Reader>(t, s, begin, count); });
-    product<L, false>({s.q, shape.head_dim, 1}, {s.keys, kKeyStep}, shape.head_dim, {s.weights, kSplit},
-                      m_count, padded);
+    if (is_few) find_split(t, begin, count, rows);
+    with_kv_reader<L>(shape.kv_dtype, [&]<class Reader>(Reader) {
+      if (is_few) return score_split<L, Reader>(t, rows, count, s.q, m_count, s.weights);
+      load_split<L, Reader>(t, s, begin, count);
+      product<L, false>({s.q, shape.head_dim, 1}, {s.keys, kKeyStep}, shape.head_dim, {s.weights, kSplit},
+                        m_count, padded);
+    });
     // Rows that end before this split see nothing of it; since positions ascend they come first.
     const int skipped = begin > t.position ? (begin - t.position) * group : 0;
     // Rows whose window begins after it come last.
@@ -241,8 +207,16 @@ void attend(const AttentionTile& t) {
       softmax_weights<L>(s.weights + m * kSplit, unseen > 0 ? unseen : 0, seen < count ? seen : count, padded,
                          tops[m], totals[m]);
     }
-    product<L, false>({s.weights + skipped * kSplit, kSplit, 1}, {s.values, s.dim}, count,
-                      {s.partial + skipped * s.dim, s.dim}, end - skipped, static_cast<int>(s.dim));
+    const Broadcast weights{s.weights + skipped * kSplit, kSplit, 1};
+    const Dense partial{s.partial + skipped * s.dim, s.dim};
+    const auto width = static_cast<int>(s.dim);
+    with_kv_reader<L>(shape.kv_dtype, [&]<class Reader>(Reader) {
+      if (is_few) {
+        const CachedValues<L, Reader> values{t.cache->v, rows, shape.head_dim};
+        return product<L, false>(weights, values, count, partial, end - skipped, width);
+      }
+      product<L, false>(weights, {s.values, s.dim}, count, partial, end - skipped, width);
+    });
     for (int m = skipped; m < end; ++m) {
       const bool first = begin == first_split(shape, t.position + m / group);
       merge_split<L>(s, m, tops[m], totals[m], first);

@@ -16,6 +16,18 @@ struct ExpertTile {
   int64_t rows;
 };
 
+// Rows of activations of one product.
+struct ProductRows {
+  const float* x;  // (rows, cols)
+  int64_t cols;
+  PairRows pairs;  // the same rounded, where a panel of the matrix takes them so
+
+  ProductRows from(int64_t row) const {
+    const uint16_t* const data = pairs.data != nullptr ? pairs.data + row * kDepthBlock : nullptr;
+    return {x + row * cols, cols, {data, pairs.block_step}};
+  }
+};
+
 class CpuBackend final : public Backend {
  public:
   CpuBackend(const Kernels& kernels, int threads);
@@ -72,9 +84,11 @@ class CpuBackend final : public Backend {
   // out (rows, N) = x (rows, K) · Wᵀ, where each of `tiles` says which rows multiply which of `matrices`.
   void multiply_grouped(std::span<const ExpertMatrix> matrices, std::span<const ExpertTile> tiles,
                         const float* x, float* out);
+  // x (rows, cols) as it is and, where asked for, rounded; valid until the next op.
+  ProductRows rows_for(const float* x, int64_t rows, int64_t cols, bool rounds);
   // One panel's outputs of at most kTileRows rows.
-  void multiply_tile(const PackedMatrix& matrix, int64_t panel, const float* x, int64_t rows, float* out,
-                     int worker);
+  void multiply_tile(const PackedMatrix& matrix, int64_t panel, const ProductRows& x, int64_t rows,
+                     float* out, int worker);
 
   // body(row, first, count) over (rows, width) in tiles worth waking a thread for.
   template <class Body>

@@ -6,22 +6,51 @@
 namespace llmservice::cpu {
 namespace {
 
-bool has_avx512() {
+bool runs_anywhere() { return true; }
+
 #if defined(__x86_64__)
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+}
+bool has_avx512() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-#else
-  return false;
-#endif
 }
+bool has_avx512bf16() {
+  return has_avx512() && __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vbmi");
+}
+#else
+bool has_avx2() { return false; }
+bool has_avx512() { return false; }
+bool has_avx512bf16() { return false; }
+#endif
+
+struct Family {
+  const char* name;
+  bool (*runs)();  // on this machine
+  const Kernels& (*kernels)();
+
+  bool is(const std::string& wanted) const {
+    if (wanted == "float32") return kernels().multiply_pairs == nullptr;
+    return wanted == "auto" || wanted == name;
+  }
+};
+
+// Best last.
+constexpr Family kFamilies[] = {{"portable", runs_anywhere, portable_kernels},
+                                {"avx2", has_avx2, avx2_kernels},
+                                {"avx512", has_avx512, avx512_kernels},
+                                {"avx512bf16", has_avx512bf16, avx512bf16_kernels}};
 
 }  // namespace
 
 const Kernels& select_kernels(const char* isa) {
   const std::string name = isa;
-  if (name == "portable") return portable_kernels();
-  if (name == "auto") return has_avx512() ? avx512_kernels() : portable_kernels();
-  if (name == "avx512" && has_avx512()) return avx512_kernels();
+  const Family* found = nullptr;
+  for (const Family& family : kFamilies) {
+    if (family.runs() && family.is(name)) found = &family;
+  }
+  if (found != nullptr) return found->kernels();
   throw EngineError(FailureReason::kInvalidEngineConfig,
                     "This machine cannot run the instruction family '" + name +
                         "': use auto, or portable, which runs everywhere.");
@@ -32,8 +61,10 @@ const Kernels& select_kernels(const char* isa) {
 namespace llmservice {
 
 std::vector<std::string> cpu_isas() {
-  std::vector<std::string> isas = {"portable"};
-  if (cpu::has_avx512()) isas.emplace_back("avx512");
+  std::vector<std::string> isas;
+  for (const cpu::Family& family : cpu::kFamilies) {
+    if (family.runs()) isas.emplace_back(family.name);
+  }
   return isas;
 }
 

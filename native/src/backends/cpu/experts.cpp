@@ -59,12 +59,18 @@ void CpuBackend::route(const RoutingShape& shape, const float* logits, int64_t r
 
 void CpuBackend::multiply_grouped(std::span<const ExpertMatrix> matrices, std::span<const ExpertTile> tiles,
                                   const float* x, float* out) {
+  if (tiles.empty()) return;
   const int64_t panels = static_cast<const PackedMatrix&>(*matrices.front()).panels();
+  const bool rounds = std::ranges::any_of(matrices, [](const auto& each) {
+    return static_cast<const PackedMatrix&>(*each).takes(Activations::kBf16);
+  });
+  const ProductRows input =
+      rows_for(x, tiles.back().first + tiles.back().rows, matrices.front()->cols, rounds);
   pool_.run(static_cast<int64_t>(tiles.size()) * panels, [&](int64_t index, int worker) {
     const ExpertTile& tile = tiles[index / panels];
     const auto& matrix = static_cast<const PackedMatrix&>(*matrices[tile.expert]);
-    multiply_tile(matrix, index % panels, x + tile.first * matrix.cols, tile.rows,
-                  out + tile.first * matrix.rows, worker);
+    multiply_tile(matrix, index % panels, input.from(tile.first), tile.rows, out + tile.first * matrix.rows,
+                  worker);
   });
 }
 

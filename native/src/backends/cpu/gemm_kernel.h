@@ -1,7 +1,8 @@
 // One weight panel (64 outputs) times some rows of activations.
 // total = Σ over K blocks of 128, in order, of (chain of fused multiply-adds within the block) · scale.
-// Few rows: weights go from memory to registers once. Many: each K block is widened once into scratch, which
-// then feeds register blocks. Both are the same chains, so the number of rows never shows in the bits.
+// Few rows: weights go from memory to registers, anew for each pass of L::kDirectRows. Many: each K block is
+// widened once into scratch, which then feeds register blocks. Both are the same chains, so the number of
+// rows never shows in the bits.
 #pragma once
 
 #include "backends/cpu/block_columns.h"
@@ -81,8 +82,11 @@ void multiply_many_rows(const PanelView& panel, const float* x, int64_t x_stride
     const float* scale = block_scales(panel, block);
     for (int first = 0; first < rows; first += kBlockRows) {
       const int count = rows - first < kBlockRows ? rows - first : kBlockRows;
-      product_rows<L, false, 4>({x + first * x_stride + begin, x_stride, 1}, {widened, kPanelRows}, depth,
-                                {partial, kPanelRows}, count);
+      for (int j = 0; j < kPanelRows; j += L::kBlockVectors * L::kCount) {
+        product_rows<L, false, L::kBlockVectors>({x + first * x_stride + begin, x_stride, 1},
+                                                 {widened + j, kPanelRows}, depth, {partial + j, kPanelRows},
+                                                 count);
+      }
       for (int r = 0; r < count; ++r) {
         L sums[4];
         for (int j = 0; j < 4; ++j) sums[j] = L::load(partial + r * kPanelRows + L::kCount * j);
@@ -92,9 +96,9 @@ void multiply_many_rows(const PanelView& panel, const float* x, int64_t x_stride
   }
 }
 
+// At most L::kDirectRows rows.
 template <class L, class W>
-void multiply_weights(const PanelView& panel, const float* x, int64_t x_stride, int rows, float* scratch,
-                      float* total) {
+void multiply_pass(const PanelView& panel, const float* x, int64_t x_stride, int rows, float* total) {
   switch (rows) {
     case 1:
       return multiply_few_rows<L, W, 1>(panel, x, x_stride, total);
@@ -108,8 +112,23 @@ void multiply_weights(const PanelView& panel, const float* x, int64_t x_stride, 
       return multiply_few_rows<L, W, 5>(panel, x, x_stride, total);
     case 6:
       return multiply_few_rows<L, W, 6>(panel, x, x_stride, total);
-    default:
-      return multiply_many_rows<L, W>(panel, x, x_stride, rows, scratch, total);
+  }
+}
+
+// Up to as many passes, widening a panel again in registers costs less than storing what it widens to.
+constexpr int kMaxPasses = 4;
+
+template <class L, class W>
+void multiply_weights(const PanelView& panel, const float* x, int64_t x_stride, int rows, float* scratch,
+                      float* total) {
+  int passes = (rows + L::kDirectRows - 1) / L::kDirectRows;
+  if (passes > kMaxPasses) return multiply_many_rows<L, W>(panel, x, x_stride, rows, scratch, total);
+  for (; passes > 0; --passes) {
+    const int count = (rows + passes - 1) / passes;  // as even as may be
+    multiply_pass<L, W>(panel, x, x_stride, count, total);
+    x += count * x_stride;
+    total += count * kPanelRows;
+    rows -= count;
   }
 }
 

@@ -18,12 +18,23 @@ constexpr int kStateColumns = 64;  // columns of S in one tile of the delta rule
 constexpr int kMaxConvKernel = 8;
 constexpr int kMaxAttentionRows = 64;  // (row, query head) pairs of one attention tile
 
-// Floats of scratch that multiply_panel wants: a widened K block and six rows of partial sums.
+// Floats of scratch that multiply_panel wants: a widened K block and six rows of partial sums. multiply_pairs
+// wants less.
 constexpr int64_t kPanelScratch = (kDepthBlock + 6) * kPanelRows;
 
-// 64 outputs of a packed matrix: weights (depth, 64); scales null, (ceil(depth / 128), 64) or, for all
-// depths, (64). Of four-bit codes, weights are (depth / 8, 64) words of eight columns. `shared` is what
-// groups of columns share: kF4E2M1 (depth / 16, 64) e4m3 scales; block types as packed_blocks.h says.
+// Columns of one output that lie side by side. Pairs are what dot-product instructions take as one lane, and
+// lanes of floats take them apart with a shift; a last odd column has a zero beside it.
+constexpr int64_t columns_together(DType held) {
+  return held == DType::kBF16 || held == DType::kF8E4M3 ? 2 : 1;
+}
+
+// What activations are rounded to before they multiply a panel.
+enum class Activations : uint8_t { kFloat32, kBf16 };
+
+// 64 outputs of a packed matrix: weights (depth, 64), of kBF16 and kF8E4M3 (ceil(depth / 2), 64, 2); scales
+// null, (ceil(depth / 128), 64) or, for all depths, (64). Of four-bit codes, weights are (depth / 8, 64)
+// words of eight columns. `shared` is what groups of columns share: kF4E2M1 (depth / 16, 64) e4m3 scales;
+// block types as packed_blocks.h says.
 struct PanelView {
   const std::byte* weights;
   const float* scales;
@@ -31,6 +42,14 @@ struct PanelView {
   const std::byte* shared;
   int64_t depth;
   DType dtype;
+  Activations activations;
+};
+
+// Rows of activations in BF16 as products of pairs take them: (K blocks, rows, 128), zeros behind the last
+// column, so that a block's rows lie one after the other.
+struct PairRows {
+  const uint16_t* data = nullptr;  // of the first row
+  int64_t block_step = 0;          // from one K block to the next
 };
 
 // Query rows of one segment against one KV head: rows × group pairs (position, query head).
@@ -91,6 +110,12 @@ struct Kernels {
   // total (rows, 64), zero on entry, += x (rows, depth) · panel.
   void (*multiply_panel)(const PanelView&, const float* x, int64_t x_stride, int rows, float* scratch,
                          float* total);
+  // The same of a panel that takes BF16 activations; null where the family has no dot products of pairs.
+  void (*multiply_pairs)(const PanelView&, const PairRows& x, int rows, float* scratch,
+                         float* total) = nullptr;
+  // out (128) = x (count), rounded to BF16, count <= 128; there with multiply_pairs.
+  void (*round_block)(const float* x, int count, uint16_t* out) = nullptr;
+
   void (*rms_norm)(const float* x, const float* weight, float eps, int64_t dim, float* out);
   void (*gated_rms_norm)(const float* x, const float* z, const float* weight, float eps, int64_t dim,
                          float* out);
@@ -113,8 +138,11 @@ struct Kernels {
 };
 
 const Kernels& portable_kernels();
+const Kernels& avx2_kernels();
 const Kernels& avx512_kernels();
-// The table for "auto", "portable" or "avx512"; EngineError if this machine cannot run it.
+const Kernels& avx512bf16_kernels();
+// The best table for "auto" or, of those that do not round activations, for "float32"; or a family's by its
+// name. EngineError if this machine cannot run it.
 const Kernels& select_kernels(const char* isa);
 
 }  // namespace llmservice::cpu

@@ -6,18 +6,42 @@
 namespace llmservice::cpu {
 namespace {
 
-// Multiply-adds below which one thread is done before others have woken.
+// Multiply-adds, or values to round, below which one thread is done before others have woken.
 constexpr int64_t kInlineWork = 65536;
 
 }  // namespace
 
-void CpuBackend::multiply_tile(const PackedMatrix& matrix, int64_t panel, const float* x, int64_t rows,
+ProductRows CpuBackend::rows_for(const float* x, int64_t rows, int64_t cols, bool rounds) {
+  if (!rounds) return {x, cols, {}};
+  const int64_t blocks = (cols + kDepthBlock - 1) / kDepthBlock;
+  auto* const pairs = reinterpret_cast<uint16_t*>(scratch_.shared(blocks * rows * kDepthBlock / 2));
+  const auto round = [&](int64_t i) {
+    const int64_t row = i / blocks;
+    const int64_t begin = i % blocks * kDepthBlock;
+    kernels_.round_block(x + row * cols + begin,
+                         static_cast<int>(std::min<int64_t>(cols - begin, kDepthBlock)),
+                         pairs + begin * rows + row * kDepthBlock);
+  };
+  if (rows * cols <= kInlineWork) {
+    for (int64_t i = 0; i < rows * blocks; ++i) round(i);
+  } else {
+    for_rows(rows * blocks, kDepthBlock, round);
+  }
+  return {x, cols, {pairs, rows * kDepthBlock}};
+}
+
+void CpuBackend::multiply_tile(const PackedMatrix& matrix, int64_t panel, const ProductRows& x, int64_t rows,
                                float* out, int worker) {
   float* total = scratch_.of_worker(worker, kPanelScratch + kTileRows * kPanelRows);
   float* panel_scratch = total + kTileRows * kPanelRows;
   std::fill_n(total, rows * kPanelRows, 0.0f);
   const PlacedPanel placed = matrix.panel(panel);
-  kernels_.multiply_panel(placed.view, x, matrix.cols, static_cast<int>(rows), panel_scratch, total);
+  const auto count = static_cast<int>(rows);
+  if (placed.view.activations == Activations::kBf16) {
+    kernels_.multiply_pairs(placed.view, x.pairs, count, panel_scratch, total);
+  } else {
+    kernels_.multiply_panel(placed.view, x.x, x.cols, count, panel_scratch, total);
+  }
   for (int64_t r = 0; r < rows; ++r) {
     std::copy_n(total + r * kPanelRows, placed.rows, out + r * matrix.rows + placed.first_row);
   }
@@ -25,11 +49,12 @@ void CpuBackend::multiply_tile(const PackedMatrix& matrix, int64_t panel, const 
 
 void CpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* out) {
   const auto& matrix = static_cast<const PackedMatrix&>(w);
+  const ProductRows input = rows_for(x, rows, matrix.cols, matrix.takes(Activations::kBf16));
   const int64_t row_tiles = (rows + kTileRows - 1) / kTileRows;
   const auto multiply = [&](int64_t tile, int worker) {
     const int64_t panel = tile / row_tiles;  // neighbours in time share a panel, which is then in cache
     const int64_t first = tile % row_tiles * kTileRows;
-    multiply_tile(matrix, panel, x + first * matrix.cols, std::min(kTileRows, rows - first),
+    multiply_tile(matrix, panel, input.from(first), std::min(kTileRows, rows - first),
                   out + first * matrix.rows, worker);
   };
   const int64_t tiles = matrix.panels() * row_tiles;
@@ -42,7 +67,7 @@ void CpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* ou
 
 void CpuBackend::gather(const Matrix& table, std::span<const int32_t> ids, float* out) {
   const auto& matrix = static_cast<const PackedMatrix&>(table);
-  // Neighbouring columns of a row lie a panel's width apart: a cache line each.
+  // Neighbouring columns of a row, or pairs of them, lie a panel's width apart: a cache line each.
   constexpr int64_t kLineFloats = 16;
   for_rows(static_cast<int64_t>(ids.size()), matrix.cols * kLineFloats, [&](int64_t i) {
     float* row = out + i * matrix.cols;

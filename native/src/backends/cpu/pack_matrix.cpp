@@ -11,18 +11,27 @@ namespace {
 
 constexpr int64_t kWindowBytes = int64_t{16} << 20;
 
-// Copies `rows` row-major rows of `cols` into panel order, 64 elements apart, converting each element.
-template <class From, class To, class Convert>
+// Copies `rows` row-major rows of `cols` into panel order, kTogether columns of a row side by side,
+// converting each element. A line of each row at a time: rows often lie a power of two apart, where few fit
+// in cache.
+template <int64_t kTogether, class From, class To, class Convert>
 void scatter(const From* from, int64_t rows, int64_t cols, To* to, Convert convert) {
-  for (int64_t k = 0; k < cols; ++k) {
-    for (int64_t r = 0; r < rows; ++r) to[k * kPanelRows + r] = convert(from[r * cols + k]);
+  constexpr int64_t kLine = 64 / sizeof(From);
+  From lines[kPanelRows][kLine];
+  for (int64_t first = 0; first < cols; first += kLine) {
+    const int64_t count = std::min(kLine, cols - first);
+    for (int64_t r = 0; r < rows; ++r) std::copy_n(from + r * cols + first, count, lines[r]);
+    for (int64_t k = 0; k < count; ++k) {
+      To* column = to + element_of<kTogether>(first + k);
+      for (int64_t r = 0; r < rows; ++r) column[r * kTogether] = convert(lines[r][k]);
+    }
   }
 }
 
-template <class Element>
+template <class Element, int64_t kTogether = 1>
 void scatter_as_is(const std::byte* from, int64_t rows, int64_t cols, std::byte* to) {
-  scatter(reinterpret_cast<const Element*>(from), rows, cols, reinterpret_cast<Element*>(to),
-          [](Element x) { return x; });
+  scatter<kTogether>(reinterpret_cast<const Element*>(from), rows, cols, reinterpret_cast<Element*>(to),
+                     [](Element x) { return x; });
 }
 
 // Rows that lie in one panel.
@@ -30,17 +39,21 @@ void pack_band(DType from, DType to, const std::byte* data, int64_t rows, int64_
   const auto* halves = reinterpret_cast<const uint16_t*>(data);
   const auto* floats = reinterpret_cast<const float*>(data);
   if (from == DType::kF4E2M1) return scatter_as_is<uint32_t>(data, rows, cols / 8, out);
+  constexpr int64_t kFp8Together = columns_together(DType::kF8E4M3);
+  constexpr int64_t kBf16Together = columns_together(DType::kBF16);
   if (from == to) {
+    if (from == DType::kF8E4M3) return scatter_as_is<uint8_t, kFp8Together>(data, rows, cols, out);
+    if (from == DType::kBF16) return scatter_as_is<uint16_t, kBf16Together>(data, rows, cols, out);
     if (size_of(from) == 1) return scatter_as_is<uint8_t>(data, rows, cols, out);
     if (size_of(from) == 2) return scatter_as_is<uint16_t>(data, rows, cols, out);
     return scatter_as_is<float>(data, rows, cols, out);
   }
   if (to == DType::kBF16) {  // from F32: F16 is held as it is
-    return scatter(floats, rows, cols, reinterpret_cast<uint16_t*>(out), float_to_bf16);
+    return scatter<kBf16Together>(floats, rows, cols, reinterpret_cast<uint16_t*>(out), float_to_bf16);
   }
   auto* packed = reinterpret_cast<float*>(out);
-  if (from == DType::kBF16) return scatter(halves, rows, cols, packed, bf16_to_float);
-  scatter(halves, rows, cols, packed, f16_to_float);
+  if (from == DType::kBF16) return scatter<1>(halves, rows, cols, packed, bf16_to_float);
+  scatter<1>(halves, rows, cols, packed, f16_to_float);
 }
 
 // The loader has checked its scales; a part whose arrays are too short would read beyond them.
@@ -98,11 +111,13 @@ void pack_window(const MatrixPart& part, const std::byte* window, int64_t rows, 
 }
 
 // Packs a run of parts that are held in one type.
-PackedPanels pack_run(std::span<const MatrixPart> parts, DType held, std::vector<std::byte>& window,
-                      const std::function<void(uint64_t)>& on_bytes, ThreadPool& pool) {
+PackedPanels pack_run(std::span<const MatrixPart> parts, DType held, Activations activations,
+                      std::vector<std::byte>& window, const std::function<void(uint64_t)>& on_bytes,
+                      ThreadPool& pool) {
   int64_t rows = 0;
   for (const MatrixPart& part : parts) rows += part.rows;
-  PackedPanels panels(rows, parts.front().cols, held, parts.front().scaling);
+  PackedPanels panels(rows, parts.front().cols, held, parts.front().scaling,
+                      columns_together(held) == 2 ? activations : Activations::kFloat32);
   int64_t first_row = 0;
   for (const MatrixPart& part : parts) {
     const int64_t row_bytes = bytes_of(part.dtype, part.cols);
@@ -125,6 +140,7 @@ PackedPanels pack_run(std::span<const MatrixPart> parts, DType held, std::vector
 }  // namespace
 
 std::unique_ptr<PackedMatrix> pack_matrix(std::span<const MatrixPart> parts, DType keep,
+                                          Activations activations,
                                           const std::function<void(uint64_t)>& on_bytes, ThreadPool& pool) {
   std::vector<std::byte> window;
   std::vector<PackedPanels> runs;
@@ -134,7 +150,7 @@ std::unique_ptr<PackedMatrix> pack_matrix(std::span<const MatrixPart> parts, DTy
       return held_as(part.dtype, keep) != held || part.scaling != parts.front().scaling;
     });
     const auto count = static_cast<size_t>(end - parts.begin());
-    runs.push_back(pack_run(parts.first(count), held, window, on_bytes, pool));
+    runs.push_back(pack_run(parts.first(count), held, activations, window, on_bytes, pool));
     parts = parts.subspan(count);
   }
   return std::make_unique<PackedMatrix>(std::move(runs));

@@ -24,6 +24,11 @@ PlacedPanel PackedMatrix::panel(int64_t index) const {
   return {run->panel(index), first_row + row, std::min<int64_t>(kPanelRows, run->rows() - row)};
 }
 
+bool PackedMatrix::takes(Activations activations) const {
+  return std::ranges::any_of(runs_,
+                             [&](const PackedPanels& run) { return run.activations() == activations; });
+}
+
 void PackedMatrix::widen_row(int64_t row, float* out) const {
   auto run = runs_.begin();
   for (; row >= run->rows(); ++run) row -= run->rows();

@@ -22,6 +22,8 @@ class PackedMatrix final : public Matrix {
 
   int64_t panels() const { return panels_; }
   PlacedPanel panel(int64_t index) const;
+  // Whether any of the panels takes activations so.
+  bool takes(Activations activations) const;
   // Row `row` (cols) as floats, scales applied.
   void widen_row(int64_t row, float* out) const;
 
@@ -30,8 +32,10 @@ class PackedMatrix final : public Matrix {
   int64_t panels_ = 0;
 };
 
-// Reads the parts through one window of at most 16 MiB and packs them; see Backend::pack.
+// Reads the parts through one window of at most 16 MiB and packs them; see Backend::pack. `activations` are
+// for types whose columns lie in pairs; others take float32.
 std::unique_ptr<PackedMatrix> pack_matrix(std::span<const MatrixPart> parts, DType keep,
+                                          Activations activations,
                                           const std::function<void(uint64_t)>& on_bytes, ThreadPool& pool);
 
 }  // namespace llmservice::cpu

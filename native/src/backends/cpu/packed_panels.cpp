@@ -29,10 +29,10 @@ int64_t shared_panel_bytes(DType held, int64_t cols) {
 
 }  // namespace
 
-PackedPanels::PackedPanels(int64_t rows, int64_t cols, DType held, Scaling scaling)
-    : rows_(rows), cols_(cols), held_(held), scaling_(scaling) {
+PackedPanels::PackedPanels(int64_t rows, int64_t cols, DType held, Scaling scaling, Activations activations)
+    : rows_(rows), cols_(cols), held_(held), scaling_(scaling), activations_(activations) {
   const int64_t padded = panels() * kPanelRows;
-  weights_ = AnonymousMemory(padded * cols * code_bits(held) / 8);
+  weights_ = AnonymousMemory(panels() * panel_bytes());
   if (has_scales(held)) scales_ = AnonymousMemory(padded * scale_blocks() * sizeof(float));
   if (const int64_t bytes = panels() * shared_panel_bytes(held, cols); bytes > 0) {
     shared_ = AnonymousMemory(bytes);
@@ -50,13 +50,19 @@ PanelView PackedPanels::panel(int64_t index) const {
           .scale_step = scaling_ == Scaling::kRow ? 0 : kPanelRows,
           .shared = shared_.bytes() > 0 ? shared(index) : nullptr,
           .depth = cols_,
-          .dtype = held_};
+          .dtype = held_,
+          .activations = activations_};
+}
+
+int64_t PackedPanels::panel_bytes() const {
+  const int64_t together = columns_together(held_);
+  return (cols_ + together - 1) / together * together * kPanelRows * code_bits(held_) / 8;
 }
 
 std::byte* PackedPanels::weight(int64_t row) const {
-  const int64_t panel = row / kPanelRows * kPanelRows * cols_ * code_bits(held_) / 8;
-  const int64_t step = code_bits(held_) == 4 ? sizeof(uint32_t) : code_bits(held_) / 8;
-  return weights_.at(panel + row % kPanelRows * step);
+  const int64_t step =
+      code_bits(held_) == 4 ? sizeof(uint32_t) : columns_together(held_) * code_bits(held_) / 8;
+  return weights_.at(row / kPanelRows * panel_bytes() + row % kPanelRows * step);
 }
 
 float* PackedPanels::scale(int64_t row) const {
@@ -89,8 +95,10 @@ void PackedPanels::widen_row(int64_t row, float* out) const {
       const float code = widen(held_, weights + k / 8 * kPanelRows * sizeof(uint32_t), k % 8);
       out[k] = code * widen(DType::kF8E4M3, groups, k / kGroupColumns * kPanelRows);
     }
+  } else if (columns_together(held_) == 2) {
+    for (int64_t k = 0; k < cols_; ++k) out[k] = widen(held_, weights, element_of<2>(k));
   } else {
-    for (int64_t k = 0; k < cols_; ++k) out[k] = widen(held_, weights, k * kPanelRows);
+    for (int64_t k = 0; k < cols_; ++k) out[k] = widen(held_, weights, element_of<1>(k));
   }
   if (!has_scales(held_)) return;
   const float* scales = scale(row);

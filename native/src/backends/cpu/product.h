@@ -1,5 +1,6 @@
 // The register-blocked product that the matrix, attention and delta-rule kernels share:
 //   c (rows, cols) = a (rows, depth) · b (depth, cols), or c += a · b.
+// b is Dense, or reads as it does.
 // Every element of c is one chain of fused multiply-adds over ascending depth, so its bits depend on nothing
 // but its own row of a and column of b. cols is a multiple of 16.
 #pragma once
@@ -19,12 +20,18 @@ struct Broadcast {
 struct Dense {
   float* data;
   int64_t row_step;
+
+  Dense from_column(int j) const { return {data + j, row_step}; }
+  template <class L>
+  L load(int row, int column) const {
+    return L::load(data + row * row_step + column);
+  }
 };
 
-constexpr int kBlockRows = 6;  // 6 × 4 accumulators, 4 operands and a broadcast fill 32 registers
+constexpr int kBlockRows = 6;  // beside L::kBlockVectors
 
-template <class L, bool kAccumulate, int R, int C>
-void product_block(Broadcast a, Dense b, int depth, Dense c) {
+template <class L, bool kAccumulate, int R, int C, class B>
+void product_block(Broadcast a, B b, int depth, Dense c) {
   L acc[R][C];
   for (int r = 0; r < R; ++r) {
     for (int j = 0; j < C; ++j) {
@@ -33,7 +40,7 @@ void product_block(Broadcast a, Dense b, int depth, Dense c) {
   }
   for (int d = 0; d < depth; ++d) {
     L column[C];
-    for (int j = 0; j < C; ++j) column[j] = L::load(b.data + d * b.row_step + L::kCount * j);
+    for (int j = 0; j < C; ++j) column[j] = b.template load<L>(d, L::kCount * j);
     for (int r = 0; r < R; ++r) {
       const L value = L::set(a.data[r * a.row_step + d * a.depth_step]);
       for (int j = 0; j < C; ++j) acc[r][j] = fma(value, column[j], acc[r][j]);
@@ -44,8 +51,8 @@ void product_block(Broadcast a, Dense b, int depth, Dense c) {
   }
 }
 
-template <class L, bool kAccumulate, int C>
-void product_rows(Broadcast a, Dense b, int depth, Dense c, int rows) {
+template <class L, bool kAccumulate, int C, class B = Dense>
+void product_rows(Broadcast a, B b, int depth, Dense c, int rows) {
   const auto at = [&](int r) { return Broadcast{a.data + r * a.row_step, a.row_step, a.depth_step}; };
   const auto to = [&](int r) { return Dense{c.data + r * c.row_step, c.row_step}; };
   int r = 0;
@@ -66,15 +73,15 @@ void product_rows(Broadcast a, Dense b, int depth, Dense c, int rows) {
   }
 }
 
-template <class L, bool kAccumulate>
-void product(Broadcast a, Dense b, int depth, Dense c, int rows, int cols) {
-  constexpr int kWide = 4 * L::kCount;
+template <class L, bool kAccumulate, class B = Dense>
+void product(Broadcast a, B b, int depth, Dense c, int rows, int cols) {
+  constexpr int kWide = L::kBlockVectors * L::kCount;
   int j = 0;
   for (; j + kWide <= cols; j += kWide) {
-    product_rows<L, kAccumulate, 4>(a, {b.data + j, b.row_step}, depth, {c.data + j, c.row_step}, rows);
+    product_rows<L, kAccumulate, L::kBlockVectors>(a, b.from_column(j), depth, c.from_column(j), rows);
   }
   for (; j < cols; j += L::kCount) {
-    product_rows<L, kAccumulate, 1>(a, {b.data + j, b.row_step}, depth, {c.data + j, c.row_step}, rows);
+    product_rows<L, kAccumulate, 1>(a, b.from_column(j), depth, c.from_column(j), rows);
   }
 }
 

@@ -10,6 +10,8 @@ namespace llmservice::cpu {
 
 struct Avx512Lanes {
   static constexpr int kCount = 16;
+  static constexpr int kBlockVectors = 4;  // 6 × 4 sums, 4 operands and a broadcast fill 32 registers
+  static constexpr int kDirectRows = 6;
   __m512 v;
 
   static __mmask16 first_lanes(int n) { return static_cast<__mmask16>((1u << n) - 1u); }
@@ -18,9 +20,6 @@ struct Avx512Lanes {
   static Avx512Lanes zero() { return {_mm512_setzero_ps()}; }
   static Avx512Lanes load(const float* p) { return {_mm512_loadu_ps(p)}; }
   static Avx512Lanes load(const float* p, int n) { return {_mm512_maskz_loadu_ps(first_lanes(n), p)}; }
-  static Avx512Lanes load_bf16(const uint16_t* p) {
-    return widen_bf16(_mm256_loadu_si256((const __m256i*)p));
-  }
   static Avx512Lanes load_bf16(const uint16_t* p, int n) {
     return widen_bf16(_mm256_maskz_loadu_epi16(first_lanes(n), p));
   }
@@ -34,6 +33,16 @@ struct Avx512Lanes {
       const __m512i bits =
           _mm512_and_si512(_mm512_slli_epi16(wide, 7), _mm512_set1_epi16(static_cast<short>(0xbf80)));
       _mm512_storeu_si512(out + 32 * half, bits);
+    }
+  }
+  // Of a pair in one 16-bit word, a shift by one brings the upper value's fields into place.
+  static void stage_fp8_pairs(const uint8_t* p, Staged* low, Staged* high) {
+    const __m512i mask = _mm512_set1_epi16(static_cast<short>(0xbf80));
+    for (int half = 0; half < 2; ++half) {
+      const __m512i pairs = _mm512_loadu_si512(p + 64 * half);
+      const __m512i lower = _mm512_slli_epi16(pairs, 8);
+      _mm512_storeu_si512(low + 32 * half, _mm512_and_si512(_mm512_srai_epi16(lower, 1), mask));
+      _mm512_storeu_si512(high + 32 * half, _mm512_and_si512(_mm512_srai_epi16(pairs, 1), mask));
     }
   }
   // The first n of 16 e4m3 values, each divided by 256 in the same way.
@@ -55,6 +64,15 @@ struct Avx512Lanes {
   }
   using Words = __m512i;
   static Words load_words(const uint32_t* p) { return _mm512_loadu_si512(p); }
+  static Avx512Lanes widen_low_bf16(Words pairs) {
+    return {_mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16))};
+  }
+  static Avx512Lanes load_pairs(const uint16_t* p) { return {_mm512_loadu_ps(p)}; }
+  static Avx512Lanes first_bf16(Avx512Lanes pairs) { return widen_low_bf16(_mm512_castps_si512(pairs.v)); }
+  static Avx512Lanes second_bf16(Avx512Lanes pairs) {
+    return {_mm512_and_ps(pairs.v, _mm512_castsi512_ps(_mm512_set1_epi32(static_cast<int>(0xffff0000))))};
+  }
+  static Words high_halves(Words pairs) { return _mm512_srli_epi32(pairs, 16); }
   // The permute reads the low four bits of each index only.
   static Avx512Lanes widen_fp4(Words codes) {
     const __m512 values =

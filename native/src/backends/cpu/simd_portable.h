@@ -6,11 +6,14 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 namespace llmservice::cpu {
 
 struct PortableLanes {
   static constexpr int kCount = 16;
+  static constexpr int kBlockVectors = 4;  // of a register block of products, beside six rows
+  static constexpr int kDirectRows = 6;    // up to which products widen weights into registers
   float v[kCount];
 
   static PortableLanes set(float x) {
@@ -26,7 +29,6 @@ struct PortableLanes {
     for (int i = 0; i < n; ++i) r.v[i] = p[i];
     return r;
   }
-  static PortableLanes load_bf16(const uint16_t* p) { return load_bf16(p, kCount); }
   static PortableLanes load_bf16(const uint16_t* p, int n) {
     PortableLanes r = zero();
     for (int i = 0; i < n; ++i) r.v[i] = std::bit_cast<float>(static_cast<uint32_t>(p[i]) << 16);
@@ -37,6 +39,11 @@ struct PortableLanes {
   using Staged = float;
   static void stage_fp8(const uint8_t* p, Staged* out) {
     for (int i = 0; i < 64; ++i) out[i] = from_e4m3(p[i]);
+  }
+  // Likewise of 64 pairs, the first of each to `low`.
+  static void stage_fp8_pairs(const uint8_t* p, Staged* low, Staged* high) {
+    for (int i = 0; i < 64; ++i) low[i] = from_e4m3(p[2 * i]);
+    for (int i = 0; i < 64; ++i) high[i] = from_e4m3(p[2 * i + 1]);
   }
   static PortableLanes load_fp8(const uint8_t* p, int n) {
     PortableLanes r = zero();
@@ -67,6 +74,30 @@ struct PortableLanes {
     Words r;
     for (int i = 0; i < kCount; ++i) r.v[i] = p[i];
     return r;
+  }
+  // The BF16 in the low half of each word, and the words with their high halves there.
+  static PortableLanes widen_low_bf16(const Words& pairs) {
+    PortableLanes r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = std::bit_cast<float>(pairs.v[i] << 16);
+    return r;
+  }
+  // Sixteen pairs of BF16, a pair a lane; and the first or second of each, as a float.
+  static PortableLanes load_pairs(const uint16_t* p) {
+    PortableLanes r;
+    std::memcpy(r.v, p, sizeof r.v);
+    return r;
+  }
+  static PortableLanes first_bf16(PortableLanes pairs) {
+    for (float& lane : pairs.v) lane = std::bit_cast<float>(std::bit_cast<uint32_t>(lane) << 16);
+    return pairs;
+  }
+  static PortableLanes second_bf16(PortableLanes pairs) {
+    for (float& lane : pairs.v) lane = std::bit_cast<float>(std::bit_cast<uint32_t>(lane) & 0xffff0000);
+    return pairs;
+  }
+  static Words high_halves(Words pairs) {
+    for (uint32_t& word : pairs.v) word >>= 16;
+    return pairs;
   }
   static PortableLanes widen_fp4(const Words& codes) {
     constexpr float kValues[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6, -0.0f, -0.5f, -1, -1.5f, -2, -3, -4, -6};
@@ -189,6 +220,5 @@ inline void transpose(PortableLanes (&rows)[16]) {
     }
   }
 }
-inline void prefetch(const void* p) { __builtin_prefetch(p, 0, 2); }
 
 }  // namespace llmservice::cpu

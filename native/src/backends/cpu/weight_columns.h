@@ -35,11 +35,39 @@ class ElementColumns {
 template <class L>
 using Int8Columns = ElementColumns<L, int8_t, L::load_i8>;
 template <class L>
-using Bf16Columns = ElementColumns<L, uint16_t, L::load_bf16>;
-template <class L>
 using F16Columns = ElementColumns<L, uint16_t, L::load_f16>;
 template <class L>
 using F32Columns = ElementColumns<L, float, L::load>;
+
+// BF16 lies in pairs of columns, a word per output with the first one in its low half.
+template <class L>
+class Bf16Columns {
+ public:
+  static constexpr int kColumnBytes = kPanelRows * sizeof(uint16_t);
+  static constexpr int kStep = 2;
+  explicit Bf16Columns(const PanelView& panel) : at_(reinterpret_cast<const uint32_t*>(panel.weights)) {}
+
+  template <int kAhead, int kLocality>
+  void fetch(int64_t) {
+    for (int j = 0; j < 4; ++j) {
+      __builtin_prefetch(at_ + kAhead / 4 + 16 * j, 0, kLocality);
+      pairs_[j] = L::load_words(at_ + L::kCount * j);
+    }
+    at_ += kPanelRows;
+  }
+
+  template <int, int>
+  void next(L (&out)[4]) {
+    for (int j = 0; j < 4; ++j) {
+      out[j] = L::widen_low_bf16(pairs_[j]);
+      pairs_[j] = L::high_halves(pairs_[j]);
+    }
+  }
+
+ private:
+  const uint32_t* at_;
+  typename L::Words pairs_[4];
+};
 
 // FP8 goes by way of a buffer of eight columns in an instruction family's own half-way type. AVX-512 without
 // BF16 widens half precision from memory with one instruction per 16 weights, from registers with two and a
@@ -53,9 +81,10 @@ class Fp8Columns {
 
   template <int kAhead, int kLocality>
   void fetch(int64_t columns) {
-    for (int64_t c = 0; c < columns; ++c, weights_ += kPanelRows) {
+    for (int64_t c = 0; c < columns; c += 2, weights_ += 2 * kPanelRows) {
       __builtin_prefetch(weights_ + kAhead, 0, kLocality);
-      L::stage_fp8(weights_, staged_ + c * kPanelRows);
+      __builtin_prefetch(weights_ + kAhead + kPanelRows, 0, kLocality);
+      L::stage_fp8_pairs(weights_, staged_ + c * kPanelRows, staged_ + (c + 1) * kPanelRows);
     }
     next_ = staged_;
   }

@@ -37,6 +37,7 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
       blockSize: spec.engine.blockSize,
       prefixCaching: spec.engine.prefixCaching,
       dtype: spec.engine.dtype,
+      exactness: spec.engine.exactness,
       kvCacheDtype: spec.engine.kvCacheDtype,
       quantization: spec.engine.quantization,
       speculative: spec.engine.speculative,

@@ -1,0 +1,66 @@
+"""Writes models/NAME/on-cpu.json: what the reference says when it rounds as a CPU with dot products of BF16 does.
+
+Activations that meet a matrix held in bfloat16 or FP8 become bfloat16; keys and values too, which the engine keeps so. All
+else stays in float32: other formats' activations, queries and the weights of attention. Which way a value is rounded depends
+on the last bits of the sums before it, and moves all that follows: sums of products are made in double, and
+teacherForced.inFloat32 has the log-probabilities that the same reference gives with its sums in float32.
+Usage: python generate/on_cpu.py [NAME ...]   (after models.py and gguf_models.py, in the same environment)
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+import gguf_fixtures
+from fixture import Fixture
+from fixtures import FIXTURES
+from held import Held, halved, place_of
+from reference import greedy, teacher_forced
+
+MODELS = Path(__file__).parent.parent / "models"
+IN_PAIRS = {torch.bfloat16, torch.float8_e4m3fn}
+
+
+def attend(module, query: Tensor, key: Tensor, value: Tensor, *arguments, **options):
+    """Keys come here as the cache would hold them: normalized and rotated."""
+    return sdpa_attention_forward(module, query, halved(key), halved(value), *arguments, **options)
+
+
+def generate(fixture: Fixture) -> None:
+    folder = MODELS / fixture.name
+    golden = json.loads((folder / "golden.json").read_text())
+    held = Held.of(fixture)
+    held.model.set_attn_implementation("halved_kv")
+    rounds = {place_of(p): bool(held.types_beside(n) & IN_PAIRS) for n, p in held.matrices().items()}
+    exact = functional.linear
+
+    def in_double(place: int, x: Tensor, weight: Tensor) -> Tensor:
+        return exact((halved(x) if rounds[place] else x).double(), weight.double()).float()
+
+    def in_float(place: int, x: Tensor, weight: Tensor) -> Tensor:
+        return exact(halved(x) if rounds[place] else x, weight)
+
+    ids = golden["teacherForced"]["ids"]
+    with held.multiplied(in_double):
+        greedily = [greedy(held.model, run["prompt"]) for run in golden["greedy"]]
+        forced = teacher_forced(held.model, ids)
+    with held.multiplied(in_float):
+        in_floats = teacher_forced(held.model, ids)["logprobs"]
+    said = {"greedy": greedily, "teacherForced": {**forced, "inFloat32": in_floats}}
+    (folder / "on-cpu.json").write_text(json.dumps(said, separators=(",", ":")) + "\n")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    AttentionInterface.register("halved_kv", attend)
+    AttentionMaskInterface.register("halved_kv", sdpa_mask)
+    for fixture in [*FIXTURES, *(fixture for fixture, _, _ in gguf_fixtures.FIXTURES.values())]:
+        if len(sys.argv) == 1 or fixture.name in sys.argv[1:]:
+            generate(fixture)
