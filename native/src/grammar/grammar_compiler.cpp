@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "grammar/compiled_bytes.h"
 #include "grammar/tool_calls.h"
@@ -75,8 +74,11 @@ xgrammar::TokenizerInfo tokenizer_info(const Vocabulary& vocabulary) {
 
 // XGrammar's messages begin with the time and its own source line: [12:00:00] FILE:LINE: why.
 std::string without_place(const std::string& message) {
-  static const std::regex place(R"(^\[[0-9:]+\] \S+:[0-9]+: )");
-  return std::regex_replace(message, place, "");
+  if (!message.starts_with('[')) return message;
+  const size_t time_end = message.find_first_not_of("0123456789:", 1);
+  if (time_end == std::string::npos || message.compare(time_end, 2, "] ") != 0) return message;
+  const size_t line_end = message.find(": ", time_end);
+  return line_end == std::string::npos ? message : message.substr(line_end + 2);
 }
 
 // Characters of strings with a length: XGrammar leaves control characters in, which JSON does not have.
