@@ -18,9 +18,8 @@ export function formOf(body: object, within: string | null = null): [name: strin
   return Object.entries(body).flatMap(([name, value]: [string, unknown]) => {
     const path = within === null ? name : `${within}[${name}]`;
     if (value === null || value === undefined) return [];
-    return typeof value === 'object'
-      ? formOf(value, path)
-      : [[path, String(value as string | number | boolean)]];
+    if (typeof value === 'object') return formOf(value, path);
+    return [[path, typeof value === 'string' ? value : JSON.stringify(value)]];
   });
 }
 
