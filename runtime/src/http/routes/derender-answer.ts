@@ -65,7 +65,7 @@ function withLogprobs(request: ApiRequest): ApiRequest {
 
 interface AnsweredPrompt {
   readonly source: PromptSource;
-  /** Null: they tell nothing that the answer needs. */
+  /** Null: they say nothing that the answer needs. */
   readonly ids: readonly number[] | null;
   readonly inReasoning: boolean;
   readonly callsInReasoning: boolean;
