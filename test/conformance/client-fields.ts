@@ -20,6 +20,8 @@ const declarations = {
     file: 'messages/messages.d.ts',
     name: 'MessageCreateParamsBase',
   },
+  files: { client: 'openai', file: 'files.d.ts', name: 'FileCreateParams' },
+  batches: { client: 'openai', file: 'batches.d.ts', name: 'BatchCreateParams' },
 } as const;
 
 export type ClientKind = keyof typeof declarations;

@@ -2,15 +2,20 @@
 // refused as README.md has it.
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { routeTable } from '../../runtime/src/http/api/route-table.js';
+import { smallBatches } from '../../runtime/src/http/batches/batch-service.fixture.js';
 import { output } from '../../runtime/src/http/scripted-engine.fixture.js';
 import { ScriptedServer } from '../../runtime/src/http/scripted-server.fixture.js';
 import { refusesAt, wordsRows } from './conformance-page.js';
 import { minimal, sampleOf } from './samples.js';
+import { BodySender } from './send-body.js';
 
 let server: ScriptedServer;
+let sender: BodySender;
 beforeAll(async () => {
-  server = await ScriptedServer.start({ tools: true });
+  const batches = smallBatches({ isServing: () => false });
+  server = await ScriptedServer.start({ tools: true, batches });
+  sender = new BodySender(server);
+  await sender.upload();
   server.script = () => [{ ...output([]), embedding: Float32Array.of(3, 4), finish: 'stop' }];
 });
 afterAll(() => server.stop());
@@ -20,7 +25,7 @@ const rows = wordsRows();
 test.each(rows.map((row) => [row.kind, row.place, row] as const))('%s: %s', async (kind, place, row) => {
   const without = { ...minimal[kind], ...sampleOf(kind, place.split('.', 1).join())?.beside };
   for (const word of row.words) {
-    const response = await server.post(routeTable[kind].path, { ...without, ...row.body(word) });
+    const response = await sender.send(kind, { ...without, ...row.body(word) });
     const { error } = (await response.json()) as { error?: { message: string } | null };
     expect([200, 400]).toContain(response.status);
     const isRefused = refusesAt(place, error?.message ?? '');

@@ -4,8 +4,10 @@ import { VERSION as anthropicVersion } from '@anthropic-ai/sdk/version';
 import { VERSION } from 'openai/version';
 import { honouredOn } from '../../runtime/src/request/validate/body-schemas.js';
 import { validateBody } from '../../runtime/src/request/validate/validate-body.js';
+import { requireUpload, uploadFields } from '../../runtime/src/request/fields/upload-fields.js';
 import { ClientTypes, type ClientKind, type ClientWords } from './client-fields.js';
 import { minimal } from './samples.js';
+import { formOf } from './send-body.js';
 
 export interface ConformanceRow {
   readonly kind: ClientKind;
@@ -21,7 +23,9 @@ export function conformanceRows(): ConformanceRow[] {
     fields.map((field) => ({
       kind,
       field,
-      verdict: Object.hasOwn(honouredOn[kind], field) ? 'honoured' : 'refused',
+      verdict: Object.hasOwn(kind === 'files' ? uploadFields : honouredOn[kind], field)
+        ? 'honoured'
+        : 'refused',
     })),
   );
 }
@@ -38,16 +42,29 @@ export const wordsRows = (): WordsRow[] =>
 
 function isRefused({ kind, place, body }: ClientWords, word: string): boolean {
   try {
-    validateBody(kind, { ...minimal[kind], ...body(word) });
+    check(kind, { ...minimal[kind], ...body(word) });
     return false;
   } catch (error) {
     return refusesAt(place, (error as Error).message);
   }
 }
 
-/** Whether a message of violations has one of the place, or of what it is in. */
+/** @throws ApiError */
+function check(kind: ClientKind, body: object): void {
+  if (kind !== 'files') {
+    validateBody(kind, body);
+    return;
+  }
+  const { file, ...fields } = Object.fromEntries(formOf(body));
+  requireUpload(new Map(Object.entries(fields)), file !== undefined);
+}
+
+/** Whether a message of violations has one of the place, or of what it is in; forms write members in brackets. */
 export const refusesAt = (place: string, message: string): boolean =>
-  message.split('; ').some((each) => `${place}.`.startsWith(`${each.split(' ', 1).join()}.`));
+  message
+    .replaceAll(/\[(\w+)\]/g, '.$1')
+    .split('; ')
+    .some((each) => `${place}.`.startsWith(`${each.split(' ', 1).join()}.`));
 
 const listed = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
 

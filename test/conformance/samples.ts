@@ -2,6 +2,7 @@
 // answer is `Hi é!` and whose chat template ends in `!` where the model is not to think. A route's own comes before all routes'.
 
 import type { ClientKind } from './client-fields.js';
+import { uploads } from './send-body.js';
 
 interface Sample {
   readonly value: unknown;
@@ -27,15 +28,20 @@ export const samples: Readonly<Record<string, Sample>> = {
   background: { value: true },
   best_of: { value: 2 },
   cache_control: { value: { type: 'ephemeral' } },
+  completion_window: { value: '24h' },
   conversation: { value: storedConversationId },
   dimensions: { value: 1 },
   echo: { value: true },
   encoding_format: { value: 'base64' },
+  endpoint: { value: '/v1/completions' },
+  expires_after: { value: { anchor: 'created_at', seconds: 3600 } },
+  file: { value: '{"a": 1}' },
   frequency_penalty: { value: 0.5 },
   function_call: { value: { name: 'weather' } },
   functions: { value: [{ name: 'weather' }] },
   image: { value: { context_compression: 'enabled' } },
   include: { value: ['reasoning.encrypted_content'] },
+  input_file_id: { value: uploads.other },
   'responses.input': { value: 'other' },
   input: { value: ['x', 'y'] },
   instructions: { value: 'Be brief.' },
@@ -47,6 +53,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   max_tokens: { value: 3 },
   max_tool_calls: { value: 3 },
   messages: { value: [{ role: 'user', content: 'other' }] },
+  'batches.metadata': { value: { team: 'a' } },
   'messages.metadata': { value: { user_id: 'a' } },
   metadata: { value: { team: 'a' } },
   modalities: { value: ['audio'] },
@@ -58,6 +65,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     value: false,
     beside: { tools: [flatTool], tool_choice: 'required' },
   },
+  output_expires_after: { value: { anchor: 'created_at', seconds: 3600 } },
   parallel_tool_calls: { value: false, beside: { tools: [tool], tool_choice: 'required' } },
   prediction: { value: { type: 'content', content: 'Hi' } },
   presence_penalty: { value: 0.5 },
@@ -66,6 +74,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   prompt_cache_key: { value: 'a' },
   prompt_cache_options: { value: { mode: 'explicit', ttl: '12h' } },
   prompt_cache_retention: { value: '24h' },
+  purpose: { value: 'batch' },
   reasoning: { value: { effort: 'none' } },
   reasoning_effort: { value: 'none' },
   response_format: { value: { type: 'json_object' } },
@@ -102,8 +111,10 @@ export const sampleOf = (kind: ClientKind, field: string): Sample | undefined =>
 
 /** They ask for what happens in any case, and no answer repeats them. */
 const servedAnyway: readonly string[] = [
+  'completion_window',
   'prompt_cache_options',
   'prompt_cache_retention',
+  'purpose',
   'service_tier',
   'store',
   'truncation',
@@ -130,4 +141,6 @@ export const minimal: Readonly<Record<ClientKind, object>> = {
   embeddings: { input: 'x' },
   responses: { input: 'x' },
   messages: { messages: [{ role: 'user', content: 'x' }], max_tokens: 5 },
+  files: { purpose: 'batch', file: '{}' },
+  batches: { input_file_id: uploads.one, endpoint: '/v1/chat/completions', completion_window: '24h' },
 };

@@ -3,6 +3,7 @@
 
 import { isAnthropicPath, isInferencePath } from '@llmservice/crds';
 import { bodyKinds, bodySchemas, honouredOn } from '../../request/validate/body-schemas.js';
+import { uploadFields } from '../../request/fields/upload-fields.js';
 import type { JsonSchema, RouteKind } from '../../request/body/field-table.js';
 import { answerSchemas, sharedSchemas, type AnswerName } from './answer-schemas.js';
 import { mountedRoutes, type MountedRoute } from './route-table.js';
@@ -129,12 +130,9 @@ const upload: JsonSchema = {
     'multipart/form-data': {
       schema: {
         type: 'object',
-        required: ['purpose', 'file'],
+        required: Object.keys(uploadFields),
         additionalProperties: false,
-        properties: {
-          purpose: { const: 'batch' },
-          file: { type: 'string', format: 'binary', description: 'JSON lines, each a request' },
-        },
+        properties: uploadFields,
       },
     },
   },

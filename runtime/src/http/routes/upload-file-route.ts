@@ -3,6 +3,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
 import { invalidRequest, violationAt } from '../../request/body/violation.js';
+import { requireUpload } from '../../request/fields/upload-fields.js';
 import { recordOf } from '../access/request-record.js';
 import { boundaryOf, MultipartReader } from '../batches/multipart-reader.js';
 import { fileBody } from '../batches/stored-file.js';
@@ -71,7 +72,7 @@ async function readForm(
       }
     reader.end();
     held.arrived();
-    requireFields(fields, hasFile);
+    requireUpload(fields, hasFile);
     return filename;
   } finally {
     held.release();
@@ -106,15 +107,4 @@ function addTo(fields: Map<string, string>, name: string, bytes: Buffer): void {
   const text = (fields.get(name) ?? '') + bytes.toString();
   if (text.length > maxFieldBytes) throw invalidRequest([violationAt(name, 'is too long')]);
   fields.set(name, text);
-}
-
-/** @throws ApiError invalid_request */
-function requireFields(fields: ReadonlyMap<string, string>, hasFile: boolean): void {
-  const violations = [...fields.keys()]
-    .filter((name) => name !== 'purpose')
-    .map((name) => violationAt(name, 'is not supported: files are kept for as long as the server is set to'));
-  if (fields.get('purpose') !== 'batch')
-    violations.push(violationAt('purpose', 'must be batch: files are for batches here'));
-  if (!hasFile) violations.push(violationAt('file', 'is missing'));
-  if (violations.length > 0) throw invalidRequest(violations);
 }
