@@ -3,44 +3,8 @@
 
 import { anthropicErrorTypes, replicaErrors } from '@llmservice/crds';
 import type { JsonSchema } from '../../request/body/field-table.js';
-
-const text = { type: 'string' };
-const whole = { type: 'integer', minimum: 0 };
-const boolean = { type: 'boolean' };
-const members = { type: 'object' };
-const anyOrNull = (type: string): JsonSchema => ({ type: [type, 'null'] });
-const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
-const only = (value: string | boolean): JsonSchema => ({ const: value });
-const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
-
-/** Every member is required unless it is named as optional. */
-function object(members: Readonly<Record<string, JsonSchema>>, optional: readonly string[] = []): JsonSchema {
-  const required = Object.keys(members).filter((name) => !optional.includes(name));
-  return { type: 'object', required, properties: members };
-}
-
-/** Of a list that clients go through. */
-const page = (entry: JsonSchema): JsonSchema =>
-  object({
-    object: only('list'),
-    data: list(entry),
-    first_id: anyOrNull('string'),
-    last_id: anyOrNull('string'),
-    has_more: boolean,
-  });
-const file = object({
-  id: text,
-  object: only('file'),
-  bytes: whole,
-  created_at: whole,
-  expires_at: whole,
-  filename: text,
-  purpose: { enum: ['batch', 'batch_output'] },
-  status: only('processed'),
-});
-const batchStatuses = 'validating in_progress finalizing cancelling completed failed expired cancelled'.split(
-  ' ',
-);
+import { anyOrNull, boolean, list, members, object, only, ref, text, whole } from './schema-parts.js';
+import { storedAnswerSchemas } from './stored-answer-schemas.js';
 
 const finish = { enum: ['stop', 'length', 'tool_calls', 'repetition', 'abort', 'error', null] };
 const stopReason = { type: ['string', 'integer', 'null'] };
@@ -190,11 +154,6 @@ const schemas = {
   RenderedPrompts: list(ref('RenderedPrompt')),
   Response: response,
   ResponseEvent: object({ type: text, sequence_number: whole }),
-  DeletedResponse: object({ id: text, object: only('response'), deleted: only(true) }),
-  ResponseItem: object({ id: text, type: text }),
-  ResponseItems: page(ref('ResponseItem')),
-  Conversation: object({ id: text, object: only('conversation'), created_at: whole, metadata: members }),
-  DeletedConversation: object({ id: text, object: only('conversation.deleted'), deleted: only(true) }),
   Message: anthropicMessage,
   MessageEvent: object({ type: text }),
   TokenCount: object({ input_tokens: whole }),
@@ -211,28 +170,6 @@ const schemas = {
     ),
     usage: object({ prompt_tokens: whole, total_tokens: whole }),
   }),
-  File: file,
-  Files: page(ref('File')),
-  DeletedFile: object({ id: text, object: only('file'), deleted: only(true) }),
-  FileContent: text,
-  Batch: object({
-    id: text,
-    object: only('batch'),
-    endpoint: text,
-    model: text,
-    errors: anyOrNull('object'),
-    input_file_id: text,
-    completion_window: text,
-    status: { enum: batchStatuses },
-    output_file_id: anyOrNull('string'),
-    error_file_id: anyOrNull('string'),
-    created_at: whole,
-    expires_at: whole,
-    request_counts: object({ total: whole, completed: whole, failed: whole }),
-    usage: members,
-    metadata: anyOrNull('object'),
-  }),
-  Batches: page(ref('Batch')),
   Models: object({
     object: only('list'),
     data: list(object(model)),
@@ -266,6 +203,7 @@ const schemas = {
   }),
   Prompt: object({ prompt: text }),
   WarmedUp: object({ model: text, seconds: { type: 'number' }, usage: ref('Usage') }),
+  ...storedAnswerSchemas,
 } satisfies Record<string, JsonSchema>;
 
 export type AnswerName = keyof typeof schemas;
