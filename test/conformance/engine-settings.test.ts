@@ -29,6 +29,7 @@ const values: Readonly<Record<string, string>> = {
   ENABLE_PREFIX_CACHING: 'false',
   KV_CACHE_DTYPE: 'fp8_e4m3',
   DTYPE: 'bfloat16',
+  EXACTNESS: 'float32',
   QUANTIZATION: 'fp8',
   SPECULATIVE_METHOD: 'mtp',
   NUM_SPECULATIVE_TOKENS: '4',
@@ -59,8 +60,12 @@ const reasons: Readonly<Record<string, string>> = {
 const beside = (name: string): { name: string; value: string }[] =>
   name === 'SPECULATIVE_URI' ? [{ name: 'SPECULATIVE_METHOD', value: 'mtp' }] : [];
 
+/** For CPUs alone. */
+const ofCpus = ['EXACTNESS'];
+
 const planWith = (env: { name: string; value: string }[]) => {
-  const accelerator = { resourceName: 'nvidia.com/gpu', devices: 2 };
+  const resourceName = env.some(({ name }) => ofCpus.includes(name)) ? 'none' : 'nvidia.com/gpu';
+  const accelerator = { resourceName, devices: 2 };
   return planEngineConfig(wantedService({ model: { uri: 's3://bucket/folder/' }, accelerator, env }));
 };
 
