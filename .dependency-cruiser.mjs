@@ -49,8 +49,9 @@ const folders = {
     api: [], // the table of routes and what describes it
     access: ['api'], // who is let in, how many at once, and the record of each request
     bodies: ['access'], // bodies as they come: bounded, held, parsed
-    'stored-responses': [], // responses that clients come back for
-    batches: [], // files of requests, and what answers them
+    objects: [], // small objects in memory or in a bucket
+    'stored-responses': ['objects'], // responses that clients come back for
+    batches: ['objects'], // files of requests, and what answers them
     replica: ['access', 'bodies', 'stored-responses', 'batches'], // what this replica serves and does, and what routes share
     generation: ['replica'], // one generation or embedding, from prompt to end
     protocols: ['api', 'stored-responses', 'generation'], // answers as clients of OpenAI and Anthropic read them

@@ -2,9 +2,9 @@
 
 import type { ResolvedConfig } from './config/resolve-config.js';
 import { BatchService } from './http/batches/batch-service.js';
-import { MemoryObjectStore } from './http/batches/memory-object-store.js';
-import type { ObjectStore } from './http/batches/object-store.js';
-import { S3ObjectStore } from './http/batches/s3-object-store.js';
+import { MemoryObjectStore } from './http/objects/memory-object-store.js';
+import type { ObjectStore } from './http/objects/object-store.js';
+import { S3ObjectStore } from './http/objects/s3-object-store.js';
 import type { SendRow } from './http/batches/send-row.js';
 import type { Lifecycle } from './http/replica/lifecycle.js';
 import type { Logger } from './log/logger.js';
@@ -15,6 +15,8 @@ import { makeS3Client } from './weights/s3-client.js';
 
 /** Of a request to S3. */
 const maxAttempts = 3;
+/** With its retries: objects have some megabytes at most. */
+const deadlineMs = 20_000;
 
 /** Null: none are asked for. */
 export function makeBatches(
@@ -48,5 +50,7 @@ function makeObjects(config: ResolvedConfig): ObjectStore {
   if (place === null) return new MemoryObjectStore();
   // Keys of other services may have the same ids.
   const prefix = service === null ? place.prefix : `${place.prefix}${service}/`;
-  return new S3ObjectStore({ ...place, prefix }, makeS3Client(s3SettingsOf(config), maxAttempts));
+  const outOfReach = 'files and batches are out of reach: send the request again';
+  const client = makeS3Client(s3SettingsOf(config), maxAttempts);
+  return new S3ObjectStore({ ...place, prefix, deadlineMs, outOfReach }, client);
 }

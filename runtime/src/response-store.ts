@@ -1,9 +1,9 @@
 // The store of responses of one replica, where its settings ask for one, and the sweeps that hold it to its limits.
 
 import type { ResolvedConfig } from './config/resolve-config.js';
-import { S3ObjectStore } from './http/batches/s3-object-store.js';
+import { S3ObjectStore } from './http/objects/s3-object-store.js';
 import { MemoryResponseStore } from './http/stored-responses/memory-response-store.js';
-import { S3ResponseStore } from './http/stored-responses/s3-response-store.js';
+import { outOfReach, S3ResponseStore } from './http/stored-responses/s3-response-store.js';
 import { StoredResponses } from './http/stored-responses/stored-responses.js';
 import type { Logger } from './log/logger.js';
 import { s3SettingsOf } from './s3-settings.js';
@@ -14,6 +14,8 @@ const memorySweepMs = 1_000;
 const s3SweepMs = 600_000;
 /** Of a request to S3: what is not stored at once is not stored at all. */
 const maxAttempts = 3;
+/** With its retries: answers wait until they are stored. */
+const deadlineMs = 5_000;
 
 interface StoreOfReplica {
   readonly responses: StoredResponses;
@@ -37,10 +39,11 @@ export function makeResponseStore(config: ResolvedConfig, logger: Logger): Store
   }
   // Keys of other services may have the same ids.
   const prefix = service === null ? place.prefix : `${place.prefix}${service}/`;
-  const client = makeS3Client(s3SettingsOf(config), maxAttempts);
-  const objects = new S3ObjectStore({ ...place, prefix }, client);
-  const hasConditions = (): Promise<boolean> => objects.hasConditions();
-  const store = new S3ResponseStore({ ...place, prefix, limits, hasConditions, clock: Date.now }, client);
+  const objects = new S3ObjectStore(
+    { ...place, prefix, deadlineMs, contentType: 'application/json', outOfReach },
+    makeS3Client(s3SettingsOf(config), maxAttempts),
+  );
+  const store = new S3ResponseStore(objects, limits, Date.now);
   let isSweeping = false;
   const sweep = (): void => {
     if (isSweeping) return;

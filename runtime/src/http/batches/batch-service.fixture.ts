@@ -1,8 +1,8 @@
 // Files and batches in memory, for a scripted server.
 
 import { BatchService, type BatchServiceOptions } from './batch-service.js';
-import { MemoryObjectStore } from './memory-object-store.js';
-import type { ObjectStore } from './object-store.js';
+import { MemoryObjectStore } from '../objects/memory-object-store.js';
+import type { ObjectStore } from '../objects/object-store.js';
 
 export type MadeBatches = (made: Pick<BatchServiceOptions, 'isServing' | 'send' | 'logger'>) => BatchService;
 

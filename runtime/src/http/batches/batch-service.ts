@@ -3,7 +3,7 @@
 import type { Logger } from '../../log/logger.js';
 import type { BatchEvents } from './batch-run.js';
 import { BatchRunner } from './batch-runner.js';
-import type { ObjectStore } from './object-store.js';
+import type { ObjectStore } from '../objects/object-store.js';
 import type { SendRow } from './send-row.js';
 import { Slots } from './slots.js';
 import { StoredBatches } from './stored-batches.js';

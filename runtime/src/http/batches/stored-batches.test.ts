@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { become, type Batch } from './batch.js';
-import { MemoryObjectStore } from './memory-object-store.js';
+import { MemoryObjectStore } from '../objects/memory-object-store.js';
 import { placeOf, StoredBatches } from './stored-batches.js';
 
 let now: number;

@@ -4,7 +4,7 @@
 import { ApiError } from '../../request/body/api-error.js';
 import { untilWritten } from '../until-written.js';
 import { claim, completionWindowMs, isOver, noUsage, type Batch, type Lease } from './batch.js';
-import { asJson, jsonOf, type ObjectStore } from './object-store.js';
+import { asJson, jsonOf, type ObjectStore } from '../objects/object-store.js';
 import { batchPrefix, filePrefix, folderOf, isId, timedId } from './stored-ids.js';
 
 /** Of one owner, not over. */

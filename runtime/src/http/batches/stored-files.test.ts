@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { MemoryObjectStore } from './memory-object-store.js';
+import { MemoryObjectStore } from '../objects/memory-object-store.js';
 import { bytesOf, fileBody, type StoredFile } from './stored-file.js';
 import { partBytes, StoredFiles } from './stored-files.js';
 import { sweep } from './sweep.js';

@@ -3,7 +3,7 @@
 
 import { ApiError } from '../../request/body/api-error.js';
 import { FileRoom } from './file-room.js';
-import { asJson, jsonOf, type ObjectStore } from './object-store.js';
+import { asJson, jsonOf, type ObjectStore } from '../objects/object-store.js';
 import type { ContentPart, StoredFile } from './stored-file.js';
 import { filePrefix, folderOf, isId, timedId } from './stored-ids.js';
 

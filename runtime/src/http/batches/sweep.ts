@@ -2,7 +2,7 @@
 // take, since parts of output are stored before their file is.
 
 import { completionWindowMs } from './batch.js';
-import type { ObjectStore } from './object-store.js';
+import type { ObjectStore } from '../objects/object-store.js';
 import type { StoredFiles } from './stored-files.js';
 
 /** Number of deleted objects. @throws ApiError server_busy */

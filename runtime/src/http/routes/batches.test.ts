@@ -6,7 +6,7 @@ import { request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { bearer, keys } from '../access/keyed-server.fixture.js';
 import { smallBatches } from '../batches/batch-service.fixture.js';
-import { MemoryObjectStore } from '../batches/memory-object-store.js';
+import { MemoryObjectStore } from '../objects/memory-object-store.js';
 import { endless, output, says } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 

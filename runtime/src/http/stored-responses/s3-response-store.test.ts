@@ -8,7 +8,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../request/body/api-error.js';
-import { S3ResponseStore, type S3StoreOptions } from './s3-response-store.js';
+import { S3ObjectStore } from '../objects/s3-object-store.js';
+import { outOfReach, S3ResponseStore } from './s3-response-store.js';
 import type { StoreLimits } from './store-ledger.js';
 import { asker, storedConversation, storedResponse } from './stored-response.fixture.js';
 import { StoredConversations } from './stored-conversations.js';
@@ -51,7 +52,7 @@ class Bucket {
       const object = this.objects.get(command.input.Key!);
       if (object === undefined) throw Object.assign(new Error('no such key'), { name: 'NoSuchKey' });
       const { text, at, etag: ETag } = object;
-      const Body = { transformToString: () => Promise.resolve(text) };
+      const Body = { transformToByteArray: () => Promise.resolve(Buffer.from(text)) };
       return { Body, ETag, ContentLength: text.length, LastModified: new Date(at) };
     }
     if (command instanceof ListObjectsV2Command) {
@@ -74,15 +75,11 @@ let bucket: Bucket;
 let store: S3ResponseStore;
 beforeEach(() => {
   bucket = new Bucket();
-  store = new S3ResponseStore(options(), bucket);
+  store = storeOf(objects());
 });
-const options = (): S3StoreOptions => ({
-  bucket: 'responses',
-  prefix: 'chat/',
-  limits,
-  hasConditions: () => Promise.resolve(true),
-  clock: () => bucket.now,
-});
+const objects = (deadlineMs = 5_000): S3ObjectStore =>
+  new S3ObjectStore({ bucket: 'responses', prefix: 'chat/', deadlineMs, outOfReach }, bucket);
+const storeOf = (of: S3ObjectStore): S3ResponseStore => new S3ResponseStore(of, limits, () => bucket.now);
 
 const idOf = (number: number): string => `resp_${number.toString(16).padStart(32, '0')}`;
 const has = async (owner: string, number: number): Promise<boolean> =>
@@ -149,7 +146,7 @@ test('what is too old is not there to delete', async () => {
 
 test('an S3 that does not answer holds up nobody for long', async () => {
   bucket.isSilent = true;
-  store = new S3ResponseStore({ ...options(), deadlineMs: 20 }, bucket);
+  store = storeOf(objects(20));
   for (const asked of [store.get(asker('a'), idOf(1)), store.put('a', storedResponse(idOf(1)))])
     await expect(asked).rejects.toMatchObject({ code: 'server_busy' });
 });
@@ -170,8 +167,9 @@ test('while S3 is away, the error says what to do, and not what S3 said', async 
 
 test('whether S3 holds writes to their conditions is asked until it is known', async () => {
   const answers = [Promise.reject(ApiError.of('server_busy', 'away')), Promise.resolve(false)];
-  const asked = { ...options(), hasConditions: () => answers.shift() ?? Promise.resolve(true) };
-  store = new S3ResponseStore(asked, bucket);
+  const asked = objects();
+  asked.hasConditions = () => answers.shift() ?? Promise.resolve(true);
+  store = storeOf(asked);
   await expect(store.hasConditions()).rejects.toMatchObject({ code: 'server_busy' });
   expect([await store.hasConditions(), await store.hasConditions()]).toEqual([false, false]);
   await expect(new StoredConversations(store, () => 0).create('a', [], {})).rejects.toMatchObject({
@@ -190,10 +188,7 @@ describe('a conversation', () => {
   beforeEach(() => store.put('a', storedConversation(id)));
 
   test('has all that pods add at the same time', async () => {
-    const pods = Array.from(
-      { length: 6 },
-      () => new StoredConversations(new S3ResponseStore(options(), bucket), () => 0),
-    );
+    const pods = Array.from({ length: 6 }, () => new StoredConversations(storeOf(objects()), () => 0));
     await Promise.all(pods.map((pod, index) => pod.add(asker('a'), id, [said(`of pod ${String(index)}`)])));
     const texts = await textsIn();
     for (const index of pods.keys())

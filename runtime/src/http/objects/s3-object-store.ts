@@ -4,25 +4,29 @@
 import {
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
+  type HeadObjectCommandOutput,
   ListObjectsV2Command,
   PutObjectCommand,
   type PutObjectCommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { ApiError } from '../../request/body/api-error.js';
-import type { Before, ListedObject, ObjectStore, StoredObject } from './object-store.js';
+import type { Before, ListedObject, ObjectHead, ObjectStore, StoredObject } from './object-store.js';
 
 export interface S3ObjectsOptions {
   readonly bucket: string;
   /** Empty, or ending in a slash. Nothing else is stored under it. */
   readonly prefix: string;
   /** Of one request to S3 with its retries, in milliseconds. */
-  readonly deadlineMs?: number;
+  readonly deadlineMs: number;
+  /** Of every object; S3's own where it is left out. */
+  readonly contentType?: string;
+  /** The error where S3 is out of reach: S3's own words may name what clients are not to know. */
+  readonly outOfReach: string;
 }
-
-/** Objects have some megabytes at most. */
-const defaultDeadlineMs = 20_000;
 
 export class S3ObjectStore implements ObjectStore {
   readonly isShared = true;
@@ -32,31 +36,55 @@ export class S3ObjectStore implements ObjectStore {
     private readonly client: Pick<S3Client, 'send'>,
   ) {}
 
-  async get(key: string): Promise<StoredObject | null> {
+  async head(key: string): Promise<ObjectHead | null> {
     try {
-      const { Body, ETag = '' } = await this.client.send(new GetObjectCommand(this.#at(key)), this.#soon());
-      if (Body === undefined) return null;
-      return { body: Buffer.from(await Body.transformToByteArray()), etag: ETag };
+      return headOf(await this.client.send(new HeadObjectCommand(this.#at(key)), this.#soon()));
     } catch (error) {
-      if (isNamed(error, 'NoSuchKey', 'NotFound')) return null;
-      throw outOfReach(error);
+      if (isMissing(error)) return null;
+      throw this.#outOfReach(error);
+    }
+  }
+
+  async get(
+    key: string,
+    isWanted: (head: ObjectHead) => boolean = (): boolean => true,
+  ): Promise<StoredObject | null> {
+    try {
+      const got = await this.client.send(new GetObjectCommand(this.#at(key)), this.#soon());
+      const { Body, ETag = '' } = got;
+      if (Body === undefined) return null;
+      try {
+        if (!isWanted(headOf(got))) return null;
+        return { body: Buffer.from(await Body.transformToByteArray()), etag: ETag };
+      } finally {
+        // What is not read would keep its connection.
+        if (Body instanceof Readable) Body.destroy();
+      }
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw this.#outOfReach(error);
     }
   }
 
   async put(key: string, body: Buffer, before: Before): Promise<string | null> {
-    const command = new PutObjectCommand({ ...this.#at(key), Body: body, ...conditionOf(before) });
+    const command = new PutObjectCommand({
+      ...this.#at(key),
+      Body: body,
+      ...(this.options.contentType === undefined ? {} : { ContentType: this.options.contentType }),
+      ...conditionOf(before),
+    });
     try {
       const { ETag = '' } = await this.client.send(command, this.#soon());
       return ETag;
     } catch (error) {
       // NoSuchKey: what was to be replaced is deleted. ConditionalRequestConflict: another write came first.
       if (isNamed(error, 'PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey')) return null;
-      throw outOfReach(error);
+      throw this.#outOfReach(error);
     }
   }
 
   async delete(key: string): Promise<void> {
-    await reached(this.client.send(new DeleteObjectCommand(this.#at(key)), this.#soon()));
+    await this.#reached(this.client.send(new DeleteObjectCommand(this.#at(key)), this.#soon()));
   }
 
   async list(prefix: string): Promise<readonly ListedObject[]> {
@@ -69,7 +97,7 @@ export class S3ObjectStore implements ObjectStore {
         Prefix: root + prefix,
         ...(from === undefined ? {} : { ContinuationToken: from }),
       };
-      const page = await reached(this.client.send(new ListObjectsV2Command(asked), this.#soon()));
+      const page = await this.#reached(this.client.send(new ListObjectsV2Command(asked), this.#soon()));
       for (const { Key = '', Size: bytes = 0, LastModified } of page.Contents ?? [])
         objects.push({ key: Key.slice(root.length), bytes, storedAtMs: LastModified?.getTime() ?? 0 });
       from = page.NextContinuationToken;
@@ -94,7 +122,20 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   #soon(): { readonly abortSignal: AbortSignal } {
-    return { abortSignal: AbortSignal.timeout(this.options.deadlineMs ?? defaultDeadlineMs) };
+    return { abortSignal: AbortSignal.timeout(this.options.deadlineMs) };
+  }
+
+  async #reached<T>(asked: Promise<T>): Promise<T> {
+    try {
+      return await asked;
+    } catch (error) {
+      throw this.#outOfReach(error);
+    }
+  }
+
+  #outOfReach(error: unknown): ApiError {
+    if (error instanceof ApiError) return error;
+    return ApiError.of('server_busy', this.options.outOfReach, { retryAfterSeconds: 1 });
   }
 }
 
@@ -105,18 +146,11 @@ function conditionOf(before: Before): Pick<PutObjectCommandInput, 'IfMatch' | 'I
 
 const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
   error instanceof Error && names.includes(error.name);
+const isMissing = (error: unknown): boolean => isNamed(error, 'NoSuchKey', 'NotFound');
 
-async function reached<T>(asked: Promise<T>): Promise<T> {
-  try {
-    return await asked;
-  } catch (error) {
-    throw outOfReach(error);
-  }
-}
-
-/** Without S3's own words, which may name what clients are not to know. */
-function outOfReach(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  const message = 'files and batches are out of reach: send the request again';
-  return ApiError.of('server_busy', message, { retryAfterSeconds: 1 });
+function headOf({
+  ContentLength: bytes = 0,
+  LastModified,
+}: Pick<HeadObjectCommandOutput, 'ContentLength' | 'LastModified'>): ObjectHead {
+  return { bytes, storedAtMs: LastModified?.getTime() ?? 0 };
 }

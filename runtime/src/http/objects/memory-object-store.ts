@@ -1,6 +1,6 @@
 // Objects in the memory of this process: no other finds them, and they end with it.
 
-import type { Before, ListedObject, ObjectStore, StoredObject } from './object-store.js';
+import type { Before, ListedObject, ObjectHead, ObjectStore, StoredObject } from './object-store.js';
 
 interface Entry extends StoredObject {
   readonly storedAtMs: number;
@@ -14,8 +14,17 @@ export class MemoryObjectStore implements ObjectStore {
   /** @param clock Unix time in milliseconds */
   constructor(private readonly clock: () => number = Date.now) {}
 
-  get(key: string): Promise<StoredObject | null> {
-    return Promise.resolve(this.#entries.get(key) ?? null);
+  head(key: string): Promise<ObjectHead | null> {
+    const entry = this.#entries.get(key);
+    return Promise.resolve(entry === undefined ? null : headOf(entry));
+  }
+
+  get(
+    key: string,
+    isWanted: (head: ObjectHead) => boolean = (): boolean => true,
+  ): Promise<StoredObject | null> {
+    const entry = this.#entries.get(key);
+    return Promise.resolve(entry !== undefined && isWanted(headOf(entry)) ? entry : null);
   }
 
   put(key: string, body: Buffer, before: Before): Promise<string | null> {
@@ -42,7 +51,9 @@ export class MemoryObjectStore implements ObjectStore {
   list(prefix: string): Promise<readonly ListedObject[]> {
     const listed = [...this.#entries]
       .filter(([key]) => key.startsWith(prefix))
-      .map(([key, { body, storedAtMs }]) => ({ key, bytes: body.length, storedAtMs }));
+      .map(([key, entry]) => ({ key, ...headOf(entry) }));
     return Promise.resolve(listed.sort((a, b) => (a.key < b.key ? -1 : 1)));
   }
 }
+
+const headOf = ({ body, storedAtMs }: Entry): ObjectHead => ({ bytes: body.length, storedAtMs });

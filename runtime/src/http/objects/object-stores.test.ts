@@ -3,6 +3,7 @@
 import {
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   type S3Client,
@@ -29,10 +30,12 @@ class Bucket {
       this.objects.delete(command.input.Key!);
       return {};
     }
-    if (command instanceof GetObjectCommand) {
+    if (command instanceof GetObjectCommand || command instanceof HeadObjectCommand) {
       const object = this.objects.get(command.input.Key!);
       if (object === undefined) throw named('NoSuchKey');
-      return { Body: { transformToByteArray: () => Promise.resolve(object.body) }, ETag: object.etag };
+      const { body, etag: ETag } = object;
+      const Body = { transformToByteArray: () => Promise.resolve(body) };
+      return { Body, ETag, ContentLength: body.length, LastModified: new Date(7) };
     }
     if (command instanceof ListObjectsV2Command) {
       const { Prefix = '', ContinuationToken = '0' } = command.input;
@@ -64,13 +67,28 @@ class Bucket {
 
 const named = (name: string): Error => Object.assign(new Error(name), { name });
 const inBucket = (bucket = new Bucket()): ObjectStore =>
-  new S3ObjectStore({ bucket: 'b', prefix: 'svc/' }, bucket);
+  new S3ObjectStore({ bucket: 'b', prefix: 'svc/', deadlineMs: 20_000, outOfReach: 'away' }, bucket);
 const body = (text: string): Buffer => Buffer.from(text);
 
 describe.each<[string, () => ObjectStore]>([
   ['in memory', () => new MemoryObjectStore(() => 7)],
   ['in a bucket', () => inBucket()],
 ])('%s', (_, make) => {
+  test('an object is judged by its size and age before it is read', async () => {
+    const store = make();
+    await store.put('a', body('123'), 'nothing');
+    const head = { bytes: 3, storedAtMs: 7 };
+    expect([await store.head('a'), await store.head('b')]).toEqual([head, null]);
+    const asked: unknown[] = [];
+    const judged = (isWanted: boolean) =>
+      store.get('a', (found) => {
+        asked.push(found);
+        return isWanted;
+      });
+    expect([await judged(false), (await judged(true))?.body.toString()]).toEqual([null, '123']);
+    expect(asked).toEqual([head, head]);
+  });
+
   test('objects are there until they are deleted, and are listed by key', async () => {
     const store = make();
     expect(await store.get('a/1')).toBeNull();
@@ -126,6 +144,7 @@ test('everything lies under the prefix, and an error says nothing of where', asy
   expect([...bucket.objects.keys()]).toEqual(['svc/a']);
   bucket.isAway = true;
   for (const asked of [
+    () => store.head('a'),
     () => store.get('a'),
     () => store.put('a', body('1'), 'anything'),
     () => store.delete('a'),

@@ -7,11 +7,14 @@ export interface StoredObject {
   readonly etag: string;
 }
 
-export interface ListedObject {
-  readonly key: string;
+export interface ObjectHead {
   readonly bytes: number;
   /** Unix time in milliseconds. */
   readonly storedAtMs: number;
+}
+
+export interface ListedObject extends ObjectHead {
+  readonly key: string;
 }
 
 /** What may be at the key: nothing, the object of this ETag, or whatever there is. */
@@ -22,12 +25,14 @@ export interface ObjectStore {
   /** Whether other processes find what this one stores. */
   readonly isShared: boolean;
   /** Null: there is none. */
-  get(key: string): Promise<StoredObject | null>;
+  head(key: string): Promise<ObjectHead | null>;
+  /** @param isWanted judges it before it is read; null: there is none, or it is not wanted */
+  get(key: string, isWanted?: (head: ObjectHead) => boolean): Promise<StoredObject | null>;
   /** The new object's ETag; null: something else was there before, and is there still. */
   put(key: string, body: Buffer, before: Before): Promise<string | null>;
   /** Of one that is not there too. */
   delete(key: string): Promise<void>;
-  /** False: writes are not held to their conditions, so that two pods could run one batch. */
+  /** False: writes are not held to their conditions, so that of two at once one is lost. */
   hasConditions(): Promise<boolean>;
   /** By key. */
   list(prefix: string): Promise<readonly ListedObject[]>;
