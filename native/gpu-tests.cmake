@@ -20,6 +20,9 @@ function(add_gpu_tests SUFFIX LIBRARY)
     if(COMPILE AND NAME MATCHES "^emulat") # of the emulator itself, and of what it alone does
       continue()
     endif()
+    if(NOT COMPILE AND QUICK AND NAME MATCHES "engine|ranks") # whole engines, thread by thread
+      continue()
+    endif()
     # Where lanes make no difference but to kernels, which have tests of their own, one width is enough.
     if(SUFFIX STREQUAL 64 AND NAME MATCHES "^(emulated_.*(engine|ranks)|warmup_engine|sampled_engine|engine_bench)_test$")
       continue()

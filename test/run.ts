@@ -1,6 +1,8 @@
 // Runs every step of `make test`, streams what it prints, counts tests and closes with one line: `N passed, N failed`.
 // A check counts as one test. `--only check|native|unit|golden|integration|e2e` runs a part. Steps run in order, but those
 // that may stand back, or mostly wait themselves, run alongside one that mostly waits, and are reported when they have ended.
+// TEST_DEADLINE (seconds since 1970), which CI sets, is when the machine is taken away: what would not end by then is skipped,
+// and counted and named as that.
 
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -20,9 +22,12 @@ interface Step {
   readonly group: 'build' | 'check' | 'native' | 'unit' | 'golden' | 'integration' | 'e2e';
   readonly name: string;
   readonly command: string;
-  /** The group that it runs alongside where that runs too: one such step after the other, at the lowest priority. */
+  /** The group that it runs alongside where that runs too: one such step after the other, at the lowest priority (but
+   * integration tests, which have limits of time). */
   readonly beside?: Step['group'];
-  /** That it waits for none of those, and has the priority of the group. */
+  /** What it takes on a slow machine: with less left it is skipped. */
+  readonly minutes?: number;
+  /** That it waits for none of those. */
   readonly atOnce?: boolean;
   /** Reads the counts of a test runner from its report; without it the step is one test. */
   readonly report?: { readonly file: string; readonly count: (report: never) => Count };
@@ -30,7 +35,7 @@ interface Step {
 
 const reports = '.build/reports';
 
-interface JestChoice extends Pick<Step, 'beside' | 'atOnce'> {
+interface JestChoice extends Pick<Step, 'beside' | 'atOnce' | 'minutes'> {
   readonly name?: string;
   readonly options?: string;
 }
@@ -84,12 +89,17 @@ const firstLines = (message: string): string =>
     .replaceAll(/\s+/g, ' ')
     .slice(0, 400);
 
+const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
+/** Parts that run by themselves are whole; where everything runs, native tests and kernels are a subset (CONTRIBUTING.md). */
+const isWhole = only !== undefined;
+const quick = isWhole ? '' : 'QUICK=1 ';
+
 /** @param part of native/test/run.sh */
 const nativeTests = (name: string, part: string, beside: Step['group']): Step => ({
   group: 'native',
   name: `${name}, sanitized`,
   beside,
-  command: `native/test/run.sh ${reports}/native-${part}.json ${part}`,
+  command: `${quick}native/test/run.sh ${reports}/native-${part}.json ${part}`,
   report: {
     file: `${reports}/native-${part}.json`,
     count: (r: { tests: number; failures: number; disabled: number; skipped: number; failed: string[] }) => ({
@@ -104,7 +114,8 @@ const nativeTests = (name: string, part: string, beside: Step['group']): Step =>
 const cores = availableParallelism();
 
 /** Integration tests that wait most: for leases, for API servers that are away, for pods. On processors they take little. */
-const waiting = 'integration/operator-(outages|rollout|namespaces)';
+const waiting =
+  'integration/operator-(failures|fallback|hpa|lifecycle|load|namespaces|outages|rollback|rollout|scaling)';
 
 const steps: readonly Step[] = [
   { group: 'build', name: 'type check and build', command: 'npm run build' },
@@ -138,11 +149,17 @@ const steps: readonly Step[] = [
   { group: 'check', name: 'known vulnerabilities', command: 'test/supply-chain/audit.sh' },
   {
     group: 'check',
-    name: 'kernels for every GPU',
-    command: 'npx tsx test/gpu/check.ts',
+    name: isWhole ? 'kernels for every GPU' : 'kernels for a GPU of each vendor',
+    command: `npx tsx test/gpu/check.ts${isWhole ? '' : ' --quick'}`,
+    beside: 'integration',
+    atOnce: true,
+  },
+  {
+    group: 'native',
+    name: 'sanitized build',
+    command: `${quick}native/test/build.sh`,
     beside: 'integration',
   },
-  { group: 'native', name: 'sanitized build', command: 'native/test/build.sh', beside: 'integration' },
   nativeTests('native tests on the emulated GPU', 'gpu', 'integration'),
   // Those with ranks not beside the integration tests, which measure what ranks leave in shared memory.
   nativeTests('native tests', 'others', 'e2e'),
@@ -155,18 +172,44 @@ const steps: readonly Step[] = [
     atOnce: true,
   }),
   jest('integration', 1, { options: `--testPathPatterns '^(?!.*${waiting})'` }),
-  jest('e2e', 1),
+  jest('e2e', 1, { minutes: 17 }),
 ];
 
-function run(command: string, output: 'inherit' | number = 'inherit'): Promise<number> {
+const secondsLeft = (): number => {
+  const deadline = process.env['TEST_DEADLINE'];
+  return deadline === undefined ? Infinity : Math.floor(Number(deadline) - Date.now() / 1000);
+};
+
+interface RunChoice {
+  readonly output?: 'inherit' | number;
+  readonly niceness?: number;
+  /** After which it is ended. */
+  readonly seconds?: number;
+}
+
+function run(
+  command: string,
+  { output = 'inherit', niceness = 0, seconds }: RunChoice = {},
+): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn('bash', ['-c', `set -o pipefail; ${command}`], { stdio: ['ignore', output, output] });
+    const limit = seconds === undefined ? [] : ['timeout', '--kill-after', '10', String(seconds)];
+    const shell = ['-n', String(niceness), ...limit, 'bash', '-c', `set -o pipefail; ${command}`];
+    const child = spawn('nice', shell, { stdio: ['ignore', output, output] });
     child.on('close', (code) => resolve(code ?? 1));
   });
 }
 
 /** What a check exits with that cannot be made here and says why: the convention of automake's test harness. */
 const skippedCode = 77;
+
+/** What timeout(1) exits with when it ends a program. */
+const outOfTimeCode = 124;
+const outOfTime: Count = {
+  passed: 0,
+  failed: 0,
+  skipped: 1,
+  failures: ['skipped, and none of it counted: no time left on this machine'],
+};
 
 /** Counts of a step; a runner that failed without saying which test is one failure. */
 function countOf(step: Step, exitCode: number): Count {
@@ -184,7 +227,6 @@ function countOf(step: Step, exitCode: number): Count {
   }
 }
 
-const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
 const chosen = steps.filter((step) => only === undefined || step.group === only || step.group === 'build');
 const isBeside = ({ beside }: Step): boolean => chosen.some(({ group }) => group === beside);
 rmSync(reports, { recursive: true, force: true });
@@ -195,11 +237,12 @@ const total = { passed: 0, failed: 0, skipped: 0 };
 const lines: string[] = [];
 const startedAt = Date.now();
 
-/** Resolves with whether the step passed. */
-async function take(step: Step, runs: Promise<number>): Promise<boolean> {
+/** Resolves with whether the step passed, or was skipped since no time is left for it. */
+async function take(step: Step, start: () => Promise<number>): Promise<boolean> {
   const stepStartedAt = Date.now();
-  const exitCode = await runs;
-  const count = countOf(step, exitCode);
+  const hasTime = secondsLeft() > 60 * (step.minutes ?? 0);
+  const exitCode = hasTime ? await start() : outOfTimeCode;
+  const count = exitCode === outOfTimeCode ? outOfTime : countOf(step, exitCode);
   total.passed += count.passed;
   total.failed += count.failed;
   total.skipped += count.skipped;
@@ -209,7 +252,7 @@ async function take(step: Step, runs: Promise<number>): Promise<boolean> {
   );
   console.log(lines.at(-1));
   lines.push(...(count.failures ?? []).map((failure) => `         ${failure.replaceAll('\n', ' ')}`));
-  return exitCode === 0;
+  return exitCode === 0 || exitCode === outOfTimeCode;
 }
 
 async function runBeside(besides: readonly Step[]): Promise<void> {
@@ -217,7 +260,19 @@ async function runBeside(besides: readonly Step[]): Promise<void> {
     console.log(`\n== beside it: ${step.name}: ${step.command}`);
     const log = `${reports}/${step.name.replaceAll(/\W+/g, '-')}.log`;
     const file = openSync(log, 'w');
-    await take(step, run(step.atOnce === true ? step.command : `nice -n 19 ${step.command}`, file));
+    await take(step, async () => {
+      const niceness = step.group === 'integration' ? 0 : 19;
+      const seconds = secondsLeft();
+      const exitCode = await run(step.command, {
+        output: file,
+        niceness,
+        ...(Number.isFinite(seconds) && { seconds }),
+      });
+      // What had failed by then stays a failure.
+      const hasFailed = /^(FAIL |failed: )/m.test(readFileSync(log, 'utf8'));
+      if (secondsLeft() > 0) return exitCode;
+      return hasFailed ? 1 : outOfTimeCode;
+    });
     closeSync(file);
     console.log(readFileSync(log, 'utf8'));
   }
@@ -231,7 +286,7 @@ for (const [index, step] of inOrder.entries()) {
     runBeside(besides.filter(({ atOnce }) => atOnce !== true)),
     ...besides.filter(({ atOnce }) => atOnce === true).map((each) => runBeside([each])),
   ]);
-  const passed = await take(step, run(step.command));
+  const passed = await take(step, () => run(step.command));
   await runsBeside;
   if (step.group === 'build' && !passed) break;
 }

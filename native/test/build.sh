@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the native tests under the address and undefined-behaviour sanitizers, and those of ranks under the thread
-# sanitizer too.
+# sanitizer too. QUICK=1 takes a third of the time: without the undefined-behaviour sanitizer, and of the emulated GPU
+# kernels alone, on warps of 32 lanes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -9,10 +10,14 @@ build() {
   local folder=$1 sanitizers=$2
   shift 2
   mkdir -p "$folder"
-  cmake -S native -B "$folder" -G Ninja -DBUILD_TESTS=ON -DSANITIZE="$sanitizers" >"$folder.log" 2>&1 ||
+  cmake -S native -B "$folder" -G Ninja -DBUILD_TESTS=ON -DSANITIZE="$sanitizers" -DQUICK="${QUICK:-0}" >"$folder.log" 2>&1 ||
     { cat "$folder.log" >&2; exit 1; }
   ninja -C "$folder" -j "$(nproc)" "$@"
 }
 
-build .build/native-tests address,undefined
+if [[ ${QUICK:-} ]]; then
+  build .build/native-quick-tests address
+else
+  build .build/native-tests address,undefined
+fi
 build .build/native-thread-tests thread parallel_group_test engine_ranks_test ops_thread_pool_test

@@ -1,6 +1,8 @@
 // Quantized tensors that do not fit together: each is refused by name before a matrix is read.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "failures.h"
 #include "model/matrix_part.h"
 #include "tiny_checkpoint.h"

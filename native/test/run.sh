@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs native tests as build.sh builds them, and writes counts and the names of what failed to one report:
-# native/test/run.sh REPORT.json gpu|others. `gpu` are those on an emulated GPU but those of ranks, `others` all others.
+# [QUICK=1] native/test/run.sh REPORT.json gpu|others. `gpu` are those on an emulated GPU but those of ranks, `others` all others.
 # Exit status 1 if any test failed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -14,7 +14,9 @@ rm -rf "$reports" && mkdir -p "$reports"
 
 # Tests for GPU kernels are there twice, on warps of 32 and of 64 lanes; first, since the longest are among them. Two at a
 # time: most of a test is one thread that prepares or compares. What hangs is ended, and has no report then.
-printf '%s\n' .build/native-tests/gpu_*_test_{64,32} .build/native-{tests,thread-tests}/*_test |
+shopt -s nullglob
+built=.build/native-${QUICK:+quick-}tests
+printf '%s\n' "$built"/gpu_*_test_{64,32} "$built"/*_test .build/native-thread-tests/*_test |
   grep "$matching" '/gpu_(?!.*ranks)' | xargs -P 2 -I TEST sh -c \
   'timeout --kill-after 5 1800 "$1" --gtest_brief=1 \
     --gtest_output="json:$2/$(basename "$(dirname "$1")")-$(basename "$1").json" || { echo "failed: $1" && exit 1; }' \

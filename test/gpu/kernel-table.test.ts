@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { kernelCode } from './kernel-code.fixture.js';
 import { wavesOf } from './kernel-code.js';
-import { renderTable, shortName } from './kernel-table.js';
+import { renderTable, rowsOf, shortName } from './kernel-table.js';
 
 test.each([
   ['gpu::mma(float*, unsigned int const*)', 'mma'],
@@ -71,4 +71,10 @@ test('rows by name and in the order of targets, with matrix instructions and not
     '| `b` | sm_80 | 128 | 4 | 0 | 0 | 0 | 0 | 2 LDSM.16.M88.4 |',
     '| `b` | gfx942 | 64 v + 64 a, 40 s | 4 | 0 | 0 | 0 | 0 | 4 v_mfma_f32_16x16x16_bf16, 16 v_mfma_f32_16x16x32_fp8_fp8 |',
   ]);
+  expect(rowsOf(table, ['sm_80'])).toBe(
+    table
+      .split('\n')
+      .filter((line) => !line.includes('| gfx942 |'))
+      .join('\n'),
+  );
 });

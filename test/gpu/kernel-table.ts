@@ -75,3 +75,12 @@ local memory are scalar registers, held in lanes of vector ones. Compiled by ${t
 
 ${sections.join('\n')}`;
 }
+
+/** The page with the rows of these targets alone. */
+export function rowsOf(table: string, targets: readonly string[]): string {
+  const isKept = (line: string): boolean => {
+    const target = /^\| `[^`]*` \| (\w+) \|/.exec(line)?.[1];
+    return target === undefined || targets.includes(target);
+  };
+  return table.split('\n').filter(isKept).join('\n');
+}

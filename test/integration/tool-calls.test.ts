@@ -123,13 +123,18 @@ const engine = { maxModelLen: 2048 };
 const replicas = {} as Record<(typeof kinds)[number], ReplicaProcess>;
 
 beforeAll(async () => {
+  // One after the other: a dozen that start at once on two processors take longer than each may.
+  const serve = async (options: Parameters<typeof ReplicaProcess.start>[0]): Promise<ReplicaProcess> => {
+    const replica = await ReplicaProcess.start(options);
+    await replica.ready();
+    return replica;
+  };
   const start = async (
     name: string,
     words: string,
     markers: Markers | null,
     env: NodeJS.ProcessEnv = {},
-  ): Promise<ReplicaProcess> =>
-    ReplicaProcess.start({ uri: checkpoint(join(folder, name), words, markers), env, engine });
+  ): Promise<ReplicaProcess> => serve({ uri: checkpoint(join(folder, name), words, markers), env, engine });
   replicas.json = await start('json', words.json, qwen);
   replicas.xml = await start('xml', words.xml, qwen);
   replicas.glm = await start('glm', words.glm, qwen);
@@ -143,9 +148,8 @@ beforeAll(async () => {
   replicas.fences = await start('fences', words.fences, null);
   replicas.spelled = await start('spelled', words.json, null);
   replicas.named = await start('named', '', qwen, { TOOL_CALL_PARSER: 'qwen3_xml' });
-  replicas.described = await ReplicaProcess.start({ uri: demoCheckpoint, engine });
-  await Promise.all(Object.values(replicas).map((each) => each.ready()));
-});
+  replicas.described = await serve({ uri: demoCheckpoint, engine });
+}, 300_000);
 afterAll(async () => {
   await Promise.all(Object.values(replicas).map((each) => each.stop()));
   rmSync(folder, { recursive: true });
