@@ -41,13 +41,14 @@ const versionIn = (file: string, pattern: RegExp): string => {
   return version;
 };
 
+const xgrammar = versionIn('native/xgrammar/provide.sh', /^version=(.*)$/m);
+
 /** What the native addon has compiled in. */
 const compiledIn: readonly Shipped[] = [
-  {
-    name: 'XGrammar',
-    version: versionIn('native/xgrammar/provide.sh', /^version=(.*)$/m),
-    licence: 'Apache-2.0',
-  },
+  { name: 'XGrammar', version: xgrammar, licence: 'Apache-2.0' },
+  // Headers in its package.
+  { name: 'DLPack', version: `of XGrammar ${xgrammar}`, licence: 'Apache-2.0' },
+  { name: 'PicoJSON', version: `of XGrammar ${xgrammar}`, licence: 'BSD-2-Clause' },
   { name: 'JSON for Modern C++', version: 'of the build machine', licence: 'MIT' },
 ];
 

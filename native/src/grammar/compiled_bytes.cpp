@@ -18,7 +18,6 @@ namespace {
 using xgrammar::AdaptiveTokenMask;
 using xgrammar::CompactFSM;
 using xgrammar::DynamicBitset;
-using xgrammar::Grammar;
 using xgrammar::ParserState;
 
 class Writer {
@@ -80,14 +79,14 @@ void check(bool sound) {
 }
 
 // All but the automata of single rules, which are views of one.
-std::string rules_of(const Grammar& grammar) {
-  auto rules = std::make_shared<Grammar::Impl>(*grammar.ImplPtr());
+std::string rules_of(const xgrammar::Grammar& grammar) {
+  auto rules = std::make_shared<xgrammar::Grammar::Impl>(*grammar.ImplPtr());
   rules->per_rule_fsms.clear();
   rules->optimized = false;
-  return xgrammar::AutoSerializeJSON(Grammar(rules));
+  return xgrammar::AutoSerializeJSON(xgrammar::Grammar(rules));
 }
 
-void write_views(Writer& to, const Grammar& grammar) {
+void write_views(Writer& to, const xgrammar::Grammar& grammar) {
   to.value(static_cast<uint64_t>(grammar->per_rule_fsms.size()));
   for (const auto& view : grammar->per_rule_fsms) {
     if (!view || view->GetFsm().GetFsm().ImplPtr() != grammar->complete_fsm.ImplPtr())
@@ -99,7 +98,7 @@ void write_views(Writer& to, const Grammar& grammar) {
   }
 }
 
-void read_views(Reader& from, Grammar& grammar) {
+void read_views(Reader& from, xgrammar::Grammar& grammar) {
   const int states = grammar->complete_fsm.NumStates();
   const auto is_state = [states](int state) { return state >= 0 && state < states; };
   const auto count = from.value<uint64_t>();
@@ -117,8 +116,8 @@ void read_views(Reader& from, Grammar& grammar) {
   grammar->optimized = true;
 }
 
-Grammar read_grammar(Reader& from) {
-  Grammar grammar{xgrammar::NullObj{}};
+xgrammar::Grammar read_grammar(Reader& from) {
+  xgrammar::Grammar grammar{xgrammar::NullObj{}};
   if (const auto error = xgrammar::AutoDeserializeJSON(&grammar, std::string(from.text())))
     throw std::runtime_error(std::visit([](const auto& each) { return std::string(each.what()); }, *error));
   check(!grammar.IsNull() && !grammar->complete_fsm.IsNull());

@@ -7,7 +7,7 @@
 namespace llmservice {
 namespace {
 
-constexpr std::chrono::milliseconds kBetweenLooks{100};
+constexpr std::chrono::milliseconds kBetweenChecks{100};
 
 }  // namespace
 
@@ -23,9 +23,9 @@ RankWatch::RankWatch(GroupState& state, int32_t rank, int32_t ranks, std::chrono
     : state_(state),
       rank_(rank),
       ranks_(ranks),
-      silent_looks_(static_cast<int32_t>(silence / kBetweenLooks)),
+      silent_looks_(static_cast<int32_t>(silence / kBetweenChecks)),
       thread_([this] { run(); }) {
-  while (started_.load() == 0) shared_wait(started_, 0, kBetweenLooks);
+  while (started_.load() == 0) shared_wait(started_, 0, kBetweenChecks);
 }
 
 RankWatch::~RankWatch() {
@@ -53,7 +53,7 @@ void RankWatch::run() {
       const std::scoped_lock lock(marking_);
       if (word_ != nullptr) std::atomic_ref(*word_).store(1);
     }
-    shared_wait(stopping_, 0, kBetweenLooks);
+    shared_wait(stopping_, 0, kBetweenChecks);
   }
   pthread_mutex_unlock(&self.alive);
 }
