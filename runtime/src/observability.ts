@@ -44,7 +44,9 @@ export class Observability {
     this.observers = [
       accessLog(logger),
       (request) => metrics.requestEnded(request),
-      (request) => this.recentErrors.add(request),
+      (request) => {
+        if (request.errorCode !== null) this.recentErrors.add(request, request.errorCode);
+      },
       ...(requestLog === null ? [] : [(request: EndedRequest) => requestLog.add(requestLogLine(request))]),
       ...(this.tracesAreWanted ? [(request: EndedRequest) => this.traces?.add(request)] : []),
     ];

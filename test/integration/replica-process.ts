@@ -92,11 +92,11 @@ export class ReplicaProcess {
   }
 
   /** Resolves with the exit code. */
-  async exited(): Promise<number | null> {
+  async exited(timeoutMs = 60_000): Promise<number | null> {
     await eventually(
       'the replica to exit',
       () => this.child.exitCode !== null || this.child.signalCode !== null,
-      60_000,
+      timeoutMs,
     );
     return this.child.exitCode;
   }

@@ -12,6 +12,7 @@ import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
 
 import { answerClientErrors } from '../../runtime/src/http/server/client-errors.js';
+import { OpenAnswers } from '../../runtime/src/http/server/open-answers.js';
 import { Authority, type Certificate } from '../builders/certificates.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 
@@ -126,7 +127,7 @@ test('with client-ca.crt only its clients are answered, but for health and metri
 
 test('a client that never ends its handshake is closed, and holds up no end', async () => {
   const server = createServer({ ...authority.issue('server'), handshakeTimeout: 100 });
-  answerClientErrors(server);
+  answerClientErrors(server, new OpenAnswers(server));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const silent = connect((server.address() as AddressInfo).port, '127.0.0.1').resume();
   await once(silent, 'close');

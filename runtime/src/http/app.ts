@@ -2,7 +2,7 @@
 
 import express, { type Express, type RequestHandler } from 'express';
 import { openApiRoute, rootRoute } from './routes/about-routes.js';
-import { authenticate, refuseEarly } from './access/access.js';
+import { authenticate, refuseEarly, requireSingleHeaders } from './access/access.js';
 import { answerRoute } from './routes/answer-route.js';
 import { chatShape } from './protocols/chat-shape.js';
 import { chunkProtocol } from './protocols/chunk-protocol.js';
@@ -24,7 +24,6 @@ import {
   listItemsRoute,
   updateConversationRoute,
 } from './routes/conversation-routes.js';
-import { countAnswers } from './access/count-answers.js';
 import { crossOrigin } from './access/cross-origin.js';
 import { createResponseRoute } from './routes/create-response-route.js';
 import { countTokensRoute, messagesCount, responsesCount } from './routes/count-tokens-route.js';
@@ -58,7 +57,6 @@ import { mountedRoutes, type RouteName } from './api/route-table.js';
 import { renderRoute } from './routes/render-route.js';
 import type { ServerParts } from './replica/server-parts.js';
 import { jsonBody } from './bodies/json-body.js';
-import { requireSingleHeaders } from './server/single-headers.js';
 import {
   cancelResponseRoute,
   deleteResponseRoute,
@@ -86,10 +84,9 @@ export function makeApp(
   // What has a body costs something: it is let in before the body is read.
   const early = refuseEarly(parts.access, parts.admission);
   const read = [early, jsonBody(parts.bodies, parts.turns)];
-  app.use(countAnswers((answer) => parts.metrics.http.answered(answer), parts.now));
+  app.use(recordRequests(parts, (answer) => parts.metrics.http.answered(answer)));
   if (pathsPerModel) app.use(modelPaths(parts.names));
-  app.use(recordRequests(parts));
-  app.use(crossOrigin(parts.corsOrigins));
+  if (parts.corsOrigins.length > 0) app.use(crossOrigin(parts.corsOrigins));
   app.use(requireSingleHeaders);
   if (clientCertificates) app.use(requireClientCertificate);
   app.use('/ui', ...uiFiles);

@@ -152,7 +152,9 @@ export class ScriptedServer {
       observers: [
         (request) => ended.push(request),
         (request) => metrics.requestEnded(request),
-        (request) => recentErrors.add(request),
+        (request) => {
+          if (request.errorCode !== null) recentErrors.add(request, request.errorCode);
+        },
       ],
       recentErrors,
       keepsTexts,

@@ -23,7 +23,8 @@ export interface AccountedRequest {
 export interface UsageEvents {
   readonly mostUrgentPriority: number;
   generated(keyId: string, tokens: number): void;
-  finished(record: AccountingRecord): void;
+  /** Once, where something was used; the record is made when it is called for. */
+  finished(record: () => AccountingRecord): void;
   /** Whether generations are to be logged with their texts. */
   readonly keepsTexts: boolean;
   /** Nothing of the request runs any more; its generations in the order in which they began. Once. */
@@ -162,7 +163,8 @@ export class RequestAccount {
   #report(): void {
     const generations = this.#generations.filter((generation) => generation !== null);
     if (!this.#closed || generations.length < this.#generations.length) return;
-    if (generations.length > 0 || this.#textTokens > 0) this.#events.finished(this.#record(generations));
+    if (generations.length > 0 || this.#textTokens > 0)
+      this.#events.finished(() => this.#record(generations));
     this.#events.settled(generations);
   }
 

@@ -62,8 +62,10 @@ export class KeyMetrics implements KeyFileEvents {
     this.#completion.inc({ ...this.#model, key }, tokens);
   }
 
-  finished({ key, promptTokens, cachedTokens }: AccountingRecord): void {
-    if (key === null) return;
+  finished(
+    key: string,
+    { promptTokens, cachedTokens }: Pick<AccountingRecord, 'promptTokens' | 'cachedTokens'>,
+  ): void {
     this.#requests.inc({ ...this.#model, key });
     this.#prompt.inc({ ...this.#model, key }, promptTokens);
     this.#cached.inc({ ...this.#model, key }, cachedTokens);

@@ -2,7 +2,7 @@
 
 import type { Histogram, Registry } from 'prom-client';
 import type { FinishedGeneration } from '../observe/ended-request.js';
-import { lengthOf, phasesOf } from '../observe/request-phases.js';
+import { lengthOf, phasesOf } from '../observe/request-totals.js';
 import { interTokenBuckets, requestTimeBuckets, timeToFirstTokenBuckets } from './buckets.js';
 import type { Labels } from './scraped-metrics.js';
 import { vllmHistogram } from './vllm-histogram.js';

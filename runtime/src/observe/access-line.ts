@@ -2,8 +2,7 @@
 
 import type { Logger } from '../log/logger.js';
 import type { EndedRequest, RequestObserver } from './ended-request.js';
-import { lengthOf, phasesOf } from './request-phases.js';
-import { tokensPerSecond, totalUsage } from './request-totals.js';
+import { lengthOf, phasesOf, tokensPerSecond, totalUsage } from './request-totals.js';
 
 export function accessLog(logger: Logger): RequestObserver {
   return (request) => {

@@ -21,7 +21,7 @@ import {
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from '../log/logger.js';
 import type { EndedRequest, TraceContext } from './ended-request.js';
-import { phasesOf } from './request-phases.js';
+import { phasesOf } from './request-totals.js';
 import { isFailure, operationOf, spanAttributes } from './span-attributes.js';
 import { LoggedExporter } from './logged-exporter.js';
 

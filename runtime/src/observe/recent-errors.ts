@@ -15,9 +15,8 @@ export interface RecentError {
 export class RecentErrors {
   #errors: readonly RecentError[] = [];
 
-  add({ arrivedAtMs, route, errorCode }: EndedRequest): void {
-    if (errorCode === null) return;
-    this.#errors = [{ at: arrivedAtMs, route, code: errorCode }, ...this.#errors].slice(0, most);
+  add({ arrivedAtMs, route }: EndedRequest, code: string): void {
+    this.#errors = [{ at: arrivedAtMs, route, code }, ...this.#errors].slice(0, most);
   }
 
   /** Newest first. */

@@ -3,8 +3,7 @@
 
 import type { Attributes } from '@opentelemetry/api';
 import type { EndedRequest } from './ended-request.js';
-import { phasesOf } from './request-phases.js';
-import { answersByPrompt, totalUsage } from './request-totals.js';
+import { answersByPrompt, phasesOf, totalUsage } from './request-totals.js';
 
 /** The convention's word for what a route does; null: it generates nothing. */
 export function operationOf(route: string | null): string | null {

@@ -48,7 +48,12 @@ class DescribingRenderer implements ChatRenderer {
 
   render(input: ChatTemplateInput, options?: RenderOptions): Promise<string> {
     // A template of the request's own is shown the tools.
-    const shown = typeof input.template === 'string' ? input : withToolsDescribed(input, this.how);
-    return this.template.render(shown, options);
+    const isAsGiven = typeof input.template === 'string' || !speaksOfTools(input);
+    return this.template.render(isAsGiven ? input : withToolsDescribed(input, this.how), options);
   }
 }
+
+/** Whether there are tools, calls of them or their results. */
+const speaksOfTools = ({ tools, messages }: ChatTemplateInput): boolean =>
+  tools !== undefined ||
+  messages.some((message) => message['role'] === 'tool' || message['tool_calls'] !== undefined);

@@ -100,8 +100,11 @@ export function openAccount(access: Access, request: AccountedRequest, response:
         record.settled(generations);
       },
       generated: (id, tokens) => metrics.generated(id, tokens),
-      finished: (record) => {
-        metrics.finished(record);
+      finished: (used) => {
+        // Without keys and a log nobody wants the record.
+        if (key === null && log === null) return;
+        const record = used();
+        if (key !== null) metrics.finished(key.id, record);
         log?.add(record);
       },
     },
@@ -111,6 +114,22 @@ export function openAccount(access: Access, request: AccountedRequest, response:
   access.open.add(account);
   return account;
 }
+
+/** Headers that say who is asked, or who asks. */
+const single = ['host', 'authorization', 'x-api-key'];
+
+/**
+ * Refuses requests that have one of these headers twice: a proxy before this server may have gone by the other one. RFC
+ * 9112, section 3.2, says so of Host.
+ * @throws ApiError invalid_request
+ */
+export const requireSingleHeaders: RequestHandler = ({ rawHeaders }, _response, next) => {
+  const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  const doubled = single.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  if (doubled !== undefined)
+    throw ApiError.of('invalid_request', `the request has the header ${doubled} more than once: send one`);
+  next();
+};
 
 /** Whether a route that is open to all may show the request everything: it has a key, or none is asked for. */
 export function isTrusted({ keys, metrics }: Access, request: Request): boolean {

@@ -8,12 +8,12 @@ import { mountedRoutes } from '../api/route-table.js';
 const maxAgeSeconds = 600;
 const methods = [...new Set(mountedRoutes.map(({ method }) => method.toUpperCase()))].join(', ');
 
-/** @param origins as browsers write them; `*`: every one; empty: none, and no header of the protocol is sent */
+/** @param origins as browsers write them, at least one; `*`: every one. Without it no header of the protocol is sent */
 export function crossOrigin(origins: readonly string[]): RequestHandler {
   const allowsAll = origins.includes('*');
   const allowed = new Set(origins);
   return (request, response, next) => {
-    if (origins.length > 0 && !allowsAll) response.vary('Origin');
+    if (!allowsAll) response.vary('Origin');
     const origin = request.get('origin');
     if (origin === undefined || !(allowsAll || allowed.has(origin))) {
       next();

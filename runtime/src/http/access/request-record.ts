@@ -1,11 +1,13 @@
 // The record of one request while it is served: begun by the first middleware, filled by what handles it, and reported to the
-// observers once, when the response is closed and nothing of the request runs any more.
+// observers once, when the response is closed and nothing of the request runs any more. Every answer is counted when it is closed,
+// also one to a request that is refused before anything else is known of it.
 
 import type { Request, RequestHandler, Response } from 'express';
 import type { ApiError } from '../../request/body/api-error.js';
 import type { Fields } from '../../request/body/field-table.js';
 import { maxRequestName } from '../../request/fields/scheduling.js';
 import type { AccountedRequest } from '../../keys/request-account.js';
+import type { Answer } from '../../metrics/http-metrics.js';
 import type { EndedRequest, FinishedGeneration, RequestObserver } from '../../observe/ended-request.js';
 import type { Logger } from '../../log/logger.js';
 import { routeAt } from '../api/unknown-route.js';
@@ -31,9 +33,13 @@ interface Locals {
   record?: RequestRecord;
 }
 
-export function recordRequests(parts: RecordParts): RequestHandler {
+/** @param answered is called for every answer, whatever it answers */
+export function recordRequests(
+  parts: RecordParts,
+  answered: (answer: Answer) => void = () => undefined,
+): RequestHandler {
   return (request, response, next) => {
-    (response.locals as Locals).record = new RequestRecord(parts, request, response);
+    (response.locals as Locals).record = new RequestRecord(parts, request, response, answered);
     const asked = request.get(requestIdHeader);
     if (isRequestName(asked)) response.setHeader(requestIdHeader, asked);
     next();
@@ -52,9 +58,23 @@ export function nameAnswer(response: Response, id: string): void {
   if (!response.hasHeader(requestIdHeader)) response.setHeader(requestIdHeader, id);
 }
 
+/** The route as express has it, for logs: a path without names in it; null: none matched. */
+export function matchedRoute(request: Request): string | null {
+  const route = request.route as { readonly path: string } | undefined;
+  return route?.path.replaceAll('\\', '') ?? null;
+}
+
 function clientRequestId(request: Request): string | null {
   const { request_id, rid } = (request.body ?? {}) as Fields;
   return [request.get(requestIdHeader), request_id, rid].find(isRequestName) ?? null;
+}
+
+/** The route as the table writes it; null: there is no such route. */
+function tableRoute(request: Request): string | null {
+  const matched = matchedRoute(request);
+  // A request may be refused before a route was looked for.
+  if (matched === null) return routeAt(request.method, request.path);
+  return matched.replaceAll(/\/:(\w+)/g, '/{$1}');
 }
 
 const isRequestName = (name: unknown): name is string =>
@@ -75,13 +95,15 @@ export class RequestRecord {
   #open = false;
   #closed = false;
 
-  constructor(parts: RecordParts, request: Request, response: Response) {
+  constructor(parts: RecordParts, request: Request, response: Response, answered: (answer: Answer) => void) {
     this.#parts = parts;
     this.#request = request;
     this.#response = response;
     this.#arrivedAt = parts.now();
     response.once('close', () => {
       this.#closed = true;
+      // Who went before its answer began got none.
+      if (response.headersSent) answered(this.#answer());
       this.#report();
     });
   }
@@ -145,13 +167,20 @@ export class RequestRecord {
     }
   }
 
+  #answer(): Answer {
+    const { method } = this.#request;
+    const { statusCode: status } = this.#response;
+    const seconds = (this.#parts.now() - this.#arrivedAt) / 1000;
+    return { route: matchedRoute(this.#request), method, status, seconds };
+  }
+
   #ended(): EndedRequest {
     const request = this.#request;
     const failed = this.#generations.find(({ errorCode }) => errorCode !== null);
     return {
       id: this.#accounted?.id ?? null,
       clientRequestId: clientRequestId(request),
-      route: routeAt(request.method, request.path),
+      route: tableRoute(request),
       model: this.#accounted?.model ?? null,
       key: this.#key,
       status: this.#response.headersSent ? this.#response.statusCode : null,

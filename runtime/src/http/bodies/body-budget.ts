@@ -4,7 +4,6 @@
 // refused.
 
 import { ApiError } from '../../request/body/api-error.js';
-import { ArrivalPace, type LeastPace } from './arrival-pace.js';
 
 /** With n keys that flood, each holds shareOfFree / (n x shareOfFree + 1) of the room. */
 const shareOfFree = 2;
@@ -12,6 +11,12 @@ const shareOfFree = 2;
 const smallBytes = 64 * 1024;
 const partOfSmall = 1 / 8;
 const retryAfterSeconds = 1;
+
+/** A body is slow of which less than this came in a whole window. */
+interface LeastPace {
+  readonly windowMs: number;
+  readonly bytesPerSecond: number;
+}
 
 export interface BodyPaces {
   /** What is slower is cut off. Apache's is 500 bytes per second. */
@@ -151,6 +156,40 @@ export class BodyBudget {
     const held = (this.#heldByKey.get(entry.key) ?? 0) + bytes;
     if (held === 0) this.#heldByKey.delete(entry.key);
     else this.#heldByKey.set(entry.key, held);
+  }
+}
+
+/** How fast a body comes, judged by the last whole window of time: so that a burst at its beginning earns no rest afterwards. */
+class ArrivalPace {
+  readonly #least: LeastPace;
+  readonly #begunAt: number;
+  /** The window under way, counted from the body's beginning, and what came in it and in the one before. */
+  #window = 0;
+  #bytes = 0;
+  #bytesBefore = 0;
+
+  constructor(least: LeastPace, now: number) {
+    this.#least = least;
+    this.#begunAt = now;
+  }
+
+  came(bytes: number, now: number): void {
+    this.#turn(now);
+    this.#bytes += bytes;
+  }
+
+  isSlow(now: number): boolean {
+    this.#turn(now);
+    const { windowMs, bytesPerSecond } = this.#least;
+    return this.#window > 0 && this.#bytesBefore * 1000 < bytesPerSecond * windowMs;
+  }
+
+  #turn(now: number): void {
+    const window = Math.floor((now - this.#begunAt) / this.#least.windowMs);
+    if (window === this.#window) return;
+    this.#bytesBefore = window === this.#window + 1 ? this.#bytes : 0;
+    this.#window = window;
+    this.#bytes = 0;
   }
 }
 

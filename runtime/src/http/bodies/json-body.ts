@@ -10,7 +10,7 @@ import type { LoopTurns, Steps } from '../../loop-turns.js';
 import { recordOf } from '../access/request-record.js';
 import type { BodyBudget } from './body-budget.js';
 import { readBody } from './read-body.js';
-import { jsonBytesOf, withTexts } from './tensor-texts.js';
+import { header as jsonLengthHeader, jsonBytesOf, withTexts } from './tensor-texts.js';
 
 /** Larger ones wait for their turn: smaller ones take less than some milliseconds. */
 const largeBytes = 256 * 1024;
@@ -25,7 +25,7 @@ export function jsonBody(budget: BodyBudget, turns: LoopTurns): RequestHandler {
       const parts = await readHeld(budget, request, response);
       const bytes = parts.reduce((sum, { length }) => sum + length, 0);
       recordOf(response).read(bytes);
-      const jsonBytes = jsonBytesOf(request, bytes);
+      const jsonBytes = request.get(jsonLengthHeader) === undefined ? bytes : jsonBytesOf(request, bytes);
       request.body =
         jsonBytes === bytes
           ? await parsed(turns, response, parts, bytes)

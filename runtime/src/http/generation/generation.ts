@@ -85,6 +85,7 @@ export class Generation {
   /** Another answer to the same prompt, drawn with a seed of its own; its deltas come once the first's are read. */
   sibling(choice: number): Generation {
     const { context, prompt, arrivedAt } = this;
+    if (prompt.share === null) throw new Error('the prompt has one answer');
     const { sampling } = prompt.prepared;
     const id = `${this.id}-${String(choice)}`;
     const prepared: GenerateRequest = {
@@ -133,7 +134,7 @@ export class Generation {
     const { promptLogprobs } = this.request.details;
     return promptLogprobs === null
       ? null
-      : { scores: this.prompt.share.scores, alternatives: promptLogprobs };
+      : { scores: this.prompt.share?.scores ?? [], alternatives: promptLogprobs };
   }
 
   private get promptTokens(): number {
@@ -154,7 +155,7 @@ export class Generation {
     try {
       for await (const given of this.outputs) {
         const output = this.request.maxTokens === 0 ? withoutTokens(given) : given;
-        if (this.choice === 0) this.prompt.share.take(output);
+        if (this.choice === 0) this.prompt.share?.take(output);
         const before = this.text.completionTokens;
         const own = this.text.push(output);
         this.measure(output, this.text.completionTokens - before);
@@ -176,7 +177,7 @@ export class Generation {
       errorCode = outcome === 'error' ? apiError.code : null;
       throw apiError;
     } finally {
-      if (this.choice === 0) this.prompt.share.end();
+      if (this.choice === 0) this.prompt.share?.end();
       const finished = this.finished(outcome, errorCode);
       this.context.metrics.finished(finished);
       ended(finished);
@@ -188,7 +189,7 @@ export class Generation {
     const { prepared, share, echo } = this.prompt;
     const { tokenIds, logprobs } = this.request.details;
     const first = tokenIds ? { ...delta, promptTokenIds: [...prepared.prompt] } : delta;
-    return echo === null ? first : withPrompt(first, echo, share.scores, logprobs);
+    return echo === null ? first : withPrompt(first, echo, share?.scores ?? [], logprobs);
   }
 
   private weigh({ logprobs }: EngineOutput, tokens: number): void {

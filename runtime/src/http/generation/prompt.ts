@@ -27,7 +27,8 @@ export interface AskedGeneration {
 export interface Prompt {
   readonly request: ApiRequest;
   readonly prepared: GenerateRequest;
-  readonly share: PromptShare;
+  /** Null: the prompt has one answer, and its scores were not asked for. */
+  readonly share: PromptShare | null;
   /** Null: not asked for. */
   readonly echo: PromptEcho | null;
   readonly newText: () => TextStream;
@@ -59,7 +60,7 @@ async function prepare(
   return {
     request,
     prepared,
-    share: new PromptShare(),
+    share: request.choices.generated > 1 || prepared.promptLogprobs ? new PromptShare() : null,
     echo: request.details.echo ? echoOf(source, prepared.prompt, request, model) : null,
     newText: textStreamsOf(request, source, model, {
       inReasoning,

@@ -112,6 +112,14 @@ test('continuous_usage_stats counts each choice for itself, with its prompt', as
   );
 });
 
+test('truncate_prompt_tokens -1 keeps what leaves room for the answer', async () => {
+  await ask({ prompt: 'x'.repeat(500), truncate_prompt_tokens: -1, max_tokens: 5 });
+  // The context has 64 tokens.
+  expect(server.engine.requests.at(-1)!.prompt).toHaveLength(59);
+  await ask({ truncate_prompt_tokens: -1 });
+  expect([...server.engine.requests.at(-1)!.prompt]).toEqual([x, y, z]);
+});
+
 test('truncate_prompt_tokens keeps the end of the prompt, and echo shows what was kept', async () => {
   const body = await ask({ truncate_prompt_tokens: 2, echo: true });
   expect([...server.engine.requests[0]!.prompt]).toEqual([y, z]);

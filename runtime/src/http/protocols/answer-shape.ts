@@ -30,8 +30,14 @@ export interface AnswerShape {
   readonly usageOnLastChunk: boolean;
   /** The chunk that goes before a choice's first delta, with what is reported of the prompt; null: none does. */
   opening(head: AnswerHead, index: number, first: TextDelta, texts: TokenTexts): object | null;
-  /** @param places that were reported of the choice so far */
-  chunk(head: AnswerHead, index: number, delta: TextDelta, places: TextPlaces, texts: TokenTexts): object;
+  /** @param places gives those that were reported of the choice so far */
+  chunk(
+    head: AnswerHead,
+    index: number,
+    delta: TextDelta,
+    places: () => TextPlaces,
+    texts: TokenTexts,
+  ): object;
   /** Without choices, for `stream_options.include_usage`. */
   emptyChunk(head: AnswerHead): object;
   whole(head: AnswerHead, choices: readonly WholeChoice[], texts: TokenTexts): object;

@@ -5,7 +5,7 @@ import { silentDelta, type TextDelta } from '../../request/text/text-stream.js';
 import type { ToolCallDelta } from '../../tools/tool.js';
 import { wholeCalls } from '../../tools/whole-calls.js';
 import { addUsage, chunkEnd, usageBody, type AnswerHead, type AnswerShape } from './answer-shape.js';
-import { chatLogprobs, promptLogprobs, type TokenTexts } from './logprob-shapes.js';
+import { promptLogprobs, scoredTokens, type TokenTexts } from './logprob-shapes.js';
 import { systemFingerprint } from '../api/version.js';
 
 /** Both names of the reasoning text are in use among clients. */
@@ -41,6 +41,9 @@ function answer(object: string, { id, created, model }: AnswerHead, choices: rea
   return { id, object, created, model, choices, system_fingerprint: systemFingerprint };
 }
 
+const logprobsOf = ({ logprobs }: TextDelta, texts: TokenTexts): object | null =>
+  logprobs.length === 0 ? null : { content: scoredTokens(logprobs, texts) };
+
 function chunkOf(
   head: AnswerHead,
   index: number,
@@ -48,7 +51,7 @@ function chunkOf(
   delta: TextDelta,
   texts: TokenTexts,
 ): object {
-  const logprobs = chatLogprobs(delta.logprobs, texts);
+  const logprobs = logprobsOf(delta, texts);
   const chunk = answer('chat.completion.chunk', head, [
     { index, delta: message, logprobs, ...chunkEnd(delta) },
   ]);
@@ -94,7 +97,7 @@ export const chatShape: AnswerShape = {
         ),
         refusal: null,
       },
-      logprobs: chatLogprobs(choice.logprobs, texts),
+      logprobs: logprobsOf(choice, texts),
       finish_reason: choice.finish,
       stop_reason: choice.stopReason,
       token_ids: choice.tokenIds,

@@ -30,9 +30,11 @@ export function chunkProtocol(kind: 'chat' | 'completions', shape: AnswerShape):
 }
 
 class ChunkWriter implements AnswerWriter {
-  /** In the text of each choice that has begun. */
+  /** Choices that have begun. */
+  private readonly begun = new Set<number>();
+  /** In the text of each choice of which places were asked for. */
   private readonly places: TextPlaces[] = [];
-  /** Of each choice that has begun. */
+  /** Of each choice that may call custom tools. */
   private readonly inputs: CustomInputs[] = [];
   private unfinished: number;
 
@@ -53,10 +55,11 @@ class ChunkWriter implements AnswerWriter {
     const eachChunk = parsed.continuousUsage ? usage.own() : null;
     // As vLLM counts: none of the answer's tokens are in what goes before them.
     const before = eachChunk === null ? null : { ...eachChunk, completionTokens: 0, reasoningTokens: 0 };
-    const opening = this.places[index] === undefined ? shape.opening(head, index, delta, texts) : null;
-    const places = (this.places[index] ??= placesOf(texts));
-    const said = (this.inputs[index] ??= this.newInputs()).of(delta);
-    const parts = onePerCall(opening === null ? said : { ...said, promptTokenIds: null });
+    const opening = this.begun.has(index) ? null : shape.opening(head, index, delta, texts);
+    this.begun.add(index);
+    const places = (): TextPlaces => (this.places[index] ??= placesOf(texts));
+    const said = opening === null ? delta : { ...delta, promptTokenIds: null };
+    const parts = delta.toolCalls.length === 0 ? [said] : this.calls(index, said);
     const last = parts.length - 1;
     const chunks = parts.map((part, i) =>
       this.event(
@@ -84,11 +87,21 @@ class ChunkWriter implements AnswerWriter {
   }
 
   whole(choices: readonly WholeChoice[]): object {
-    const said = choices.map((choice) => this.newInputs().of(choice));
+    const { custom } = this;
+    const said = custom === null ? choices : choices.map((choice) => new CustomInputs(custom).of(choice));
     return this.shape.whole(this.head, said, this.texts);
   }
 
-  private newInputs(): CustomInputs {
-    return new CustomInputs(this.parsed.tools?.custom ?? new Set());
+  /** A delta with calls. */
+  private calls(index: number, delta: TextDelta): TextDelta[] {
+    const { custom } = this;
+    if (custom === null) return onePerCall(delta);
+    return onePerCall((this.inputs[index] ??= new CustomInputs(custom)).of(delta));
+  }
+
+  /** Names of the custom tools that the answer may call; null: it may call none. */
+  private get custom(): ReadonlySet<string> | null {
+    const custom = this.parsed.tools?.custom;
+    return custom === undefined || custom.size === 0 ? null : custom;
   }
 }

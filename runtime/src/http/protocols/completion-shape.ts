@@ -7,11 +7,11 @@ import { completionLogprobs, placesOf, promptLogprobs, type TokenTexts } from '.
 import type { TextPlaces } from './text-places.js';
 import { systemFingerprint } from '../api/version.js';
 
-function choiceOf(index: number, delta: TextDelta, places: TextPlaces, texts: TokenTexts): object {
+function choiceOf(index: number, delta: TextDelta, texts: TokenTexts): object {
   return {
     index,
     text: delta.content,
-    logprobs: completionLogprobs(delta.logprobs, places, texts),
+    logprobs: completionLogprobs(delta.logprobs, () => placesOf(texts), texts),
     finish_reason: delta.finish,
     stop_reason: delta.stopReason,
     prompt_token_ids: delta.promptTokenIds,
@@ -19,7 +19,7 @@ function choiceOf(index: number, delta: TextDelta, places: TextPlaces, texts: To
   };
 }
 
-function chunkChoice(index: number, delta: TextDelta, places: TextPlaces, texts: TokenTexts): object {
+function chunkChoice(index: number, delta: TextDelta, places: () => TextPlaces, texts: TokenTexts): object {
   const { content, promptTokenIds } = delta;
   return {
     index,
@@ -48,7 +48,7 @@ export const completionShape: AnswerShape = {
 
   whole(head, choices, texts) {
     const list = choices.map((choice, index) => {
-      const shaped = choiceOf(index, choice, placesOf(texts), texts);
+      const shaped = choiceOf(index, choice, texts);
       const { promptScores: asked } = choice;
       if (asked === null) return shaped;
       return { ...shaped, prompt_logprobs: promptLogprobs(asked, texts) };

@@ -24,10 +24,6 @@ export type ReportedPrompt = PromptScores | { readonly written: readonly unknown
 const lowestLogprob = -9999;
 const finite = (logprob: number): number => (Number.isFinite(logprob) ? logprob : lowestLogprob);
 
-export function chatLogprobs(tokens: readonly GeneratedToken[], texts: TokenTexts): object | null {
-  return tokens.length === 0 ? null : { content: scoredTokens(tokens, texts) };
-}
-
 /** OpenAI's entry of each token that has a log probability. */
 export function scoredTokens(tokens: readonly GeneratedToken[], texts: TokenTexts): LongList {
   const entry = (id: number, logprob: number): object => ({
@@ -99,13 +95,14 @@ export function placesOf(texts: TokenTexts): TextPlaces {
   return new TextPlaces((id) => texts.spelledBytes?.(id) ?? texts.tokenBytes(id));
 }
 
-/** @param places of the tokens before these are reported */
+/** @param placesBefore gives the places of which those before these tokens are reported */
 export function completionLogprobs(
   tokens: readonly GeneratedToken[],
-  places: TextPlaces,
+  placesBefore: () => TextPlaces,
   texts: TokenTexts,
 ): object | null {
   if (tokens.length === 0) return null;
+  const places = placesBefore();
   const listOf = (of: (token: GeneratedToken) => unknown): LongList =>
     new LongList(tokens.length, (index) => {
       const token = tokens[index];

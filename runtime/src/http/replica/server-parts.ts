@@ -14,7 +14,7 @@ import type { Admission } from '../access/admission.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { BatchService } from '../batches/batch-service.js';
 import type { BodyBudget } from '../bodies/body-budget.js';
-import { recordOf, type RecordParts } from '../access/request-record.js';
+import { matchedRoute, recordOf, type RecordParts } from '../access/request-record.js';
 import type { StoredResponses } from '../stored-responses/stored-responses.js';
 import type { ModelNames } from './served-model.js';
 
@@ -105,8 +105,9 @@ export function randomSeed(): bigint {
   return (BigInt(randomInt(2 ** 32)) << 32n) | BigInt(randomInt(2 ** 32));
 }
 
-/** The route as express has it, for logs: a path without names in it. */
+/** The route of a request that a handler of a route answers, for logs. */
 export function routeOf(request: Request): string {
-  const { path } = request.route as { readonly path: string };
-  return path.replaceAll('\\', '');
+  const route = matchedRoute(request);
+  if (route === null) throw new Error('no route was matched');
+  return route;
 }

@@ -83,7 +83,9 @@ export async function startAnswer<Writer extends AnswerWriter>(
 ): Promise<{ readonly generations: readonly Generation[]; readonly writer: Writer }> {
   const { tokenizer } = parts.lifecycle.requireServing().model;
   const generations = await startAll(parts, parsed, head, signal, account);
-  return { generations, writer: writer(head, textsOf(tokenizer, parsed)) };
+  // An answer without log probabilities names no token.
+  const texts = parsed.sampling.topLogprobs === null ? tokenizer : textsOf(tokenizer, parsed);
+  return { generations, writer: writer(head, texts) };
 }
 
 export async function answer(
@@ -148,6 +150,23 @@ function isEmpty(delta: TextDelta): boolean {
   return content === '' && reasoning === '' && toolCalls.length === 0 && logprobs.length === 0 && !hasIds;
 }
 
+interface Part {
+  /** Of the generation. */
+  readonly index: number;
+  readonly value: TextDelta;
+}
+
+/** In the order in which they come. */
+function partsOf(generations: readonly Generation[]): AsyncGenerator<Part> {
+  const deltas = generations.map((each) => each.deltas());
+  const [first] = deltas;
+  return first !== undefined && deltas.length === 1 ? partsOfOne(first) : mergeAsync(deltas);
+}
+
+async function* partsOfOne(deltas: AsyncIterable<TextDelta>): AsyncGenerator<Part> {
+  for await (const value of deltas) yield { index: 0, value };
+}
+
 /** Where the events of an answer go. */
 export interface EventSink {
   /** Whether errors have to be events. */
@@ -167,7 +186,7 @@ export async function stream(
 ): Promise<void> {
   const all = (): Usage => addUsage(generations.map((generation) => generation.usage));
   try {
-    for await (const { index, value: delta } of mergeAsync(generations.map((each) => each.deltas()))) {
+    for await (const { index, value: delta } of partsOf(generations)) {
       // Bytes of half a character, or the beginning of a stop string: nothing to send yet.
       if (delta.finish === null && isEmpty(delta)) continue;
       const own = (): Usage => generations[index]?.ownUsage ?? all();

@@ -1,29 +1,24 @@
 // What is no HTTP request that a route could answer, as the same error body that routes give: broken syntax, headers that
 // are too large, requests that do not come to their end.
 
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../../request/body/api-error.js';
 import { maxHeaderBytes } from './connection-limits.js';
+import type { OpenAnswers } from './open-answers.js';
 
 /** Of Node's parser. */
 interface ParseError extends NodeJS.ErrnoException {
   readonly reason?: string;
 }
 
-export function answerClientErrors(server: Server): void {
-  const answering = new WeakMap<Duplex, ServerResponse>();
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    answering.set(request.socket, response);
-    response.once('close', () => {
-      if (answering.get(request.socket) === response) answering.delete(request.socket);
-    });
-  });
+export function answerClientErrors(server: Server, answers: OpenAnswers): void {
   // Without an end to the handshake nobody could read an answer; Node takes such an error for the client's too.
   server.on('tlsClientError', (_error: Error, socket: Duplex) => socket.destroy());
   server.on('clientError', (error: ParseError, socket) => {
-    // Behind the first byte of an answer a second one would read as its text.
-    if (!socket.writable || answering.get(socket)?.headersSent === true) {
+    // Behind the first byte of an answer another one would read as its text, and before it as that answer.
+    if (!socket.writable || answers.isOwed(socket as Socket)) {
       socket.destroy();
       return;
     }

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { makeApp } from '../app.js';
-import { endless, output, byteIds } from '../scripted-engine.fixture.js';
+import { endless, output, byteIds, type Script } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 import { selfSigned } from './certificate.fixture.js';
 import { HttpServer } from './http-server.js';
@@ -124,6 +124,31 @@ describe('cancels its generation and leaves no connection', () => {
     await untilBusy();
     socket.once('data', () => socket.write('garbage\r\n\r\n'));
     expect(await closed).not.toContain('400 Bad Request');
+    await untilIdle();
+  });
+
+  /** Says nothing before it is ended. */
+  const silent: Script = async function* (_request, signal) {
+    await once(signal, 'abort');
+    yield output(byteIds('a'));
+  };
+
+  test('garbage behind a request that waits for the answer before it', async () => {
+    server.script = (request, signal) => (server.engine.open > 1 ? silent : endless)(request, signal);
+    const { socket, closed } = dial(stream + stream);
+    while (server.engine.open < 2) await sleep(10);
+    await once(socket, 'data');
+    socket.write('garbage\r\n\r\n');
+    expect(await closed).not.toContain('400 Bad Request');
+    await untilIdle();
+  });
+
+  test('garbage behind a request whose answer has not begun, which an answer to it would be taken for', async () => {
+    server.script = silent;
+    const { socket, closed } = dial(stream);
+    await untilBusy();
+    socket.write('garbage\r\n\r\n');
+    expect(await closed).toBe('');
     await untilIdle();
   });
 });

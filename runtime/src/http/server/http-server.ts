@@ -75,12 +75,12 @@ export class HttpServer {
       this.server = server;
     }
     room.watch(this.server);
-    answerClientErrors(this.server);
     // A client that keeps its connection would be refused on it again and again, and never meet another replica.
     this.server.prependListener('request', (_, response) => {
       if (this.draining) response.setHeader('connection', 'close');
     });
     this.answers = new OpenAnswers(this.server);
+    answerClientErrors(this.server, this.answers);
     this.stalled = new StalledReaders(this.server, limits);
     this.uploads = new RefusedUploads(this.server, bodies.largestBytes, limits);
     this.slowBodies = setInterval(() => bodies.cutSlow(), limits.lookMs).unref();

@@ -30,7 +30,12 @@ export class OpenAnswers {
   /** Of requests that came whole, or are answered already: half a request may never come to its end. */
   get underWay(): number {
     const open = [...this.connections.values()].flatMap((connection) => [...connection.open]);
-    return open.filter(({ req, headersSent }) => req.complete || headersSent).length;
+    return open.filter(isUnderWay).length;
+  }
+
+  /** Whether the connection is to get an answer to a request before whatever comes on it now. */
+  isOwed(socket: Socket): boolean {
+    return [...(this.connections.get(socket)?.open ?? [])].some(isUnderWay);
   }
 
   /** Closes the connections that were answered and on which nothing has come since. */
@@ -50,3 +55,5 @@ export class OpenAnswers {
     return connection;
   }
 }
+
+const isUnderWay = ({ req, headersSent }: ServerResponse): boolean => req.complete || headersSent;

@@ -66,6 +66,16 @@ export interface AnswerDetails {
   readonly omitsReasoning: boolean;
 }
 
+/** Where the request asks for none. */
+export const noDetails: AnswerDetails = {
+  logprobs: null,
+  promptLogprobs: null,
+  echo: false,
+  tokenIds: false,
+  tokensAsIds: false,
+  omitsReasoning: false,
+};
+
 export function readDetails(fields: DetailFields): AnswerDetails {
   return {
     logprobs: readLogprobs(fields),

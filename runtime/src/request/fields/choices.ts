@@ -23,6 +23,9 @@ export interface Choices {
   readonly generated: number;
 }
 
+/** Where the request does not say. */
+export const oneChoice: Choices = { given: 1, generated: 1 };
+
 /** Answers of one request over all its prompts: as many as the prompts that it may have. */
 const maxAnswers = 256;
 

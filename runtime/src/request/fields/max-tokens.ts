@@ -15,22 +15,43 @@ export const maxTokensFields = {
 } as const satisfies FieldTable;
 
 export const truncationFields = {
-  truncate_prompt_tokens: { routes: all, schema: { type: 'integer', minimum: 1 } },
+  // -1, as in vLLM: as many as the context holds.
+  truncate_prompt_tokens: { routes: all, schema: { type: 'integer', minimum: -1 } },
   // Where tokens are left out.
   truncation_side: { routes: all, schema: { enum: ['left', 'right'] } },
 } as const satisfies FieldTable;
+
+type TruncationFields = TableValues<typeof truncationFields>;
+
+/** Of a prompt as many tokens are kept, or as many as leave room for the answer; null: none is left out. */
+export type KeptPromptTokens = number | 'context' | null;
+
+export function readKeptTokens({ truncate_prompt_tokens: kept }: TruncationFields): KeptPromptTokens {
+  return kept === -1 ? 'context' : (kept ?? null);
+}
+
+export function violationsOfTruncation({ truncate_prompt_tokens: kept }: TruncationFields): Violation[] {
+  return kept === 0
+    ? [violationAt('truncate_prompt_tokens', 'must be at least 1, or -1 for the context')]
+    : [];
+}
 
 /** Of completions. 0: the prompt alone, echoed. */
 export const maxTokensOrNone = { max_tokens: { type: 'integer', minimum: 0 } } as const;
 
 export type MaxTokensFields = TableValues<typeof maxTokensFields>;
 
-/** OpenAI's default on completions. */
-const completionMaxTokens = 16;
+/** Where the request does not say: OpenAI's default on completions, and null, what is left of the context. */
+export const defaultMaxTokens: Readonly<Record<GenerationKind, number | null>> = {
+  chat: null,
+  completions: 16,
+  predict: null,
+  generate: null,
+};
 
 /** Null: what is left of the context. */
 export function readMaxTokens(kind: GenerationKind, fields: MaxTokensFields): number | null {
-  return fields[maxTokensField(fields)] ?? (kind === 'completions' ? completionMaxTokens : null);
+  return fields[maxTokensField(fields)] ?? defaultMaxTokens[kind];
 }
 
 /** OpenAI has two names for it. Of both, which are equal then, the first; of none the one that every route has. */

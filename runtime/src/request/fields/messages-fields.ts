@@ -18,6 +18,7 @@ export type RawText = string | readonly { readonly text: string }[];
 
 export type RawBlock =
   | { readonly type: 'text'; readonly text: string }
+  | RawDocument
   | RawThinking
   | { readonly type: 'redacted_thinking'; readonly data: string }
   | RawServerBlock
@@ -33,7 +34,16 @@ export interface RawToolResult {
 
 export type RawResult =
   | { readonly type: 'text'; readonly text: string }
+  | RawDocument
   | { readonly type: 'tool_reference'; readonly tool_name: string };
+
+/** A text that the client names. */
+export interface RawDocument {
+  readonly type: 'document';
+  readonly source: { readonly data: string };
+  readonly title?: string | null;
+  readonly context?: string | null;
+}
 
 /** What a tool of Anthropic's own servers was asked, or gave. */
 export interface RawServerBlock {
@@ -78,18 +88,40 @@ const textBlocks = {
   },
 } as const;
 
+/** Of a document; answers cite none. */
+const documentMembers = {
+  source: {
+    type: 'object',
+    required: ['type', 'data'],
+    additionalProperties: false,
+    properties: { type: { enum: ['text'] }, media_type: { enum: ['text/plain'] }, data: text },
+  },
+  title: nullableText,
+  context: nullableText,
+  citations: {
+    type: ['object', 'null'],
+    additionalProperties: false,
+    properties: { enabled: { enum: [false, null] } },
+  },
+} as const;
+
+const document = {
+  ...needs('document'),
+  then: { required: ['source'], properties: documentMembers },
+} as const;
+
 const resultBlocks = {
   type: ['string', 'array', 'null'],
   items: {
     type: 'object',
     required: ['type'],
     properties: {
-      type: { enum: ['text', 'tool_reference'] },
+      type: { enum: ['text', 'document', 'tool_reference'] },
       text,
       tool_name: text,
       cache_control: cacheControl,
     },
-    allOf: [needs('text', 'text'), needs('tool_reference', 'tool_name')],
+    allOf: [needs('text', 'text'), document, needs('tool_reference', 'tool_name')],
   },
 } as const;
 
@@ -97,7 +129,9 @@ const block = {
   type: 'object',
   required: ['type'],
   properties: {
-    type: { enum: ['text', 'thinking', 'redacted_thinking', 'tool_use', 'tool_result', ...serverBlocks] },
+    type: {
+      enum: ['text', 'document', 'thinking', 'redacted_thinking', 'tool_use', 'tool_result', ...serverBlocks],
+    },
     text,
     thinking: text,
     signature: nullableText,
@@ -111,6 +145,7 @@ const block = {
   },
   allOf: [
     needs('text', 'text'),
+    document,
     needs('thinking', 'thinking'),
     needs('tool_use', 'id', 'name', 'input'),
     needs('redacted_thinking', 'data'),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ChatTemplate } from '../../tokens/chat-template.js';
-import { cutAtMark, marked, readEnding, violationsOfEnding, type PromptEnding } from './prompt-ending.js';
+import { cutAtMark, readEnding, violationsOfEnding, withMark, type PromptEnding } from './prompt-ending.js';
 
 const plain =
   '{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}';
@@ -13,10 +13,10 @@ function render(template: string, ending: PromptEnding, content: string): string
   ];
   const addGenerationPrompt = ending === 'answer';
   const text = ChatTemplate.compile(template, {})!.render({
-    messages: marked(messages, ending),
+    messages: ending === 'continue' ? withMark(messages) : messages,
     addGenerationPrompt,
   });
-  return cutAtMark(text, ending);
+  return ending === 'continue' ? cutAtMark(text) : text;
 }
 
 describe('a prompt that continues with the last message', () => {

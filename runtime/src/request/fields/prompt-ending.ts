@@ -36,16 +36,15 @@ export function violationsOfEnding(
 /** Written behind the last message's text to find its end in the prompt: a template may trim or move what it is given. */
 const mark = '<|the final message ends here|>';
 
-/** The messages as the template is given them. */
-export function marked(messages: readonly Message[], ending: PromptEnding): readonly Message[] {
+/** The messages as the template is given them where the answer continues with the last. */
+export function withMark(messages: readonly Message[]): readonly Message[] {
   const last = messages.at(-1);
-  if (ending !== 'continue' || last === undefined) return messages;
+  if (last === undefined) return messages;
   return [...messages.slice(0, -1), { ...last, content: last.content + mark }];
 }
 
 /** The prompt of marked messages up to the mark; null: the template wrote none. */
-export function cutAtMark(prompt: string, ending: PromptEnding): string | null {
-  if (ending !== 'continue') return prompt;
+export function cutAtMark(prompt: string): string | null {
   const end = prompt.lastIndexOf(mark);
   return end === -1 ? null : prompt.slice(0, end);
 }

@@ -39,12 +39,22 @@ export interface Stopping {
   readonly skipSpecialTokens: boolean;
 }
 
+/** Where the request does not say. */
+export const modelsStopping: Stopping = {
+  stopStrings: [],
+  stopPatterns: [],
+  stopTokenIds: [],
+  includeStopString: false,
+  ignoreEos: false,
+  skipSpecialTokens: true,
+};
+
 /** @throws ApiError invalid_request about a pattern that cannot be searched for */
 export function readStopping(fields: StopFields): Stopping {
   const { stop = [] } = fields;
   return {
     stopStrings: typeof stop === 'string' ? [stop] : stop,
-    stopPatterns: readStopPatterns(fields.stop_regex ?? []),
+    stopPatterns: fields.stop_regex === undefined ? [] : readStopPatterns(fields.stop_regex),
     stopTokenIds: fields.stop_token_ids ?? [],
     includeStopString: fields.include_stop_str_in_output === true,
     ignoreEos: fields.ignore_eos === true,

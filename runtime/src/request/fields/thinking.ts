@@ -123,6 +123,14 @@ const thinksAs = { enabled: true, disabled: false, adaptive: null, auto: null } 
 const thinksWith = <Value>(asked: Value | null | undefined, none: Value): boolean | null =>
   asked === undefined || asked === null ? null : asked !== none;
 
+/** Where neither the request nor the server says; null: the template's own default holds. */
+export const thinksUnlessSaid: Readonly<Record<GenerationKind, boolean | null>> = {
+  chat: null,
+  completions: null,
+  predict: false,
+  generate: null,
+};
+
 /**
  * Whether a conversation is thought about; null: the template's own default holds.
  * @param unlessAsked where the request does not say
@@ -144,17 +152,16 @@ export function readThinks(
     'chat_template_kwargs.enable_thinking': flag(fields.chat_template_kwargs?.enable_thinking),
     reasoning_effort: thinksWith(fields.reasoning_effort, 'none'),
   });
-  return asked ?? unlessAsked ?? (kind === 'predict' ? false : null);
+  return asked ?? unlessAsked ?? thinksUnlessSaid[kind];
 }
 
-/** The template's variables of a request. */
-export function readTemplateKwargs(fields: ThinkingFields, thinks: boolean | null): Fields {
+/** The template's variables of a request, but for whether it thinks. */
+export function readTemplateKwargs(fields: ThinkingFields): Fields {
   const effort = agreed(effortsOf(fields));
   const given = Object.entries(fields.chat_template_kwargs ?? {});
   return {
     ...(effort === null ? {} : { reasoning_effort: effort }),
     ...Object.fromEntries(given.filter(([name]) => name !== 'enable_thinking')),
-    ...(thinks === null ? {} : { enable_thinking: thinks }),
   };
 }
 

@@ -47,10 +47,7 @@ test.each([{}, { logit_bias: {} }, { min_tokens: 0 }, { bad_words: [] }])('%j sa
 });
 
 test.each([
-  [{ logit_bias: { x: 1 } }, 'has the key "x"'],
-  [{ logit_bias: { '05': 1 } }, 'has the key "05"'],
   [{ logit_bias: { '300': 1 } }, 'logit_bias has the token id 300'],
-  [{ logit_bias: { x: 1, '5': 1, y: 2 } }, /has the key "x".*; logit_bias has the key "y"/],
   [{ logit_bias: { '300': 1, '5': 1, '301': 2 } }, /token id 300.*; logit_bias has the token id 301/],
   [{ allowed_token_ids: [1, 300] }, 'allowed_token_ids has the token id 300'],
 ])('refuses %j', async (fields, message) => {

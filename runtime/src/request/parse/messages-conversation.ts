@@ -8,6 +8,7 @@ import type { RawMessage } from '../fields/messages.js';
 import {
   serverBlocks,
   type RawBlock,
+  type RawDocument,
   type RawResult,
   type RawServerBlock,
   type RawText,
@@ -18,7 +19,7 @@ import {
 
 const speakersOf = (type: RawBlock['type']): readonly RawTurn['role'][] => {
   if (type === 'text') return ['user', 'assistant', 'system'];
-  return type === 'tool_result' ? ['user'] : ['assistant'];
+  return type === 'tool_result' || type === 'document' ? ['user'] : ['assistant'];
 };
 
 /** Blocks in messages of those who cannot have them, and calls that nothing answers. */
@@ -87,17 +88,28 @@ function ofUser({ role, content }: RawTurn): RawMessage[] {
     const last = messages.at(-1);
     if (block.type === 'tool_result')
       messages.push({ role: 'tool', tool_call_id: block.tool_use_id, content: resultOf(block) });
-    else if (block.type === 'text' && last?.role === role) last.content += block.text;
-    else if (block.type === 'text') messages.push({ role, content: block.text });
+    else if (block.type === 'text' || block.type === 'document') {
+      const content = block.type === 'text' ? block.text : documentText(block);
+      if (last?.role === role) last.content += content;
+      else messages.push({ role, content });
+    }
   }
   return messages.length === 0 ? [{ role, content: '' }] : messages;
 }
 
+/** Between empty lines, so that it does not run into the texts around it. */
+function documentText({ source: { data }, title, context }: RawDocument): string {
+  const parts = [title, context, data].filter((part) => part != null && part !== '');
+  return `\n\n${parts.join('\n')}\n\n`;
+}
+
 /** Templates have no place for the mark of an error, so that it goes into the text. */
 function resultOf(result: RawToolResult): string {
-  const texts = resultsOf(result).map((each) =>
-    each.type === 'text' ? each.text : `The tool ${each.tool_name} can be called now.\n`,
-  );
+  const texts = resultsOf(result).map((each) => {
+    if (each.type === 'text') return each.text;
+    if (each.type === 'document') return documentText(each);
+    return `The tool ${each.tool_name} can be called now.\n`;
+  });
   return `${result.is_error === true ? 'Error: ' : ''}${texts.join('')}`;
 }
 

@@ -7,28 +7,33 @@ import type { Fields, GenerationKind } from '../body/field-table.js';
 import { invalidRequest, type Violation } from '../body/violation.js';
 import {
   alternativesOf,
+  noDetails,
   readDetails,
   violationsOfAlternatives,
   violationsOfDetails,
   type AnswerDetails,
 } from '../fields/answer-details.js';
 import { readAnswerFormat, type AnswerFormat } from '../fields/answer-format.js';
-import { readChoices, readSeed, violationsOfChoices, type Choices } from '../fields/choices.js';
+import { oneChoice, readChoices, readSeed, violationsOfChoices, type Choices } from '../fields/choices.js';
 import type { GenerationDefaults } from '../fields/generation-defaults.js';
 import {
+  defaultMaxTokens,
   maxTokensField,
+  readKeptTokens,
   readMaxTokens,
   violationsOfMaxTokens,
   violationsOfNone,
+  violationsOfTruncation,
+  type KeptPromptTokens,
 } from '../fields/max-tokens.js';
 import { violationsOfEnding } from '../fields/prompt-ending.js';
 import { holdsCalls, readTools, type RequestTools } from '../fields/read-tools.js';
 import { readRepetition, violationsOfRepetition } from '../fields/repetition.js';
 import { readSampling } from '../fields/sampling.js';
 import { readModel, readScheduling, type Scheduling } from '../fields/scheduling.js';
-import { readStopping, violationsOfStopping, type Stopping } from '../fields/stopping.js';
+import { modelsStopping, readStopping, violationsOfStopping, type Stopping } from '../fields/stopping.js';
 import { readStreaming, violationsOfStreaming, type Streaming } from '../fields/streaming.js';
-import { readThinkingBudget, readThinks, violationsOfBudget } from '../fields/thinking.js';
+import { readThinkingBudget, readThinks, thinksUnlessSaid, violationsOfBudget } from '../fields/thinking.js';
 import {
   readRules,
   violationsOfReported,
@@ -37,6 +42,7 @@ import {
 } from '../fields/token-rules.js';
 import type { GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
+import { familiesIn, type FieldFamily } from './field-families.js';
 import {
   readPrompts,
   violationsOfPredict,
@@ -63,8 +69,7 @@ export interface ApiRequest extends Stopping, Scheduling, Streaming {
   /** Tokens that the model may reason for; null: as many as it likes. */
   readonly thinkingBudget: number | null;
   readonly details: AnswerDetails;
-  /** Of the prompt, those that are kept; null: all. */
-  readonly keptPromptTokens: number | null;
+  readonly keptPromptTokens: KeptPromptTokens;
   /** Whether they are its first, and not its last. */
   readonly keepsBeginning: boolean;
   /** Null: any text. */
@@ -83,9 +88,18 @@ export function parseRequest(
   defaults: GenerationDefaults,
   randomSeed: bigint,
 ): ApiRequest {
-  refuseMedia((body as Fields | null)?.['messages'], 'messages');
+  const messages = (body as Fields | null)?.['messages'];
+  if (!areTexts(messages)) refuseMedia(messages, 'messages');
   return readRequest(kind, validateBody(kind, body), defaults, randomSeed);
 }
+
+/** Whether a conversation has texts alone, and so no media. */
+const areTexts = (messages: unknown): boolean =>
+  Array.isArray(messages) &&
+  messages.every(
+    (each: Fields | null) =>
+      typeof each?.['content'] === 'string' && each['type'] === undefined && each['output'] === undefined,
+  );
 
 /**
  * @param fields that are valid each for itself
@@ -97,70 +111,83 @@ export function readRequest(
   defaults: GenerationDefaults,
   randomSeed: bigint,
 ): ApiRequest {
-  const format = readAnswerFormat(fields);
-  const { compatibility } = defaults;
-  checkRules(kind, fields, format, defaults);
-  const choices = readChoices(fields);
-  const details = readDetails(fields);
-  const thinks = readThinks(kind, fields, defaults.thinks);
-  const prompts = readPrompts(kind, fields, thinks);
+  const asked = familiesIn(fields);
+  const asksMaxTokens = asked.has('maxTokens');
+  const limits: Limits = {
+    format: asked.has('format') ? readAnswerFormat(fields) : null,
+    tools: asked.has('tools') ? readTools(fields) : null,
+    choices: asked.has('choices') ? readChoices(fields) : oneChoice,
+    maxTokens: asksMaxTokens ? readMaxTokens(kind, fields) : defaultMaxTokens[kind],
+  };
+  checkRules(kind, fields, asked, limits, defaults);
+  const { choices } = limits;
+  const details = asked.has('details') ? readDetails(fields) : noDetails;
+  const isRanked = choices.generated > choices.given;
+  const thinks = asked.has('thinking')
+    ? readThinks(kind, fields, defaults.thinks)
+    : (defaults.thinks ?? thinksUnlessSaid[kind]);
+  const prompts = readPrompts(kind, fields, asked, thinks);
   const isTemplated = prompts.some((prompt) => prompt.kind === 'messages');
   const thinksInFact =
-    (isTemplated ? thinks : (compatibility.thinksOnTexts ?? defaults.thinks)) ?? defaults.thinksByItself;
+    (isTemplated ? thinks : (defaults.compatibility.thinksOnTexts ?? defaults.thinks)) ??
+    defaults.thinksByItself;
   return {
+    ...limits,
     model: readModel(fields),
     prompts,
-    maxTokens: readMaxTokens(kind, fields),
-    maxTokensField: maxTokensField(fields),
+    maxTokensField: asksMaxTokens ? maxTokensField(fields) : 'max_tokens',
     sampling: {
       ...readSampling(
         fields,
         defaults.sampling[thinksInFact ? 'thinking' : 'plain'],
-        readSeed(fields, randomSeed),
+        asked.has('seed') ? readSeed(fields, randomSeed) : randomSeed,
       ),
-      topLogprobs: alternativesOf(details, choices.generated > choices.given),
+      topLogprobs: asked.has('details') || isRanked ? alternativesOf(details, isRanked) : null,
     },
-    choices,
-    rules: readRules(fields),
-    repetition: readRepetition(fields),
-    thinkingBudget: readThinkingBudget(fields),
+    rules: asked.has('rules') ? readRules(fields) : null,
+    repetition: asked.has('repetition') ? readRepetition(fields) : null,
+    thinkingBudget: asked.has('thinking') ? readThinkingBudget(fields) : null,
     details,
-    keptPromptTokens: fields.truncate_prompt_tokens ?? null,
+    keptPromptTokens: readKeptTokens(fields),
     keepsBeginning: fields.truncation_side === 'right',
-    format,
-    tools: readTools(fields),
-    ...readStopping(fields),
+    ...(asked.has('stopping') ? readStopping(fields) : modelsStopping),
     ...readScheduling(fields),
     ...readStreaming(fields),
   };
 }
 
-/** Rules across fields. */
+/** What rules of other families look at. */
+type Limits = Pick<ApiRequest, 'format' | 'tools' | 'choices' | 'maxTokens'>;
+
+/**
+ * Rules across fields: each family's own come with its fields.
+ * @throws ApiError invalid_request
+ */
 function checkRules(
   kind: GenerationKind,
   fields: GenerationFields,
-  format: AnswerFormat | null,
+  asked: ReadonlySet<FieldFamily>,
+  { format, tools, choices, maxTokens }: Limits,
   { compatibility, takesTemplates }: GenerationDefaults,
 ): void {
+  const of = (family: FieldFamily, rules: () => Violation[]): Violation[] =>
+    asked.has(family) ? rules() : [];
   const violations: Violation[] = [
     ...(kind === 'predict' ? violationsOfPredict(fields) : []),
     ...violationsOfTemplate(fields, takesTemplates),
-    ...violationsOfBudget(fields, compatibility),
-    ...violationsOfAlternatives(fields),
-    ...violationsOfNone(fields),
+    ...of('thinking', () => violationsOfBudget(fields, compatibility)),
+    ...of('details', () => violationsOfAlternatives(fields)),
+    ...of('maxTokens', () => violationsOfNone(fields)),
     ...violationsOfStreaming(fields),
-    ...violationsOfMaxTokens(fields),
-    ...violationsOfStopping(fields, format !== null),
-    ...violationsOfChoices(fields),
-    ...violationsOfRules(
-      fields,
-      readMaxTokens(kind, fields),
-      format !== null || holdsCalls(readTools(fields)),
-    ),
-    ...violationsOfReported(fields, readMaxTokens(kind, fields), readChoices(fields).generated),
-    ...violationsOfRepetition(fields),
-    ...violationsOfDetails(fields),
-    ...violationsOfEnding(fields),
+    ...violationsOfTruncation(fields),
+    ...of('maxTokens', () => violationsOfMaxTokens(fields)),
+    ...of('stopping', () => violationsOfStopping(fields, format !== null)),
+    ...of('choices', () => violationsOfChoices(fields)),
+    ...of('rules', () => violationsOfRules(fields, maxTokens, format !== null || holdsCalls(tools))),
+    ...of('rules', () => violationsOfReported(fields, maxTokens, choices.generated)),
+    ...of('repetition', () => violationsOfRepetition(fields)),
+    ...of('details', () => violationsOfDetails(fields)),
+    ...of('ending', () => violationsOfEnding(fields)),
   ];
   if (violations.length > 0) throw invalidRequest(violations);
 }

@@ -10,7 +10,7 @@ import { readModel } from '../fields/scheduling.js';
 import { readTemplateKwargs, readThinks } from '../fields/thinking.js';
 import type { GenerationFields } from '../validate/request-fields.js';
 import { validateBody } from '../validate/validate-body.js';
-import { readDocuments, type MessagesSource, type PromptSource } from './prompt-source.js';
+import { readDocuments, withThinking, type MessagesSource, type PromptSource } from './prompt-source.js';
 
 export interface TemplateRequest {
   /** The name that the client asked for; null: it did not say. */
@@ -89,7 +89,7 @@ function readTemplate(fields: GenerationFields, unlessAsked: boolean | null): Me
     messages: readMessages(fields.messages ?? []),
     template: null,
     documents: readDocuments(fields),
-    templateKwargs: readTemplateKwargs(fields, readThinks('chat', fields, unlessAsked)),
+    templateKwargs: withThinking(readTemplateKwargs(fields), readThinks('chat', fields, unlessAsked)),
     ending: readEnding(fields),
     field: 'messages',
     plainText: null,

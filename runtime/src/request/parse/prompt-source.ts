@@ -8,6 +8,7 @@ import { readTexts, type TextSource } from '../fields/prompt.js';
 import { readEnding, type PromptEnding } from '../fields/prompt-ending.js';
 import { readTemplateKwargs, readThinks } from '../fields/thinking.js';
 import type { GenerationFields } from '../validate/request-fields.js';
+import type { FieldFamily } from './field-families.js';
 
 export interface MessagesSource {
   readonly kind: 'messages';
@@ -61,10 +62,22 @@ export function violationsOfTemplate(
 export const readDocuments = ({ documents = [] }: { readonly documents?: readonly Fields[] | undefined }) =>
   documents.length === 0 ? null : documents;
 
-/** @param thinks null: as the template has it */
+/**
+ * The template's variables.
+ * @param asked by the request
+ * @param thinks null: as the template has it
+ */
+export const withThinking = (asked: Fields, thinks: boolean | null): Fields =>
+  thinks === null ? asked : { ...asked, enable_thinking: thinks };
+
+/**
+ * @param asked families of which there are fields
+ * @param thinks null: as the template has it
+ */
 export function readPrompts(
   kind: GenerationKind,
   fields: GenerationFields,
+  asked: ReadonlySet<FieldFamily>,
   thinks: boolean | null,
 ): PromptSource[] {
   const { prompt = [], messages = [] } = fields;
@@ -73,7 +86,7 @@ export function readPrompts(
   if (kind === 'predict' && typeof prompt !== 'string' && prompt.length > 0) return readTexts(prompt, false);
   const { system } = fields;
   const said = typeof prompt === 'string' ? prompt : null;
-  const asked: readonly RawMessage[] =
+  const conversation: readonly RawMessage[] =
     said === null
       ? messages
       : [
@@ -83,11 +96,11 @@ export function readPrompts(
   return [
     {
       kind: 'messages',
-      messages: readMessages(asked),
+      messages: readMessages(conversation),
       template: fields.chat_template ?? null,
       documents: readDocuments(fields),
-      templateKwargs: readTemplateKwargs(fields, thinks),
-      ending: readEnding(fields),
+      templateKwargs: withThinking(asked.has('thinking') ? readTemplateKwargs(fields) : {}, thinks),
+      ending: asked.has('ending') ? readEnding(fields) : 'answer',
       field: said === null ? 'messages' : 'prompt',
       plainText: system === undefined ? said : null,
     },

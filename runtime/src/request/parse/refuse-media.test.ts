@@ -6,7 +6,10 @@ describe('what is not text is refused where it is', () => {
     ['an image', { role: 'user', content: [{ type: 'text', text: 'x' }, { type: 'image' }] }, 'content.1'],
     [
       'a document',
-      { role: 'user', content: [{ type: 'tool_result', content: [{ type: 'document' }] }] },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', content: [{ type: 'document', source: { type: 'url' } }] }],
+      },
       'content.0.content.0',
     ],
     ['a file', { type: 'function_call_output', output: [{ type: 'input_file' }] }, 'output.0'],

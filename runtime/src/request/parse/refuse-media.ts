@@ -31,15 +31,19 @@ export function refuseMedia(list: unknown, path: string): void {
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
+/** Of Anthropic's: a text by another name, or a document that the schema finds to have no source. */
+const isTextDocument = (type: unknown, source: unknown): boolean =>
+  type === 'document' && ['text', undefined].includes((source as { type?: string } | null | undefined)?.type);
+
 /** Messages and results of tools have content; OpenAI's results have output. */
 function* mediaIn(list: readonly unknown[], path: string, levels: number): Generator<Violation> {
   if (levels === 0) return;
   for (const [index, each] of list.entries()) {
     if (typeof each !== 'object' || each === null) continue;
-    const { type, content, output } = each as Fields;
+    const { type, content, output, source } = each as Fields;
     const param = `${path}.${String(index)}`;
     const word = typeof type === 'string' && Object.hasOwn(media, type) ? media[type] : undefined;
-    if (word !== undefined) {
+    if (word !== undefined && !isTextDocument(type, source)) {
       yield { param, message: `${param} is ${word}, and the model reads text only: send its text` };
       continue;
     }

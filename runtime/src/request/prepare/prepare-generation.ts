@@ -7,17 +7,18 @@ import { longTextChars, type Tokenizer } from '../../tokens/tokenizer.js';
 import type { ToolDialect } from '../../tools/dialect.js';
 import { toolGrammar, type GrammarSource } from '../../tools/tool-grammar.js';
 import { scoresPrompt } from '../fields/answer-details.js';
-import { withStandIns } from '../fields/exact-numbers.js';
+import { withStandIns, type StoodIn } from '../fields/exact-numbers.js';
+import type { Message } from '../fields/messages.js';
 import { ApiError } from '../body/api-error.js';
 import { encodeString } from '../fields/encode-string.js';
 import { encodeText, placeIn } from './encode-text.js';
-import { promptReasoning } from './prompt-reasoning.js';
+import { isOpen, promptReasoning } from './prompt-reasoning.js';
 import { withShortIds } from './short-call-ids.js';
 import type { ApiRequest } from '../parse/parse-request.js';
 import type { MessagesSource, PromptSource } from '../parse/prompt-source.js';
-import { cutAtMark, marked } from '../fields/prompt-ending.js';
+import { cutAtMark, withMark } from '../fields/prompt-ending.js';
 import { schemaOfArguments, type RequestTools } from '../fields/read-tools.js';
-import { isOpen, type ThinkIds } from '../text/reasoning.js';
+import type { ThinkIds } from '../text/think-ids.js';
 import { checkIds, tokenRules } from '../fields/token-rules.js';
 
 /** What of a loaded model request code needs. */
@@ -53,7 +54,7 @@ export async function prepareGeneration(
   model: ModelTexts,
   signal?: AbortSignal,
 ): Promise<PreparedGeneration> {
-  checkIds('stop_token_ids', request.stopTokenIds, model.vocabSize);
+  if (request.stopTokenIds.length > 0) checkIds('stop_token_ids', request.stopTokenIds, model.vocabSize);
   const grammar = grammarOf(request, model);
   const param = fieldOf(request, source);
   const named = request.prompts.length > 1 ? param : 'the prompt';
@@ -62,7 +63,7 @@ export async function prepareGeneration(
   const needed = request.maxTokens === 0 ? 0 : 1;
   const maxPromptTokens = request.keptPromptTokens === null ? model.maxModelLen - needed : null;
   const whole = await encodePrompt(source, request.tools, model, param, { maxPromptTokens, named, signal });
-  const prompt = keptOf(whole, request);
+  const prompt = keptOf(whole, request, model.maxModelLen - Math.max(needed, request.maxTokens ?? 0));
   if (prompt.length === 0) throw ApiError.of('invalid_request', `${named} has no tokens`, { param });
   const left = model.maxModelLen - prompt.length;
   if (left < needed || (request.maxTokens ?? 0) > left)
@@ -83,8 +84,11 @@ export async function prepareGeneration(
     pooling: 'none',
     stopTokens: Int32Array.from(stopTokens),
     sampling: request.sampling,
-    rules: await tokenRules(request.rules, budget, model, signal),
-    promptLogprobs: scoresPrompt(request.details),
+    rules:
+      request.rules === null && budget === null
+        ? null
+        : await tokenRules(request.rules, budget, model, signal),
+    promptLogprobs: request.sampling.topLogprobs !== null && scoresPrompt(request.details),
     grammar: grammar === null ? null : { ...grammar, after: reasoning },
     boundaries: messageEnds(prompt, model.eosIds),
     cacheSalt: request.cacheSalt,
@@ -101,8 +105,14 @@ function fieldOf({ prompts }: ApiRequest, source: PromptSource): string {
   return source.field;
 }
 
-function keptOf(prompt: Int32Array, { keptPromptTokens: count, keepsBeginning }: ApiRequest): Int32Array {
-  if (count === null) return prompt;
+/** @param room beside the answer; where there is none, the request is refused by its max_tokens */
+function keptOf(
+  prompt: Int32Array,
+  { keptPromptTokens: kept, keepsBeginning }: ApiRequest,
+  room: number,
+): Int32Array {
+  if (kept === null) return prompt;
+  const count = kept === 'context' ? Math.max(1, room) : kept;
   return keepsBeginning ? prompt.slice(0, count) : prompt.slice(-count);
 }
 
@@ -233,7 +243,8 @@ export async function renderMessages(
     const message = 'the chat template shows no documents: put them into a message';
     throw ApiError.of('chat_template_refused', message, { param: 'documents' });
   }
-  const stoodIn = withStandIns(marked(known, ending), tools);
+  const given = ending === 'continue' ? withMark(known) : known;
+  const stoodIn = mayNeedStandIns(given, tools) ? withStandIns(given, tools) : asGiven(given);
   try {
     const rendered = await chatTemplate.render(
       {
@@ -246,7 +257,8 @@ export async function renderMessages(
       },
       { signal },
     );
-    const text = cutAtMark(stoodIn.restore(rendered), ending);
+    const whole = stoodIn.restore(rendered);
+    const text = ending === 'continue' ? cutAtMark(whole) : whole;
     if (text === null)
       throw new ChatTemplateRefusal('it leaves the final message out, so that nothing can continue it');
     return text;
@@ -258,6 +270,16 @@ export async function renderMessages(
     });
   }
 }
+
+/** Whether a conversation or its tools may have numbers and names that have to stand in for others. */
+const mayNeedStandIns = (messages: readonly Message[], tools?: readonly unknown[]): boolean =>
+  tools !== undefined || messages.some((message) => message.tool_calls !== undefined);
+
+const asGiven = (messages: readonly Message[]): StoodIn => ({
+  messages,
+  tools: undefined,
+  restore: (text) => text,
+});
 
 function tooLong(
   /** How long the prompt is, in words. */

@@ -4,7 +4,7 @@ import type { Detokenizer } from '../../tokens/detokenizer.js';
 import type { RepetitionRule } from '../../tokens/repetition-detector.js';
 import type { StopPattern } from '../../tokens/stop-pattern.js';
 import type { ToolReader } from '../../tools/tool-reader.js';
-import type { ThinkIds } from './reasoning.js';
+import type { ThinkIds } from './think-ids.js';
 
 export interface TextStreamOptions {
   readonly newDetokenizer: () => Detokenizer;

@@ -2,7 +2,11 @@
 
 import { FailureError } from '@llmservice/crds';
 import type { Tokenizer } from '../../tokens/tokenizer.js';
-import type { ThinkIds } from './reasoning.js';
+
+export interface ThinkIds {
+  readonly begin: number;
+  readonly end: number;
+}
 
 /** Begin and end, as text. */
 type ThinkTexts = readonly [string, string];

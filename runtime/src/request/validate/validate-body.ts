@@ -5,7 +5,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { ApiError } from '../body/api-error.js';
 import type { JsonSchema, RouteKind } from '../body/field-table.js';
 import { invalidRequest, violationAt, type Violation } from '../body/violation.js';
-import { bodyKinds, bodySchemas, isKnown, refusalOf } from './body-schemas.js';
+import { bodyKinds, bodySchemas, honouredOn, isKnown, refusalOf } from './body-schemas.js';
 import type { BodyOf } from './request-fields.js';
 import { unescaped, withoutNulls } from './without-nulls.js';
 
@@ -63,7 +63,7 @@ export function validateBody<Kind extends RouteKind>(kind: Kind, body: unknown):
   const rest = found.length === 0 ? null : withoutNulls(set, found);
   const errors = rest === null ? found : errorsIn(kind, rest);
   if (errors.length > 0) throw invalidRequest(errors.map((error) => violation(kind, error)));
-  const honoured = Object.entries(rest ?? set).filter(([name]) => refusalOf(kind, name) === null);
+  const honoured = Object.entries(rest ?? set).filter(([name]) => Object.hasOwn(honouredOn[kind], name));
   return Object.fromEntries(honoured) as BodyOf<Kind>;
 }
 
@@ -75,8 +75,11 @@ function errorsIn(kind: RouteKind, fields: object): ErrorObject[] {
     validate = throughout.compile(bodySchemas[kind]);
     validate(fields);
   }
-  // What an `if` asks for complains for itself.
-  return (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
+  // What an `if` asks for complains for itself, and `propertyNames` for the rule that a name breaks.
+  return (validate.errors ?? []).filter(
+    ({ keyword, propertyName }) =>
+      keyword !== 'if' && (keyword === 'propertyNames' || propertyName === undefined),
+  );
 }
 
 function hasFewValues(body: object): boolean {
@@ -115,6 +118,13 @@ function violation(
       return violationAt(child(params['missingProperty']), 'is required');
     case 'additionalProperties':
       return violationAt(child(params['additionalProperty']), 'is not a known field of this route');
+    case 'propertyNames': {
+      const { description } = (parentSchema as NamedMembers).propertyNames;
+      return violationAt(
+        path,
+        `has the key ${JSON.stringify(params['propertyName'])}; its keys are ${description}`,
+      );
+    }
     case 'enum':
       return violationAt(path, `must be ${oneOf(notNull(params['allowedValues']))}`);
     case 'const':
@@ -124,6 +134,11 @@ function violation(
     default:
       return violationAt(path, message);
   }
+}
+
+interface NamedMembers {
+  /** What the names are. */
+  readonly propertyNames: { readonly description: string };
 }
 
 interface Alternatives {

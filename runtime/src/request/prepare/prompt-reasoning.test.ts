@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isOpen, reasoningAfter } from './reasoning.js';
+import { isOpen, reasoningAfter } from './prompt-reasoning.js';
 
 const think = { begin: 1, end: 2 };
 /** Ends messages. */
