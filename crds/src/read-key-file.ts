@@ -25,12 +25,7 @@ export interface ConfiguredKey {
 /** Names under which the file may lie in its folder. */
 export const keyFileNames = ['keys.yaml', 'keys.json'] as const;
 
-const check = new Ajv({
-  allErrors: true,
-  useDefaults: true,
-  allowUnionTypes: true,
-  verbose: true,
-}).compile<KeyFile>(keyFileSchema);
+const ajv = new Ajv({ allErrors: true, useDefaults: true, allowUnionTypes: true, verbose: true });
 
 export function readKeyFile(text: string): Validated<readonly ConfiguredKey[]> {
   const document = parseDocument(text);
@@ -47,6 +42,7 @@ export function readKeyFile(text: string): Validated<readonly ConfiguredKey[]> {
   const content = contentOf(document);
   if (content === undefined)
     return refuse([{ path: '', message: 'has an alias (*name) that no anchor stands before, or too many' }]);
+  const check = ajv.compile<KeyFile>(keyFileSchema); // once: it is kept
   if (!check(content)) return refuse(schemaViolations(check.errors ?? []));
   const keys = content.keys.map(configured);
   const violations = [...repeatedIds(keys), ...uselessHashes(keys)];

@@ -1,7 +1,7 @@
 // Validators of the two contracts. Each takes an unknown value and gives either a complete, typed copy with the
 // schema's defaults filled in, or every violation with its path. CEL rules are a table of their own (spec-rules.ts).
 
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject } from 'ajv';
 import { engineConfigSchema } from './generated/engine-config-schema.js';
 import type { EngineConfig } from './generated/engine-config.js';
 import { llmServiceSchema } from './generated/llm-service-schema.js';
@@ -24,16 +24,12 @@ const options = {
   allowUnionTypes: true,
   formats: { int32: true, int64: true, 'date-time': true },
 } as const;
-const ajv = new Ajv(options);
-const llmService = ajv.compile<LlmService>(llmServiceSchema);
-const engineConfig = ajv.compile<EngineConfig>(engineConfigSchema);
-const prunedLlmService = new Ajv({ ...options, removeAdditional: true }).compile<LlmService>(
-  llmServiceSchema,
-);
+const whole = new Ajv(options);
+const pruning = new Ajv({ ...options, removeAdditional: true });
 
 /** Checks an LlmService as somebody wrote it, and fills in the defaults. */
 export function validateLlmService(value: unknown): Validated<LlmService> {
-  return validate(llmService, value);
+  return validate(whole, llmServiceSchema, value);
 }
 
 /**
@@ -41,15 +37,17 @@ export function validateLlmService(value: unknown): Validated<LlmService> {
  * may be newer, and the API server has filled in the defaults of its new fields.
  */
 export function readLlmService(value: unknown): Validated<LlmService> {
-  return validate(prunedLlmService, value);
+  return validate(pruning, llmServiceSchema, value);
 }
 
 /** Checks what the operator hands the runtime. */
 export function validateEngineConfig(value: unknown): Validated<EngineConfig> {
-  return validate(engineConfig, value);
+  return validate(whole, engineConfigSchema, value);
 }
 
-function validate<T>(check: ValidateFunction<T>, value: unknown): Validated<T> {
+/** A schema is compiled when it is first needed, and kept: most processes need one of them, or none. */
+function validate<T>(ajv: Ajv, schema: object, value: unknown): Validated<T> {
+  const check = ajv.compile<T>(schema);
   const copy = structuredClone(value);
   if (check(copy)) return { ok: true, value: copy };
   return { ok: false, violations: (check.errors ?? []).map(violation) };
