@@ -9,23 +9,32 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../lib/progress.sh"
 cache=${LLMSERVICE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/llmservice}/tools
 
+# Made of its own folder, and of the module that most share (go.mod) unless it is a module itself.
 folder_of() {
   local name=$1 hash
-  hash=$(cd "$here" && cat build.sh "$name"/* | sha256sum | cut -c1-12)
+  hash=$(cd "$here" && { if [[ ! -f $name/go.mod ]]; then cat go.mod go.sum; fi; cat build.sh; cat "$name"/* 2>/dev/null; } | sha256sum | cut -c1-12)
   echo "$cache/$name-$hash"
 }
 
-# A tool's go.mod names the commands to build in its `tool` lines; a folder with a main.go is itself the command.
-compile() {
-  local name=$1 out=$2 flags='-s -w' target=tool
-  cd "$here/$name"
-  if [[ -f ldflags ]]; then flags+=" $(<ldflags)"; fi
-  if [[ -f main.go ]]; then
-    target=.
-    out=$out/$name
+# What `go build` is to build of a tool: its folder, if that has a main.go, or else the commands that go.mod names for it.
+packages_of() {
+  if [[ -f $here/$1/main.go ]]; then
+    if [[ -f $here/$1/go.mod ]]; then echo .; else echo "./$1"; fi
+  elif [[ -f $here/$1/go.mod ]]; then
+    echo tool
+  else
+    awk -v name="$1" '$2 == "//" && $3 == name {print $1}' "$here/go.mod"
   fi
+}
+
+compile() {
+  local name=$1 out=$2 flags='-s -w' packages
+  mapfile -t packages < <(packages_of "$name")
+  if [[ -f $here/$name/ldflags ]]; then flags+=" $(<"$here/$name/ldflags")"; fi
+  if [[ -f $here/$name/go.mod ]]; then cd "$here/$name"; else cd "$here"; fi
+  if [[ -f $here/$name/main.go ]]; then out=$out/$name; fi
   CGO_ENABLED=0 GOFLAGS=-mod=readonly nice -n 5 go build -v -p "${LLMSERVICE_BUILD_JOBS:-$(nproc)}" -trimpath -buildvcs=false \
-    -ldflags "$flags" -o "$out" "$target"
+    -ldflags "$flags" -o "$out" "${packages[@]}"
 }
 
 # A file `keep` names a folder of a module's source that is needed beside the program: MODULE PATH.
@@ -66,7 +75,7 @@ build() {
 total=$#
 number=0
 for tool in "$@"; do
-  [[ -f $here/$tool/go.mod ]] || die "no such tool: $tool (there are: $(cd "$here" && echo */))"
+  [[ $(packages_of "$tool") ]] || die "no such tool: $tool (those of $here/go.mod, and its folders)"
   number=$((number + 1))
   build "$tool" "$number of $total"
 done
