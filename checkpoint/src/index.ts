@@ -23,7 +23,7 @@ export * from './weights/resident-weights.js';
 export * from './weights/rank-weights.js';
 export * from './weights/tensor-parallel.js';
 export { checkTensors } from './weights/check-tensors.js';
-export { weighCheckpoint } from './weights/weigh-checkpoint.js';
+export { weighCheckpoint, type WeighOptions } from './weights/weigh-checkpoint.js';
 export * from './memory/shared-memory.js';
 export * from './weights/speculation.js';
 export * from './weights/mtp-head.js';

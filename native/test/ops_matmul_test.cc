@@ -62,7 +62,11 @@ std::vector<Shape> shapes() {
                             {DType::kQ4_0, 66, 96, Scaling::kRow},
                             {DType::kQ4_K, 65, 256, Scaling::kRow},
                             {DType::kQ4_K, 3, 768, Scaling::kRow},
-                            {DType::kQ6_K, 67, 512, Scaling::kRow}};
+                            {DType::kQ6_K, 67, 512, Scaling::kRow},
+                            {DType::kQ4_1, 65, 32, Scaling::kRow},
+                            {DType::kQ4_1, 66, 288, Scaling::kRow},
+                            {DType::kQ5_0, 67, 288, Scaling::kRow},
+                            {DType::kQ5_1, 65, 96, Scaling::kRow}};
   // Depths of real models, in every format and scaling.
   for (const auto& [dtype, scaling] :
        {std::pair{DType::kF8E4M3, Scaling::kBlock}, std::pair{DType::kF8E4M3, Scaling::kRow},

@@ -140,6 +140,7 @@ async function planned(
 ): Promise<{ shape: ModelShape; weights: ResidentWeights }> {
   const { dtype, quantization, drafts } = options;
   const held = {
+    accelerator: 'cpu',
     dtype,
     quantization,
     speculative: { method: drafts ? 'mtp' : 'none', tokens: 1 },

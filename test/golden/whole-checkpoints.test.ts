@@ -56,7 +56,12 @@ async function verdictOf(judge: () => Promise<unknown>): Promise<Verdict> {
 
 const plan = (): Promise<Verdict> =>
   verdictOf(() =>
-    readCheckpoint(new FolderFiles(dir), null, { dtype: 'auto', quantization: 'none', speculative }),
+    readCheckpoint(new FolderFiles(dir), null, {
+      accelerator: 'cpu',
+      dtype: 'auto',
+      quantization: 'none',
+      speculative,
+    }),
   );
 
 const serve = (): Promise<Verdict> =>

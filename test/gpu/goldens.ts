@@ -22,7 +22,10 @@ if (models === undefined || device === undefined || record === undefined)
 const halves: Bar = { allowed: 0.2, allowedMean: 0.03, close: 0.2, clearSteps: 3 };
 const eights: Bar = { allowed: 1.5, allowedMean: 0.25, close: 0.8, clearSteps: 0 };
 /** Models that GPUs do not take, and what must be said of them. */
-const refused = new Map([['llama-bf16-ranks', /heads of 12 features/]]);
+const refused = new Map([
+  ['llama-bf16-ranks', /heads of 12 features/],
+  ['llama-gguf-q4_1', /A matrix has type Q4_1, which the CPU backend takes/],
+]);
 
 /** What was found of one model: nothing at fault is as it must be. */
 interface Finding {

@@ -6,7 +6,7 @@ import { parseCheckpointConfig } from '../config/read-config.js';
 import { FailureError } from '@llmservice/crds';
 import type { GgufHeader, GgufTensor } from './gguf-header.js';
 import { GgufKeys } from './gguf-keys.js';
-import { blockType } from './gguf-types.js';
+import { blockType, ggufTypeNames } from './gguf-types.js';
 import type { PlacedTensor } from './safetensors-header.js';
 
 /**
@@ -221,8 +221,8 @@ function toEntry(
   if (bytes === null) {
     throw new FailureError(
       'UnsupportedQuantization',
-      `${file}: tensor ${stored} has type ${dtype}; supported in GGUF files: F32, F16, BF16, Q8_0, Q4_0, Q4_K and Q6_K, ` +
-        'so that a file made as Q8_0, Q4_K_M or F16 would do',
+      `${file}: tensor ${stored} has type ${dtype}; supported in GGUF files: ${ggufTypeNames()}; ` +
+        'a file made as Q8_0, Q4_K_M or F16 would do',
       { file },
     );
   }

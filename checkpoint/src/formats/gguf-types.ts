@@ -6,23 +6,31 @@ export interface GgufType {
   /** Columns of one block, and its length; 1 and the element's length for unquantized types. */
   readonly columns: number;
   readonly bytes: number;
+  /** Whether GPUs read it too (native/src/backends/gpu/packing.cpp). */
+  readonly onGpu: boolean;
 }
 
 /** By the number that stands for it in the file. */
 export const ggufTypes: ReadonlyMap<number, GgufType> = new Map([
-  [0, { name: 'F32', columns: 1, bytes: 4 }],
-  [1, { name: 'F16', columns: 1, bytes: 2 }],
-  [30, { name: 'BF16', columns: 1, bytes: 2 }],
-  [8, { name: 'Q8_0', columns: 32, bytes: 34 }],
-  [2, { name: 'Q4_0', columns: 32, bytes: 18 }],
-  [12, { name: 'Q4_K', columns: 256, bytes: 144 }],
-  [14, { name: 'Q6_K', columns: 256, bytes: 210 }],
+  [0, { name: 'F32', columns: 1, bytes: 4, onGpu: true }],
+  [1, { name: 'F16', columns: 1, bytes: 2, onGpu: true }],
+  [30, { name: 'BF16', columns: 1, bytes: 2, onGpu: true }],
+  [8, { name: 'Q8_0', columns: 32, bytes: 34, onGpu: true }],
+  [2, { name: 'Q4_0', columns: 32, bytes: 18, onGpu: true }],
+  [3, { name: 'Q4_1', columns: 32, bytes: 20, onGpu: false }],
+  [6, { name: 'Q5_0', columns: 32, bytes: 22, onGpu: false }],
+  [7, { name: 'Q5_1', columns: 32, bytes: 24, onGpu: false }],
+  [12, { name: 'Q4_K', columns: 256, bytes: 144, onGpu: true }],
+  [14, { name: 'Q6_K', columns: 256, bytes: 210, onGpu: true }],
 ]);
 
+/** What there is to choose from, for messages. */
+export function ggufTypeNames(where: 'anywhere' | 'on GPUs' = 'anywhere'): string {
+  const readers = [...ggufTypes.values()].filter(({ onGpu }) => onGpu || where === 'anywhere');
+  return readers.map(({ name }) => name).join(', ');
+}
+
 const foreign: ReadonlyMap<number, string> = new Map([
-  [3, 'Q4_1'],
-  [6, 'Q5_0'],
-  [7, 'Q5_1'],
   [9, 'Q8_1'],
   [10, 'Q2_K'],
   [11, 'Q3_K'],

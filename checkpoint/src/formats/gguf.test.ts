@@ -92,6 +92,27 @@ describe('the header of a GGUF file', () => {
   });
 });
 
+/** Sizes as gguf-py has them (GGML_QUANT_SIZES). */
+test.each([
+  [2, 'Q4_0', 32, 18],
+  [3, 'Q4_1', 32, 20],
+  [6, 'Q5_0', 32, 22],
+  [7, 'Q5_1', 32, 24],
+  [8, 'Q8_0', 32, 34],
+  [12, 'Q4_K', 256, 144],
+  [14, 'Q6_K', 256, 210],
+])('of type %i, which is %s, blocks of %i columns have %i bytes', (type, dtype, columns, blockBytes) => {
+  const file = (sides: readonly [number, number], bytes: number) =>
+    headerOf(llamaGguf({ tensors: { 'output.weight': { type, shape: sides, bytes } } })).tensors.at(-1);
+  const bytes = 64 * blockBytes;
+  expect(file([32, 2 * columns], bytes)).toMatchObject({ name: 'output.weight', dtype, bytes });
+  const truncated = 'tensor output.weight reaches byte';
+  expect(failureOf(() => file([32, 2 * columns], bytes - 32))).toContain(truncated);
+  expect(failureOf(() => file([32, columns + 16], bytes))).toContain(
+    `output.weight has rows of ${String(columns + 16)} columns, which blocks of ${String(columns)} (${dtype})`,
+  );
+});
+
 test('arrays of more elements than any vocabulary are refused before they are read', () => {
   const header = (type: number, elementBytes: number, count: number): Buffer => {
     const key = Buffer.from('a');
@@ -168,9 +189,9 @@ describe('a GGUF file as a checkpoint', () => {
     ],
     [
       'a type that is not read',
-      { tensors: { 'blk.0.ffn_up.weight': { type: 13, shape: [64, 32], bytes: 0 } } },
+      { tensors: { 'blk.0.ffn_up.weight': { type: 16, shape: [64, 32], bytes: 0 } } },
       'UnsupportedQuantization',
-      'blk.0.ffn_up.weight has type Q5_K',
+      'blk.0.ffn_up.weight has type IQ2_XXS; supported in GGUF files: F32, F16, BF16, Q8_0',
     ],
     [
       'a tensor of another model',

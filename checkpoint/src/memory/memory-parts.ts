@@ -5,6 +5,7 @@ import { mib } from '@llmservice/crds';
 import type { ModelShape } from '../config/model-shape.js';
 import { hostProcessBytes } from './host-processes.js';
 import { kvBytesPerToken, type KvCacheDtype } from './kv-cache.js';
+import type { Device } from '../weights/device-formats.js';
 import { withDraftHead } from '../weights/draft-head.js';
 import { weightBytesByRank } from '../weights/rank-weights.js';
 import type { EngineDtype, ResidentWeights } from '../weights/resident-weights.js';
@@ -15,7 +16,7 @@ import { workspaceBytes } from './workspace.js';
 
 export interface MemoryPlanInput {
   readonly shape: ModelShape;
-  readonly accelerator: 'cpu' | 'cuda' | 'hip';
+  readonly accelerator: Device;
   readonly weights: ResidentWeights;
   /** Memory of one device; on the CPU what the pod may use, shared by all ranks. */
   readonly memoryBytes: number;

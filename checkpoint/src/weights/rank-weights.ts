@@ -1,7 +1,15 @@
 // Bytes of packed weights on one tensor-parallel rank, to the byte of the backend: on the CPU panels of 64 rows, with
 // scales spread out for the kernels; on GPUs tiles of 64 rows; vectors widened to float32.
 
-import type { FusedMatrix, Held, Part, ResidentVector, ResidentWeights } from './resident-weights.js';
+import { blockType } from '../formats/gguf-types.js';
+import type {
+  BlockTypeName,
+  FusedMatrix,
+  Held,
+  Part,
+  ResidentVector,
+  ResidentWeights,
+} from './resident-weights.js';
 import type { Split } from './weight-split.js';
 
 /** One of `size` ranks, which together hold a model with `kvHeads` KV heads. */
@@ -122,6 +130,17 @@ function rowsOf(rows: number, split: Split, { rank, size, kvHeads }: RankOf): nu
   }
 }
 
+/** Of a row of one block: codes, and what they share (native/src/backends/cpu/packed_blocks.h). */
+const panelBlockBytes: Readonly<Record<BlockTypeName, number>> = {
+  Q8_0: 34,
+  Q4_0: 18,
+  Q4_1: 20,
+  Q5_0: 22,
+  Q5_1: 24,
+  Q4_K: 148,
+  Q6_K: 210,
+};
+
 /** The packing rule of native/src/backends/cpu/packed_panels.cpp. */
 function packedBytes({ held, rows }: Run, cols: number): number {
   const padded = Math.ceil(sum(rows) / 64) * 64;
@@ -143,15 +162,8 @@ function packedBytes({ held, rows }: Run, cols: number): number {
     // Half a byte, an e4m3 scale per 16 columns, a float per row.
     case 'nvfp4':
       return padded * (cols / 2 + cols / 16 + 4);
-    // Codes, and what a block's columns share.
-    case 'Q8_0':
-      return padded * (cols + (cols / 32) * 2);
-    case 'Q4_0':
-      return padded * (cols / 2 + (cols / 32) * 2);
-    case 'Q4_K':
-      return padded * (cols / 2 + (cols / 256) * 20);
-    case 'Q6_K':
-      return padded * (cols / 2 + (cols / 256) * 82);
+    default:
+      return padded * (cols / sharedColumns(held)) * panelBlockBytes[held];
   }
 }
 
@@ -168,11 +180,7 @@ export function sharedColumns(held: Held): number {
       return 16;
     case 'fp8Block':
       return 128;
-    case 'Q8_0':
-    case 'Q4_0':
-      return 32;
-    case 'Q4_K':
-    case 'Q6_K':
-      return 256;
+    default:
+      return blockType(held)?.columns ?? 1;
   }
 }

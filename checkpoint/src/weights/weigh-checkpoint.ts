@@ -5,6 +5,7 @@ import type { ModelShape } from '../config/model-shape.js';
 import { checkLoadQuantization } from '../config/quantization.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
 import { checkDraftTensors, checkTensors } from './check-tensors.js';
+import { checkDeviceFormats, type Device } from './device-formats.js';
 import type { MtpHead } from './mtp-head.js';
 import {
   joinedWeights,
@@ -14,6 +15,10 @@ import {
 } from './resident-weights.js';
 import { checkSpeculative } from './speculation.js';
 
+export interface WeighOptions extends HoldOptions {
+  readonly accelerator: Device;
+}
+
 /**
  * @param head of a paired checkpoint, judged by checkMtpHead; null: the layer for drafts, if any, is the checkpoint's own
  * @throws FailureError InvalidEngineConfig, UnsupportedQuantization, CheckpointIncomplete, CheckpointCorrupt
@@ -21,12 +26,13 @@ import { checkSpeculative } from './speculation.js';
 export function weighCheckpoint(
   { shape, tensors }: { readonly shape: ModelShape; readonly tensors: readonly TensorEntry[] },
   head: MtpHead | null,
-  options: HoldOptions,
+  options: WeighOptions,
 ): ResidentWeights {
   checkLoadQuantization(shape.quantization, options.quantization);
   checkSpeculative([...tensors, ...(head?.tensors ?? [])], options.speculative);
   checkTensors(shape, tensors);
   if (options.speculative.method === 'mtp') checkDraftTensors(shape, head?.tensors ?? tensors);
+  checkDeviceFormats(options.accelerator, tensors);
   const trunk = residentWeights(tensors, shape, options);
   return head === null ? trunk : joinedWeights(trunk, residentWeights(head.tensors, head.shape, options));
 }

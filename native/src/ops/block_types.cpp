@@ -25,10 +25,35 @@ void nibbles(const uint8_t* from, int64_t count, uint8_t* codes) {
   }
 }
 
+// A word of one bit per column, and the nibbles below them.
+void five_bits(const std::byte* block, int64_t at, uint8_t* codes) {
+  nibbles(bytes_at(block, at + 4), 16, codes);
+  const uint8_t* high = bytes_at(block, at);
+  for (int i = 0; i < 32; ++i) codes[i] = static_cast<uint8_t>(codes[i] | (high[i / 8] >> (i % 8) & 1) << 4);
+}
+
+// Where d lies, and whether an f16 that is added or subtracted follows it.
+struct HalvesPlace {
+  int64_t d;
+  bool two;
+};
+
+HalvesPlace halves_place(DType t) {
+  switch (t) {
+    case DType::kQ6_K:
+      return {208, false};
+    case DType::kQ4_1:
+    case DType::kQ5_1:
+    case DType::kQ4_K:
+      return {0, true};
+    default:
+      return {0, false};
+  }
+}
+
 constexpr int64_t kQ4KCodes = 16;  // where the codes begin
 constexpr int64_t kQ6KHigh = 128;
 constexpr int64_t kQ6KScales = 192;
-constexpr int64_t kQ6KD = 208;
 
 // Each half of 128 columns: 64 bytes of low nibbles, 32 bytes that hold the high bits of columns 32 apart.
 void q6k_codes(const std::byte* block, uint8_t* codes) {
@@ -63,6 +88,12 @@ void block_codes(DType t, const std::byte* block, uint8_t* codes) {
       return;
     case DType::kQ4_0:
       return nibbles(bytes_at(block, 2), 16, codes);
+    case DType::kQ4_1:
+      return nibbles(bytes_at(block, 4), 16, codes);
+    case DType::kQ5_0:
+      return five_bits(block, 2, codes);
+    case DType::kQ5_1:
+      return five_bits(block, 4, codes);
     case DType::kQ4_K:
       for (int64_t i = 0; i < 4; ++i) nibbles(bytes_at(block, kQ4KCodes + 32 * i), 32, codes + 64 * i);
       return;
@@ -73,11 +104,10 @@ void block_codes(DType t, const std::byte* block, uint8_t* codes) {
 
 BlockScales block_scales(DType t, const std::byte* block) {
   BlockScales scales{};
-  scales.d = half_at(block, t == DType::kQ6_K ? kQ6KD : 0);
-  if (t == DType::kQ4_K) {
-    scales.dmin = half_at(block, 2);
-    q4k_scales(bytes_at(block, 4), scales);
-  }
+  const HalvesPlace halves = halves_place(t);
+  scales.d = half_at(block, halves.d);
+  if (halves.two) scales.dmin = half_at(block, halves.d + 2);
+  if (t == DType::kQ4_K) q4k_scales(bytes_at(block, 4), scales);
   if (t == DType::kQ6_K) std::memcpy(scales.scale, block + kQ6KScales, 16);
   return scales;
 }
@@ -90,6 +120,11 @@ float block_value(DType t, uint8_t code, const BlockScales& scales, int64_t colu
       return static_cast<float>(static_cast<int8_t>(code)) * d;
     case DType::kQ4_0:
       return (whole - 8) * d;
+    case DType::kQ5_0:
+      return (whole - 16) * d;
+    case DType::kQ4_1:
+    case DType::kQ5_1:
+      return whole * d + f16_to_float(scales.dmin);
     case DType::kQ4_K:
       return whole * (d * scales.scale[column / 32]) -
              f16_to_float(scales.dmin) * scales.minimum[column / 32];
@@ -109,10 +144,11 @@ float block_value(DType t, const std::byte* data, int64_t index) {
 
 bool has_finite_scales(DType t, std::span<const std::byte> data) {
   const auto step = static_cast<size_t>(block_layout(t).bytes);
+  const HalvesPlace halves = halves_place(t);
   bool finite = true;
   for (size_t at = 0; at + step <= data.size(); at += step) {
-    finite = finite && is_finite_half(half_at(data.data() + at, t == DType::kQ6_K ? kQ6KD : 0));
-    if (t == DType::kQ4_K) finite = finite && is_finite_half(half_at(data.data() + at, 2));
+    const std::byte* const d = data.data() + at + halves.d;
+    finite = finite && is_finite_half(half_at(d, 0)) && (!halves.two || is_finite_half(half_at(d, 2)));
   }
   return finite;
 }

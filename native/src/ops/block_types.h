@@ -1,6 +1,10 @@
 // Block types of GGUF files. A row is a run of blocks; a block is some columns' codes and what they share:
 //   Q8_0, 32 columns: d (f16), 32 signed bytes.           value = code · d
 //   Q4_0, 32 columns: d (f16), 16 bytes of two codes.     value = (code - 8) · d
+//   Q4_1, 32: d, m (f16), 16 bytes of two codes.          value = code · d + m
+//   Q5_0, 32: d (f16), a word of high bits, 16 bytes of two low nibbles.
+//                                                         value = (code - 16) · d
+//   Q5_1, 32: d, m (f16), a word of high bits, 16 bytes.  value = code · d + m
 //   Q4_K, 256: d, dmin (f16), 8 scales and minima of six bits in 12 bytes, 128 bytes of two codes.
 //                                                         value = code · (d · scale) - dmin · minimum
 //   Q6_K, 256: 128 bytes of low nibbles, 64 of high bits, 16 signed scales, d (f16).
@@ -31,6 +35,12 @@ constexpr BlockLayout block_layout(DType t) {
       return {256, 144};
     case DType::kQ6_K:
       return {256, 210};
+    case DType::kQ4_1:
+      return {32, 20};
+    case DType::kQ5_0:
+      return {32, 22};
+    case DType::kQ5_1:
+      return {32, 24};
     default:
       return {1, 0};
   }
@@ -42,7 +52,7 @@ void block_codes(DType t, const std::byte* block, uint8_t* codes);
 // What the columns of one block share.
 struct BlockScales {
   uint16_t d;
-  uint16_t dmin;       // kQ4_K
+  uint16_t dmin;       // kQ4_K; m of kQ4_1 and kQ5_1
   uint8_t scale[16];   // kQ4_K: of 32 columns each; kQ6_K: of 16 each, signed
   uint8_t minimum[8];  // kQ4_K: of 32 columns each
 };

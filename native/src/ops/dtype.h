@@ -70,6 +70,12 @@ constexpr const char* name_of(DType t) {
       return "Q4_K";
     case DType::kQ6_K:
       return "Q6_K";
+    case DType::kQ4_1:
+      return "Q4_1";
+    case DType::kQ5_0:
+      return "Q5_0";
+    case DType::kQ5_1:
+      return "Q5_1";
   }
   return "?";
 }

@@ -12,7 +12,21 @@ namespace llmservice {
 
 // kF4E2M1 lies two to a byte, the lower column in the low nibble. From kQ8_0 on: block types, whose rows are
 // runs of blocks that hold their own scales (block_types.h).
-enum class DType : uint8_t { kF32, kBF16, kF16, kF8E4M3, kI8, kF4E2M1, kQ8_0, kQ4_0, kQ4_K, kQ6_K };
+enum class DType : uint8_t {
+  kF32,
+  kBF16,
+  kF16,
+  kF8E4M3,
+  kI8,
+  kF4E2M1,
+  kQ8_0,
+  kQ4_0,
+  kQ4_K,
+  kQ6_K,
+  kQ4_1,
+  kQ5_0,
+  kQ5_1
+};
 
 // What one scale of a quantized matrix covers.
 enum class Scaling : uint8_t {

@@ -61,14 +61,14 @@ export async function judgeCheckpoint(
 }
 
 async function judge(service: WantedService, folders: OpenFolders, long: boolean): Promise<Checkpoint> {
-  const { checkpoint, head, spec } = service;
+  const { accelerator, checkpoint, head, spec } = service;
   const open = (location: CheckpointLocation): CheckpointFiles =>
     long ? folders.at(location) : withoutLong(folders.at(location));
   const files = open(checkpoint);
   const source = head === null ? null : { uri: spec.engine.speculative.uri ?? '', files: open(head) };
   const judged = await (spec.engine.runtime === 'vllm'
     ? readForeignCheckpoint(files, spec.engine)
-    : readCheckpoint(files, checkpoint.file, spec.engine, source));
+    : readCheckpoint(files, checkpoint.file, { ...spec.engine, accelerator: accelerator.kind }, source));
   return service.cache === null ? judged : pinned(judged, service, folders);
 }
 

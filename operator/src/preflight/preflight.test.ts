@@ -1,7 +1,9 @@
 // Endpoints belong to the services: those that answer late or never keep no others waiting, nor the reconciles.
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { PreflightWorld, good, service, until } from './preflight.fixture.js';
+import { ggufFile, llamaGguf } from '../../../checkpoint/src/formats/gguf.fixture.js';
+import { wantedService } from '../resource/wanted-service.fixture.js';
+import { PreflightWorld, folder, good, service, until } from './preflight.fixture.js';
 
 let world: PreflightWorld;
 beforeEach(() => {
@@ -17,6 +19,23 @@ test('an endpoint that never answers is given up, and what was open is closed', 
     known: null,
   });
   expect(world.endpoints.opened).toEqual([]);
+});
+
+test('a type that only CPUs read is refused on a GPU by its tensor, and read again for a CPU', async () => {
+  const q41 = { type: 3, shape: [32, 64], bytes: 2 * 20 * 32 };
+  const file = ggufFile(llamaGguf({ tensors: { 'blk.0.ffn_down.weight': q41 } }));
+  world.endpoints.files.set('q4-1', folder({ 'llama.gguf': file }));
+  const on = (accelerator: object) => ({ ...wantedService({ accelerator }), namespace: 'a', name: 'q4-1' });
+  expect(await world.preflight.resolve('a/q4-1', on({ profile: 'l4' }))).toMatchObject({
+    state: 'failed',
+    failure: {
+      reason: 'UnsupportedQuantization',
+      message: expect.stringContaining(
+        'tensor blk.0.ffn_down.weight has type Q4_1, which the engine reads on',
+      ),
+    },
+  });
+  expect(await world.preflight.resolve('a/q4-1', on({}))).toMatchObject({ state: 'resolved' });
 });
 
 test('a hundred silent endpoints of a tenant keep no service of another waiting', async () => {

@@ -215,11 +215,12 @@ function newEntry(service: WantedService): Entry {
 }
 
 /** All that the judgement depends on. */
-function inputsOf({ spec, retry }: WantedService): string {
+function inputsOf({ accelerator, spec, retry }: WantedService): string {
   const { model, env, engine } = spec;
   const { runtime, dtype, quantization, speculative } = engine;
   const secrets = secretUses(spec);
-  return contentHash({ model, env, secrets, runtime, dtype, quantization, speculative, retry });
+  const { kind } = accelerator;
+  return contentHash({ model, env, secrets, runtime, kind, dtype, quantization, speculative, retry });
 }
 
 function unread({ spec }: WantedService, { message }: Error): PreflightState {

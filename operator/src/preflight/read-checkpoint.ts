@@ -11,9 +11,9 @@ import {
   readGgufCheckpoint,
   readGgufHeader,
   weighCheckpoint,
-  type HoldOptions,
   type ModelShape,
   type TensorEntry,
+  type WeighOptions,
 } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { contentHash } from '../domain/content-hash.js';
@@ -48,7 +48,7 @@ interface Trunk {
 export async function readCheckpoint(
   files: CheckpointFiles,
   gguf: string | null,
-  options: HoldOptions,
+  options: WeighOptions,
   source: HeadSource | null = null,
 ): Promise<Checkpoint> {
   const { shape, tensors, fileBytes, etags } = await readTrunk(files, gguf);

@@ -61,6 +61,7 @@ const paired = {
 };
 const uri = 's3://models/fp8/';
 const options = {
+  accelerator: 'cpu',
   dtype: 'auto',
   quantization: 'none',
   speculative: { method: 'mtp', tokens: 3 },

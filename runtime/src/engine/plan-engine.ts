@@ -24,7 +24,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
   const plan = planMemory({
     ...settings,
     shape,
-    weights: weighCheckpoint({ shape, tensors }, head, { dtype, quantization, speculative }),
+    weights: weighCheckpoint({ shape, tensors }, head, { accelerator, dtype, quantization, speculative }),
     memoryBytes: settings.memoryBytesPerDevice ?? memoryBytesOf(accelerator),
   });
   const threads = settings.threads === null ? null : Math.max(1, Math.floor(settings.threads / tensor));

@@ -4,6 +4,8 @@ from fixture import Fixture
 from fixture_configs import LLAMA3_SCALING, llama, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe
 
 TEXT_EXPERTS = {"num_experts": 8, "num_experts_per_tok": 4, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64}
+# The types that GPUs read (checkpoint/src/formats/gguf-types.ts).
+ON_GPU = {"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_K", "Q6_K"}
 # What the K-quants' files of people mix.
 MIXED = {"ffn_down": "Q6_K", "attn_v": "Q6_K", "token_embd": "Q6_K", "output": "Q6_K"}
 
@@ -29,6 +31,11 @@ FIXTURES = {
         Fixture("qwen3-gguf-q4_0", "GGUF in Q4_0, with a Q8_0 v beside q and k, tied head in BF16",
                 qwen3(num_hidden_layers=2), seed=43),
         "Q4_0", {"attn_v": "Q8_0", "token_embd": "BF16"},
+    ),
+    "llama-gguf-q4_1": (
+        Fixture("llama-gguf-q4_1", "GGUF in Q4_1, with v in Q5_0, down in Q5_1 and the tied head in Q8_0",
+                llama(num_hidden_layers=1, rope_theta=10000.0, tie_word_embeddings=True), seed=49),
+        "Q4_1", {"attn_v": "Q5_0", "ffn_down": "Q5_1", "token_embd": "Q8_0"},
     ),
     "qwen3-gguf-q4_k": (
         Fixture("qwen3-gguf-q4_k", "GGUF in Q4_K with v, down and the tied head in Q6_K",

@@ -3,6 +3,8 @@
 // since scale and offset, products of a few bits each, are exact.
 #pragma once
 
+#include <type_traits>
+
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/packed_blocks.h"
 #include "backends/cpu/weight_columns.h"
@@ -25,7 +27,7 @@ class Q8Columns {
   template <int, int>
   void fetch(int64_t) {
     load_halves(shared_, scale_);
-    shared_ += kPanelRows * shared_bytes(DType::kQ8_0);
+    shared_ += shared_bytes(DType::kQ8_0);
   }
 
   template <int kAhead, int kLocality>
@@ -41,37 +43,61 @@ class Q8Columns {
   L scale_[4];
 };
 
-// What multiplies a code and what is added, for 32 columns at a time.
+// What 32 columns share: what multiplies a code and what is added, and the upper bits of their codes.
 template <class L>
-class Q4Scales {
+struct SharedBy32 {
+  L scale[4];
+  L offset[4];
+  typename L::Words high[4];
+};
+
+template <class L>
+void load_high(const std::byte* from, typename L::Words (&high)[4]) {
+  for (int j = 0; j < 4; ++j)
+    high[j] = L::load_words(reinterpret_cast<const uint32_t*>(from) + L::kCount * j);
+}
+
+// Of types whose blocks have 32 columns. Codes lie around zero, unless a second number is added.
+template <class L, DType kType>
+class BlockScalesOf32 {
  public:
-  explicit Q4Scales(const std::byte* shared) : shared_(shared) {}
-  void next(L (&scale)[4], L (&offset)[4]) {
-    load_halves(shared_, scale);
-    for (int j = 0; j < 4; ++j) offset[j] = scale[j] * L::set(-8);
-    shared_ += kPanelRows * shared_bytes(DType::kQ4_0);
+  explicit BlockScalesOf32(const std::byte* shared) : shared_(shared) {}
+  void next(SharedBy32<L>& out) {
+    constexpr PanelForm kForm = panel_form(kType);
+    load_halves(shared_, out.scale);
+    if constexpr (kForm.halves == 2) {
+      load_halves(shared_ + shared_half(1), out.offset);
+    } else {
+      const L zero_code = L::set(-static_cast<float>(1 << (kForm.code_bits + kForm.high_bits - 1)));
+      for (int j = 0; j < 4; ++j) out.offset[j] = out.scale[j] * zero_code;
+    }
+    if constexpr (kForm.high_bits > 0) load_high<L>(shared_ + shared_high(kType, 0), out.high);
+    shared_ += shared_bytes(kType);
   }
 
  private:
   const std::byte* shared_;
 };
 
-template <class L>
-class Q4KScales {
+// Of types whose blocks have eight groups of 32 columns, each with a scale and a minimum.
+template <class L, DType kType>
+class GroupScalesOf32 {
  public:
-  explicit Q4KScales(const std::byte* shared) : shared_(shared) {}
-  void next(L (&scale)[4], L (&offset)[4]) {
+  explicit GroupScalesOf32(const std::byte* shared) : shared_(shared) {}
+  void next(SharedBy32<L>& out) {
     if (group_ == 0) {
-      load_halves(shared_ + kSharedD, d_);
-      load_halves(shared_ + kQ4KSharedDmin, dmin_);
+      load_halves(shared_ + shared_half(0), d_);
+      load_halves(shared_ + shared_half(1), dmin_);
     }
-    const auto* small = reinterpret_cast<const uint8_t*>(shared_ + q4k_shared_group(group_));
+    const auto* small = reinterpret_cast<const uint8_t*>(shared_ + shared_group(kType, group_));
     for (int j = 0; j < 4; ++j) {
-      scale[j] = d_[j] * L::load_u8(small + L::kCount * j);
-      offset[j] = L::zero() - dmin_[j] * L::load_u8(small + kPanelRows + L::kCount * j);
+      out.scale[j] = d_[j] * L::load_u8(small + L::kCount * j);
+      out.offset[j] = L::zero() - dmin_[j] * L::load_u8(small + kPanelRows + L::kCount * j);
     }
+    if constexpr (panel_form(kType).high_bits > 0)
+      load_high<L>(shared_ + shared_high(kType, group_), out.high);
     group_ = (group_ + 1) % 8;
-    if (group_ == 0) shared_ += kPanelRows * shared_bytes(DType::kQ4_K);
+    if (group_ == 0) shared_ += shared_bytes(kType);
   }
 
  private:
@@ -81,7 +107,8 @@ class Q4KScales {
   L dmin_[4];
 };
 
-template <class L, class Scales>
+// Codes of four bits, or of four and one above them.
+template <class L, DType kType>
 class NibbleColumns {
  public:
   static constexpr int kColumnBytes = kPanelRows / 2;
@@ -93,24 +120,33 @@ class NibbleColumns {
   template <int kAhead, int kLocality>
   void fetch(int64_t) {
     fetch_nibbles<L, kAhead, kLocality>(weights_, codes_);
-    if (step_ == 0) scales_.next(scale_, offset_);
+    if (step_ == 0) scales_.next(shared_);
     step_ = (step_ + 1) % 4;
   }
 
   template <int, int>
   void next(L (&out)[4]) {
     for (int j = 0; j < 4; ++j) {
-      out[j] = fma(L::widen_nibble(codes_[j]), scale_[j], offset_[j]);
+      L code;
+      if constexpr (panel_form(kType).high_bits == 1) {
+        code = L::widen_five(codes_[j], shared_.high[j]);
+        shared_.high[j] = L::next_bit(shared_.high[j]);
+      } else {
+        code = L::widen_nibble(codes_[j]);
+      }
+      out[j] = fma(code, shared_.scale[j], shared_.offset[j]);
       codes_[j] = L::next_nibble(codes_[j]);
     }
   }
 
  private:
+  using Scales = std::conditional_t<block_layout(kType).columns == 32, BlockScalesOf32<L, kType>,
+                                    GroupScalesOf32<L, kType>>;
+
   const uint32_t* weights_;
   Scales scales_;
   int step_ = 0;  // of the four that share scales
-  L scale_[4];
-  L offset_[4];
+  SharedBy32<L> shared_;
   typename L::Words codes_[4];
 };
 
@@ -128,7 +164,7 @@ class Q6KColumns {
     fetch_nibbles<L, kAhead, kLocality>(weights_, low_);
     if (step_ % 2 == 0) next_group();
     step_ = (step_ + 1) % 32;
-    if (step_ == 0) shared_ += kPanelRows * shared_bytes(DType::kQ6_K);
+    if (step_ == 0) shared_ += shared_bytes(DType::kQ6_K);
   }
 
   template <int, int>
@@ -142,14 +178,13 @@ class Q6KColumns {
 
  private:
   void next_group() {
-    if (step_ == 0) load_halves(shared_ + kSharedD, d_);
-    const auto* scales = reinterpret_cast<const int8_t*>(shared_ + q6k_shared_scale(step_ / 2));
-    const auto* high = reinterpret_cast<const uint32_t*>(shared_ + q6k_shared_high(step_ / 2));
+    if (step_ == 0) load_halves(shared_, d_);
+    const auto* scales = reinterpret_cast<const int8_t*>(shared_ + shared_group(DType::kQ6_K, step_ / 2));
     for (int j = 0; j < 4; ++j) {
       scale_[j] = d_[j] * L::load_i8(scales + L::kCount * j);
       offset_[j] = scale_[j] * L::set(-32);
-      high_[j] = L::load_words(high + L::kCount * j);
     }
+    load_high<L>(shared_ + shared_high(DType::kQ6_K, step_ / 2), high_);
   }
 
   const uint32_t* weights_;

@@ -152,9 +152,15 @@ void multiply_panel(const PanelView& panel, const float* x, int64_t x_stride, in
     case DType::kQ8_0:
       return multiply_weights<L, Q8Columns<L>>(panel, x, x_stride, rows, scratch, total);
     case DType::kQ4_0:
-      return multiply_weights<L, NibbleColumns<L, Q4Scales<L>>>(panel, x, x_stride, rows, scratch, total);
+      return multiply_weights<L, NibbleColumns<L, DType::kQ4_0>>(panel, x, x_stride, rows, scratch, total);
     case DType::kQ4_K:
-      return multiply_weights<L, NibbleColumns<L, Q4KScales<L>>>(panel, x, x_stride, rows, scratch, total);
+      return multiply_weights<L, NibbleColumns<L, DType::kQ4_K>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kQ4_1:
+      return multiply_weights<L, NibbleColumns<L, DType::kQ4_1>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kQ5_0:
+      return multiply_weights<L, NibbleColumns<L, DType::kQ5_0>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kQ5_1:
+      return multiply_weights<L, NibbleColumns<L, DType::kQ5_1>>(panel, x, x_stride, rows, scratch, total);
     case DType::kQ6_K:
       return multiply_weights<L, Q6KColumns<L>>(panel, x, x_stride, rows, scratch, total);
   }

@@ -1,7 +1,5 @@
 #include "backends/cpu/packed_blocks.h"
 
-#include <cstring>
-
 namespace llmservice::cpu {
 namespace {
 
@@ -11,67 +9,75 @@ T* element(std::byte* row, int64_t output) {
   return reinterpret_cast<T*>(row) + output;
 }
 
-// Codes of `Bits` bits, the first in the low ones, in one word.
-template <int Bits>
-uint32_t to_word(const uint8_t* codes, int shift) {
+uint32_t low_bits(uint32_t word, int bits) { return word & ((1u << bits) - 1); }
+
+// The `bits` of each code from `shift` on, the first code's in the low ones, in one word.
+uint32_t to_word(const uint8_t* codes, int bits, int shift) {
   uint32_t word = 0;
-  for (int i = 32 / Bits - 1; i >= 0; --i) word = word << Bits | (codes[i] >> shift & ((1u << Bits) - 1));
+  for (int i = 32 / bits - 1; i >= 0; --i) word = word << bits | low_bits(codes[i] >> shift, bits);
   return word;
 }
 
 void put_codes(const BlockPanel& to, int64_t first, const uint8_t* codes, int64_t columns) {
-  if (to.dtype == DType::kQ8_0) {
+  const int bits = panel_form(to.dtype).code_bits;
+  if (bits == 8) {
     for (int64_t i = 0; i < columns; ++i) {
       *element<uint8_t>(to.weights + (first + i) * kPanelRows, to.output) = codes[i];
     }
     return;
   }
-  for (int64_t i = 0; i < columns; i += 8) {
-    *element<uint32_t>(to.weights + (first + i) / 2 * kPanelRows, to.output) = to_word<4>(codes + i, 0);
+  for (int64_t i = 0; i < columns; i += 32 / bits) {
+    *element<uint32_t>(to.weights + (first + i) * bits / 8 * kPanelRows, to.output) =
+        to_word(codes + i, bits, 0);
   }
 }
 
 void put_shared(const BlockPanel& to, std::byte* shared, const BlockScales& scales, const uint8_t* codes) {
-  *element<uint16_t>(shared + kSharedD, to.output) = scales.d;
-  if (to.dtype == DType::kQ4_K) {
-    *element<uint16_t>(shared + kQ4KSharedDmin, to.output) = scales.dmin;
-    for (int64_t g = 0; g < 8; ++g) {
-      *element<uint8_t>(shared + q4k_shared_group(g), to.output) = scales.scale[g];
-      *element<uint8_t>(shared + q4k_shared_group(g) + kPanelRows, to.output) = scales.minimum[g];
-    }
+  const PanelForm form = panel_form(to.dtype);
+  if (form.halves > 0) *element<uint16_t>(shared + shared_half(0), to.output) = scales.d;
+  if (form.halves > 1) *element<uint16_t>(shared + shared_half(1), to.output) = scales.dmin;
+  for (int64_t g = 0; g < form.groups; ++g) {
+    std::byte* const group = shared + shared_group(to.dtype, g);
+    *element<uint8_t>(group, to.output) = scales.scale[g];
+    if (form.group_bytes > 1) *element<uint8_t>(group + kPanelRows, to.output) = scales.minimum[g];
   }
-  if (to.dtype == DType::kQ6_K) {
-    for (int64_t g = 0; g < 16; ++g) {
-      *element<uint8_t>(shared + q6k_shared_scale(g), to.output) = scales.scale[g];
-      *element<uint32_t>(shared + q6k_shared_high(g), to.output) = to_word<2>(codes + 16 * g, 4);
-    }
+  const int64_t words = block_layout(to.dtype).columns * form.high_bits / 32;
+  for (int64_t word = 0; word < words; ++word) {
+    *element<uint32_t>(shared + shared_high(to.dtype, word), to.output) =
+        to_word(codes + word * 32 / form.high_bits, form.high_bits, form.code_bits);
   }
 }
 
 BlockScales get_shared(const BlockPanel& from, std::byte* shared) {
+  const PanelForm form = panel_form(from.dtype);
   BlockScales scales{};
-  scales.d = *element<uint16_t>(shared + kSharedD, from.output);
-  if (from.dtype == DType::kQ4_K) {
-    scales.dmin = *element<uint16_t>(shared + kQ4KSharedDmin, from.output);
-    for (int64_t g = 0; g < 8; ++g) {
-      scales.scale[g] = *element<uint8_t>(shared + q4k_shared_group(g), from.output);
-      scales.minimum[g] = *element<uint8_t>(shared + q4k_shared_group(g) + kPanelRows, from.output);
-    }
-  }
-  for (int64_t g = 0; g < 16 && from.dtype == DType::kQ6_K; ++g) {
-    scales.scale[g] = *element<uint8_t>(shared + q6k_shared_scale(g), from.output);
+  if (form.halves > 0) scales.d = *element<uint16_t>(shared + shared_half(0), from.output);
+  if (form.halves > 1) scales.dmin = *element<uint16_t>(shared + shared_half(1), from.output);
+  for (int64_t g = 0; g < form.groups; ++g) {
+    std::byte* const group = shared + shared_group(from.dtype, g);
+    scales.scale[g] = *element<uint8_t>(group, from.output);
+    if (form.group_bytes > 1) scales.minimum[g] = *element<uint8_t>(group + kPanelRows, from.output);
   }
   return scales;
 }
 
+// Code `i` of those that lie `bits` each in words for 64 outputs.
+uint32_t bits_at(std::byte* words, int64_t output, int64_t i, int bits) {
+  const int64_t per_word = 32 / bits;
+  const uint32_t word = *element<uint32_t>(words + i / per_word * 4 * kPanelRows, output);
+  return low_bits(word >> (i % per_word * bits), bits);
+}
+
 uint8_t get_code(const BlockPanel& from, std::byte* shared, int64_t first, int64_t i) {
+  const PanelForm form = panel_form(from.dtype);
   const int64_t column = first + i;
-  if (from.dtype == DType::kQ8_0) return *element<uint8_t>(from.weights + column * kPanelRows, from.output);
-  const uint32_t low = *element<uint32_t>(from.weights + column / 8 * 4 * kPanelRows, from.output);
-  const uint32_t code = low >> (column % 8 * 4) & 15;
-  if (from.dtype != DType::kQ6_K) return static_cast<uint8_t>(code);
-  const uint32_t high = *element<uint32_t>(shared + q6k_shared_high(i / 16), from.output);
-  return static_cast<uint8_t>(code | (high >> (i % 16 * 2) & 3) << 4);
+  if (form.code_bits == 8) return *element<uint8_t>(from.weights + column * kPanelRows, from.output);
+  uint32_t code = bits_at(from.weights, from.output, column, form.code_bits);
+  if (form.high_bits > 0) {
+    std::byte* const high = shared + shared_high(from.dtype, 0);
+    code |= bits_at(high, from.output, i, form.high_bits) << form.code_bits;
+  }
+  return static_cast<uint8_t>(code);
 }
 
 }  // namespace
@@ -84,7 +90,7 @@ void pack_block_row(const BlockPanel& to, const std::byte* row, int64_t cols) {
     block_codes(to.dtype, row, codes);
     put_codes(to, first, codes, layout.columns);
     put_shared(to, shared, block_scales(to.dtype, row), codes);
-    shared += kPanelRows * shared_bytes(to.dtype);
+    shared += shared_bytes(to.dtype);
   }
 }
 
@@ -96,7 +102,7 @@ void widen_block_row(const BlockPanel& from, int64_t cols, float* out) {
     for (int64_t i = 0; i < columns; ++i) {
       out[first + i] = block_value(from.dtype, get_code(from, shared, first, i), scales, i);
     }
-    shared += kPanelRows * shared_bytes(from.dtype);
+    shared += shared_bytes(from.dtype);
   }
 }
 

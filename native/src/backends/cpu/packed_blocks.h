@@ -1,7 +1,7 @@
 // How block types lie in panels. Codes lie apart from what they share: kQ8_0 as (depth, 64) signed bytes, the
-// others as (depth / 8, 64) words of eight low nibbles. The shared part has, block after block and each for
-// 64 outputs: d (f16); kQ4_K then dmin (f16) and for each of 8 groups of columns its scales and its minima
-// (u8); kQ6_K then 16 groups' scales (i8) and 16 groups' words of two high bits per column.
+// others as words of the low bits of as many columns as fit, of four bits (depth / 8, 64). The shared part
+// has, block after block and each for 64 outputs: d and dmin (f16); for each group of columns its scale, then
+// its minimum (bytes); words of the high bits of as many columns as fit.
 #pragma once
 
 #include "backends/cpu/kernels.h"
@@ -9,27 +9,48 @@
 
 namespace llmservice::cpu {
 
-// Per block and output.
-constexpr int64_t shared_bytes(DType t) {
+struct PanelForm {
+  int code_bits = 0;    // that lie with the columns
+  int high_bits = 0;    // of a code that lie in the shared part
+  int halves = 0;       // d, then dmin
+  int groups = 0;       // of columns
+  int group_bytes = 0;  // of a group: its scale, then its minimum
+};
+
+constexpr PanelForm panel_form(DType t) {
   switch (t) {
     case DType::kQ8_0:
+      return {.code_bits = 8, .halves = 1};
     case DType::kQ4_0:
-      return 2;
+      return {.code_bits = 4, .halves = 1};
+    case DType::kQ4_1:
+      return {.code_bits = 4, .halves = 2};
+    case DType::kQ5_0:
+      return {.code_bits = 4, .high_bits = 1, .halves = 1};
+    case DType::kQ5_1:
+      return {.code_bits = 4, .high_bits = 1, .halves = 2};
     case DType::kQ4_K:
-      return 2 + 2 + 8 * 2;
+      return {.code_bits = 4, .halves = 2, .groups = 8, .group_bytes = 2};
     case DType::kQ6_K:
-      return 2 + 16 + 16 * 4;
+      return {.code_bits = 4, .high_bits = 2, .halves = 1, .groups = 16, .group_bytes = 1};
     default:
-      return 0;
+      return {};
   }
 }
 
 // Offsets in one block's shared part of a panel.
-constexpr int64_t kSharedD = 0;
-constexpr int64_t kQ4KSharedDmin = 2 * kPanelRows;
-constexpr int64_t q4k_shared_group(int64_t group) { return (4 + 2 * group) * kPanelRows; }
-constexpr int64_t q6k_shared_scale(int64_t group) { return (2 + group) * kPanelRows; }
-constexpr int64_t q6k_shared_high(int64_t group) { return (18 + 4 * group) * kPanelRows; }
+constexpr int64_t shared_half(int64_t i) { return 2 * i * kPanelRows; }
+constexpr int64_t shared_group(DType t, int64_t group) {
+  return shared_half(panel_form(t).halves) + group * panel_form(t).group_bytes * kPanelRows;
+}
+constexpr int64_t shared_high(DType t, int64_t word) {
+  return shared_group(t, panel_form(t).groups) + 4 * word * kPanelRows;
+}
+
+// Of one panel and block.
+constexpr int64_t shared_bytes(DType t) {
+  return shared_high(t, block_layout(t).columns * panel_form(t).high_bits / 32);
+}
 
 // One panel's memory, and the output in it that is meant.
 struct BlockPanel {

@@ -8,23 +8,14 @@ namespace {
 
 // Of one column of one output, without what columns share.
 int64_t code_bits(DType held) {
-  switch (held) {
-    case DType::kF4E2M1:
-    case DType::kQ4_0:
-    case DType::kQ4_K:
-    case DType::kQ6_K:
-      return 4;
-    case DType::kQ8_0:
-      return 8;
-    default:
-      return 8 * size_of(held);
-  }
+  if (is_block_type(held)) return panel_form(held).code_bits;
+  return held == DType::kF4E2M1 ? 4 : 8 * size_of(held);
 }
 
 // Of one panel.
 int64_t shared_panel_bytes(DType held, int64_t cols) {
   if (held == DType::kF4E2M1) return kPanelRows * cols / kGroupColumns;
-  return kPanelRows * (cols / block_layout(held).columns) * shared_bytes(held);
+  return is_block_type(held) ? cols / block_layout(held).columns * shared_bytes(held) : 0;
 }
 
 }  // namespace
@@ -61,7 +52,7 @@ int64_t PackedPanels::panel_bytes() const {
 
 std::byte* PackedPanels::weight(int64_t row) const {
   const int64_t step =
-      code_bits(held_) == 4 ? sizeof(uint32_t) : columns_together(held_) * code_bits(held_) / 8;
+      code_bits(held_) < 8 ? sizeof(uint32_t) : columns_together(held_) * code_bits(held_) / 8;
   return weights_.at(row / kPanelRows * panel_bytes() + row % kPanelRows * step);
 }
 

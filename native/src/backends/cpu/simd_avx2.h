@@ -92,11 +92,17 @@ struct Avx2Lanes {
   static Words next_pair(Words codes) {
     return {_mm256_srli_epi32(codes.low, 2), _mm256_srli_epi32(codes.high, 2)};
   }
+  static Words next_bit(Words codes) {
+    return {_mm256_srli_epi32(codes.low, 1), _mm256_srli_epi32(codes.high, 1)};
+  }
   static Avx2Lanes widen_nibble(Words codes) {
     return {to_floats(low_bits(codes.low, 4)), to_floats(low_bits(codes.high, 4))};
   }
   static Avx2Lanes widen_six(Words low, Words high) {
-    return {six_bits(low.low, high.low), six_bits(low.high, high.high)};
+    return {joined<4, 2>(low.low, high.low), joined<4, 2>(low.high, high.high)};
+  }
+  static Avx2Lanes widen_five(Words low, Words high) {
+    return {joined<4, 1>(low.low, high.low), joined<4, 1>(low.high, high.high)};
   }
   void store(float* p) const {
     _mm256_storeu_ps(p, low);
@@ -142,8 +148,10 @@ struct Avx2Lanes {
     const __m256i sign = _mm256_and_si256(_mm256_slli_epi32(codes, 28), _mm256_set1_epi32(INT32_MIN));
     return _mm256_or_ps(magnitude, _mm256_castsi256_ps(sign));
   }
-  static __m256 six_bits(__m256i low, __m256i high) {
-    return to_floats(_mm256_or_si256(low_bits(low, 4), _mm256_slli_epi32(low_bits(high, 2), 4)));
+  // Codes of kHigh bits above kLow.
+  template <int kLow, int kHigh>
+  static __m256 joined(__m256i low, __m256i high) {
+    return to_floats(_mm256_or_si256(low_bits(low, kLow), _mm256_slli_epi32(low_bits(high, kHigh), kLow)));
   }
 };
 

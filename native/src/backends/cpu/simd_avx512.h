@@ -81,22 +81,30 @@ struct Avx512Lanes {
   }
   static Words next_nibble(Words codes) { return _mm512_srli_epi32(codes, 4); }
   static Words next_pair(Words codes) { return _mm512_srli_epi32(codes, 2); }
+  static Words next_bit(Words codes) { return _mm512_srli_epi32(codes, 1); }
   static Avx512Lanes widen_nibble(Words codes) {
     const __m512 values = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     return {_mm512_permutexvar_ps(codes, values)};
   }
-  // 16 · the low two bits of `high` + the low nibble of `low`. The ternary operation takes `low` where its
-  // mask has ones and `high` elsewhere.
   static Avx512Lanes widen_six(Words low, Words high) {
-    const __m512i both =
-        _mm512_ternarylogic_epi32(_mm512_set1_epi32(15), low, _mm512_slli_epi32(high, 4), 0xca);
-    return {_mm512_cvtepi32_ps(_mm512_and_si512(both, _mm512_set1_epi32(63)))};
+    return {_mm512_cvtepi32_ps(joined<4, 2>(low, high))};
+  }
+  static Avx512Lanes widen_five(Words low, Words high) {
+    return {_mm512_cvtepi32_ps(joined<4, 1>(low, high))};
   }
   void store(float* p) const { _mm512_storeu_ps(p, v); }
   void store(float* p, int n) const { _mm512_mask_storeu_ps(p, first_lanes(n), v); }
   Avx512Lanes first(int n) const { return {_mm512_maskz_mov_ps(first_lanes(n), v)}; }
 
  private:
+  // Codes of kHigh bits above kLow. The ternary operation takes `low` where its mask has ones and `high`
+  // elsewhere.
+  template <int kLow, int kHigh>
+  static __m512i joined(Words low, Words high) {
+    const __m512i mask = _mm512_set1_epi32((1 << kLow) - 1);
+    const __m512i both = _mm512_ternarylogic_epi32(mask, low, _mm512_slli_epi32(high, kLow), 0xca);
+    return _mm512_and_si512(both, _mm512_set1_epi32((1 << (kLow + kHigh)) - 1));
+  }
   static Avx512Lanes widen_bf16(__m256i bits) {
     return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16))};
   }

@@ -114,6 +114,11 @@ struct PortableLanes {
     for (uint32_t& word : codes.v) word >>= 2;
     return codes;
   }
+  // Codes of one bit, thirty-two per lane.
+  static Words next_bit(Words codes) {
+    for (uint32_t& word : codes.v) word >>= 1;
+    return codes;
+  }
   // The low four bits as a number.
   static PortableLanes widen_nibble(const Words& codes) {
     PortableLanes r;
@@ -124,6 +129,12 @@ struct PortableLanes {
   static PortableLanes widen_six(const Words& low, const Words& high) {
     PortableLanes r;
     for (int i = 0; i < kCount; ++i) r.v[i] = static_cast<float>((low.v[i] & 15) | (high.v[i] & 3) << 4);
+    return r;
+  }
+  // 16 · the lowest bit of `high` + the low nibble of `low`.
+  static PortableLanes widen_five(const Words& low, const Words& high) {
+    PortableLanes r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = static_cast<float>((low.v[i] & 15) | (high.v[i] & 1) << 4);
     return r;
   }
   void store(float* p, int n = kCount) const {

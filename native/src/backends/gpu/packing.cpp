@@ -13,6 +13,9 @@ namespace {
 constexpr int64_t kWindowBytes = int64_t{16} << 20;
 constexpr int64_t kStoredBlock = 128;
 
+// checkpoint/src/formats/gguf-types.ts has the same: the plan refuses the others before it gets here.
+bool has_kernels(DType held) { return held <= DType::kQ6_K; }
+
 int64_t divided(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 void check_format(std::span<const MatrixPart> parts, DType keep) {
@@ -24,6 +27,11 @@ void check_format(std::span<const MatrixPart> parts, DType keep) {
   }
   for (const MatrixPart& part : parts) {
     const DType held = held_as(part.dtype, keep);
+    if (!has_kernels(held)) {
+      throw EngineError(FailureReason::kUnsupportedQuantization,
+                        std::string("A matrix has type ") + name_of(held) +
+                            ", which the CPU backend takes; GPUs take Q8_0, Q4_0, Q4_K and Q6_K of GGUF.");
+    }
     if (has_row_scales(held) && part.scaling != Scaling::kRow) {
       throw EngineError(FailureReason::kUnsupportedQuantization,
                         std::string("A matrix of type ") + name_of(part.dtype) +
