@@ -77,7 +77,9 @@ inline StoredMatrix random_blocks(DType dtype, int64_t rows, int64_t cols, uint3
   const int64_t step = block_layout(dtype).bytes;
   for (size_t at = 0; at < m.data.size(); at += step) {
     put_half(dtype == DType::kQ6_K ? at + 208 : at);
-    if (dtype == DType::kQ4_K || dtype == DType::kQ4_1 || dtype == DType::kQ5_1) put_half(at + 2);
+    const bool has_second =
+        dtype == DType::kQ4_K || dtype == DType::kQ5_K || dtype == DType::kQ4_1 || dtype == DType::kQ5_1;
+    if (has_second) put_half(at + 2);
   }
   return m;
 }

@@ -101,6 +101,7 @@ test.each([
   [8, 'Q8_0', 32, 34],
   [12, 'Q4_K', 256, 144],
   [14, 'Q6_K', 256, 210],
+  [13, 'Q5_K', 256, 176],
 ])('of type %i, which is %s, blocks of %i columns have %i bytes', (type, dtype, columns, blockBytes) => {
   const file = (sides: readonly [number, number], bytes: number) =>
     headerOf(llamaGguf({ tensors: { 'output.weight': { type, shape: sides, bytes } } })).tensors.at(-1);

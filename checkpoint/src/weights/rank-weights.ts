@@ -138,6 +138,7 @@ const panelBlockBytes: Readonly<Record<BlockTypeName, number>> = {
   Q5_0: 22,
   Q5_1: 24,
   Q4_K: 148,
+  Q5_K: 180,
   Q6_K: 210,
 };
 

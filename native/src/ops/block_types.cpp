@@ -45,6 +45,7 @@ HalvesPlace halves_place(DType t) {
     case DType::kQ4_1:
     case DType::kQ5_1:
     case DType::kQ4_K:
+    case DType::kQ5_K:
       return {0, true};
     default:
       return {0, false};
@@ -52,8 +53,23 @@ HalvesPlace halves_place(DType t) {
 }
 
 constexpr int64_t kQ4KCodes = 16;  // where the codes begin
+constexpr int64_t kQ5KHigh = 16;
+constexpr int64_t kQ5KCodes = 48;
 constexpr int64_t kQ6KHigh = 128;
 constexpr int64_t kQ6KScales = 192;
+
+// Four runs of 64 columns in 32 bytes each, from `at` on.
+void k_nibbles(const std::byte* block, int64_t at, uint8_t* codes) {
+  for (int64_t i = 0; i < 4; ++i) nibbles(bytes_at(block, at + 32 * i), 32, codes + 64 * i);
+}
+
+// A byte holds the high bits of columns 32 apart.
+void q5k_codes(const std::byte* block, uint8_t* codes) {
+  k_nibbles(block, kQ5KCodes, codes);
+  const uint8_t* high = bytes_at(block, kQ5KHigh);
+  for (int i = 0; i < 256; ++i)
+    codes[i] = static_cast<uint8_t>(codes[i] | (high[i % 32] >> (i / 32) & 1) << 4);
+}
 
 // Each half of 128 columns: 64 bytes of low nibbles, 32 bytes that hold the high bits of columns 32 apart.
 void q6k_codes(const std::byte* block, uint8_t* codes) {
@@ -95,8 +111,9 @@ void block_codes(DType t, const std::byte* block, uint8_t* codes) {
     case DType::kQ5_1:
       return five_bits(block, 4, codes);
     case DType::kQ4_K:
-      for (int64_t i = 0; i < 4; ++i) nibbles(bytes_at(block, kQ4KCodes + 32 * i), 32, codes + 64 * i);
-      return;
+      return k_nibbles(block, kQ4KCodes, codes);
+    case DType::kQ5_K:
+      return q5k_codes(block, codes);
     default:
       return q6k_codes(block, codes);
   }
@@ -107,7 +124,7 @@ BlockScales block_scales(DType t, const std::byte* block) {
   const HalvesPlace halves = halves_place(t);
   scales.d = half_at(block, halves.d);
   if (halves.two) scales.dmin = half_at(block, halves.d + 2);
-  if (t == DType::kQ4_K) q4k_scales(bytes_at(block, 4), scales);
+  if (t == DType::kQ4_K || t == DType::kQ5_K) q4k_scales(bytes_at(block, 4), scales);
   if (t == DType::kQ6_K) std::memcpy(scales.scale, block + kQ6KScales, 16);
   return scales;
 }
@@ -126,6 +143,7 @@ float block_value(DType t, uint8_t code, const BlockScales& scales, int64_t colu
     case DType::kQ5_1:
       return whole * d + f16_to_float(scales.dmin);
     case DType::kQ4_K:
+    case DType::kQ5_K:
       return whole * (d * scales.scale[column / 32]) -
              f16_to_float(scales.dmin) * scales.minimum[column / 32];
     default:

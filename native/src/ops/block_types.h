@@ -7,6 +7,7 @@
 //   Q5_1, 32: d, m (f16), a word of high bits, 16 bytes.  value = code · d + m
 //   Q4_K, 256: d, dmin (f16), 8 scales and minima of six bits in 12 bytes, 128 bytes of two codes.
 //                                                         value = code · (d · scale) - dmin · minimum
+//   Q5_K, 256: as Q4_K, with 32 bytes of high bits before the nibbles.
 //   Q6_K, 256: 128 bytes of low nibbles, 64 of high bits, 16 signed scales, d (f16).
 //                                                         value = (code - 32) · (d · scale)
 // Products of a scale are exact in float; a value is rounded once. Source: ggml's quantization layouts.
@@ -41,6 +42,8 @@ constexpr BlockLayout block_layout(DType t) {
       return {32, 22};
     case DType::kQ5_1:
       return {32, 24};
+    case DType::kQ5_K:
+      return {256, 176};
     default:
       return {1, 0};
   }
@@ -52,9 +55,9 @@ void block_codes(DType t, const std::byte* block, uint8_t* codes);
 // What the columns of one block share.
 struct BlockScales {
   uint16_t d;
-  uint16_t dmin;       // kQ4_K; m of kQ4_1 and kQ5_1
-  uint8_t scale[16];   // kQ4_K: of 32 columns each; kQ6_K: of 16 each, signed
-  uint8_t minimum[8];  // kQ4_K: of 32 columns each
+  uint16_t dmin;       // kQ4_K, kQ5_K; m of kQ4_1 and kQ5_1
+  uint8_t scale[16];   // kQ4_K, kQ5_K: of 32 columns each; kQ6_K: of 16 each, signed
+  uint8_t minimum[8];  // kQ4_K, kQ5_K: of 32 columns each
 };
 BlockScales block_scales(DType t, const std::byte* block);
 

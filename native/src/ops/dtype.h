@@ -76,6 +76,8 @@ constexpr const char* name_of(DType t) {
       return "Q5_0";
     case DType::kQ5_1:
       return "Q5_1";
+    case DType::kQ5_K:
+      return "Q5_K";
   }
   return "?";
 }

@@ -25,7 +25,8 @@ enum class DType : uint8_t {
   kQ6_K,
   kQ4_1,
   kQ5_0,
-  kQ5_1
+  kQ5_1,
+  kQ5_K
 };
 
 // What one scale of a quantized matrix covers.

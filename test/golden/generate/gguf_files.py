@@ -5,8 +5,8 @@ of llama.cpp: rows of llama's q and k reordered, 1 added to zero-centred norms, 
 rounds over the key heads, experts stacked. The reference runs on the values that gguf-py reads back from the file, with
 these changes undone, so that quantization is no part of the comparison.
 
-gguf-py quantizes to Q8_0 and Q4_0. It only reads Q4_K and Q6_K: for these, blocks are drawn at random, scaled so that the
-values have the spread of the weights they stand for.
+gguf-py only reads the types of HALVES: for these, blocks are drawn at random, scaled so that the values have the spread of the
+weights they stand for.
 """
 
 from pathlib import Path
@@ -132,29 +132,35 @@ def stored_type(stored: str, shape: tuple[int, ...], main: str, others: dict[str
     return Type[others.get(part, main)]
 
 
+# Where the f16 numbers of a block lie that scale it, and how many times the first one each is: minima times it stand about half
+# way up the codes.
+HALVES = {
+    Type.Q4_K: {0: 1, 2: 8},
+    Type.Q5_K: {0: 1, 2: 16},
+    Type.Q6_K: {208: 1},
+}
+
+
 def random_blocks(kind: Type, value: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-    """Rows of valid blocks of Q4_K or Q6_K, with values that spread about as those of `value` do."""
+    """Rows of valid blocks of a type in HALVES, with values that spread about as those of `value` do."""
     columns, size = gguf.GGML_QUANT_SIZES[kind]
     count = value.size // columns
     blocks = draw.integers(0, 256, (count, size), dtype=np.uint8)
+
+    def scale(factor: np.ndarray) -> None:
+        for at, times in HALVES[kind].items():
+            half = (factor.astype(np.float32) * times).astype(np.float16)
+            blocks[:, at : at + 2] = half[:, None].view(np.uint8)
+
     # Spread of the values with d = 1: found by reading them, since d only multiplies.
-    if kind == Type.Q4_K:
-        halves = np.array([1.0, 8.0], np.float16)  # minima of six bits times 8 stand about half way up codes of four
-        blocks[:, 0:4] = halves.view(np.uint8)
-    else:
-        blocks[:, 208:210] = np.array([1.0], np.float16).view(np.uint8)
+    scale(np.ones(count))
     spread = gguf.dequantize(blocks, kind).std()
-    factor = (value.std() / spread * (0.7 + 0.6 * draw.random(count))).astype(np.float16)
-    if kind == Type.Q4_K:
-        scaled = np.stack([factor, (factor.astype(np.float32) * 8).astype(np.float16)], axis=1)
-        blocks[:, 0:4] = scaled.view(np.uint8)
-    else:
-        blocks[:, 208:210] = factor[:, None].view(np.uint8)
+    scale((value.std() / spread * (0.7 + 0.6 * draw.random(count))).astype(np.float16))
     return blocks.reshape(*value.shape[:-1], value.shape[-1] // columns * size)
 
 
 def to_stored(kind: Type, value: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-    if kind in (Type.Q4_K, Type.Q6_K):
+    if kind in HALVES:
         return random_blocks(kind, value, draw)
     return gguf.quantize(np.ascontiguousarray(value, np.float32), kind)
 

@@ -161,6 +161,8 @@ void multiply_panel(const PanelView& panel, const float* x, int64_t x_stride, in
       return multiply_weights<L, NibbleColumns<L, DType::kQ5_0>>(panel, x, x_stride, rows, scratch, total);
     case DType::kQ5_1:
       return multiply_weights<L, NibbleColumns<L, DType::kQ5_1>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kQ5_K:
+      return multiply_weights<L, NibbleColumns<L, DType::kQ5_K>>(panel, x, x_stride, rows, scratch, total);
     case DType::kQ6_K:
       return multiply_weights<L, Q6KColumns<L>>(panel, x, x_stride, rows, scratch, total);
   }

@@ -31,6 +31,8 @@ constexpr PanelForm panel_form(DType t) {
       return {.code_bits = 4, .high_bits = 1, .halves = 2};
     case DType::kQ4_K:
       return {.code_bits = 4, .halves = 2, .groups = 8, .group_bytes = 2};
+    case DType::kQ5_K:
+      return {.code_bits = 4, .high_bits = 1, .halves = 2, .groups = 8, .group_bytes = 2};
     case DType::kQ6_K:
       return {.code_bits = 4, .high_bits = 2, .halves = 1, .groups = 16, .group_bytes = 1};
     default:
