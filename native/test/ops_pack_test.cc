@@ -112,6 +112,8 @@ TEST(Pack, HoldsF16AsItIsAndTakesWhatItsTypeTakes) {
   EXPECT_EQ(pack(*backend, random_matrix(DType::kI8, 65, 128, 1, Scaling::kRow))->bytes, 128u * (128 + 4));
   EXPECT_EQ(pack(*backend, random_matrix(DType::kQ8_0, 65, 64, 1))->bytes, 128u * 2 * 34);
   EXPECT_EQ(pack(*backend, random_matrix(DType::kQ4_K, 65, 256, 1))->bytes, 128u * (128 + 20));
+  EXPECT_EQ(pack(*backend, random_matrix(DType::kQ2_K, 65, 256, 1))->bytes, 128u * 84);
+  EXPECT_EQ(pack(*backend, random_matrix(DType::kQ3_K, 65, 256, 1))->bytes, 128u * (64 + 18 + 32));
   EXPECT_EQ(pack(*backend, random_matrix(DType::kQ5_K, 65, 256, 1))->bytes, 128u * (128 + 20 + 32));
   EXPECT_EQ(pack(*backend, random_matrix(DType::kQ6_K, 65, 256, 1))->bytes, 128u * 210);
   EXPECT_EQ(pack(*backend, random_matrix(DType::kQ4_1, 65, 64, 1))->bytes, 128u * 2 * 20);
@@ -138,7 +140,7 @@ TEST(Gather, WidensWhatEveryTypeHolds) {
   ReferenceBackend reference;
   for (const DType dtype :
        {DType::kF8E4M3, DType::kI8, DType::kF4E2M1, DType::kQ8_0, DType::kQ4_0, DType::kQ4_K, DType::kQ6_K,
-        DType::kQ4_1, DType::kQ5_0, DType::kQ5_1, DType::kQ5_K}) {
+        DType::kQ4_1, DType::kQ5_0, DType::kQ5_1, DType::kQ5_K, DType::kQ2_K, DType::kQ3_K}) {
     const StoredMatrix w = random_matrix(dtype, 90, 256, 5, Scaling::kRow);
     const std::vector<int32_t> ids = {89, 0, 63, 64};
     std::vector<float> out(ids.size() * 256), expected(ids.size() * 256);

@@ -65,6 +65,25 @@ inline std::byte random_e4m3(std::mt19937& engine) {
   return static_cast<std::byte>((code & 0x7f) == 0x7f ? 0 : code);
 }
 
+// Where the f16 numbers of a block lie.
+inline std::vector<int64_t> halves_of(DType dtype) {
+  switch (dtype) {
+    case DType::kQ4_K:
+    case DType::kQ5_K:
+    case DType::kQ4_1:
+    case DType::kQ5_1:
+      return {0, 2};
+    case DType::kQ2_K:
+      return {80, 82};
+    case DType::kQ3_K:
+      return {108};
+    case DType::kQ6_K:
+      return {208};
+    default:
+      return {0};
+  }
+}
+
 // Blocks of random codes and scales; d and dmin lie around a sixteenth, of either sign.
 inline StoredMatrix random_blocks(DType dtype, int64_t rows, int64_t cols, uint32_t seed) {
   StoredMatrix m{dtype, rows, cols, std::vector<std::byte>(bytes_of(dtype, rows * cols)), {}, {}, {}};
@@ -76,10 +95,7 @@ inline StoredMatrix random_blocks(DType dtype, int64_t rows, int64_t cols, uint3
   };
   const int64_t step = block_layout(dtype).bytes;
   for (size_t at = 0; at < m.data.size(); at += step) {
-    put_half(dtype == DType::kQ6_K ? at + 208 : at);
-    const bool has_second =
-        dtype == DType::kQ4_K || dtype == DType::kQ5_K || dtype == DType::kQ4_1 || dtype == DType::kQ5_1;
-    if (has_second) put_half(at + 2);
+    for (const int64_t half : halves_of(dtype)) put_half(at + half);
   }
   return m;
 }

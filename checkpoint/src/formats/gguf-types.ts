@@ -20,6 +20,8 @@ export const ggufTypes: ReadonlyMap<number, GgufType> = new Map([
   [3, { name: 'Q4_1', columns: 32, bytes: 20, onGpu: false }],
   [6, { name: 'Q5_0', columns: 32, bytes: 22, onGpu: false }],
   [7, { name: 'Q5_1', columns: 32, bytes: 24, onGpu: false }],
+  [10, { name: 'Q2_K', columns: 256, bytes: 84, onGpu: false }],
+  [11, { name: 'Q3_K', columns: 256, bytes: 110, onGpu: false }],
   [12, { name: 'Q4_K', columns: 256, bytes: 144, onGpu: true }],
   [13, { name: 'Q5_K', columns: 256, bytes: 176, onGpu: false }],
   [14, { name: 'Q6_K', columns: 256, bytes: 210, onGpu: true }],
@@ -33,8 +35,6 @@ export function ggufTypeNames(where: 'anywhere' | 'on GPUs' = 'anywhere'): strin
 
 const foreign: ReadonlyMap<number, string> = new Map([
   [9, 'Q8_1'],
-  [10, 'Q2_K'],
-  [11, 'Q3_K'],
   [15, 'Q8_K'],
   [16, 'IQ2_XXS'],
   [17, 'IQ2_XS'],

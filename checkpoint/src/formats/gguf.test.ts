@@ -102,6 +102,8 @@ test.each([
   [12, 'Q4_K', 256, 144],
   [14, 'Q6_K', 256, 210],
   [13, 'Q5_K', 256, 176],
+  [10, 'Q2_K', 256, 84],
+  [11, 'Q3_K', 256, 110],
 ])('of type %i, which is %s, blocks of %i columns have %i bytes', (type, dtype, columns, blockBytes) => {
   const file = (sides: readonly [number, number], bytes: number) =>
     headerOf(llamaGguf({ tensors: { 'output.weight': { type, shape: sides, bytes } } })).tensors.at(-1);

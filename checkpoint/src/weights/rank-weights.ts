@@ -137,6 +137,8 @@ const panelBlockBytes: Readonly<Record<BlockTypeName, number>> = {
   Q4_1: 20,
   Q5_0: 22,
   Q5_1: 24,
+  Q2_K: 84,
+  Q3_K: 114,
   Q4_K: 148,
   Q5_K: 180,
   Q6_K: 210,

@@ -19,7 +19,8 @@ export interface HoldOptions {
   readonly speculative: Speculative;
 }
 
-export type BlockTypeName = 'Q8_0' | 'Q4_0' | 'Q4_1' | 'Q5_0' | 'Q5_1' | 'Q4_K' | 'Q5_K' | 'Q6_K';
+export type BlockTypeName =
+  'Q8_0' | 'Q4_0' | 'Q4_1' | 'Q5_0' | 'Q5_1' | 'Q2_K' | 'Q3_K' | 'Q4_K' | 'Q5_K' | 'Q6_K';
 
 /** What the engine holds of a matrix. */
 export type Held =

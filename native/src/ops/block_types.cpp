@@ -42,6 +42,10 @@ HalvesPlace halves_place(DType t) {
   switch (t) {
     case DType::kQ6_K:
       return {208, false};
+    case DType::kQ2_K:
+      return {80, true};
+    case DType::kQ3_K:
+      return {108, false};
     case DType::kQ4_1:
     case DType::kQ5_1:
     case DType::kQ4_K:
@@ -53,6 +57,9 @@ HalvesPlace halves_place(DType t) {
 }
 
 constexpr int64_t kQ4KCodes = 16;  // where the codes begin
+constexpr int64_t kQ2KCodes = 16;
+constexpr int64_t kQ3KCodes = 32;
+constexpr int64_t kQ3KScales = 96;
 constexpr int64_t kQ5KHigh = 16;
 constexpr int64_t kQ5KCodes = 48;
 constexpr int64_t kQ6KHigh = 128;
@@ -63,12 +70,25 @@ void k_nibbles(const std::byte* block, int64_t at, uint8_t* codes) {
   for (int64_t i = 0; i < 4; ++i) nibbles(bytes_at(block, at + 32 * i), 32, codes + 64 * i);
 }
 
-// A byte holds the high bits of columns 32 apart.
-void q5k_codes(const std::byte* block, uint8_t* codes) {
-  k_nibbles(block, kQ5KCodes, codes);
-  const uint8_t* high = bytes_at(block, kQ5KHigh);
-  for (int i = 0; i < 256; ++i)
-    codes[i] = static_cast<uint8_t>(codes[i] | (high[i % 32] >> (i / 32) & 1) << 4);
+// 32 bytes, each with a bit of eight columns 32 apart, which lies above the `below` bits that are there.
+void k_high_bits(const uint8_t* high, int below, uint8_t* codes) {
+  for (int i = 0; i < 256; ++i) {
+    codes[i] = static_cast<uint8_t>(codes[i] | (high[i % 32] >> (i / 32) & 1) << below);
+  }
+}
+
+// Each half of 128 columns: 32 bytes, each with codes of two bits of four columns 32 apart.
+void k_pairs(const uint8_t* from, uint8_t* codes) {
+  for (int i = 0; i < 256; ++i) codes[i] = from[i / 128 * 32 + i % 32] >> (i % 128 / 32 * 2) & 3;
+}
+
+// Eight bytes hold the low nibbles of scales eight apart, four more the high bits of scales four apart.
+void q3k_scales(const uint8_t* packed, BlockScales& scales) {
+  for (int i = 0; i < 16; ++i) {
+    const int low = packed[i % 8] >> (i / 8 * 4) & 15;
+    const int high = packed[8 + i % 4] >> (i / 4 * 2) & 3;
+    scales.scale[i] = static_cast<uint8_t>((low | high << 4) - 32);
+  }
 }
 
 // Each half of 128 columns: 64 bytes of low nibbles, 32 bytes that hold the high bits of columns 32 apart.
@@ -113,7 +133,13 @@ void block_codes(DType t, const std::byte* block, uint8_t* codes) {
     case DType::kQ4_K:
       return k_nibbles(block, kQ4KCodes, codes);
     case DType::kQ5_K:
-      return q5k_codes(block, codes);
+      k_nibbles(block, kQ5KCodes, codes);
+      return k_high_bits(bytes_at(block, kQ5KHigh), 4, codes);
+    case DType::kQ2_K:
+      return k_pairs(bytes_at(block, kQ2KCodes), codes);
+    case DType::kQ3_K:
+      k_pairs(bytes_at(block, kQ3KCodes), codes);
+      return k_high_bits(bytes_at(block, 0), 2, codes);
     default:
       return q6k_codes(block, codes);
   }
@@ -125,6 +151,8 @@ BlockScales block_scales(DType t, const std::byte* block) {
   scales.d = half_at(block, halves.d);
   if (halves.two) scales.dmin = half_at(block, halves.d + 2);
   if (t == DType::kQ4_K || t == DType::kQ5_K) q4k_scales(bytes_at(block, 4), scales);
+  if (t == DType::kQ3_K) q3k_scales(bytes_at(block, kQ3KScales), scales);
+  if (t == DType::kQ2_K) std::memcpy(scales.scale, block, 16);
   if (t == DType::kQ6_K) std::memcpy(scales.scale, block + kQ6KScales, 16);
   return scales;
 }
@@ -146,6 +174,11 @@ float block_value(DType t, uint8_t code, const BlockScales& scales, int64_t colu
     case DType::kQ5_K:
       return whole * (d * scales.scale[column / 32]) -
              f16_to_float(scales.dmin) * scales.minimum[column / 32];
+    case DType::kQ2_K:
+      return whole * (d * (scales.scale[column / 16] & 15)) -
+             f16_to_float(scales.dmin) * (scales.scale[column / 16] >> 4);
+    case DType::kQ3_K:
+      return (whole - 4) * (d * static_cast<int8_t>(scales.scale[column / 16]));
     default:
       return (whole - 32) * (d * static_cast<int8_t>(scales.scale[column / 16]));
   }

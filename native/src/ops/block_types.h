@@ -8,6 +8,11 @@
 //   Q4_K, 256: d, dmin (f16), 8 scales and minima of six bits in 12 bytes, 128 bytes of two codes.
 //                                                         value = code · (d · scale) - dmin · minimum
 //   Q5_K, 256: as Q4_K, with 32 bytes of high bits before the nibbles.
+//   Q2_K, 256: 16 bytes of a scale and a minimum, four bits each, 64 bytes of four codes, d, dmin (f16).
+//                                                         value = code · (d · scale) - dmin · minimum
+//   Q3_K, 256: 32 bytes of high bits, 64 bytes of four codes' lower two, 16 scales of six bits in 12 bytes,
+//   d.
+//                                                         value = (code - 4) · (d · (scale - 32))
 //   Q6_K, 256: 128 bytes of low nibbles, 64 of high bits, 16 signed scales, d (f16).
 //                                                         value = (code - 32) · (d · scale)
 // Products of a scale are exact in float; a value is rounded once. Source: ggml's quantization layouts.
@@ -44,6 +49,10 @@ constexpr BlockLayout block_layout(DType t) {
       return {32, 24};
     case DType::kQ5_K:
       return {256, 176};
+    case DType::kQ2_K:
+      return {256, 84};
+    case DType::kQ3_K:
+      return {256, 110};
     default:
       return {1, 0};
   }
@@ -55,8 +64,9 @@ void block_codes(DType t, const std::byte* block, uint8_t* codes);
 // What the columns of one block share.
 struct BlockScales {
   uint16_t d;
-  uint16_t dmin;       // kQ4_K, kQ5_K; m of kQ4_1 and kQ5_1
-  uint8_t scale[16];   // kQ4_K, kQ5_K: of 32 columns each; kQ6_K: of 16 each, signed
+  uint16_t dmin;       // kQ2_K, kQ4_K, kQ5_K; m of kQ4_1 and kQ5_1
+  uint8_t scale[16];   // kQ4_K, kQ5_K: of 32 columns each; kQ3_K, kQ6_K: of 16 each, signed; kQ2_K: of 16
+                       // each, in the low nibble, with their minimum in the high one
   uint8_t minimum[8];  // kQ4_K, kQ5_K: of 32 columns each
 };
 BlockScales block_scales(DType t, const std::byte* block);

@@ -78,6 +78,10 @@ constexpr const char* name_of(DType t) {
       return "Q5_1";
     case DType::kQ5_K:
       return "Q5_K";
+    case DType::kQ2_K:
+      return "Q2_K";
+    case DType::kQ3_K:
+      return "Q3_K";
   }
   return "?";
 }

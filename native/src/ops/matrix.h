@@ -26,7 +26,9 @@ enum class DType : uint8_t {
   kQ4_1,
   kQ5_0,
   kQ5_1,
-  kQ5_K
+  kQ5_K,
+  kQ2_K,
+  kQ3_K
 };
 
 // What one scale of a quantized matrix covers.

@@ -135,6 +135,8 @@ def stored_type(stored: str, shape: tuple[int, ...], main: str, others: dict[str
 # Where the f16 numbers of a block lie that scale it, and how many times the first one each is: minima times it stand about half
 # way up the codes.
 HALVES = {
+    Type.Q2_K: {80: 1, 82: 1.5},
+    Type.Q3_K: {108: 1},
     Type.Q4_K: {0: 1, 2: 8},
     Type.Q5_K: {0: 1, 2: 16},
     Type.Q6_K: {208: 1},

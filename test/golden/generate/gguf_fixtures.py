@@ -43,9 +43,9 @@ FIXTURES = {
         "Q4_K", MIXED,
     ),
     "qwen3-gguf-q5_k": (
-        Fixture("qwen3-gguf-q5_k", "GGUF in Q5_K with v, down and the tied head in Q6_K",
+        Fixture("qwen3-gguf-q5_k", "GGUF in Q5_K with k in Q2_K, up in Q3_K, v, down and the tied head in Q6_K",
                 qwen3(num_hidden_layers=1, hidden_size=256, intermediate_size=256, num_attention_heads=4, head_dim=64), seed=50),
-        "Q5_K", MIXED,
+        "Q5_K", {**MIXED, "attn_k": "Q2_K", "ffn_up": "Q3_K"},
     ),
     "qwen3_moe-gguf-q8_0": (
         Fixture("qwen3_moe-gguf-q8_0", "GGUF with stacked experts in Q8_0, down in Q4_0, router in F32",

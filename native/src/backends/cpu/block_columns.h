@@ -119,7 +119,7 @@ class NibbleColumns {
   // `columns` is kStep: blocks make up a row.
   template <int kAhead, int kLocality>
   void fetch(int64_t) {
-    fetch_nibbles<L, kAhead, kLocality>(weights_, codes_);
+    fetch_words<L, kAhead, kLocality>(weights_, codes_);
     if (step_ == 0) scales_.next(shared_);
     step_ = (step_ + 1) % 4;
   }
@@ -161,7 +161,7 @@ class Q6KColumns {
 
   template <int kAhead, int kLocality>
   void fetch(int64_t) {
-    fetch_nibbles<L, kAhead, kLocality>(weights_, low_);
+    fetch_words<L, kAhead, kLocality>(weights_, low_);
     if (step_ % 2 == 0) next_group();
     step_ = (step_ + 1) % 32;
     if (step_ == 0) shared_ += shared_bytes(DType::kQ6_K);
@@ -195,6 +195,70 @@ class Q6KColumns {
   L offset_[4];
   typename L::Words low_[4];
   typename L::Words high_[4];
+};
+
+// Codes of two bits, or of two and one above them. Sixteen columns share a scale.
+template <class L, DType kType>
+class PairColumns {
+ public:
+  static constexpr int kColumnBytes = kPanelRows / 4;
+  static constexpr int kStep = 16;
+  explicit PairColumns(const PanelView& panel)
+      : weights_(reinterpret_cast<const uint32_t*>(panel.weights)), shared_(panel.shared) {}
+
+  template <int kAhead, int kLocality>
+  void fetch(int64_t) {
+    fetch_words<L, kAhead, kLocality>(weights_, low_);
+    if (group_ == 0) load_halves(shared_, d_);
+    next_group(shared_ + shared_group(kType, group_));
+    group_ = (group_ + 1) % 16;
+    if (group_ == 0) shared_ += shared_bytes(kType);
+  }
+
+  template <int, int>
+  void next(L (&out)[4]) {
+    for (int j = 0; j < 4; ++j) {
+      L code;
+      if constexpr (kHigh) {
+        code = L::widen_three(low_[j], high_[j]);
+        high_[j] = L::next_bit(high_[j]);
+      } else {
+        code = L::widen_pair(low_[j]);
+      }
+      out[j] = fma(code, scale_[j], offset_[j]);
+      low_[j] = L::next_pair(low_[j]);
+    }
+  }
+
+ private:
+  static constexpr bool kHigh = panel_form(kType).high_bits > 0;
+
+  void next_group(const std::byte* scales) {
+    if constexpr (kHigh) {  // scales around zero, and codes too
+      for (int j = 0; j < 4; ++j) {
+        scale_[j] = d_[j] * L::load_i8(reinterpret_cast<const int8_t*>(scales) + L::kCount * j);
+        offset_[j] = scale_[j] * L::set(-4);
+      }
+      if (group_ % 2 == 0) load_high<L>(shared_ + shared_high(kType, group_ / 2), high_);
+    } else {
+      if (group_ == 0) load_halves(shared_ + shared_half(1), dmin_);
+      for (int j = 0; j < 4; ++j) {
+        const auto both = L::load_bytes(reinterpret_cast<const uint8_t*>(scales) + L::kCount * j);
+        scale_[j] = d_[j] * L::widen_nibble(both);
+        offset_[j] = L::zero() - dmin_[j] * L::widen_nibble(L::next_nibble(both));
+      }
+    }
+  }
+
+  const uint32_t* weights_;
+  const std::byte* shared_;
+  int group_ = 0;  // of the block's 16
+  L d_[4];
+  L dmin_[4];  // kQ2_K
+  L scale_[4];
+  L offset_[4];
+  typename L::Words low_[4];
+  typename L::Words high_[4];  // kQ3_K
 };
 
 }  // namespace llmservice::cpu

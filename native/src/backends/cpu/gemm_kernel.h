@@ -163,6 +163,10 @@ void multiply_panel(const PanelView& panel, const float* x, int64_t x_stride, in
       return multiply_weights<L, NibbleColumns<L, DType::kQ5_1>>(panel, x, x_stride, rows, scratch, total);
     case DType::kQ5_K:
       return multiply_weights<L, NibbleColumns<L, DType::kQ5_K>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kQ2_K:
+      return multiply_weights<L, PairColumns<L, DType::kQ2_K>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kQ3_K:
+      return multiply_weights<L, PairColumns<L, DType::kQ3_K>>(panel, x, x_stride, rows, scratch, total);
     case DType::kQ6_K:
       return multiply_weights<L, Q6KColumns<L>>(panel, x, x_stride, rows, scratch, total);
   }

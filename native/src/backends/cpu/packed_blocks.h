@@ -14,7 +14,7 @@ struct PanelForm {
   int high_bits = 0;    // of a code that lie in the shared part
   int halves = 0;       // d, then dmin
   int groups = 0;       // of columns
-  int group_bytes = 0;  // of a group: its scale, then its minimum
+  int group_bytes = 0;  // of a group: its scale, then its minimum; of kQ2_K both lie in one
 };
 
 constexpr PanelForm panel_form(DType t) {
@@ -29,6 +29,10 @@ constexpr PanelForm panel_form(DType t) {
       return {.code_bits = 4, .high_bits = 1, .halves = 1};
     case DType::kQ5_1:
       return {.code_bits = 4, .high_bits = 1, .halves = 2};
+    case DType::kQ2_K:
+      return {.code_bits = 2, .halves = 2, .groups = 16, .group_bytes = 1};
+    case DType::kQ3_K:
+      return {.code_bits = 2, .high_bits = 1, .halves = 1, .groups = 16, .group_bytes = 1};
     case DType::kQ4_K:
       return {.code_bits = 4, .halves = 2, .groups = 8, .group_bytes = 2};
     case DType::kQ5_K:

@@ -70,6 +70,10 @@ struct Avx2Lanes {
   static Words load_words(const uint32_t* p) {
     return {_mm256_loadu_si256((const __m256i*)p), _mm256_loadu_si256((const __m256i*)(p + 8))};
   }
+  static Words load_bytes(const uint8_t* p) {
+    return {_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)p)),
+            _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)(p + 8)))};
+  }
   static Avx2Lanes widen_low_bf16(Words pairs) {
     return {_mm256_castsi256_ps(_mm256_slli_epi32(pairs.low, 16)),
             _mm256_castsi256_ps(_mm256_slli_epi32(pairs.high, 16))};
@@ -97,6 +101,12 @@ struct Avx2Lanes {
   }
   static Avx2Lanes widen_nibble(Words codes) {
     return {to_floats(low_bits(codes.low, 4)), to_floats(low_bits(codes.high, 4))};
+  }
+  static Avx2Lanes widen_pair(Words codes) {
+    return {to_floats(low_bits(codes.low, 2)), to_floats(low_bits(codes.high, 2))};
+  }
+  static Avx2Lanes widen_three(Words low, Words high) {
+    return {joined<2, 1>(low.low, high.low), joined<2, 1>(low.high, high.high)};
   }
   static Avx2Lanes widen_six(Words low, Words high) {
     return {joined<4, 2>(low.low, high.low), joined<4, 2>(low.high, high.high)};

@@ -64,6 +64,9 @@ struct Avx512Lanes {
   }
   using Words = __m512i;
   static Words load_words(const uint32_t* p) { return _mm512_loadu_si512(p); }
+  static Words load_bytes(const uint8_t* p) {
+    return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i*)p));
+  }
   static Avx512Lanes widen_low_bf16(Words pairs) {
     return {_mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16))};
   }
@@ -86,24 +89,31 @@ struct Avx512Lanes {
     const __m512 values = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     return {_mm512_permutexvar_ps(codes, values)};
   }
-  static Avx512Lanes widen_six(Words low, Words high) {
-    return {_mm512_cvtepi32_ps(joined<4, 2>(low, high))};
+  // Where a code has fewer bits than the permute's index, the values repeat.
+  static Avx512Lanes widen_pair(Words codes) {
+    const __m512 values = _mm512_setr_ps(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
+    return {_mm512_permutexvar_ps(codes, values)};
   }
-  static Avx512Lanes widen_five(Words low, Words high) {
-    return {_mm512_cvtepi32_ps(joined<4, 1>(low, high))};
+  static Avx512Lanes widen_three(Words low, Words high) {
+    const __m512 values = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
+    return {_mm512_permutexvar_ps(joined<2>(low, high), values)};
   }
+  static Avx512Lanes widen_six(Words low, Words high) { return to_floats(joined<4>(low, high), 63); }
+  static Avx512Lanes widen_five(Words low, Words high) { return to_floats(joined<4>(low, high), 31); }
   void store(float* p) const { _mm512_storeu_ps(p, v); }
   void store(float* p, int n) const { _mm512_mask_storeu_ps(p, first_lanes(n), v); }
   Avx512Lanes first(int n) const { return {_mm512_maskz_mov_ps(first_lanes(n), v)}; }
 
  private:
-  // Codes of kHigh bits above kLow. The ternary operation takes `low` where its mask has ones and `high`
-  // elsewhere.
-  template <int kLow, int kHigh>
+  // The bits of `high` above the low kLow bits of `low`. The ternary operation takes `low` where its mask has
+  // ones and `high` elsewhere.
+  template <int kLow>
   static __m512i joined(Words low, Words high) {
     const __m512i mask = _mm512_set1_epi32((1 << kLow) - 1);
-    const __m512i both = _mm512_ternarylogic_epi32(mask, low, _mm512_slli_epi32(high, kLow), 0xca);
-    return _mm512_and_si512(both, _mm512_set1_epi32((1 << (kLow + kHigh)) - 1));
+    return _mm512_ternarylogic_epi32(mask, low, _mm512_slli_epi32(high, kLow), 0xca);
+  }
+  static Avx512Lanes to_floats(Words codes, int mask) {
+    return {_mm512_cvtepi32_ps(_mm512_and_si512(codes, _mm512_set1_epi32(mask)))};
   }
   static Avx512Lanes widen_bf16(__m256i bits) {
     return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16))};

@@ -75,6 +75,11 @@ struct PortableLanes {
     for (int i = 0; i < kCount; ++i) r.v[i] = p[i];
     return r;
   }
+  static Words load_bytes(const uint8_t* p) {
+    Words r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = p[i];
+    return r;
+  }
   // The BF16 in the low half of each word, and the words with their high halves there.
   static PortableLanes widen_low_bf16(const Words& pairs) {
     PortableLanes r;
@@ -129,6 +134,18 @@ struct PortableLanes {
   static PortableLanes widen_six(const Words& low, const Words& high) {
     PortableLanes r;
     for (int i = 0; i < kCount; ++i) r.v[i] = static_cast<float>((low.v[i] & 15) | (high.v[i] & 3) << 4);
+    return r;
+  }
+  // The low two bits as a number.
+  static PortableLanes widen_pair(const Words& codes) {
+    PortableLanes r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = static_cast<float>(codes.v[i] & 3);
+    return r;
+  }
+  // 4 · the lowest bit of `high` + the low two bits of `low`.
+  static PortableLanes widen_three(const Words& low, const Words& high) {
+    PortableLanes r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = static_cast<float>((low.v[i] & 3) | (high.v[i] & 1) << 2);
     return r;
   }
   // 16 · the lowest bit of `high` + the low nibble of `low`.

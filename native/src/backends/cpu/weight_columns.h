@@ -101,10 +101,10 @@ class Fp8Columns {
   alignas(64) typename L::Staged staged_[kStep * kPanelRows];
 };
 
-// Four-bit codes: eight columns lie in one word per output, the first in its low nibble. Takes the next eight
-// of a panel, whose `weights` continue behind them.
+// Codes of less than a byte: as many columns as fit lie in one word per output, the first in its low bits.
+// Takes the next words of a panel, whose `weights` continue behind them.
 template <class L, int kAhead, int kLocality>
-void fetch_nibbles(const uint32_t*& weights, typename L::Words (&codes)[4]) {
+void fetch_words(const uint32_t*& weights, typename L::Words (&codes)[4]) {
   for (int j = 0; j < 4; ++j) {
     __builtin_prefetch(weights + kAhead / 4 + 16 * j, 0, kLocality);
     codes[j] = L::load_words(weights + L::kCount * j);
@@ -126,7 +126,7 @@ class Fp4Columns {
   // `columns` is kStep: groups of 16 make up a row.
   template <int kAhead, int kLocality>
   void fetch(int64_t) {
-    fetch_nibbles<L, kAhead, kLocality>(weights_, codes_);
+    fetch_words<L, kAhead, kLocality>(weights_, codes_);
     second_half_ = !second_half_;
     if (second_half_) return;
     alignas(64) typename L::Staged staged[kPanelRows];
