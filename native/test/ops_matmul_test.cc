@@ -69,7 +69,9 @@ std::vector<Shape> shapes() {
                             {DType::kQ5_1, 65, 96, Scaling::kRow},
                             {DType::kQ5_K, 67, 768, Scaling::kRow},
                             {DType::kQ2_K, 65, 768, Scaling::kRow},
-                            {DType::kQ3_K, 66, 768, Scaling::kRow}};
+                            {DType::kQ3_K, 66, 768, Scaling::kRow},
+                            {DType::kIQ4_NL, 66, 288, Scaling::kRow},
+                            {DType::kIQ4_XS, 65, 768, Scaling::kRow}};
   // Depths of real models, in every format and scaling.
   for (const auto& [dtype, scaling] :
        {std::pair{DType::kF8E4M3, Scaling::kBlock}, std::pair{DType::kF8E4M3, Scaling::kRow},

@@ -25,6 +25,8 @@ export const ggufTypes: ReadonlyMap<number, GgufType> = new Map([
   [12, { name: 'Q4_K', columns: 256, bytes: 144, onGpu: true }],
   [13, { name: 'Q5_K', columns: 256, bytes: 176, onGpu: false }],
   [14, { name: 'Q6_K', columns: 256, bytes: 210, onGpu: true }],
+  [20, { name: 'IQ4_NL', columns: 32, bytes: 18, onGpu: false }],
+  [23, { name: 'IQ4_XS', columns: 256, bytes: 136, onGpu: false }],
 ]);
 
 /** What there is to choose from, for messages. */
@@ -40,10 +42,8 @@ const foreign: ReadonlyMap<number, string> = new Map([
   [17, 'IQ2_XS'],
   [18, 'IQ3_XXS'],
   [19, 'IQ1_S'],
-  [20, 'IQ4_NL'],
   [21, 'IQ3_S'],
   [22, 'IQ2_S'],
-  [23, 'IQ4_XS'],
   [24, 'I8'],
   [25, 'I16'],
   [26, 'I32'],

@@ -104,6 +104,8 @@ test.each([
   [13, 'Q5_K', 256, 176],
   [10, 'Q2_K', 256, 84],
   [11, 'Q3_K', 256, 110],
+  [20, 'IQ4_NL', 32, 18],
+  [23, 'IQ4_XS', 256, 136],
 ])('of type %i, which is %s, blocks of %i columns have %i bytes', (type, dtype, columns, blockBytes) => {
   const file = (sides: readonly [number, number], bytes: number) =>
     headerOf(llamaGguf({ tensors: { 'output.weight': { type, shape: sides, bytes } } })).tensors.at(-1);

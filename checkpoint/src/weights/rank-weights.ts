@@ -142,6 +142,8 @@ const panelBlockBytes: Readonly<Record<BlockTypeName, number>> = {
   Q4_K: 148,
   Q5_K: 180,
   Q6_K: 210,
+  IQ4_NL: 18,
+  IQ4_XS: 138,
 };
 
 /** The packing rule of native/src/backends/cpu/packed_panels.cpp. */

@@ -60,6 +60,7 @@ constexpr int64_t kQ4KCodes = 16;  // where the codes begin
 constexpr int64_t kQ2KCodes = 16;
 constexpr int64_t kQ3KCodes = 32;
 constexpr int64_t kQ3KScales = 96;
+constexpr int64_t kIq4XsCodes = 8;
 constexpr int64_t kQ5KHigh = 16;
 constexpr int64_t kQ5KCodes = 48;
 constexpr int64_t kQ6KHigh = 128;
@@ -88,6 +89,15 @@ void q3k_scales(const uint8_t* packed, BlockScales& scales) {
     const int low = packed[i % 8] >> (i / 8 * 4) & 15;
     const int high = packed[8 + i % 4] >> (i / 4 * 2) & 3;
     scales.scale[i] = static_cast<uint8_t>((low | high << 4) - 32);
+  }
+}
+
+// Two bytes hold the high bits of eight scales, four more their low nibbles.
+void iq4xs_scales(const std::byte* block, BlockScales& scales) {
+  const uint8_t* low = bytes_at(block, 4);
+  for (int i = 0; i < 8; ++i) {
+    const int high = half_at(block, 2) >> (2 * i) & 3;
+    scales.scale[i] = static_cast<uint8_t>(((low[i / 2] >> (i % 2 * 4) & 15) | high << 4) - 32);
   }
 }
 
@@ -123,6 +133,7 @@ void block_codes(DType t, const std::byte* block, uint8_t* codes) {
       std::memcpy(codes, block + 2, 32);
       return;
     case DType::kQ4_0:
+    case DType::kIQ4_NL:
       return nibbles(bytes_at(block, 2), 16, codes);
     case DType::kQ4_1:
       return nibbles(bytes_at(block, 4), 16, codes);
@@ -132,6 +143,9 @@ void block_codes(DType t, const std::byte* block, uint8_t* codes) {
       return five_bits(block, 4, codes);
     case DType::kQ4_K:
       return k_nibbles(block, kQ4KCodes, codes);
+    case DType::kIQ4_XS:
+      for (int64_t i = 0; i < 8; ++i) nibbles(bytes_at(block, kIq4XsCodes + 16 * i), 16, codes + 32 * i);
+      return;
     case DType::kQ5_K:
       k_nibbles(block, kQ5KCodes, codes);
       return k_high_bits(bytes_at(block, kQ5KHigh), 4, codes);
@@ -152,6 +166,7 @@ BlockScales block_scales(DType t, const std::byte* block) {
   if (halves.two) scales.dmin = half_at(block, halves.d + 2);
   if (t == DType::kQ4_K || t == DType::kQ5_K) q4k_scales(bytes_at(block, 4), scales);
   if (t == DType::kQ3_K) q3k_scales(bytes_at(block, kQ3KScales), scales);
+  if (t == DType::kIQ4_XS) iq4xs_scales(block, scales);
   if (t == DType::kQ2_K) std::memcpy(scales.scale, block, 16);
   if (t == DType::kQ6_K) std::memcpy(scales.scale, block + kQ6KScales, 16);
   return scales;
@@ -177,6 +192,10 @@ float block_value(DType t, uint8_t code, const BlockScales& scales, int64_t colu
     case DType::kQ2_K:
       return whole * (d * (scales.scale[column / 16] & 15)) -
              f16_to_float(scales.dmin) * (scales.scale[column / 16] >> 4);
+    case DType::kIQ4_NL:
+      return kIq4Values[code] * d;
+    case DType::kIQ4_XS:
+      return kIq4Values[code] * (d * static_cast<int8_t>(scales.scale[column / 32]));
     case DType::kQ3_K:
       return (whole - 4) * (d * static_cast<int8_t>(scales.scale[column / 16]));
     default:

@@ -15,6 +15,9 @@
 //                                                         value = (code - 4) · (d · (scale - 32))
 //   Q6_K, 256: 128 bytes of low nibbles, 64 of high bits, 16 signed scales, d (f16).
 //                                                         value = (code - 32) · (d · scale)
+//   IQ4_NL, 32: d (f16), 16 bytes of two codes.           value = kIq4Values[code] · d
+//   IQ4_XS, 256: d (f16), 8 scales of six bits in six bytes, 128 bytes of two codes.
+//                                                         value = kIq4Values[code] · (d · (scale - 32))
 // Products of a scale are exact in float; a value is rounded once. Source: ggml's quantization layouts.
 #pragma once
 
@@ -53,10 +56,17 @@ constexpr BlockLayout block_layout(DType t) {
       return {256, 84};
     case DType::kQ3_K:
       return {256, 110};
+    case DType::kIQ4_NL:
+      return {32, 18};
+    case DType::kIQ4_XS:
+      return {256, 136};
     default:
       return {1, 0};
   }
 }
+
+// Denser around zero. Source: ggml, kvalues_iq4nl.
+constexpr int8_t kIq4Values[] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
 // The codes of one block by column: signed bytes of kQ8_0, else numbers from 0.
 void block_codes(DType t, const std::byte* block, uint8_t* codes);
@@ -64,9 +74,9 @@ void block_codes(DType t, const std::byte* block, uint8_t* codes);
 // What the columns of one block share.
 struct BlockScales {
   uint16_t d;
-  uint16_t dmin;       // kQ2_K, kQ4_K, kQ5_K; m of kQ4_1 and kQ5_1
-  uint8_t scale[16];   // kQ4_K, kQ5_K: of 32 columns each; kQ3_K, kQ6_K: of 16 each, signed; kQ2_K: of 16
-                       // each, in the low nibble, with their minimum in the high one
+  uint16_t dmin;      // kQ2_K, kQ4_K, kQ5_K; m of kQ4_1 and kQ5_1
+  uint8_t scale[16];  // kQ4_K, kQ5_K: of 32 columns each; kIQ4_XS likewise, signed; kQ3_K, kQ6_K: of 16 each,
+                      // signed; kQ2_K: of 16 each, in the low nibble, with their minimum in the high one
   uint8_t minimum[8];  // kQ4_K, kQ5_K: of 32 columns each
 };
 BlockScales block_scales(DType t, const std::byte* block);

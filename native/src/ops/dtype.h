@@ -82,6 +82,10 @@ constexpr const char* name_of(DType t) {
       return "Q2_K";
     case DType::kQ3_K:
       return "Q3_K";
+    case DType::kIQ4_NL:
+      return "IQ4_NL";
+    case DType::kIQ4_XS:
+      return "IQ4_XS";
   }
   return "?";
 }

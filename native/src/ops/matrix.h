@@ -28,7 +28,9 @@ enum class DType : uint8_t {
   kQ5_1,
   kQ5_K,
   kQ2_K,
-  kQ3_K
+  kQ3_K,
+  kIQ4_NL,
+  kIQ4_XS
 };
 
 // What one scale of a quantized matrix covers.

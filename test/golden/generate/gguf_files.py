@@ -140,6 +140,8 @@ HALVES = {
     Type.Q4_K: {0: 1, 2: 8},
     Type.Q5_K: {0: 1, 2: 16},
     Type.Q6_K: {208: 1},
+    Type.IQ4_NL: {0: 1},
+    Type.IQ4_XS: {0: 1},
 }
 
 

@@ -33,9 +33,9 @@ FIXTURES = {
         "Q4_0", {"attn_v": "Q8_0", "token_embd": "BF16"},
     ),
     "llama-gguf-q4_1": (
-        Fixture("llama-gguf-q4_1", "GGUF in Q4_1, with v in Q5_0, down in Q5_1 and the tied head in Q8_0",
+        Fixture("llama-gguf-q4_1", "GGUF in Q4_1, with v in Q5_0, down in Q5_1, o in IQ4_NL and the tied head in Q8_0",
                 llama(num_hidden_layers=1, rope_theta=10000.0, tie_word_embeddings=True), seed=49),
-        "Q4_1", {"attn_v": "Q5_0", "ffn_down": "Q5_1", "token_embd": "Q8_0"},
+        "Q4_1", {"attn_v": "Q5_0", "ffn_down": "Q5_1", "attn_output": "IQ4_NL", "token_embd": "Q8_0"},
     ),
     "qwen3-gguf-q4_k": (
         Fixture("qwen3-gguf-q4_k", "GGUF in Q4_K with v, down and the tied head in Q6_K",
@@ -43,9 +43,9 @@ FIXTURES = {
         "Q4_K", MIXED,
     ),
     "qwen3-gguf-q5_k": (
-        Fixture("qwen3-gguf-q5_k", "GGUF in Q5_K with k in Q2_K, up in Q3_K, v, down and the tied head in Q6_K",
+        Fixture("qwen3-gguf-q5_k", "GGUF in Q5_K with k in Q2_K, up in Q3_K, o in IQ4_XS, v, down and the tied head in Q6_K",
                 qwen3(num_hidden_layers=1, hidden_size=256, intermediate_size=256, num_attention_heads=4, head_dim=64), seed=50),
-        "Q5_K", {**MIXED, "attn_k": "Q2_K", "ffn_up": "Q3_K"},
+        "Q5_K", {**MIXED, "attn_k": "Q2_K", "ffn_up": "Q3_K", "attn_output": "IQ4_XS"},
     ),
     "qwen3_moe-gguf-q8_0": (
         Fixture("qwen3_moe-gguf-q8_0", "GGUF with stacked experts in Q8_0, down in Q4_0, router in F32",

@@ -43,6 +43,9 @@ class Q8Columns {
   L scale_[4];
 };
 
+// Types whose codes stand for values of a table around zero: nothing is added.
+constexpr bool has_table(DType t) { return t == DType::kIQ4_NL || t == DType::kIQ4_XS; }
+
 // What 32 columns share: what multiplies a code and what is added, and the upper bits of their codes.
 template <class L>
 struct SharedBy32 {
@@ -67,7 +70,7 @@ class BlockScalesOf32 {
     load_halves(shared_, out.scale);
     if constexpr (kForm.halves == 2) {
       load_halves(shared_ + shared_half(1), out.offset);
-    } else {
+    } else if constexpr (!has_table(kType)) {
       const L zero_code = L::set(-static_cast<float>(1 << (kForm.code_bits + kForm.high_bits - 1)));
       for (int j = 0; j < 4; ++j) out.offset[j] = out.scale[j] * zero_code;
     }
@@ -79,20 +82,25 @@ class BlockScalesOf32 {
   const std::byte* shared_;
 };
 
-// Of types whose blocks have eight groups of 32 columns, each with a scale and a minimum.
+// Of types whose blocks have eight groups of 32 columns, each with a scale and, but for tables, a minimum.
 template <class L, DType kType>
 class GroupScalesOf32 {
  public:
   explicit GroupScalesOf32(const std::byte* shared) : shared_(shared) {}
   void next(SharedBy32<L>& out) {
-    if (group_ == 0) {
-      load_halves(shared_ + shared_half(0), d_);
-      load_halves(shared_ + shared_half(1), dmin_);
-    }
-    const auto* small = reinterpret_cast<const uint8_t*>(shared_ + shared_group(kType, group_));
-    for (int j = 0; j < 4; ++j) {
-      out.scale[j] = d_[j] * L::load_u8(small + L::kCount * j);
-      out.offset[j] = L::zero() - dmin_[j] * L::load_u8(small + kPanelRows + L::kCount * j);
+    if (group_ == 0) load_halves(shared_, d_);
+    const std::byte* const group = shared_ + shared_group(kType, group_);
+    if constexpr (has_table(kType)) {
+      for (int j = 0; j < 4; ++j) {
+        out.scale[j] = d_[j] * L::load_i8(reinterpret_cast<const int8_t*>(group) + L::kCount * j);
+      }
+    } else {
+      if (group_ == 0) load_halves(shared_ + shared_half(1), dmin_);
+      const auto* small = reinterpret_cast<const uint8_t*>(group);
+      for (int j = 0; j < 4; ++j) {
+        out.scale[j] = d_[j] * L::load_u8(small + L::kCount * j);
+        out.offset[j] = L::zero() - dmin_[j] * L::load_u8(small + kPanelRows + L::kCount * j);
+      }
     }
     if constexpr (panel_form(kType).high_bits > 0)
       load_high<L>(shared_ + shared_high(kType, group_), out.high);
@@ -107,7 +115,7 @@ class GroupScalesOf32 {
   L dmin_[4];
 };
 
-// Codes of four bits, or of four and one above them.
+// Codes of four bits, or of four and one above them; or of four that stand for a table's values.
 template <class L, DType kType>
 class NibbleColumns {
  public:
@@ -127,14 +135,14 @@ class NibbleColumns {
   template <int, int>
   void next(L (&out)[4]) {
     for (int j = 0; j < 4; ++j) {
-      L code;
-      if constexpr (panel_form(kType).high_bits == 1) {
-        code = L::widen_five(codes_[j], shared_.high[j]);
+      if constexpr (has_table(kType)) {
+        out[j] = L::widen_iq4(codes_[j]) * shared_.scale[j];
+      } else if constexpr (panel_form(kType).high_bits == 1) {
+        out[j] = fma(L::widen_five(codes_[j], shared_.high[j]), shared_.scale[j], shared_.offset[j]);
         shared_.high[j] = L::next_bit(shared_.high[j]);
       } else {
-        code = L::widen_nibble(codes_[j]);
+        out[j] = fma(L::widen_nibble(codes_[j]), shared_.scale[j], shared_.offset[j]);
       }
-      out[j] = fma(code, shared_.scale[j], shared_.offset[j]);
       codes_[j] = L::next_nibble(codes_[j]);
     }
   }

@@ -22,6 +22,7 @@ constexpr PanelForm panel_form(DType t) {
     case DType::kQ8_0:
       return {.code_bits = 8, .halves = 1};
     case DType::kQ4_0:
+    case DType::kIQ4_NL:
       return {.code_bits = 4, .halves = 1};
     case DType::kQ4_1:
       return {.code_bits = 4, .halves = 2};
@@ -33,6 +34,8 @@ constexpr PanelForm panel_form(DType t) {
       return {.code_bits = 2, .halves = 2, .groups = 16, .group_bytes = 1};
     case DType::kQ3_K:
       return {.code_bits = 2, .high_bits = 1, .halves = 1, .groups = 16, .group_bytes = 1};
+    case DType::kIQ4_XS:
+      return {.code_bits = 4, .halves = 1, .groups = 8, .group_bytes = 1};
     case DType::kQ4_K:
       return {.code_bits = 4, .halves = 2, .groups = 8, .group_bytes = 2};
     case DType::kQ5_K:

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "ops/block_types.h"
+
 namespace llmservice::cpu {
 
 struct Avx2Lanes {
@@ -102,6 +104,7 @@ struct Avx2Lanes {
   static Avx2Lanes widen_nibble(Words codes) {
     return {to_floats(low_bits(codes.low, 4)), to_floats(low_bits(codes.high, 4))};
   }
+  static Avx2Lanes widen_iq4(Words codes) { return {iq4_values(codes.low), iq4_values(codes.high)}; }
   static Avx2Lanes widen_pair(Words codes) {
     return {to_floats(low_bits(codes.low, 2)), to_floats(low_bits(codes.high, 2))};
   }
@@ -157,6 +160,13 @@ struct Avx2Lanes {
     const __m256 magnitude = _mm256_permutevar8x32_ps(_mm256_setr_ps(0, 0.5f, 1, 1.5f, 2, 3, 4, 6), codes);
     const __m256i sign = _mm256_and_si256(_mm256_slli_epi32(codes, 28), _mm256_set1_epi32(INT32_MIN));
     return _mm256_or_ps(magnitude, _mm256_castsi256_ps(sign));
+  }
+  // Sixteen bytes are looked up in each half of a register, of which the lowest of each word counts: with the
+  // bits above a code cleared the others are those of code zero, and a shift of the sign drops them.
+  static __m256 iq4_values(__m256i codes) {
+    const __m256i values = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i*)kIq4Values));
+    const __m256i bytes = _mm256_shuffle_epi8(values, low_bits(codes, 4));
+    return to_floats(_mm256_srai_epi32(_mm256_slli_epi32(bytes, 24), 24));
   }
   // Codes of kHigh bits above kLow.
   template <int kLow, int kHigh>

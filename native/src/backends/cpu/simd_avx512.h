@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "ops/block_types.h"
+
 namespace llmservice::cpu {
 
 struct Avx512Lanes {
@@ -88,6 +90,10 @@ struct Avx512Lanes {
   static Avx512Lanes widen_nibble(Words codes) {
     const __m512 values = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     return {_mm512_permutexvar_ps(codes, values)};
+  }
+  static Avx512Lanes widen_iq4(Words codes) {
+    const __m512i values = _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i*)kIq4Values));
+    return {_mm512_permutexvar_ps(codes, _mm512_cvtepi32_ps(values))};
   }
   // Where a code has fewer bits than the permute's index, the values repeat.
   static Avx512Lanes widen_pair(Words codes) {

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "ops/block_types.h"
+
 namespace llmservice::cpu {
 
 struct PortableLanes {
@@ -134,6 +136,12 @@ struct PortableLanes {
   static PortableLanes widen_six(const Words& low, const Words& high) {
     PortableLanes r;
     for (int i = 0; i < kCount; ++i) r.v[i] = static_cast<float>((low.v[i] & 15) | (high.v[i] & 3) << 4);
+    return r;
+  }
+  // The value that the low four bits stand for in IQ4_NL and IQ4_XS (ops/block_types.h).
+  static PortableLanes widen_iq4(const Words& codes) {
+    PortableLanes r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = kIq4Values[codes.v[i] & 15];
     return r;
   }
   // The low two bits as a number.
