@@ -71,7 +71,8 @@ std::vector<Shape> shapes() {
                             {DType::kQ2_K, 65, 768, Scaling::kRow},
                             {DType::kQ3_K, 66, 768, Scaling::kRow},
                             {DType::kIQ4_NL, 66, 288, Scaling::kRow},
-                            {DType::kIQ4_XS, 65, 768, Scaling::kRow}};
+                            {DType::kIQ4_XS, 65, 768, Scaling::kRow},
+                            {DType::kMXFP4, 67, 288, Scaling::kRow}};
   // Depths of real models, in every format and scaling.
   for (const auto& [dtype, scaling] :
        {std::pair{DType::kF8E4M3, Scaling::kBlock}, std::pair{DType::kF8E4M3, Scaling::kRow},

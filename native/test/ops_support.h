@@ -73,6 +73,8 @@ inline std::vector<int64_t> halves_of(DType dtype) {
     case DType::kQ4_1:
     case DType::kQ5_1:
       return {0, 2};
+    case DType::kMXFP4:
+      return {};
     case DType::kQ2_K:
       return {80, 82};
     case DType::kQ3_K:
@@ -95,6 +97,9 @@ inline StoredMatrix random_blocks(DType dtype, int64_t rows, int64_t cols, uint3
   };
   const int64_t step = block_layout(dtype).bytes;
   for (size_t at = 0; at < m.data.size(); at += step) {
+    // Within eight powers of two around one, and 2^-127.
+    if (dtype == DType::kMXFP4)
+      m.data[at] = static_cast<std::byte>(engine() % 8 == 0 ? 0 : 123 + engine() % 8);
     for (const int64_t half : halves_of(dtype)) put_half(at + half);
   }
   return m;

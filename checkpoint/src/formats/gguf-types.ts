@@ -27,6 +27,7 @@ export const ggufTypes: ReadonlyMap<number, GgufType> = new Map([
   [14, { name: 'Q6_K', columns: 256, bytes: 210, onGpu: true }],
   [20, { name: 'IQ4_NL', columns: 32, bytes: 18, onGpu: false }],
   [23, { name: 'IQ4_XS', columns: 256, bytes: 136, onGpu: false }],
+  [39, { name: 'MXFP4', columns: 32, bytes: 17, onGpu: false }],
 ]);
 
 /** What there is to choose from, for messages. */
@@ -52,7 +53,6 @@ const foreign: ReadonlyMap<number, string> = new Map([
   [29, 'IQ1_M'],
   [34, 'TQ1_0'],
   [35, 'TQ2_0'],
-  [39, 'MXFP4'],
 ]);
 
 export function ggufTypeName(type: number): string {

@@ -144,6 +144,7 @@ const panelBlockBytes: Readonly<Record<BlockTypeName, number>> = {
   Q6_K: 210,
   IQ4_NL: 18,
   IQ4_XS: 138,
+  MXFP4: 17,
 };
 
 /** The packing rule of native/src/backends/cpu/packed_panels.cpp. */

@@ -31,7 +31,8 @@ export type BlockTypeName =
   | 'Q5_K'
   | 'Q6_K'
   | 'IQ4_NL'
-  | 'IQ4_XS';
+  | 'IQ4_XS'
+  | 'MXFP4';
 
 /** What the engine holds of a matrix. */
 export type Held =

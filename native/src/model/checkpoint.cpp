@@ -12,7 +12,7 @@ namespace {
 std::optional<DType> dtype_named(const std::string& name) {
   using enum DType;
   for (const DType t : {kF32, kBF16, kF16, kF8E4M3, kF4E2M1, kQ8_0, kQ4_0, kQ4_K, kQ6_K, kQ4_1, kQ5_0, kQ5_1,
-                        kQ5_K, kQ2_K, kQ3_K, kIQ4_NL, kIQ4_XS}) {
+                        kQ5_K, kQ2_K, kQ3_K, kIQ4_NL, kIQ4_XS, kMXFP4}) {
     if (name == name_of(t)) return t;
   }
   return std::nullopt;

@@ -1,5 +1,6 @@
 #include "ops/block_types.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "ops/dtype.h"
@@ -32,30 +33,33 @@ void five_bits(const std::byte* block, int64_t at, uint8_t* codes) {
   for (int i = 0; i < 32; ++i) codes[i] = static_cast<uint8_t>(codes[i] | (high[i / 8] >> (i % 8) & 1) << 4);
 }
 
-// Where d lies, and whether an f16 that is added or subtracted follows it.
+// Where d lies, if there is one, and how many f16 numbers there are: one that is added or subtracted follows.
 struct HalvesPlace {
   int64_t d;
-  bool two;
+  int count;
 };
 
 HalvesPlace halves_place(DType t) {
   switch (t) {
     case DType::kQ6_K:
-      return {208, false};
+      return {208, 1};
     case DType::kQ2_K:
-      return {80, true};
+      return {80, 2};
     case DType::kQ3_K:
-      return {108, false};
+      return {108, 1};
     case DType::kQ4_1:
     case DType::kQ5_1:
     case DType::kQ4_K:
     case DType::kQ5_K:
-      return {0, true};
+      return {0, 2};
+    case DType::kMXFP4:
+      return {0, 0};
     default:
-      return {0, false};
+      return {0, 1};
   }
 }
 
+constexpr uint8_t kE8m0NaN = 255;
 constexpr int64_t kQ4KCodes = 16;  // where the codes begin
 constexpr int64_t kQ2KCodes = 16;
 constexpr int64_t kQ3KCodes = 32;
@@ -135,6 +139,8 @@ void block_codes(DType t, const std::byte* block, uint8_t* codes) {
     case DType::kQ4_0:
     case DType::kIQ4_NL:
       return nibbles(bytes_at(block, 2), 16, codes);
+    case DType::kMXFP4:
+      return nibbles(bytes_at(block, 1), 16, codes);
     case DType::kQ4_1:
       return nibbles(bytes_at(block, 4), 16, codes);
     case DType::kQ5_0:
@@ -162,10 +168,11 @@ void block_codes(DType t, const std::byte* block, uint8_t* codes) {
 BlockScales block_scales(DType t, const std::byte* block) {
   BlockScales scales{};
   const HalvesPlace halves = halves_place(t);
-  scales.d = half_at(block, halves.d);
-  if (halves.two) scales.dmin = half_at(block, halves.d + 2);
+  if (halves.count > 0) scales.d = half_at(block, halves.d);
+  if (halves.count > 1) scales.dmin = half_at(block, halves.d + 2);
   if (t == DType::kQ4_K || t == DType::kQ5_K) q4k_scales(bytes_at(block, 4), scales);
   if (t == DType::kQ3_K) q3k_scales(bytes_at(block, kQ3KScales), scales);
+  if (t == DType::kMXFP4) scales.scale[0] = *bytes_at(block, 0);
   if (t == DType::kIQ4_XS) iq4xs_scales(block, scales);
   if (t == DType::kQ2_K) std::memcpy(scales.scale, block, 16);
   if (t == DType::kQ6_K) std::memcpy(scales.scale, block + kQ6KScales, 16);
@@ -192,6 +199,8 @@ float block_value(DType t, uint8_t code, const BlockScales& scales, int64_t colu
     case DType::kQ2_K:
       return whole * (d * (scales.scale[column / 16] & 15)) -
              f16_to_float(scales.dmin) * (scales.scale[column / 16] >> 4);
+    case DType::kMXFP4:
+      return e2m1_to_float(code) * std::ldexp(1.0f, scales.scale[0] - 127);
     case DType::kIQ4_NL:
       return kIq4Values[code] * d;
     case DType::kIQ4_XS:
@@ -218,7 +227,8 @@ bool has_finite_scales(DType t, std::span<const std::byte> data) {
   bool finite = true;
   for (size_t at = 0; at + step <= data.size(); at += step) {
     const std::byte* const d = data.data() + at + halves.d;
-    finite = finite && is_finite_half(half_at(d, 0)) && (!halves.two || is_finite_half(half_at(d, 2)));
+    for (int i = 0; i < halves.count; ++i) finite = finite && is_finite_half(half_at(d, 2 * i));
+    if (t == DType::kMXFP4) finite = finite && *bytes_at(d, 0) != kE8m0NaN;
   }
   return finite;
 }

@@ -18,6 +18,7 @@
 //   IQ4_NL, 32: d (f16), 16 bytes of two codes.           value = kIq4Values[code] · d
 //   IQ4_XS, 256: d (f16), 8 scales of six bits in six bytes, 128 bytes of two codes.
 //                                                         value = kIq4Values[code] · (d · (scale - 32))
+//   MXFP4, 32: e (a byte), 16 bytes of two E2M1 codes.    value = code · 2^(e - 127)
 // Products of a scale are exact in float; a value is rounded once. Source: ggml's quantization layouts.
 #pragma once
 
@@ -60,6 +61,8 @@ constexpr BlockLayout block_layout(DType t) {
       return {32, 18};
     case DType::kIQ4_XS:
       return {256, 136};
+    case DType::kMXFP4:
+      return {32, 17};
     default:
       return {1, 0};
   }
@@ -73,7 +76,7 @@ void block_codes(DType t, const std::byte* block, uint8_t* codes);
 
 // What the columns of one block share.
 struct BlockScales {
-  uint16_t d;
+  uint16_t d;         // not of kMXFP4, whose e is scale[0]
   uint16_t dmin;      // kQ2_K, kQ4_K, kQ5_K; m of kQ4_1 and kQ5_1
   uint8_t scale[16];  // kQ4_K, kQ5_K: of 32 columns each; kIQ4_XS likewise, signed; kQ3_K, kQ6_K: of 16 each,
                       // signed; kQ2_K: of 16 each, in the low nibble, with their minimum in the high one
@@ -87,7 +90,7 @@ float block_value(DType t, uint8_t code, const BlockScales& scales, int64_t colu
 // Element `index` of rows of whole blocks.
 float block_value(DType t, const std::byte* data, int64_t index);
 
-// False when a block of `data` (whole blocks) has a d or dmin that is not a finite number.
+// False when a block of `data` (whole blocks) has a d, dmin or e that is not a finite number.
 bool has_finite_scales(DType t, std::span<const std::byte> data);
 
 }  // namespace llmservice

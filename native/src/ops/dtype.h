@@ -86,6 +86,8 @@ constexpr const char* name_of(DType t) {
       return "IQ4_NL";
     case DType::kIQ4_XS:
       return "IQ4_XS";
+    case DType::kMXFP4:
+      return "MXFP4";
   }
   return "?";
 }

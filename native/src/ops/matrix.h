@@ -30,7 +30,8 @@ enum class DType : uint8_t {
   kQ2_K,
   kQ3_K,
   kIQ4_NL,
-  kIQ4_XS
+  kIQ4_XS,
+  kMXFP4
 };
 
 // What one scale of a quantized matrix covers.

@@ -33,9 +33,9 @@ FIXTURES = {
         "Q4_0", {"attn_v": "Q8_0", "token_embd": "BF16"},
     ),
     "llama-gguf-q4_1": (
-        Fixture("llama-gguf-q4_1", "GGUF in Q4_1, with v in Q5_0, down in Q5_1, o in IQ4_NL and the tied head in Q8_0",
+        Fixture("llama-gguf-q4_1", "GGUF in Q4_1, with v in Q5_0, down in Q5_1, o in IQ4_NL, gate in MXFP4 and the tied head in Q8_0",
                 llama(num_hidden_layers=1, rope_theta=10000.0, tie_word_embeddings=True), seed=49),
-        "Q4_1", {"attn_v": "Q5_0", "ffn_down": "Q5_1", "attn_output": "IQ4_NL", "token_embd": "Q8_0"},
+        "Q4_1", {"attn_v": "Q5_0", "ffn_down": "Q5_1", "attn_output": "IQ4_NL", "ffn_gate": "MXFP4", "token_embd": "Q8_0"},
     ),
     "qwen3-gguf-q4_k": (
         Fixture("qwen3-gguf-q4_k", "GGUF in Q4_K with v, down and the tied head in Q6_K",

@@ -44,7 +44,13 @@ class Q8Columns {
 };
 
 // Types whose codes stand for values of a table around zero: nothing is added.
-constexpr bool has_table(DType t) { return t == DType::kIQ4_NL || t == DType::kIQ4_XS; }
+constexpr bool has_table(DType t) { return t == DType::kIQ4_NL || t == DType::kIQ4_XS || t == DType::kMXFP4; }
+
+template <class L, DType kType>
+L widen_by_table(typename L::Words codes) {
+  if constexpr (kType == DType::kMXFP4) return L::widen_fp4(codes);
+  return L::widen_iq4(codes);
+}
 
 // What 32 columns share: what multiplies a code and what is added, and the upper bits of their codes.
 template <class L>
@@ -67,7 +73,12 @@ class BlockScalesOf32 {
   explicit BlockScalesOf32(const std::byte* shared) : shared_(shared) {}
   void next(SharedBy32<L>& out) {
     constexpr PanelForm kForm = panel_form(kType);
-    load_halves(shared_, out.scale);
+    if constexpr (kForm.halves > 0) {
+      load_halves(shared_, out.scale);
+    } else {
+      const auto* exponents = reinterpret_cast<const uint8_t*>(shared_);
+      for (int j = 0; j < 4; ++j) out.scale[j] = L::load_e8m0(exponents + L::kCount * j);
+    }
     if constexpr (kForm.halves == 2) {
       load_halves(shared_ + shared_half(1), out.offset);
     } else if constexpr (!has_table(kType)) {
@@ -136,7 +147,7 @@ class NibbleColumns {
   void next(L (&out)[4]) {
     for (int j = 0; j < 4; ++j) {
       if constexpr (has_table(kType)) {
-        out[j] = L::widen_iq4(codes_[j]) * shared_.scale[j];
+        out[j] = widen_by_table<L, kType>(codes_[j]) * shared_.scale[j];
       } else if constexpr (panel_form(kType).high_bits == 1) {
         out[j] = fma(L::widen_five(codes_[j], shared_.high[j]), shared_.scale[j], shared_.offset[j]);
         shared_.high[j] = L::next_bit(shared_.high[j]);

@@ -36,6 +36,8 @@ constexpr PanelForm panel_form(DType t) {
       return {.code_bits = 2, .high_bits = 1, .halves = 1, .groups = 16, .group_bytes = 1};
     case DType::kIQ4_XS:
       return {.code_bits = 4, .halves = 1, .groups = 8, .group_bytes = 1};
+    case DType::kMXFP4:
+      return {.code_bits = 4, .groups = 1, .group_bytes = 1};
     case DType::kQ4_K:
       return {.code_bits = 4, .halves = 2, .groups = 8, .group_bytes = 2};
     case DType::kQ5_K:

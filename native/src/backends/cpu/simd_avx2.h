@@ -105,6 +105,10 @@ struct Avx2Lanes {
     return {to_floats(low_bits(codes.low, 4)), to_floats(low_bits(codes.high, 4))};
   }
   static Avx2Lanes widen_iq4(Words codes) { return {iq4_values(codes.low), iq4_values(codes.high)}; }
+  static Avx2Lanes load_e8m0(const uint8_t* p) {
+    const Words exponents = load_bytes(p);
+    return {powers(exponents.low), powers(exponents.high)};
+  }
   static Avx2Lanes widen_pair(Words codes) {
     return {to_floats(low_bits(codes.low, 2)), to_floats(low_bits(codes.high, 2))};
   }
@@ -167,6 +171,11 @@ struct Avx2Lanes {
     const __m256i values = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i*)kIq4Values));
     const __m256i bytes = _mm256_shuffle_epi8(values, low_bits(codes, 4));
     return to_floats(_mm256_srai_epi32(_mm256_slli_epi32(bytes, 24), 24));
+  }
+  // The exponents of floats; for zero, which has no normal one, half the smallest normal float.
+  static __m256 powers(__m256i exponents) {
+    const __m256i bits = _mm256_slli_epi32(exponents, 23);
+    return _mm256_castsi256_ps(_mm256_max_epi32(bits, _mm256_set1_epi32(0x400000)));
   }
   // Codes of kHigh bits above kLow.
   template <int kLow, int kHigh>

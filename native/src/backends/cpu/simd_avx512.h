@@ -95,6 +95,11 @@ struct Avx512Lanes {
     const __m512i values = _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i*)kIq4Values));
     return {_mm512_permutexvar_ps(codes, _mm512_cvtepi32_ps(values))};
   }
+  // The exponents of floats; for zero, which has no normal one, half the smallest normal float.
+  static Avx512Lanes load_e8m0(const uint8_t* p) {
+    const __m512i bits = _mm512_slli_epi32(load_bytes(p), 23);
+    return {_mm512_castsi512_ps(_mm512_max_epi32(bits, _mm512_set1_epi32(0x400000)))};
+  }
   // Where a code has fewer bits than the permute's index, the values repeat.
   static Avx512Lanes widen_pair(Words codes) {
     const __m512 values = _mm512_setr_ps(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);

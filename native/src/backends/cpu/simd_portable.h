@@ -144,6 +144,14 @@ struct PortableLanes {
     for (int i = 0; i < kCount; ++i) r.v[i] = kIq4Values[codes.v[i] & 15];
     return r;
   }
+  // 2^(e - 127), of e below 255.
+  static PortableLanes load_e8m0(const uint8_t* p) {
+    PortableLanes r;
+    for (int i = 0; i < kCount; ++i) {
+      r.v[i] = std::bit_cast<float>(p[i] == 0 ? 0x400000u : static_cast<uint32_t>(p[i]) << 23);
+    }
+    return r;
+  }
   // The low two bits as a number.
   static PortableLanes widen_pair(const Words& codes) {
     PortableLanes r;
