@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "failures.h"
 #include "model/checkpoint.h"
 #include "model/rope.h"
+#include "ops/dtype.h"
 #include "tiny_checkpoint.h"
 
 namespace llmservice::testing {
@@ -79,11 +81,25 @@ TEST_F(Restored, DividedFrequenciesAreReadFromTheirTensor) {
 }
 
 TEST_F(Restored, ScalesThatAreNoNumbersAreRefused) {
-  // A block of Q8_0 whose scale is infinite.
-  const StoredTensor block{"Q8_0", {1, 32}, std::string("\x00\x7c", 2) + std::string(32, '\1')};
-  const Tensor tensor = open(block, Restoration::kNone);
-  std::vector<std::byte> data(tensor.bytes);
-  EXPECT_EQ(failure_of([&] { tensor.read(0, data); }), "CheckpointCorrupt");
+  const std::string infinite("\x00\x7c", 2);
+  // Where each block has its last number that scales it.
+  const std::tuple<DType, size_t, std::string> scales[] = {
+      {DType::kQ8_0, 0, infinite},   {DType::kQ4_1, 2, infinite},   {DType::kQ5_0, 0, infinite},
+      {DType::kQ5_1, 2, infinite},   {DType::kQ2_K, 82, infinite},  {DType::kQ3_K, 108, infinite},
+      {DType::kQ5_K, 2, infinite},   {DType::kQ6_K, 208, infinite}, {DType::kIQ4_NL, 0, infinite},
+      {DType::kIQ4_XS, 0, infinite}, {DType::kMXFP4, 0, "\xff"}};
+  for (const auto& [type, at, scale] : scales) {
+    const BlockLayout layout = block_layout(type);
+    StoredTensor blocks{name_of(type), {1, 2 * layout.columns}, std::string(2 * layout.bytes, '\1')};
+    const auto read = [&] {
+      const Tensor tensor = open(blocks, Restoration::kNone);
+      std::vector<std::byte> data(tensor.bytes);
+      tensor.read(0, data);
+    };
+    EXPECT_NO_THROW(read()) << name_of(type);
+    blocks.bytes.replace(layout.bytes + at, scale.size(), scale);
+    EXPECT_EQ(failure_of(read), "CheckpointCorrupt") << name_of(type);
+  }
 }
 
 }  // namespace
