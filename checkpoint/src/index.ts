@@ -22,6 +22,7 @@ export * from './source/checkpoint-pin.js';
 export * from './weights/resident-weights.js';
 export * from './weights/rank-weights.js';
 export * from './weights/tensor-parallel.js';
+export { inEngineNames } from './weights/engine-names.js';
 export { checkTensors } from './weights/check-tensors.js';
 export { weighCheckpoint, type WeighOptions } from './weights/weigh-checkpoint.js';
 export * from './memory/shared-memory.js';

@@ -6,6 +6,7 @@ export const wide = process.env['GOLDEN_WIDE'] === '1';
 export const oneOfEach: readonly string[] = [
   'llama-bf16',
   'mistral-bf16',
+  'mixtral-bf16',
   'qwen2-bf16',
   'qwen3-fp8',
   'qwen3_5-bf16',

@@ -21,6 +21,7 @@ const isa = cpuIsas().at(-1) as EngineOptions['isa'];
 describe.each([
   ['llama-bf16', 2],
   ['mistral-bf16', 2],
+  ['mixtral-bf16', 2],
   ['qwen2-bf16', 2],
   ['qwen3-bf16', 2],
   ['qwen3-bf16', 4],

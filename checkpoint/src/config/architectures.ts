@@ -35,7 +35,11 @@ export interface Architecture {
     readonly everyLayer: boolean;
     /** Whether the weights of a row's experts are scaled to sum to one: always, or by norm_topk_prob with this default. */
     readonly normalized: boolean | 'always';
+    /** The field that has an expert's width. */
+    readonly width: 'moe_intermediate_size' | 'intermediate_size';
   } | null;
+  /** Parts of tensors' names that differ from what the engine calls them, in the order in which they are replaced. */
+  readonly renamed: readonly (readonly [stored: string, name: string])[];
 }
 
 const dense = {
@@ -46,6 +50,7 @@ const dense = {
   window: null,
   hybrid: null,
   experts: null,
+  renamed: [],
 } as const;
 
 const hybrid = { ...dense, headDim: 256, qkNorm: true, hybrid: { interleaved: false } } as const;
@@ -64,6 +69,20 @@ export const architectures: readonly Architecture[] = [
     modelTypes: ['mistral'],
     biases: { qkv: 'none', output: 'none', mlp: 'none' },
     window: { switch: null, layers: 'all' },
+  },
+  {
+    ...dense,
+    name: 'mixtral',
+    modelTypes: ['mixtral'],
+    biases: { qkv: 'none', output: 'none', mlp: 'none' },
+    window: { switch: null, layers: 'all' },
+    experts: { shared: false, everyLayer: true, normalized: 'always', width: 'intermediate_size' },
+    renamed: [
+      ['.block_sparse_moe.', '.mlp.'],
+      ['.w1.', '.gate_proj.'],
+      ['.w2.', '.down_proj.'],
+      ['.w3.', '.up_proj.'],
+    ],
   },
   {
     ...dense,
@@ -86,22 +105,27 @@ export const architectures: readonly Architecture[] = [
     modelTypes: ['qwen3_moe'],
     qkNorm: true,
     window: { switch: 'use_sliding_window', layers: 'all' },
-    experts: { shared: false, everyLayer: false, normalized: false },
+    experts: { shared: false, everyLayer: false, normalized: false, width: 'moe_intermediate_size' },
   },
   {
     ...hybrid,
     name: 'qwen3_next',
     modelTypes: ['qwen3_next'],
     hybrid: { interleaved: true },
-    experts: { shared: true, everyLayer: false, normalized: true },
+    experts: { shared: true, everyLayer: false, normalized: true, width: 'moe_intermediate_size' },
   },
   { ...hybrid, name: 'qwen3_5', modelTypes: ['qwen3_5', 'qwen3_5_text'] },
   {
     ...hybrid,
     name: 'qwen3_5_moe',
     modelTypes: ['qwen3_5_moe', 'qwen3_5_moe_text'],
-    experts: { shared: true, everyLayer: true, normalized: 'always' },
+    experts: { shared: true, everyLayer: true, normalized: 'always', width: 'moe_intermediate_size' },
   },
 ];
+
+/** By the name in a shape; null where there is none. */
+export function architectureNamed(name: string): Architecture | null {
+  return architectures.find((each) => each.name === name) ?? null;
+}
 
 export const supportedModelTypes: readonly string[] = architectures.flatMap(({ modelTypes }) => modelTypes);

@@ -72,6 +72,21 @@ export const qwen3MoeConfig = {
   mlp_only_layers: [],
 };
 
+/** Of Mixtral-8x7B. */
+export const mixtralConfig = {
+  model_type: 'mixtral',
+  num_hidden_layers: 32,
+  hidden_size: 4096,
+  intermediate_size: 14336,
+  num_attention_heads: 32,
+  num_key_value_heads: 8,
+  vocab_size: 32000,
+  max_position_embeddings: 32768,
+  num_local_experts: 8,
+  num_experts_per_tok: 2,
+  sliding_window: null,
+};
+
 /** Of a small Llama, with no more fields than one needs. */
 export const llamaConfig = {
   model_type: 'llama',

@@ -1,7 +1,13 @@
 // What config.json says of the shape of a model, one case for what is special about each architecture.
 
 import { describe, expect, test } from '@jest/globals';
-import { llamaConfig as llama, qwen35MoeConfig, qwen36Config, qwen3MoeConfig } from './config.fixture.js';
+import {
+  llamaConfig as llama,
+  mixtralConfig,
+  qwen35MoeConfig,
+  qwen36Config,
+  qwen3MoeConfig,
+} from './config.fixture.js';
 import { parseCheckpointConfig } from './read-config.js';
 
 describe('parseCheckpointConfig', () => {
@@ -53,6 +59,17 @@ describe('parseCheckpointConfig', () => {
     expect(shape.layerKinds.filter((kind) => kind === 'gdn')).toHaveLength(30);
     const flat = { ...qwen35MoeConfig.text_config, full_attention_interval: 2 };
     expect(parseCheckpointConfig(flat).layerKinds.filter((kind) => kind === 'gdn')).toHaveLength(20);
+  });
+
+  test('reads Mixtral: every layer a mixture of experts as wide as intermediate_size, their weights scaled to one', () => {
+    const shape = parseCheckpointConfig(mixtralConfig);
+    expect(shape).toMatchObject({
+      ...{ architecture: 'mixtral', headDim: 128, ffn: 0, qkNorm: false, qkvBias: false },
+      moe: { experts: 8, topK: 2, ffn: 14336, sharedFfn: 0, normalized: true },
+    });
+    expect(new Set(shape.windows)).toEqual(new Set([0]));
+    const { windows } = parseCheckpointConfig({ ...mixtralConfig, sliding_window: 4096 });
+    expect(new Set(windows)).toEqual(new Set([4096]));
   });
 
   test('reads the 30B-A3B: no shared expert, and the dense width only where a layer is dense', () => {

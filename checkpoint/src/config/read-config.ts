@@ -108,12 +108,12 @@ function readGdn(fields: FieldReader, { hybrid }: Architecture): GdnDimensions |
 
 function readMoe(fields: FieldReader, { experts }: Architecture): MoeDimensions | null {
   if (experts === null) return null;
-  const { shared, normalized } = experts;
+  const { shared, normalized, width } = experts;
   const moe = {
     // Newer releases name it num_local_experts.
     experts: fields.parts(fields.has('num_local_experts') ? 'num_local_experts' : 'num_experts'),
     topK: fields.positive('num_experts_per_tok'),
-    ffn: fields.positive('moe_intermediate_size'),
+    ffn: fields.positive(width),
     sharedFfn: shared ? fields.positive('shared_expert_intermediate_size') : 0,
     normalized: normalized === 'always' || fields.flag('norm_topk_prob', normalized),
   };

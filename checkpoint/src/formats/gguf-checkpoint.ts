@@ -34,6 +34,9 @@ export function readGgufCheckpoint(header: GgufHeader): GgufCheckpoint {
   refuseSplit(header);
   const byName = new Map(header.tensors.map((tensor) => [tensor.name, tensor]));
   const shape = parseCheckpointConfig(toConfig(header, keys, byName));
+  if (byName.has('blk.0.attn_q.bias') && !shape.qkvBias) {
+    throw keys.unsupported(`it has biases of attention, which ${shape.architecture} does not have here`);
+  }
   const blocks = header.tensors.flatMap(({ dtype }) => blockType(dtype) ?? []);
   return {
     shape: {
@@ -94,6 +97,7 @@ function toConfig(header: GgufHeader, keys: GgufKeys, tensors: ReadonlyMap<strin
 
 function modelType(keys: GgufKeys): string {
   if (keys.hybrid) return keys.sparse ? 'qwen3_5_moe_text' : 'qwen3_5_text';
+  if (keys.isMixtral) return 'mixtral';
   if (keys.sparse) return 'qwen3_moe';
   if (keys.number('expert_count', 0) > 0) {
     throw keys.unsupported(`it has experts, which ${keys.architecture} does not have here`);
@@ -131,7 +135,9 @@ function expertFields(keys: GgufKeys): object {
   return {
     num_experts: keys.count('expert_count'),
     num_experts_per_tok: keys.count('expert_used_count'),
-    moe_intermediate_size: keys.count('expert_feed_forward_length'),
+    ...(keys.isMixtral
+      ? { intermediate_size: keys.count('feed_forward_length') }
+      : { moe_intermediate_size: keys.count('expert_feed_forward_length') }),
     norm_topk_prob: keys.flag('expert_weights_norm', true),
     ...(keys.hybrid
       ? { shared_expert_intermediate_size: keys.count('expert_shared_feed_forward_length') }

@@ -29,8 +29,13 @@ export class GgufKeys {
     return this.architecture.startsWith('qwen35');
   }
 
+  /** Files of Mixtral are `llama` with experts. */
   get sparse(): boolean {
-    return this.architecture.endsWith('moe');
+    return this.architecture.endsWith('moe') || this.isMixtral;
+  }
+
+  get isMixtral(): boolean {
+    return this.architecture === 'llama' && this.number('expert_count', 0) > 0;
   }
 
   /** Layers of the model itself, without those that only draft tokens. */

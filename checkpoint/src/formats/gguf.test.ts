@@ -160,6 +160,14 @@ describe('a GGUF file as a checkpoint', () => {
     );
   });
 
+  test('is Mixtral where a llama has experts', () => {
+    const keys = { 'llama.expert_count': 8, 'llama.expert_used_count': 2 };
+    expect(readGgufCheckpoint(headerOf(llamaGguf({ keys }))).shape).toMatchObject({
+      architecture: 'mixtral',
+      moe: { experts: 8, topK: 2, ffn: 64, normalized: true },
+    });
+  });
+
   test('counts as quantized from the first block type on, whose blocks ranks do not cut', () => {
     const q8 = { type: 8, shape: [32, 64], bytes: 2 * 34 * 32 };
     const header = headerOf(llamaGguf({ tensors: { 'blk.0.ffn_down.weight': q8 } }));
@@ -206,7 +214,24 @@ describe('a GGUF file as a checkpoint', () => {
       'blk.0.attn_sinks.weight',
     ],
     ['a part of a split file', { keys: { 'split.count': 3 } }, 'CheckpointIncomplete', 'one of 3 parts'],
-    ['experts in llama', { keys: { 'llama.expert_count': 8 } }, 'UnsupportedArchitecture', 'it has experts'],
+    [
+      'experts one by one, as old files of Mixtral have them',
+      {
+        keys: { 'llama.expert_count': 8, 'llama.expert_used_count': 2 },
+        tensors: { 'blk.0.ffn_gate.0.weight': { type: 0, shape: [64, 32], bytes: 8192 } },
+      },
+      'UnsupportedArchitecture',
+      'tensor blk.0.ffn_gate.0.weight is not one that llama has here',
+    ],
+    [
+      'biases beside experts',
+      {
+        keys: { 'llama.expert_count': 8, 'llama.expert_used_count': 2 },
+        tensors: { 'blk.0.attn_q.bias': { type: 0, shape: [32], bytes: 128 } },
+      },
+      'UnsupportedArchitecture',
+      'it has biases of attention, which mixtral does not have here',
+    ],
   ])('is refused with %s', (_, changes, reason, expected) => {
     const said = failureOf(() => readGgufCheckpoint(headerOf(llamaGguf(changes))));
     expect(said.startsWith(reason)).toBe(true);

@@ -6,6 +6,7 @@ import {
   chooseGguf,
   hasGgufTokenizer,
   hasMtp,
+  inEngineNames,
   parseCheckpointConfig,
   rankWeightBytes,
   readGgufCheckpoint,
@@ -111,5 +112,6 @@ async function readSafetensors(files: CheckpointFiles, config: ConfigFile): Prom
   if (tokenizer === null) throw new FailureError('TokenizerMissing', 'the folder has no tokenizer.json');
   etags.set(tokenizerFile, tokenizer.etag);
 
-  return { shape, ...(await readShards(files, etags)), etags };
+  const { tensors, fileBytes } = await readShards(files, etags);
+  return { shape, tensors: inEngineNames(shape, tensors), fileBytes, etags };
 }

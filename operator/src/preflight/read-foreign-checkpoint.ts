@@ -3,6 +3,7 @@
 
 import {
   checkTensors,
+  inEngineNames,
   parseCheckpointConfig,
   rankWeightBytes,
   residentWeights,
@@ -38,8 +39,9 @@ function judge(
 ): Pick<Checkpoint, 'model' | 'weightBytes' | 'note'> {
   try {
     const shape = parseCheckpointConfig(config);
-    checkTensors(shape, tensors);
-    const weights = residentWeights(tensors, shape, options);
+    const named = inEngineNames(shape, tensors);
+    checkTensors(shape, named);
+    const weights = residentWeights(named, shape, options);
     const whole = { rank: 0, size: 1, kvHeads: shape.kvHeads };
     return { model: { shape, weights }, weightBytes: rankWeightBytes(weights, whole) };
   } catch (error) {

@@ -85,14 +85,34 @@ def full_config(fixture: Fixture, tensors: dict[str, Tensor]) -> dict:
             "weight_block_size": [128, 128],
             "modules_to_not_convert": sorted(n for n in kept if not n.endswith(SCALE)),
         }
-    elif declared := formats.quantization_config(fixture.form, ["lm_head", "model.embed_tokens"], tensors):
+    elif declared := formats.quantization_config(fixture.form, unquantized(fixture.config, tensors), tensors):
         config["quantization_config"] = declared
     return config
+
+
+def unquantized(config: dict, tensors: dict[str, Tensor]) -> list[str]:
+    """Releases of Mixtral list their routers too."""
+    kept = ["lm_head", "model.embed_tokens"]
+    return kept + [n.removesuffix(".weight") for n in tensors if config["model_type"] == "mixtral" and n.endswith(".gate.weight")]
+
+
+# As releases name what the reference has another name for.
+RELEASED = {"mixtral": {".mlp.": ".block_sparse_moe.", ".gate_proj.": ".w1.", ".down_proj.": ".w2.", ".up_proj.": ".w3."}}
+
+
+def released(config: dict, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    def renamed(name: str) -> str:
+        for own, other in RELEASED.get(config["model_type"], {}).items():
+            name = name.replace(own, other)
+        return name
+
+    return {renamed(name): tensor for name, tensor in tensors.items()}
 
 
 def write_checkpoint(fixture: Fixture, tensors: dict[str, Tensor], folder: Path) -> None:
     if fixture.stacked_experts:
         tensors = stacked(tensors)
+    tensors = released(fixture.config, tensors)
     folder.mkdir(parents=True, exist_ok=True)
     for old in [*folder.glob("*.safetensors"), *folder.glob("*.index.json")]:
         old.unlink()

@@ -37,6 +37,15 @@ def mistral(**changes) -> dict:
     return {**without_biases(llama()), **own, **changes}
 
 
+def mixtral(**changes) -> dict:
+    """No field says how wide a head is."""
+    own = {"architectures": ["MixtralForCausalLM"], "model_type": "mixtral", "rope_theta": 1000000.0, "sliding_window": None}
+    sizes = {"hidden_size": 64, "intermediate_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2}
+    config = {**without_biases(llama()), **own, **sizes, "num_local_experts": 8, "num_experts_per_tok": 2, **changes}
+    del config["head_dim"]
+    return config
+
+
 def without_biases(config: dict) -> dict:
     """Architectures whose biases no field decides."""
     return {name: value for name, value in config.items() if name not in ("attention_bias", "mlp_bias")}

@@ -20,7 +20,8 @@ from torch import Tensor
 from gguf_fixtures import FIXTURES
 
 ARCHITECTURES = {
-    "llama": "llama", "qwen3": "qwen3", "qwen3_moe": "qwen3moe", "qwen3_5_text": "qwen35", "qwen3_5_moe_text": "qwen35moe",
+    "llama": "llama", "qwen3": "qwen3", "qwen3_moe": "qwen3moe", "mixtral": "llama", "qwen3_5_text": "qwen35",
+    "qwen3_5_moe_text": "qwen35moe",
 }
 STORED = {
     "input_layernorm.weight": "attn_norm.weight",
@@ -48,6 +49,10 @@ STORED = {
     "linear_attn.norm.weight": "ssm_norm.weight",
     "linear_attn.out_proj.weight": "ssm_out.weight",
 }
+
+
+def head_dim(config: dict) -> int:
+    return config.get("head_dim", config["hidden_size"] // config["num_attention_heads"])
 
 
 def stored_name(name: str, config: dict) -> str:
@@ -85,8 +90,8 @@ class Changes:
 
     def reorder(self, name, value, v_heads, rotation):
         c = self.config
-        if self.config["model_type"] == "llama" and name.endswith(("q_proj.weight", "k_proj.weight")):
-            return rotation(value, c["head_dim"])
+        if ARCHITECTURES[c["model_type"]] == "llama" and name.endswith(("q_proj.weight", "k_proj.weight")):
+            return rotation(value, head_dim(c))
         if "linear_attn" not in name:
             return value
         v_dim, qk = c["linear_value_head_dim"], 2 * c["linear_num_key_heads"] * c["linear_key_head_dim"]
@@ -175,14 +180,17 @@ def metadata(writer: gguf.GGUFWriter, config: dict) -> None:
     writer.add_block_count(config["num_hidden_layers"])
     writer.add_head_count(config["num_attention_heads"])
     writer.add_head_count_kv(config["num_key_value_heads"])
-    writer.add_key_length(config["head_dim"])
-    writer.add_value_length(config["head_dim"])
+    writer.add_key_length(head_dim(config))
+    writer.add_value_length(head_dim(config))
     writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
     rope = config.get("rope_parameters", config)
     writer.add_rope_freq_base(rope["rope_theta"])
-    writer.add_rope_dimension_count(int(config["head_dim"] * rope.get("partial_rotary_factor", 1)))
+    writer.add_rope_dimension_count(int(head_dim(config) * rope.get("partial_rotary_factor", 1)))
     if "intermediate_size" in config:
         writer.add_feed_forward_length(config["intermediate_size"])
+    if "num_local_experts" in config:
+        writer.add_expert_count(config["num_local_experts"])
+        writer.add_expert_used_count(config["num_experts_per_tok"])
     if "num_experts" in config:
         writer.add_expert_count(config["num_experts"])
         writer.add_expert_used_count(config["num_experts_per_tok"])

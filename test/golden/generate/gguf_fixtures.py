@@ -1,7 +1,7 @@
 """The GGUF fixture models: each with the type of its matrices, and that of those which differ by name."""
 
 from fixture import Fixture
-from fixture_configs import LLAMA3_SCALING, llama, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe
+from fixture_configs import LLAMA3_SCALING, llama, mixtral, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe
 
 TEXT_EXPERTS = {"num_experts": 8, "num_experts_per_tok": 4, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64}
 # The types that GPUs read (checkpoint/src/formats/gguf-types.ts).
@@ -51,6 +51,11 @@ FIXTURES = {
         Fixture("qwen3_moe-gguf-q8_0", "GGUF with stacked experts in Q8_0, down in Q4_0, router in F32",
                 qwen3_moe(hidden_size=96, moe_intermediate_size=32, num_hidden_layers=2), seed=45),
         "Q8_0", {"ffn_down_exps": "Q4_0"},
+    ),
+    "mixtral-gguf-q8_0": (
+        Fixture("mixtral-gguf-q8_0", "GGUF of architecture llama with stacked experts in Q8_0, router in F32",
+                mixtral(), seed=67),
+        "Q8_0", {},
     ),
     "qwen3_5-gguf-q8_0": (
         Fixture("qwen3_5-gguf-q8_0", "GGUF of a hybrid: 1 in norms, -exp(A_log), value heads in rounds, 3 per key head",

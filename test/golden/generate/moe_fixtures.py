@@ -1,7 +1,7 @@
 """The fixture models with experts: one by one and stacked, routed and shared, by format and for ranks."""
 
 from fixture import Fixture
-from fixture_configs import FOUR_RANKS, TWO_LAYERS, qwen3_5, qwen3_5_moe_text, qwen3_moe, qwen3_next
+from fixture_configs import FOUR_RANKS, TWO_LAYERS, mixtral, qwen3_5, qwen3_5_moe_text, qwen3_moe, qwen3_next
 
 MIXTURES = (
     Fixture(
@@ -118,5 +118,19 @@ MIXTURES = (
         form="modelopt-mixed",
         vision=True,
         seed=37,
+    ),
+    Fixture(
+        "mixtral-bf16",
+        "block_sparse_moe with w1, w2 and w3, top 2 of 8, a window of 40 positions, two shards",
+        mixtral(sliding_window=40),
+        shards=2,
+        seed=128,  # 51 meets a close choice of experts, as do most
+    ),
+    Fixture(
+        "mixtral-fp8-tensor",
+        "FP8 with one F32 scale per tensor, calibrated input scales to skip, routers listed as not quantized by their own name",
+        mixtral(),
+        form="fp8-tensor",
+        seed=64,
     ),
 )

@@ -134,7 +134,7 @@ class Rank:
         self.pack(self.hidden, (f"{at}q_proj", q), (f"{at}k_proj", kv), (f"{at}v_proj", kv))
         all_heads = self.release.text["num_attention_heads"]
         self.pack(all_heads * d, (f"{at}o_proj", self.hidden), split_columns=True)
-        if self.release.kind != "llama":
+        if self.release.qk_norm:
             self.vector(d)
             self.vector(d)
 
@@ -165,7 +165,7 @@ class Rank:
         t = self.release.text
         self.pack(self.hidden, (f"{at}gate", self.release.experts))
         before = self.bytes
-        self.feed_forward(f"{at}experts.0.", t["moe_intermediate_size"])
+        self.feed_forward(f"{at}experts.0.", self.release.expert_width)
         self.bytes += (self.bytes - before) * (self.release.experts - 1)
         shared = t.get("shared_expert_intermediate_size", 0)
         if shared > 0:

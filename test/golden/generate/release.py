@@ -41,7 +41,15 @@ class Release:
 
     @property
     def experts(self) -> int:
-        return self.text.get("num_experts", 0)
+        return self.text.get("num_experts", self.text.get("num_local_experts", 0))
+
+    @property
+    def expert_width(self) -> int:
+        return self.text["intermediate_size" if self.kind == "mixtral" else "moe_intermediate_size"]
+
+    @property
+    def qk_norm(self) -> bool:
+        return self.kind not in ("llama", "mixtral")
 
     def is_full(self, layer: int) -> bool:
         return not self.hybrid or (layer + 1) % self.text["full_attention_interval"] == 0

@@ -63,7 +63,7 @@ def stored_layer(release: Release, at: str, full: bool, plain: str):
         yield from matrix(release, f"{attn}k_proj", kv, h)
         yield from matrix(release, f"{attn}v_proj", kv, h)
         yield from matrix(release, f"{attn}o_proj", h, q)
-        if release.kind != "llama":
+        if release.qk_norm:
             yield f"{attn}q_norm.weight", plain, [d]
             yield f"{attn}k_norm.weight", plain, [d]
     else:
@@ -84,11 +84,11 @@ def stored_layer(release: Release, at: str, full: bool, plain: str):
         yield f"{gdn}dt_bias", plain, [heads]
         yield f"{gdn}norm.weight", "F32", [t["linear_value_head_dim"]]
         yield from matrix(release, f"{gdn}out_proj", h, values)
-    mlp = f"{at}mlp."
+    mlp = f"{at}block_sparse_moe." if release.kind == "mixtral" else f"{at}mlp."
     if release.experts == 0:
         yield from stored_mlp(release, mlp, t["intermediate_size"], h)
         return
-    width = t["moe_intermediate_size"]
+    width = release.expert_width
     yield from matrix(release, f"{mlp}gate", release.experts, h)
     if "stacked" in release.also:
         yield f"{mlp}experts.gate_up_proj", plain, [release.experts, 2 * width, h]
@@ -103,6 +103,7 @@ def stored_layer(release: Release, at: str, full: bool, plain: str):
 
 
 def stored_mlp(release: Release, at: str, width: int, h: int):
-    yield from matrix(release, f"{at}gate_proj", width, h)
-    yield from matrix(release, f"{at}up_proj", width, h)
-    yield from matrix(release, f"{at}down_proj", h, width)
+    gate, up, down = ("w1", "w3", "w2") if release.kind == "mixtral" else ("gate_proj", "up_proj", "down_proj")
+    yield from matrix(release, f"{at}{gate}", width, h)
+    yield from matrix(release, f"{at}{up}", width, h)
+    yield from matrix(release, f"{at}{down}", h, width)

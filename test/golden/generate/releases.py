@@ -51,6 +51,11 @@ def qwen3_moe(name, weights, parameters, layers, hidden, heads, kv, ffn, experts
     return Release(name, config, weights, parameters, **how)
 
 
+def mixtral(name, weights, parameters, *shape, positions, **how):
+    text = sizes(*shape, 32000, positions, num_local_experts=8, num_experts_per_tok=2)
+    return Release(name, {"model_type": "mixtral", **text, **quantization(weights)}, weights, parameters, **how)
+
+
 def gdn(key_heads, value_heads):
     return {
         "full_attention_interval": 4,
@@ -112,6 +117,8 @@ RELEASES = [
     llama("Llama-3.3-70B FP8", "FP8 tensor", None, *L70),
     llama("Llama-3.1-405B", "BF16", 405_853_388_800, *L405),
     llama("Llama-3.1-405B FP8 dynamic", "FP8 channel", None, *L405),
+    mixtral("Mixtral-8x7B", "BF16", 46_702_792_704, 32, 4096, 32, 8, 14336, positions=32768),
+    mixtral("Mixtral-8x22B FP8", "FP8 tensor", None, 56, 6144, 48, 8, 16384, positions=65536),
     qwen3_moe("Qwen3-30B-A3B", "BF16", 30_532_122_624, *Q30A3),
     qwen3_moe("Qwen3-30B-A3B-FP8", "FP8 block", None, *Q30A3),
     qwen3_moe("Qwen3-235B-A22B", "BF16", 235_093_634_560, *Q235),

@@ -16,6 +16,7 @@ import {
 } from '../../formats/safetensors-index.js';
 import { maxIndexBytes, parseHeaderLength } from '../../formats/safetensors.js';
 import { checkSmallFile } from '../../json/small-json.js';
+import { inEngineNames } from '../../weights/engine-names.js';
 import { checkLeftAlone } from '../../weights/left-alone.js';
 import { isOfMtp, type MtpHead } from '../../weights/mtp-head.js';
 import { findGguf, readLocalGguf } from './local-gguf.js';
@@ -49,7 +50,7 @@ export async function openCheckpoint(model: string): Promise<LocalCheckpoint> {
     const shape = parseCheckpointConfig(config);
     const tensors = await readTensors(model);
     checkLeftAlone(config, tensors);
-    return { dir: model, shape, tensors };
+    return { dir: model, shape, tensors: inEngineNames(shape, tensors) };
   }
   const header = await readLocalGguf(gguf, { arrays: false });
   const { shape, tensors } = readGgufCheckpoint(header);
