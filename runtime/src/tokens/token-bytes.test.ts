@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { blankIds, bytesOfToken, spellingOf } from './token-bytes.js';
+import { blankIds, bytesOfToken, dropsFirstSpace, spellingOf } from './token-bytes.js';
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
@@ -29,5 +29,14 @@ describe('token bytes', () => {
     expect(spellingOf(llama2)).toBe('byteFallback');
     expect(spellingOf({ type: 'WordPiece' })).toBeNull();
     expect(spellingOf(null)).toBeNull();
+  });
+
+  test('a first space goes where the decoder takes it away: Llama 2’s does, Gemma’s and Qwen’s do not', () => {
+    const gemma = [{ type: 'Replace' }, { type: 'ByteFallback' }, { type: 'Fuse' }];
+    expect(dropsFirstSpace({ type: 'Sequence', decoders: gemma })).toBe(false);
+    const llama2 = [...gemma, { type: 'Strip', content: ' ', start: 1, stop: 0 }];
+    expect(dropsFirstSpace({ type: 'Sequence', decoders: llama2 })).toBe(true);
+    expect(dropsFirstSpace({ type: 'ByteLevel' })).toBe(false);
+    expect(dropsFirstSpace(null)).toBe(false);
   });
 });

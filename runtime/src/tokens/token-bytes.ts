@@ -8,6 +8,8 @@ export type TokenSpelling = 'byteLevel' | 'byteFallback';
 export interface DecoderConfig {
   readonly type?: string;
   readonly decoders?: readonly DecoderConfig[] | undefined;
+  /** Of a Strip: so many characters at most are taken away from the start. */
+  readonly start?: unknown;
 }
 
 /** Spelling by decoder: ByteLevel (GPT-2, Llama 3, Qwen) or ByteFallback (SentencePiece, Llama 2); null: neither. */
@@ -20,6 +22,13 @@ export function spellingOf(decoder: DecoderConfig | null | undefined): TokenSpel
     if (spelling !== null) return spelling;
   }
   return null;
+}
+
+/** Whether a text loses a space that it begins with, as where the tokenizer wrote one before the first word (Llama 2). */
+export function dropsFirstSpace(decoder: DecoderConfig | null | undefined): boolean {
+  if (decoder === null || decoder === undefined) return false;
+  if (decoder.type === 'Strip') return decoder.start !== 0;
+  return decoder.type === 'Metaspace' || (decoder.decoders ?? []).some(dropsFirstSpace);
 }
 
 const encoder = new TextEncoder();

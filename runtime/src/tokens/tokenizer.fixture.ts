@@ -65,3 +65,55 @@ export function tokenizerJson(markers: readonly string[] = [], controls: readonl
     },
   });
 }
+
+/** As Gemma's: spaces become ▁, characters without a token of their own become their bytes, `<bos>` comes before every text. */
+export function byteFallbackTokenizerJson(): string {
+  const pairs = ['h e', 'l l', 'he ll', 'hell o', '▁ ▁'];
+  const bytes = Array.from({ length: 256 }, (_, b) => `<0x${b.toString(16).toUpperCase().padStart(2, '0')}>`);
+  const tokens = [
+    '<bos>',
+    ...bytes,
+    '▁',
+    ...Array.from('abdefhilnostwx'),
+    ...pairs.map((pair) => pair.replace(' ', '')),
+  ];
+  const [bos] = tokens as [string];
+  const bosAsSpecial = { SpecialToken: { id: bos, type_id: 0 } };
+  return JSON.stringify({
+    version: '1.0',
+    added_tokens: [
+      {
+        id: 0,
+        content: bos,
+        single_word: false,
+        lstrip: false,
+        rstrip: false,
+        normalized: false,
+        special: true,
+      },
+    ],
+    normalizer: { type: 'Replace', pattern: { String: ' ' }, content: '▁' },
+    pre_tokenizer: {
+      ...{ type: 'Split', pattern: { String: ' ' }, behavior: 'MergedWithPrevious', invert: false },
+    },
+    post_processor: {
+      type: 'TemplateProcessing',
+      single: [bosAsSpecial, { Sequence: { id: 'A', type_id: 0 } }],
+      pair: [bosAsSpecial, { Sequence: { id: 'A', type_id: 0 } }, { Sequence: { id: 'B', type_id: 1 } }],
+      special_tokens: { [bos]: { id: bos, ids: [0], tokens: [bos] } },
+    },
+    decoder: {
+      type: 'Sequence',
+      decoders: [
+        { type: 'Replace', pattern: { String: '▁' }, content: ' ' },
+        { type: 'ByteFallback' },
+        { type: 'Fuse' },
+      ],
+    },
+    model: {
+      ...{ type: 'BPE', dropout: null, unk_token: null, fuse_unk: true, byte_fallback: true },
+      vocab: Object.fromEntries(tokens.map((token, id) => [token, id])),
+      merges: pairs,
+    },
+  });
+}

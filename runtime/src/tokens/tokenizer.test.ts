@@ -3,7 +3,7 @@ import { FailureError } from '@llmservice/crds';
 import { Tokenizer as ReferenceTokenizer } from 'tokenizers';
 import { makeLogger } from '../log/logger.js';
 import { TextProcesses } from '../text-processes/text-processes.js';
-import { tokenizerJson } from './tokenizer.fixture.js';
+import { byteFallbackTokenizerJson, tokenizerJson } from './tokenizer.fixture.js';
 import { longTextChars, Tokenizer } from './tokenizer.js';
 
 const tokenizer = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json');
@@ -59,6 +59,16 @@ describe('Tokenizer', () => {
   test.each(texts)('decodes what it encoded, up to NFC: %j', async (text) => {
     const ids = await tokenizer.encode(text, plain);
     expect(tokenizer.decode(ids, { skipSpecialTokens: false })).toBe(text.normalize('NFC'));
+  });
+
+  test.each(texts)('reads byte pairs with bytes to fall back on, as Gemma has them: %j', async (text) => {
+    const gemma = Tokenizer.fromJson(byteFallbackTokenizerJson(), 'tokenizer.json');
+    const ids = await gemma.encode(text, { addSpecialTokens: true });
+    expect(gemma.tokenText(ids[0]!)).toBe('<bos>');
+    expect(gemma.decode(ids.slice(1), { skipSpecialTokens: false })).toBe(text);
+    const hello = await gemma.encode('hello hé', plain);
+    expect(Array.from(hello, (id) => gemma.tokenText(id)).slice(0, 3)).toEqual(['hello', ' ', 'h']);
+    expect(hello).toHaveLength(5);
   });
 
   test('leaves out special tokens when asked to, and ids outside the vocabulary always', async () => {

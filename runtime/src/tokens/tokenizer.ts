@@ -11,7 +11,14 @@ import { isKnownTokenizer } from './known-tokenizer.js';
 import type { TextProcesses } from '../text-processes/text-processes.js';
 import { referenceTokenizer } from './reference-tokenizer.js';
 import { TokenBound } from './token-bound.js';
-import { blankIds, bytesOfToken, spellingOf, type DecoderConfig, type TokenSpelling } from './token-bytes.js';
+import {
+  blankIds,
+  bytesOfToken,
+  dropsFirstSpace,
+  spellingOf,
+  type DecoderConfig,
+  type TokenSpelling,
+} from './token-bytes.js';
 
 interface TokenizerFile {
   readonly decoder?: DecoderConfig | null;
@@ -49,6 +56,7 @@ export class Tokenizer {
   readonly #isKnown: boolean;
   readonly #bound: TokenBound | null;
   readonly #spelling: TokenSpelling;
+  readonly #dropsFirstSpace: boolean;
   readonly #specialIds: ReadonlySet<number>;
   readonly #addedIds: ReadonlySet<number>;
   readonly #turns = new LoopTurns();
@@ -66,6 +74,7 @@ export class Tokenizer {
     this.#isKnown = isKnownTokenizer(file);
     this.#bound = TokenBound.of(file, spelling);
     this.#spelling = spelling;
+    this.#dropsFirstSpace = dropsFirstSpace(file.decoder);
     this.blankIds = blankIds(file.model?.vocab ?? {}, spelling);
     this.#specialIds = new Set(added.filter(({ special }) => special).map(({ id }) => id));
     this.#addedIds = new Set(added.map(({ id }) => id));
@@ -154,9 +163,9 @@ export class Tokenizer {
     return this.#turns.run(text, signal).then((whole) => this.#fromStart(whole));
   }
 
-  /** SentencePiece writes a space before the first word, which its decoder takes away again. */
+  /** SentencePiece may write a space before the first word, which the decoder then takes away again. */
   #fromStart(text: string): string {
-    return this.#spelling === 'byteFallback' && text.startsWith(' ') ? text.slice(1) : text;
+    return this.#dropsFirstSpace && text.startsWith(' ') ? text.slice(1) : text;
   }
 
   /** An incremental decoder for text that continues a prompt. */
