@@ -79,6 +79,11 @@ AttentionShape shape(int32_t heads, int32_t kv_heads, int32_t dim, int32_t block
   return {heads, kv_heads, dim, block, dtype, 1.0f / std::sqrt(static_cast<float>(dim)), window};
 }
 
+AttentionShape capped(AttentionShape shape, float cap) {
+  shape.cap = cap;
+  return shape;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Shapes, AttentionTest,
     ::testing::Values(
@@ -88,12 +93,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{shape(4, 2, 24, 16, DType::kBF16, 40), 300}, Case{shape(4, 1, 16, 16, DType::kF32, 1), 70},
         Case{shape(2, 1, 32, 32, DType::kBF16, 256), 600}, Case{shape(2, 2, 16, 16, DType::kF32, 300), 900},
         Case{shape(4, 2, 64, 16, DType::kF8E4M3), 130}, Case{shape(6, 1, 40, 16, DType::kF8E4M3), 257},
-        Case{shape(1, 1, 256, 64, DType::kF8E4M3), 300}, Case{shape(2, 2, 24, 8, DType::kF8E4M3, 40), 300}),
+        Case{shape(1, 1, 256, 64, DType::kF8E4M3), 300}, Case{shape(2, 2, 24, 8, DType::kF8E4M3, 40), 300},
+        Case{capped(shape(4, 2, 32, 16, DType::kBF16), 1.5f), 300},
+        Case{capped(shape(6, 1, 24, 16, DType::kF32, 40), 2.0f), 258}),
     [](const auto& info) {
       const AttentionShape& s = info.param.shape;
       return std::string(name_of(s.kv_dtype)) + "_" + std::to_string(s.heads) + "_heads_of_" +
              std::to_string(s.head_dim) + "_over_" + std::to_string(info.param.tokens) +
-             (s.window > 0 ? "_window_" + std::to_string(s.window) : "");
+             (s.window > 0 ? "_window_" + std::to_string(s.window) : "") + (s.cap > 0 ? "_capped" : "");
     });
 
 TEST(Attention, AWindowHidesWhatLiesBeforeIt) {

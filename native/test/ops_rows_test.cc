@@ -16,6 +16,15 @@ struct RowOp {
   std::function<std::vector<float>(Backend&, const std::vector<float>& x, int64_t rows, int64_t width)> run;
 };
 
+// Without the last value of rows of an odd width.
+std::vector<float> even(const std::vector<float>& x, int64_t rows, int64_t width) {
+  std::vector<float> kept;
+  for (int64_t t = 0; t < rows; ++t) {
+    kept.insert(kept.end(), x.begin() + t * width, x.begin() + t * width + width / 2 * 2);
+  }
+  return kept;
+}
+
 const std::vector<RowOp>& row_ops() {
   static const std::vector<RowOp> ops = {
       {"rms_norm",
@@ -42,11 +51,25 @@ const std::vector<RowOp>& row_ops() {
       {"silu_mul",
        [](Backend& b, const std::vector<float>& x, int64_t rows, int64_t width) {
          std::vector<float> out(rows * (width / 2));
-         std::vector<float> even;  // an odd width drops its last value
-         for (int64_t t = 0; t < rows; ++t) {
-           even.insert(even.end(), x.begin() + t * width, x.begin() + t * width + width / 2 * 2);
-         }
-         b.silu_mul(even.data(), rows, width / 2, out.data());
+         b.silu_mul(even(x, rows, width).data(), rows, width / 2, out.data());
+         return out;
+       }},
+      {"gelu_mul",
+       [](Backend& b, const std::vector<float>& x, int64_t rows, int64_t width) {
+         std::vector<float> out(rows * (width / 2));
+         b.gelu_mul(even(x, rows, width).data(), rows, width / 2, out.data());
+         return out;
+       }},
+      {"scale",
+       [](Backend& b, const std::vector<float>& x, int64_t, int64_t) {
+         std::vector<float> out = x;
+         b.scale(out.data(), static_cast<int64_t>(out.size()), 8.5f);
+         return out;
+       }},
+      {"cap",
+       [](Backend& b, const std::vector<float>& x, int64_t, int64_t) {
+         std::vector<float> out = x;
+         b.cap(out.data(), static_cast<int64_t>(out.size()), 7.5f);
          return out;
        }},
       {"sigmoid_mul",
@@ -79,7 +102,7 @@ TEST_P(RowOpTest, AgreesWithTheReferenceAndWithItself) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, RowOpTest, ::testing::Range<size_t>(0, 5),
+INSTANTIATE_TEST_SUITE_P(Ops, RowOpTest, ::testing::Range<size_t>(0, 8),
                          [](const auto& info) { return row_ops()[info.param].name; });
 
 TEST(Activations, SaturateAtBothEndsAndKeepNaN) {
@@ -91,6 +114,25 @@ TEST(Activations, SaturateAtBothEndsAndKeepNaN) {
     EXPECT_EQ(x[1], 1.0f);
     EXPECT_EQ(x[2], 0.5f);
     EXPECT_TRUE(std::isnan(x[3])) << label(*backend) << ": a NaN must reach the health check";
+  }
+}
+
+TEST(Activations, GeluAndCapsEndWhereTheyMust) {
+  for (const auto& backend : all_backends()) {
+    std::vector<float> x = {-INFINITY, INFINITY, 0.0f, NAN, 1e-3f};
+    backend->cap(x.data(), 5, 30.0f);
+    EXPECT_EQ(x[0], -30.0f) << label(*backend);
+    EXPECT_EQ(x[1], 30.0f) << label(*backend);
+    EXPECT_EQ(x[2], 0.0f) << label(*backend);
+    EXPECT_TRUE(std::isnan(x[3])) << label(*backend) << ": a NaN must reach the health check";
+    EXPECT_NEAR(x[4], 1e-3f, 4e-6f) << label(*backend);
+    const std::vector<float> gate_up = {-200.0f, 200.0f, 0.0f, NAN, 1, 1, 1, 1};
+    std::vector<float> out(4);
+    backend->gelu_mul(gate_up.data(), 1, 4, out.data());
+    EXPECT_NEAR(out[0], 0.0f, 1e-30f) << label(*backend);
+    EXPECT_EQ(out[1], 200.0f) << label(*backend);
+    EXPECT_EQ(out[2], 0.0f) << label(*backend);
+    EXPECT_TRUE(std::isnan(out[3])) << label(*backend);
   }
 }
 

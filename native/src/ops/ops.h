@@ -48,11 +48,13 @@ struct AttentionShape {
   int32_t head_dim;
   int32_t block_size;
   DType kv_dtype;
-  float scale;  // 1/sqrt(head_dim)
+  float scale;  // of scores: 1/sqrt(head_dim), but for models that say otherwise
   // Positions that a row sees, its own included; 0: all before it.
   int32_t window = 0;
   // Positions before it hold nothing and are never seen; no row lies before it.
   int32_t first = 0;
+  // Scores become cap * tanh(score / cap); 0: they stay.
+  float cap = 0;
 };
 
 // First position that the row at `position` sees.
@@ -185,6 +187,15 @@ class Backend {
   virtual void sample(const SampleBatch&, const float*, int32_t /*vocab*/, SampleResult*) {}
   // All of a step has been asked for: it may begin. Block tables do not change before this.
   virtual void submit() {}
+
+  // Whether scale(), gelu_mul(), cap() and capped scores of attention are there.
+  virtual bool scales_and_caps() const { return true; }
+  // x (count) *= factor.
+  virtual void scale(float* /*x*/, int64_t /*count*/, float /*factor*/) {}
+  // out (T, F) = gelu(gate_up[:, :F]) · gate_up[:, F:], gate_up (T, 2F); gelu approximated by tanh.
+  virtual void gelu_mul(const float* /*gate_up*/, int64_t /*rows*/, int64_t /*width*/, float* /*out*/) {}
+  // x (count) becomes limit * tanh(x / limit).
+  virtual void cap(float* /*x*/, int64_t /*count*/, float /*limit*/) {}
 
   // Packs a matrix from its parts, reading each byte once through a bounded window (16 MiB).
   // `on_bytes` gets how many stored bytes were read. Unquantized parts are held as held_as(dtype, keep).

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace llmservice {
 namespace {
@@ -62,6 +63,28 @@ void ReferenceBackend::sigmoid_mul(float* x, const float* gate, int64_t gate_str
     for (int64_t i = 0; i < width; ++i) {
       x[t * width + i] = static_cast<float>(x[t * width + i] * reference_sigmoid(gate[t * gate_stride + i]));
     }
+  }
+}
+
+void ReferenceBackend::scale(float* x, int64_t count, float factor) {
+  for (int64_t i = 0; i < count; ++i) x[i] *= factor;
+}
+
+// Hendrycks and Gimpel, arXiv 1606.08415: 0.5x(1 + tanh(sqrt(2/pi)(x + 0.044715x^3))).
+void ReferenceBackend::gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
+  for (int64_t t = 0; t < rows; ++t) {
+    const float* gate = gate_up + t * 2 * width;
+    for (int64_t i = 0; i < width; ++i) {
+      const double x = gate[i];
+      const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+      out[t * width + i] = static_cast<float>(0.5 * x * (1 + std::tanh(inner)) * gate[width + i]);
+    }
+  }
+}
+
+void ReferenceBackend::cap(float* x, int64_t count, float limit) {
+  for (int64_t i = 0; i < count; ++i) {
+    x[i] = static_cast<float>(limit * std::tanh(static_cast<double>(x[i]) / limit));
   }
 }
 

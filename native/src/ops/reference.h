@@ -33,6 +33,9 @@ class ReferenceBackend : public Backend {
                  float* to, int64_t to_stride) override;
   void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
   void sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) override;
+  void scale(float* x, int64_t count, float factor) override;
+  void gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
+  void cap(float* x, int64_t count, float limit) override;
   void add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) override;
 
   void route(const RoutingShape&, const float* logits, int64_t rows, const Routing&) override;

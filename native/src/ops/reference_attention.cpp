@@ -80,6 +80,7 @@ void attend(const AttentionShape& shape, const Segment& segment, int32_t positio
     double dot = 0;
     for (int32_t i = 0; i < shape.head_dim; ++i) dot += q[i] * load(shape, cache.k, cache.k_scales, row, i);
     weights[p] = dot * shape.scale;
+    if (shape.cap > 0) weights[p] = shape.cap * std::tanh(weights[p] / shape.cap);
     top = std::max(top, weights[p]);
   }
   double total = 0;

@@ -9,6 +9,7 @@
 #include "backends/cpu/kv_readers.h"
 #include "backends/cpu/lanes_math.h"
 #include "backends/cpu/product.h"
+#include "backends/cpu/row_kernels.h"
 
 namespace llmservice::cpu {
 
@@ -204,6 +205,7 @@ void attend(const AttentionTile& t) {
       const int32_t position = t.position + m / group;
       const int seen = position + 1 - begin;
       const int unseen = first_seen(shape, position) - begin;
+      if (shape.cap > 0) cap<L>(s.weights + m * kSplit, padded, shape.cap);
       softmax_weights<L>(s.weights + m * kSplit, unseen > 0 ? unseen : 0, seen < count ? seen : count, padded,
                          tops[m], totals[m]);
     }

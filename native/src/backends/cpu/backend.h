@@ -57,6 +57,9 @@ class CpuBackend final : public Backend {
   void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
   void sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) override;
   void add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) override;
+  void scale(float* x, int64_t count, float factor) override;
+  void gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
+  void cap(float* x, int64_t count, float limit) override;
 
   // experts.cpp
   void route(const RoutingShape&, const float* logits, int64_t rows, const Routing&) override;

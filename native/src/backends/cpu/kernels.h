@@ -127,6 +127,9 @@ struct Kernels {
   void (*route_row)(const RoutingShape&, const float* logits, int32_t* ids, float* weights);
   void (*silu_mul)(const float* gate, const float* up, int64_t count, float* out);
   void (*sigmoid_mul)(float* x, const float* gate, int64_t count);
+  void (*scale)(float* x, int64_t count, float factor);
+  void (*gelu_mul)(const float* gate, const float* up, int64_t count, float* out);
+  void (*cap)(float* x, int64_t count, float limit);
   void (*rotate)(float* head, int64_t half, const float* cos, const float* sin);
   void (*attend)(const AttentionTile&);
   void (*convolve)(const ConvTile&);

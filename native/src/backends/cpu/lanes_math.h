@@ -34,4 +34,20 @@ L silu(L x) {
   return x * sigmoid(x);
 }
 
+// 0.5x(1 + tanh(u)) is x * sigmoid(2u), with u = sqrt(2/pi)(x + 0.044715x^3).
+template <class L>
+L gelu(L x) {
+  const L cubic = fma(x * x * x, L::set(0.044715f), x);
+  return x * sigmoid(cubic * L::set(1.59576912160573081f));
+}
+
+// limit * tanh(x / limit), tanh(y) = 1 - 2 / (e^2y + 1).
+template <class L>
+L capped(L x, float limit) {
+  const L one = L::set(1.0f);
+  const L two = L::set(2.0f);
+  const L bounded = one - two / (exp(x * L::set(2.0f / limit)) + one);
+  return bounded * L::set(limit);
+}
+
 }  // namespace llmservice::cpu

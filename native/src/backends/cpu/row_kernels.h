@@ -96,6 +96,23 @@ void sigmoid_mul(float* x, const float* gate, int64_t count) {
       count, [&](int64_t i, int n) { (L::load(x + i, n) * sigmoid(L::load(gate + i, n))).store(x + i, n); });
 }
 
+template <class L>
+void scale(float* x, int64_t count, float factor) {
+  const L by = L::set(factor);
+  for_lanes<L>(count, [&](int64_t i, int n) { (L::load(x + i, n) * by).store(x + i, n); });
+}
+
+template <class L>
+void gelu_mul(const float* gate, const float* up, int64_t count, float* out) {
+  for_lanes<L>(
+      count, [&](int64_t i, int n) { (gelu(L::load(gate + i, n)) * L::load(up + i, n)).store(out + i, n); });
+}
+
+template <class L>
+void cap(float* x, int64_t count, float limit) {
+  for_lanes<L>(count, [&](int64_t i, int n) { capped(L::load(x + i, n), limit).store(x + i, n); });
+}
+
 // Rotates the pair (head[i], head[i + half]) by the angle whose cos and sin are given.
 template <class L>
 void rotate(float* head, int64_t half, const float* cos, const float* sin) {

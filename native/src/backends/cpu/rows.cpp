@@ -61,6 +61,21 @@ void CpuBackend::sigmoid_mul(float* x, const float* gate, int64_t gate_stride, i
   });
 }
 
+void CpuBackend::scale(float* x, int64_t count, float factor) {
+  for_spans(1, count, [&](int64_t, int64_t first, int64_t n) { kernels_.scale(x + first, n, factor); });
+}
+
+void CpuBackend::gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
+  for_spans(rows, width, [&](int64_t t, int64_t first, int64_t n) {
+    const float* gate = gate_up + t * 2 * width + first;
+    kernels_.gelu_mul(gate, gate + width, n, out + t * width + first);
+  });
+}
+
+void CpuBackend::cap(float* x, int64_t count, float limit) {
+  for_spans(1, count, [&](int64_t, int64_t first, int64_t n) { kernels_.cap(x + first, n, limit); });
+}
+
 void CpuBackend::add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) {
   for_spans(rows, width, [&](int64_t t, int64_t first, int64_t n) {
     kernels_.add_gated(out + t * width + first, y + t * width + first, gate[t], n);

@@ -48,6 +48,7 @@ class GpuBackend final : public Backend {
   void upload(std::span<const std::byte> host, void* device) override;
   std::span<float> to_host(float* x, int64_t count) override;
   bool samples() const override { return samples_; }
+  bool scales_and_caps() const override { return false; }
   void submit() override;
   std::unique_ptr<Matrix> pack(std::span<const MatrixPart> parts, DType keep,
                                const std::function<void(uint64_t)>& on_bytes) override;
