@@ -38,7 +38,8 @@ export const failureKinds = {
   UnsupportedArchitecture: {
     terminal: true,
     httpStatus: 500,
-    remedy: 'Use a checkpoint with a model_type that the message lists, or set spec.engine.runtime to vllm.',
+    remedy:
+      'Use a checkpoint with a model_type, or an accelerator, that the message names, or set spec.engine.runtime to vllm.',
   },
   UnsupportedByEngine: {
     terminal: true,

@@ -128,6 +128,31 @@ TEST(Checkpoint, SkipsVisionAndDraftTensors) {
   EXPECT_EQ(reason_of_loading(dir, &message), "") << message;
 }
 
+// As GPUs are.
+class BackendWithoutCaps final : public ReferenceBackend {
+ public:
+  bool scales_and_caps() const override { return false; }
+};
+
+TEST(Checkpoint, OfAModelThatABackendLacksOperationsForIsRefusedByTheirNames) {
+  TempDir dir;
+  ModelConfig config = tiny_llama_config();
+  const auto refusal = [&] {
+    write_checkpoint(dir, config, tiny_llama_tensors());
+    BackendWithoutCaps backend;
+    std::string message;
+    const std::string reason =
+        failure_of([&] { load(dir, backend, DType::kBF16, [](auto, auto) {}); }, &message);
+    return reason + ": " + message;
+  };
+  EXPECT_EQ(refusal(), ": ");
+  config.activation = Activation::kGelu;
+  config.logit_cap = 30;
+  EXPECT_EQ(refusal(),
+            "UnsupportedArchitecture: llama runs on CPUs alone: there are no GPU kernels for GELU gates, "
+            "capped logits.");
+}
+
 TEST(Checkpoint, ProgressReachesTheTotalAndNeverPassesIt) {
   TempDir dir;
   write_checkpoint(dir, tiny_hybrid_config(), tiny_hybrid_tensors());

@@ -4,6 +4,8 @@
 export const wide = process.env['GOLDEN_WIDE'] === '1';
 
 export const oneOfEach: readonly string[] = [
+  'gemma2-bf16',
+  'gemma3_text-bf16',
   'llama-bf16',
   'mistral-bf16',
   'mixtral-bf16',

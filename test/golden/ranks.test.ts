@@ -22,6 +22,8 @@ describe.each([
   ['llama-bf16', 2],
   ['mistral-bf16', 2],
   ['mixtral-bf16', 2],
+  ['gemma2-bf16', 2],
+  ['gemma3_text-bf16', 2],
   ['qwen2-bf16', 2],
   ['qwen3-bf16', 2],
   ['qwen3-bf16', 4],

@@ -26,6 +26,12 @@ const refused = new Map([
   ['llama-bf16-ranks', /heads of 12 features/],
   ['llama-gguf-q4_1', /A matrix has type Q4_1, which the CPU backend takes/],
   ['qwen3-gguf-q5_k', /A matrix has type Q5_K, which the CPU backend takes/],
+  [
+    'gemma2-bf16',
+    /runs on CPUs alone: .*scaled embeddings, GELU gates, capped scores of attention, capped logits/,
+  ],
+  ['gemma3-bf16', /runs on CPUs alone: .*scaled embeddings, GELU gates/],
+  ['gemma3_text-bf16', /runs on CPUs alone: .*scaled embeddings, GELU gates, capped logits/],
 ]);
 
 /** What was found of one model: nothing at fault is as it must be. */

@@ -1,6 +1,8 @@
 // What config.json leaves to the code of a model, by its model_type: one row per architecture, as its modeling code in
 // transformers has it. A model made of operations that the engine has needs a row here and nothing else.
 
+import type { ConfigObject } from './config-fields.js';
+
 /** Whether a projection has a bias: no, always, or where the field of config.json is true. */
 export type Bias = 'none' | 'always' | 'attention_bias' | 'mlp_bias';
 
@@ -19,14 +21,29 @@ export interface Architecture {
   /** Sliding windows, null: it has none. `switch`: the field that has to be true for sliding_window to count. */
   readonly window: {
     readonly switch: 'use_sliding_window' | null;
-    /** `named`: those of layer_types, else all from max_window_layers on. */
-    readonly layers: 'all' | 'named';
+    /**
+     * `named`: those of layer_types, else all from max_window_layers on. `pattern`: those of layer_types, else all but
+     * every n-th, n by sliding_window_pattern.
+     */
+    readonly layers: 'all' | 'named' | 'pattern';
   } | null;
   /** Most layers are Gated DeltaNet ones, norms multiply by 1 + w, and q_proj emits a gate; null: all are attention. */
   readonly hybrid: {
     /** in_proj_qkvz and in_proj_ba, interleaved by key head, in place of four matrices. */
     readonly interleaved: boolean;
   } | null;
+  /**
+   * Embeddings are scaled by the root of the width, norms multiply by 1 + w and stand behind attention and feed-forward too,
+   * whose gate is a GELU, and query_pre_attn_scalar takes the place of head_dim in attention's scale; null: none of this.
+   */
+  readonly gemma: {
+    /** Scores of attention are capped (attn_logit_softcapping). */
+    readonly cappedScores: boolean;
+    /** Layers with a window rotate by rope_local_base_freq, and the others' scaling is in max_position_embeddings already. */
+    readonly localRope: boolean;
+  } | null;
+  /** What transformers takes for fields that config.json leaves out, where the engine takes something else or refuses. */
+  readonly defaults: ConfigObject;
   /** Feed-forward layers are mixtures of experts; null: all are dense. */
   readonly experts: {
     /** One runs for every row. */
@@ -49,11 +66,28 @@ const dense = {
   qkNorm: false,
   window: null,
   hybrid: null,
+  gemma: null,
+  defaults: {},
   experts: null,
   renamed: [],
 } as const;
 
 const hybrid = { ...dense, headDim: 256, qkNorm: true, hybrid: { interleaved: false } } as const;
+
+/** Of both Gemmas, whose releases leave out much. */
+const gemma = {
+  ...dense,
+  window: { switch: null, layers: 'pattern' },
+  defaults: {
+    hidden_activation: 'gelu_pytorch_tanh',
+    num_attention_heads: 8,
+    num_key_value_heads: 4,
+    head_dim: 256,
+    query_pre_attn_scalar: 256,
+    sliding_window: 4096,
+    tie_word_embeddings: true,
+  },
+} as const;
 
 export const architectures: readonly Architecture[] = [
   {
@@ -106,6 +140,29 @@ export const architectures: readonly Architecture[] = [
     qkNorm: true,
     window: { switch: 'use_sliding_window', layers: 'all' },
     experts: { shared: false, everyLayer: false, normalized: false, width: 'moe_intermediate_size' },
+  },
+  {
+    ...gemma,
+    name: 'gemma2',
+    modelTypes: ['gemma2'],
+    gemma: { cappedScores: true, localRope: false },
+    defaults: {
+      ...gemma.defaults,
+      ...{ vocab_size: 256_000, max_position_embeddings: 8192, sliding_window_pattern: 2 },
+      ...{ attn_logit_softcapping: 50, final_logit_softcapping: 30 },
+    },
+  },
+  {
+    ...gemma,
+    name: 'gemma3',
+    modelTypes: ['gemma3', 'gemma3_text'],
+    qkNorm: true,
+    gemma: { cappedScores: false, localRope: true },
+    defaults: {
+      ...gemma.defaults,
+      ...{ vocab_size: 262_208, max_position_embeddings: 131_072, sliding_window_pattern: 6 },
+      ...{ rope_theta: 1_000_000, rope_local_base_freq: 10_000 },
+    },
   },
   {
     ...hybrid,

@@ -25,6 +25,11 @@ export class FieldReader {
     this.violations = parent?.violations ?? [];
   }
 
+  /** The same, with `defaults` for fields that are not there; null stays null. */
+  over(defaults: ConfigObject): FieldReader {
+    return new FieldReader({ ...defaults, ...this.object }, this);
+  }
+
   has(key: string): boolean {
     return (this.object[key] ?? null) !== null;
   }

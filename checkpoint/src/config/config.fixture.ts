@@ -87,6 +87,41 @@ export const mixtralConfig = {
   sliding_window: null,
 };
 
+/** Of gemma-3-4b-it, which leaves out all that transformers has by itself. */
+export const gemma3Config = {
+  model_type: 'gemma3',
+  torch_dtype: 'bfloat16',
+  text_config: {
+    model_type: 'gemma3_text',
+    hidden_size: 2560,
+    intermediate_size: 10240,
+    num_hidden_layers: 34,
+    rope_scaling: { factor: 8, rope_type: 'linear' },
+    sliding_window: 1024,
+  },
+  vision_config: { hidden_size: 1152 },
+};
+
+/** Of gemma-2-9b-it. */
+export const gemma2Config = {
+  model_type: 'gemma2',
+  torch_dtype: 'bfloat16',
+  hidden_size: 3584,
+  intermediate_size: 14336,
+  num_hidden_layers: 42,
+  num_attention_heads: 16,
+  num_key_value_heads: 8,
+  head_dim: 256,
+  query_pre_attn_scalar: 256,
+  hidden_act: 'gelu_pytorch_tanh',
+  hidden_activation: 'gelu_pytorch_tanh',
+  attn_logit_softcapping: 50,
+  final_logit_softcapping: 30,
+  sliding_window: 4096,
+  vocab_size: 256000,
+  max_position_embeddings: 8192,
+};
+
 /** Of a small Llama, with no more fields than one needs. */
 export const llamaConfig = {
   model_type: 'llama',

@@ -32,7 +32,7 @@ export function readWindows(
     hybrid === null
       ? namedTypes(fields, layers, [
           'full_attention',
-          ...(window?.layers === 'named' ? ['sliding_attention'] : []),
+          ...(window !== null && window.layers !== 'all' ? ['sliding_attention'] : []),
         ])
       : null;
   const isOn = window !== null && (window.switch === null ? fields.has('sliding_window') : slides);
@@ -42,10 +42,25 @@ export function readWindows(
   );
   if (!isOn) return Array.from({ length: layers }, () => 0);
   const width = fields.positive('sliding_window');
-  const first = fields.number('max_window_layers') ?? 28;
-  const hasWindow = (i: number): boolean =>
-    window.layers === 'all' || (types === null ? i >= first : types[i] === 'sliding_attention');
+  const hasWindow =
+    types === null || window.layers === 'all'
+      ? unnamedWindows(fields, window.layers)
+      : (i: number) => types[i] === 'sliding_attention';
   return Array.from({ length: layers }, (_, i) => (hasWindow(i) ? width : 0));
+}
+
+/** Whether a layer has a window where layer_types does not say. */
+function unnamedWindows(
+  fields: FieldReader,
+  layers: 'all' | 'named' | 'pattern',
+): (layer: number) => boolean {
+  if (layers === 'all') return () => true;
+  if (layers === 'pattern') {
+    const every = fields.positive('sliding_window_pattern', 1);
+    return (i) => (i + 1) % every !== 0;
+  }
+  const first = fields.number('max_window_layers') ?? 28;
+  return (i) => i >= first;
 }
 
 /** Layer i is dense if mlp_only_layers names it or decoder_sparse_step does not divide i + 1, where there are such fields. */

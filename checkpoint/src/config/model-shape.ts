@@ -2,7 +2,7 @@
 
 import type { FeedForwardKind, LayerKind } from './layer-kinds.js';
 import type { Quantization } from './quantization.js';
-import type { Rope } from './rope.js';
+import type { Rope, WindowRope } from './rope.js';
 
 /** Heads and widths of the Gated DeltaNet layers. */
 export interface GdnDimensions {
@@ -54,6 +54,19 @@ export interface ModelShape extends Rope {
   readonly mlpBias: boolean;
   /** q_proj emits [q | gate] per head. */
   readonly outputGate: boolean;
+  /** What embeddings are multiplied by. */
+  readonly embeddingScale: number;
+  /** What attention and feed-forward give is normalized before the residual takes it. */
+  readonly postNorms: boolean;
+  /** Of the feed-forward's gate; `gelu` is its approximation by tanh. */
+  readonly activation: 'silu' | 'gelu';
+  /** Scores of attention are divided by its root. */
+  readonly queryScalar: number;
+  /** Scores of attention, and logits, become cap · tanh(x / cap); 0: they stay. */
+  readonly scoreCap: number;
+  readonly logitCap: number;
+  /** What layers with a window rotate by; null: by what the others do. */
+  readonly windowRope: WindowRope | null;
   /** Null where no layer is a gdn layer. */
   readonly gdn: GdnDimensions | null;
   /** Null where no layer is a mixture of experts. */

@@ -5,6 +5,7 @@ import { FailureError } from '@llmservice/crds';
 import { parseSmallJson } from '../json/small-json.js';
 import { type Architecture, architectures, type Bias, supportedModelTypes } from './architectures.js';
 import { type ConfigObject, FieldReader, isObject, quote, unsupported } from './config-fields.js';
+import { checkActivation, readGemma } from './gemma-fields.js';
 import { readFeedForward, readLayerKinds, readWindows } from './layer-kinds.js';
 import type { GdnDimensions, ModelShape, MoeDimensions } from './model-shape.js';
 import { parseQuantization } from './quantization.js';
@@ -20,8 +21,9 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
   const quantization = parseQuantization(top);
   const outer = new FieldReader(top);
   // Multimodal releases keep the language model's fields in text_config; text-only ones have them at the top.
-  const fields = outer.has('text_config') ? outer.child('text_config') : outer;
-  const { hybrid, qkNorm } = architecture;
+  const given = outer.has('text_config') ? outer.child('text_config') : outer;
+  const fields = given.over(architecture.defaults);
+  const { hybrid, gemma, qkNorm } = architecture;
 
   const layers = fields.parts('num_hidden_layers');
   const heads = fields.positive('num_attention_heads');
@@ -46,22 +48,26 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
     ffn: feedForward.includes('dense') ? fields.positive('intermediate_size') : 0,
     vocab: fields.positive('vocab_size'),
     normEpsilon: fields.positiveNumber('rms_norm_eps') ?? 1e-6,
-    unitOffsetNorm: hybrid !== null,
+    unitOffsetNorm: hybrid !== null || gemma !== null,
     qkNorm,
     qkvBias: bias(architecture.biases.qkv),
     outputBias: bias(architecture.biases.output),
     mlpBias: bias(architecture.biases.mlp),
     outputGate: hybrid !== null && fields.flag('attn_output_gate', true),
-    tiedEmbeddings: fields.flag('tie_word_embeddings', outer.flag('tie_word_embeddings', false)),
+    tiedEmbeddings: given.flag(
+      'tie_word_embeddings',
+      outer.flag('tie_word_embeddings', fields.flag('tie_word_embeddings', false)),
+    ),
     quantization,
     layerKinds: readLayerKinds(fields, architecture, layers),
     windows: readWindows(fields, architecture, layers),
     gdn: readGdn(fields, architecture),
     moe: readMoe(fields, architecture),
-    ...readRope(fields, headDim, hybrid === null ? 1 : 0.25),
+    ...readRope(fields, headDim, hybrid === null ? 1 : 0.25, gemma?.localRope !== true),
+    ...readGemma(outer, fields, architecture, { hidden, headDim }),
   };
   fields.check(heads % kvHeads === 0, 'num_attention_heads must be a multiple of num_key_value_heads');
-  checkActivation(fields);
+  checkActivation(fields, architecture);
   fields.finish();
   return shape;
 }
@@ -80,12 +86,6 @@ function findArchitecture(top: ConfigObject): Architecture {
   const problem =
     modelType === undefined ? 'there is no model_type' : `model_type ${quote(modelType)} is not supported`;
   throw unsupported(`${problem}; supported: ${supportedModelTypes.join(', ')}`);
-}
-
-function checkActivation(fields: FieldReader): void {
-  const activation = fields.value('hidden_act') ?? 'silu';
-  if (activation === 'silu') return;
-  throw unsupported(`hidden_act ${quote(activation)} is not supported, only silu`);
 }
 
 function readGdn(fields: FieldReader, { hybrid }: Architecture): GdnDimensions | null {

@@ -37,15 +37,24 @@ export interface Rope {
   readonly maxPositionEmbeddings: number;
 }
 
+/** Of layers with a window. */
+export interface WindowRope {
+  readonly theta: number;
+  readonly scaling: RopeScaling;
+}
+
 const types = ['default', 'linear', 'llama3', 'yarn'];
 
 /**
- * Old configs hold rope_theta and partial_rotary_factor at the top level, new ones in rope_parameters.
+ * Old configs hold rope_theta and partial_rotary_factor at the top level, new ones in rope_parameters, or in its
+ * full_attention where layers with a window have their own.
  * @param share of a head's features that rotate where the config does not say
+ * @param stretches whether max_position_embeddings is what the context was before its scaling
  * @throws FailureError UnsupportedArchitecture for a scaling that the engine lacks; violations are gathered in `fields`
  */
-export function readRope(fields: FieldReader, headDim: number, share: number): Rope {
-  const rope = fields.child(fields.has('rope_parameters') ? 'rope_parameters' : 'rope_scaling');
+export function readRope(fields: FieldReader, headDim: number, share: number, stretches: boolean): Rope {
+  const named = fields.child(fields.has('rope_parameters') ? 'rope_parameters' : 'rope_scaling');
+  const rope = named.has('full_attention') ? named.child('full_attention') : named;
   const maxPositions = fields.positive('max_position_embeddings');
   const rotaryDim = Math.round(
     headDim * (rope.number('partial_rotary_factor') ?? fields.number('partial_rotary_factor') ?? share),
@@ -59,7 +68,16 @@ export function readRope(fields: FieldReader, headDim: number, share: number): R
     theta: rope.positiveNumber('rope_theta') ?? fields.positiveNumber('rope_theta') ?? 10_000,
     rotaryDim,
     scaling,
-    maxPositionEmbeddings: stretched(scaling, rope, maxPositions),
+    maxPositionEmbeddings: stretches ? stretched(scaling, rope, maxPositions) : maxPositions,
+  };
+}
+
+/** @throws FailureError UnsupportedArchitecture as readRope */
+export function readWindowRope(fields: FieldReader): WindowRope {
+  const rope = fields.child('rope_parameters').child('sliding_attention');
+  return {
+    theta: rope.positiveNumber('rope_theta') ?? fields.positiveNumber('rope_local_base_freq') ?? 10_000,
+    scaling: readScaling(rope, fields, fields.positive('max_position_embeddings')),
   };
 }
 

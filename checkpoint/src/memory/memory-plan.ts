@@ -4,6 +4,7 @@
 
 import { FailureError } from '@llmservice/crds';
 import { measure, type MemoryParts, type MemoryPlanInput } from './memory-parts.js';
+import { checkAccelerator } from './check-accelerator.js';
 import { contextTooLong, tooLarge } from './memory-refusals.js';
 import { checkTensorParallel } from '../weights/tensor-parallel.js';
 
@@ -37,10 +38,11 @@ export interface MemoryPlan {
 
 /**
  * Plans one device.
- * @throws FailureError ParallelismInvalid, ModelTooLarge, KvCacheTooSmall (detail.fits: largest maxModelLen),
+ * @throws FailureError UnsupportedArchitecture, ParallelismInvalid, ModelTooLarge, KvCacheTooSmall (detail.fits: largest maxModelLen),
  *   InvalidEngineConfig (maxModelLen above what the checkpoint was made for)
  */
 export function planMemory(input: MemoryPlanInput): MemoryPlan {
+  checkAccelerator(input.shape, input.accelerator);
   checkTensorParallel(input.shape, input.weights, input.tensor);
   checkContext(input);
   const parts = measure(input);

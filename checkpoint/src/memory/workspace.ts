@@ -29,9 +29,11 @@ export function workspaceBytes(input: WorkspaceInput): number {
   const hidden = speculative.method === 'mtp' ? shape.hidden : 0;
   const widest = Math.max(widestProjection(shape, tensor), (2 * hidden) / tensor);
   const perRow = 4 * shape.hidden + hidden + widest + gates + widestMixed(shape) / tensor + expertRows;
+  // Layers with a window may rotate by angles of their own.
+  const angles = shape.windowRope === null ? shape.rotaryDim : 2 * shape.rotaryDim;
   const routing = shape.moe === null ? 0 : 2 * shape.moe.topK;
   // Activations are float32; so are logits, routing and rotary angles.
-  const rows = Math.ceil(maxNumBatchedTokens * (perRow + routing + shape.rotaryDim) * 4);
+  const rows = Math.ceil(maxNumBatchedTokens * (perRow + routing + angles) * 4);
   // On rank 0, where each row first was not finite: whole lines of 64 bytes.
   const faults = Math.ceil(maxNumBatchedTokens / 16) * 64;
   // One of each row, and of a sequence that may begin a form one more.

@@ -4,12 +4,14 @@
 import { FailureError, type FailureReason } from '@llmservice/crds';
 import { blockType } from '../formats/gguf-types.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
+import { towers } from './towers.js';
 
 type ByName = ReadonlyMap<string, TensorEntry>;
 
 /** The matrix of a module, or a stack of experts' matrices. */
-const matrix =
-  /^(?!(?:model\.)?visual\.|model\.vision_tower\.)(?:(.*\.weight)(?:_packed)?|(.*\.experts\.[a-z_]+_proj))$/;
+const matrix = new RegExp(
+  String.raw`^(?!${towers})(?:(.*\.weight)(?:_packed)?|(.*\.experts\.[a-z_]+_proj))$`,
+);
 const plainTypes = new Set(['F32', 'BF16', 'F16']);
 const scaleSuffixes = ['_scale_inv', '_scale', '_scale_2', '_global_scale'];
 const blockSide = 128;

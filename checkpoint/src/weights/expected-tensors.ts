@@ -55,6 +55,10 @@ function* layer(
   const { hidden, gdn, moe, ffn } = shape;
   yield vector(`${at}input_layernorm.weight`, hidden);
   yield vector(`${at}post_attention_layernorm.weight`, hidden);
+  if (shape.postNorms) {
+    yield vector(`${at}pre_feedforward_layernorm.weight`, hidden);
+    yield vector(`${at}post_feedforward_layernorm.weight`, hidden);
+  }
   if (kind === 'full' || gdn === null) yield* attention(`${at}self_attn.`, shape);
   else yield* gatedDelta(`${at}linear_attn.`, gdn, hidden);
   const mlp = `${at}mlp.`;

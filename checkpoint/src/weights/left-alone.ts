@@ -4,12 +4,13 @@
 import { FailureError } from '@llmservice/crds';
 import { type ConfigObject, isObject } from '../config/config-fields.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
+import { towers } from './towers.js';
 
 /** Wrapper prefixes differ between releases; longest first. */
 const wrapper = /^(model\.language_model\.|language_model\.model\.|language_model\.|model\.)/;
 /** The matrix of a module, or a stack of experts' matrices, which is its own module. */
 const matrix = /^(.*\.experts\.[a-z_]+_proj)$|^(.*)\.weight(?:_packed)?$/;
-const unread = /^(model\.visual\.|visual\.|model\.vision_tower\.|mtp\.)/;
+const unread = new RegExp(String.raw`^(${towers}|mtp\.)`);
 
 interface LeftAlone {
   /** Name of the field, for messages. */

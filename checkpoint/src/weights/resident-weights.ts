@@ -7,6 +7,7 @@ import { blockType } from '../formats/gguf-types.js';
 import { isQuantizedAtLoad, type LoadQuantization } from '../config/quantization.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
 import type { Speculative } from './speculation.js';
+import { towers } from './towers.js';
 import { splitOf, type Split } from './weight-split.js';
 
 /** `auto` is bfloat16. The type of the KV cache and of unquantized matrices in memory. */
@@ -76,8 +77,7 @@ export function dtypeBytes(dtype: EngineDtype): number {
 }
 
 /** Vision towers and rotary tables are in the file but not held. */
-const skipped =
-  /^(model\.visual\.|visual\.|model\.vision_tower\.)|rotary_emb\.inv_freq$|^rope_freqs\.weight$/;
+const skipped = new RegExp(String.raw`^${towers}|rotary_emb\.inv_freq$|^rope_freqs\.weight$`);
 /** Scales are counted with their matrix; those of activations and of the KV cache are not read. */
 const scale =
   /\.(weight_scale|weight_scale_inv|weight_scale_2|weight_global_scale|[a-z_]*input_(global_)?scale|[qkv]_scale)$|\.experts\.(gate_up|down)_proj_scale(_inv)?$/;

@@ -39,7 +39,9 @@ AttentionShape attention_shape(const ModelConfig& config, const CacheSizes& size
           .head_dim = config.head_dim,
           .block_size = sizes.block_size,
           .kv_dtype = sizes.kv_dtype,
-          .scale = 1.0f / std::sqrt(static_cast<float>(config.head_dim))};
+          .scale = 1.0f / std::sqrt(config.query_scalar > 0 ? static_cast<float>(config.query_scalar)
+                                                            : static_cast<float>(config.head_dim)),
+          .cap = config.score_cap};
 }
 
 GdnShape gdn_shape(const GdnConfig& gdn) {

@@ -117,6 +117,15 @@ MoeConfig to_moe(Fields fields) {
   return moe;
 }
 
+// Layers with a window rotate as many features as the others.
+RopeConfig to_window_rope(Fields fields, int32_t rotary) {
+  RopeConfig rope{.theta = fields.get<double>("theta"),
+                  .rotary = rotary,
+                  .scaling = to_scaling(fields.object("scaling"))};
+  fields.finish();
+  return rope;
+}
+
 ModelConfig to_config(Fields fields) {
   ModelConfig config{.architecture = fields.get<std::string>("architecture"),
                      .hidden = fields.get<int32_t>("hidden"),
@@ -142,9 +151,20 @@ ModelConfig to_config(Fields fields) {
                          "feedForward", {{"dense", FeedForwardKind::kDense}, {"moe", FeedForwardKind::kMoe}}),
                      .windows = fields.get<std::vector<int32_t>>("windows"),
                      .gdn = {},
-                     .moe = {}};
+                     .moe = {},
+                     .embedding_scale = fields.get<float>("embeddingScale"),
+                     .post_norms = fields.get<bool>("postNorms"),
+                     .activation = fields.choice<Activation>(
+                         "activation", {{"silu", Activation::kSilu}, {"gelu", Activation::kGelu}}),
+                     .query_scalar = fields.get<double>("queryScalar"),
+                     .score_cap = fields.get<float>("scoreCap"),
+                     .logit_cap = fields.get<float>("logitCap"),
+                     .window_rope = {}};
   if (!fields.is_null("gdn")) config.gdn = to_gdn(fields.object("gdn"));
   if (!fields.is_null("moe")) config.moe = to_moe(fields.object("moe"));
+  if (!fields.is_null("windowRope")) {
+    config.window_rope = to_window_rope(fields.object("windowRope"), config.rope.rotary);
+  }
   fields.finish();
   return config;
 }

@@ -70,6 +70,9 @@ struct MoeConfig {
 enum class LayerKind : uint8_t { kAttention, kGdn };
 enum class FeedForwardKind : uint8_t { kDense, kMoe };
 
+// Of a feed-forward's gate.
+enum class Activation : uint8_t { kSilu, kGelu };
+
 struct ModelConfig {
   std::string architecture;
   int32_t hidden;
@@ -92,6 +95,13 @@ struct ModelConfig {
   std::vector<int32_t> windows;               // of each layer: positions that its attention sees, 0: all
   std::optional<GdnConfig> gdn;
   std::optional<MoeConfig> moe;
+  float embedding_scale = 1;  // what embeddings are multiplied by
+  bool post_norms = false;    // what attention and feed-forward give is normalized before it is added
+  Activation activation = Activation::kSilu;
+  double query_scalar = 0;                // scores of attention are divided by its root; 0: head_dim
+  float score_cap = 0;                    // scores of attention become cap * tanh(x / cap); 0: they stay
+  float logit_cap = 0;                    // logits likewise
+  std::optional<RopeConfig> window_rope;  // of layers with a window; null: that of the others
   bool mtp = false;  // the last of the layers is the one for multi-token prediction: no part of the trunk
 
   bool hybrid() const { return gdn.has_value(); }

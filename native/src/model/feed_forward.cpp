@@ -10,7 +10,12 @@ void Model::feed_forward(const LayerWeights& weights, int64_t rows) {
 
 void Model::run(const MlpWeights& weights, int64_t rows) {
   weights.gate_up.apply(backend_, work_.normed, rows, work_.wide);
-  backend_.silu_mul(work_.wide, rows, weights.gate_up.width() / 2, work_.mixed);
+  const int64_t width = weights.gate_up.width() / 2;
+  if (config_.activation == Activation::kGelu) {
+    backend_.gelu_mul(work_.wide, rows, width, work_.mixed);
+  } else {
+    backend_.silu_mul(work_.wide, rows, width, work_.mixed);
+  }
   weights.down.apply(backend_, work_.mixed, rows, work_.output);
 }
 

@@ -43,13 +43,25 @@ void Model::forward(const ModelStep& step) {
 }
 
 // residual += all ranks' update, then its norm: where the rank looks for faults, the one is at `place`, the
-// other at the next.
+// other at the next. An update that norm_output() made is the same on all ranks already.
 void Model::norm_residual(float* update, const DeviceVector& weight, int64_t rows, float* out,
                           int32_t place) {
   const bool looks = place != 0 && shard_.rank == 0;
+  const FaultMarks marks{.first = looks ? work_.faults : nullptr, .place = place};
+  if (config_.post_norms) {
+    backend_.add_rms_norm(work_.residual, update, weight.data(), config_.norm_eps, rows, config_.hidden, out,
+                          marks);
+    return;
+  }
   ranks_.all_reduce_add_rms_norm(backend_, work_.residual, update, weight.data(), config_.norm_eps, rows,
-                                 config_.hidden, out,
-                                 {.first = looks ? work_.faults : nullptr, .place = place});
+                                 config_.hidden, out, marks);
+}
+
+// work_.output = the norm of all ranks' work_.output, of models whose layers have one there.
+void Model::norm_output(const DeviceVector& weight, int64_t rows) {
+  if (!config_.post_norms) return;
+  ranks_.all_reduce(work_.output, rows * config_.hidden);
+  backend_.rms_norm(work_.output, weight.data(), config_.norm_eps, rows, config_.hidden, work_.output);
 }
 
 void Model::run_layer(size_t index, float* update, const ModelStep& step, int32_t place) {
@@ -57,8 +69,10 @@ void Model::run_layer(size_t index, float* update, const ModelStep& step, int32_
   const auto rows = static_cast<int64_t>(step.ids.size());
   norm_residual(update, layer.input_norm, rows, work_.normed, place);
   std::visit([&](const auto& weights) { mix(weights, index, step); }, layer.mixer);
+  norm_output(layer.mixed_norm, rows);
   norm_residual(work_.output, layer.post_norm, rows, work_.normed, place == 0 ? 0 : place + 2);
   feed_forward(layer, rows);
+  norm_output(layer.fed_norm, rows);
 }
 
 std::span<const float> Model::hidden(int32_t first, int32_t count) {
@@ -74,12 +88,18 @@ void Model::embed(std::span<const int32_t> ids) {
     own_ids_.push_back(own >= 0 && own < vocab_.count ? static_cast<int32_t>(own) : kNoRow);
   }
   backend_.gather(*embedding_, own_ids_, work_.residual);
-  ranks_.all_reduce(work_.residual, static_cast<int64_t>(ids.size()) * config_.hidden);
+  const int64_t floats = static_cast<int64_t>(ids.size()) * config_.hidden;
+  ranks_.all_reduce(work_.residual, floats);
+  if (config_.embedding_scale != 1) backend_.scale(work_.residual, floats, config_.embedding_scale);
 }
 
 void Model::set_angles(std::span<const int32_t> positions) {
   backend_.rope_angles(positions, frequencies_.data(), config_.rope.rotary / 2,
                        rope_factor(config_.rope.scaling), work_.cos, work_.sin);
+  if (!config_.window_rope) return;
+  const RopeConfig& rope = *config_.window_rope;
+  backend_.rope_angles(positions, window_frequencies_.data(), rope.rotary / 2, rope_factor(rope.scaling),
+                       work_.window_cos, work_.window_sin);
 }
 
 void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& step) {
@@ -95,7 +115,10 @@ void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& 
   AttentionShape shape = attention_;
   shape.window = config_.windows[layer];
   shape.first = layer < config_.trunk_layers() ? 0 : 1;
-  NormRope norm{.rotary = config_.rope.rotary, .cos = work_.cos, .sin = work_.sin};
+  const bool own_angles = config_.window_rope && shape.window > 0;
+  NormRope norm{.rotary = config_.rope.rotary,
+                .cos = own_angles ? work_.window_cos : work_.cos,
+                .sin = own_angles ? work_.window_sin : work_.sin};
   if (config_.qk_norm) {
     norm.q_norm = weights.q_norm.data();
     norm.k_norm = weights.k_norm.data();

@@ -90,7 +90,7 @@ size_t mixer_bytes(const GdnWeights& w) {
 size_t LayerWeights::bytes() const {
   const size_t mixed = std::visit([](const auto& weights) { return mixer_bytes(weights); }, mixer);
   const size_t fed = std::visit([](const auto& weights) { return weights.bytes(); }, feed_forward);
-  return mixed + fed + input_norm.bytes() + post_norm.bytes();
+  return mixed + fed + input_norm.bytes() + post_norm.bytes() + mixed_norm.bytes() + fed_norm.bytes();
 }
 
 LayerWeights read_layer(WeightReader& reader, const ModelConfig& c, Shard shard, LayerKind kind,
@@ -105,7 +105,13 @@ LayerWeights read_layer(WeightReader& reader, const ModelConfig& c, Shard shard,
   } else {
     layer.mixer = read_gdn(reader, c, shard, prefix + "linear_attn.");
   }
-  layer.post_norm = norm("post_attention_layernorm.weight");
+  if (c.post_norms) {
+    layer.mixed_norm = norm("post_attention_layernorm.weight");
+    layer.post_norm = norm("pre_feedforward_layernorm.weight");
+    layer.fed_norm = norm("post_feedforward_layernorm.weight");
+  } else {
+    layer.post_norm = norm("post_attention_layernorm.weight");
+  }
   if (feed_forward == FeedForwardKind::kMoe) {
     layer.feed_forward = read_moe(reader, c, shard, prefix + "mlp.");
   } else {

@@ -39,7 +39,10 @@ struct MlpWeights {
 struct LayerWeights {
   DeviceVector input_norm;
   std::variant<AttentionWeights, GdnWeights> mixer;
-  DeviceVector post_norm;
+  DeviceVector post_norm;  // before the feed-forward
+  // Of what attention and feed-forward give; empty: no norm.
+  DeviceVector mixed_norm;
+  DeviceVector fed_norm;
   std::variant<MlpWeights, MoeWeights> feed_forward;
 
   size_t bytes() const;

@@ -48,11 +48,27 @@ int64_t widest_mixed(const ModelConfig& c) {
       {static_cast<int64_t>(c.heads) * c.head_dim, static_cast<int64_t>(c.intermediate), gdn, expert});
 }
 
+// The same config, of which the backend has all operations. checkAccelerator() in checkpoint/src/memory
+// refuses by the same table before anything is loaded.
+const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
+  if (backend.scales_and_caps()) return c;
+  std::string missing;
+  for (const auto& [operation, taken] : {std::pair{"scaled embeddings", c.embedding_scale != 1},
+                                         std::pair{"GELU gates", c.activation == Activation::kGelu},
+                                         std::pair{"capped scores of attention", c.score_cap > 0},
+                                         std::pair{"capped logits", c.logit_cap > 0}}) {
+    if (taken) missing += (missing.empty() ? "" : ", ") + std::string(operation);
+  }
+  if (missing.empty()) return c;
+  throw EngineError(FailureReason::kUnsupportedArchitecture,
+                    c.architecture + " runs on CPUs alone: there are no GPU kernels for " + missing + ".");
+}
+
 }  // namespace
 
 Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend,
              const ModelOptions& options, const ModelProgress& on_progress)
-    : config_(shard_config(config, options.shard)),
+    : config_(shard_config(runnable(config, backend), options.shard)),
       backend_(backend),
       ranks_(options.ranks != nullptr ? *options.ranks : one_rank()),
       shard_(options.shard),
@@ -64,6 +80,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
       frequencies_(backend, rope_frequencies(config.rope)),
       caches_(backend, config_, options.caches),
       max_drafts_(options.caches.drafts) {
+  if (config.window_rope) window_frequencies_ = {backend, rope_frequencies(*config.window_rope)};
   const std::string prefix = find_prefix(checkpoint);
   const std::string head = find_head(checkpoint);
   const Checkpoint& mtp_checkpoint = options.head != nullptr ? options.head->checkpoint : checkpoint;
@@ -149,6 +166,8 @@ void Model::allocate_workspace(const ModelOptions& options) {
   reserve(work_.output, rows, config_.hidden);
   reserve(work_.cos, rows, config_.rope.rotary / 2);
   reserve(work_.sin, rows, config_.rope.rotary / 2);
+  reserve(work_.window_cos, config_.window_rope ? rows : 0, config_.rope.rotary / 2);
+  reserve(work_.window_sin, config_.window_rope ? rows : 0, config_.rope.rotary / 2);
   float* expert_ids = nullptr;  // int32, as wide as a float
   reserve(work_.expert_rows, config_.moe ? rows : 0, config_.hidden);
   reserve(work_.expert_weights, rows, config_.moe ? config_.moe->top_k : 0);

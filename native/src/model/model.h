@@ -1,4 +1,4 @@
-// A decoder-only transformer (llama, qwen3, qwen3_moe) or hybrid (qwen3_5, qwen3_5_moe, qwen3_next) on a
+// A decoder-only transformer (llama, qwen3, gemma3) or hybrid (qwen3_5, qwen3_5_moe, qwen3_next) on a
 // backend: tokens of a step in, logits out.
 #pragma once
 
@@ -105,6 +105,7 @@ class Model {
   void allocate_workspace(const ModelOptions& options);
   StepLimits step_limits(const ModelOptions& options) const;
   void embed(std::span<const int32_t> ids);
+  void norm_output(const DeviceVector& weight, int64_t rows);
   void norm_residual(float* update, const DeviceVector& weight, int64_t rows, float* out, int32_t place);
   // work_.residual and this rank's share of what is still to be added to it (null: nothing) in;
   // work_.residual and, still to be added, work_.output out. `place` is fault_before(index), or 0 where
@@ -136,7 +137,8 @@ class Model {
   int32_t max_samples_ = 0;
   AttentionShape attention_;  // of layers without a window
   int64_t max_tokens_;
-  DeviceVector frequencies_;  // of rotation
+  DeviceVector frequencies_;         // of rotation
+  DeviceVector window_frequencies_;  // of layers with a window, where theirs differ
   Caches caches_;
   int32_t kv_blocks_ = 0;
   int32_t max_drafts_;
@@ -157,14 +159,16 @@ class Model {
   // Workspace, one row per token of the step.
   struct Workspace {
     std::unique_ptr<Buffer> memory;
-    float* residual;        // (T, hidden)
-    float* normed;          // (T, hidden)
-    float* wide;            // (T, widest projection)
-    float* gates;           // (T, 2 · GDN v_heads): [b | a]
-    float* mixed;           // (T, widest input of an output projection)
-    float* output;          // (T, hidden)
-    float* cos;             // (T, rotary / 2)
-    float* sin;             // (T, rotary / 2)
+    float* residual;    // (T, hidden)
+    float* normed;      // (T, hidden)
+    float* wide;        // (T, widest projection)
+    float* gates;       // (T, 2 · GDN v_heads): [b | a]
+    float* mixed;       // (T, widest input of an output projection)
+    float* output;      // (T, hidden)
+    float* cos;         // (T, rotary / 2)
+    float* sin;         // (T, rotary / 2)
+    float* window_cos;  // the same of layers with a window, where they rotate by other angles
+    float* window_sin;
     float* expert_rows;     // (T, hidden), of models with experts, as the next two
     float* expert_weights;  // (T, top_k)
     int32_t* expert_ids;    // (T, top_k)

@@ -10,6 +10,7 @@ void Model::make_logits(int32_t first, int32_t count) {
   const Matrix& exact = head_ ? *head_ : *embedding_;
   const Matrix& head = drafted_last_ && draft_head_ ? *draft_head_ : exact;
   backend_.matmul(head, work_.final + static_cast<int64_t>(first) * config_.hidden, count, work_.slice);
+  if (config_.logit_cap > 0) backend_.cap(work_.slice, count * vocab_.count, config_.logit_cap);
   ranks_.gather_logits(work_.slice, count, config_.vocab, work_.logits);
   logit_rows_ = count;
 }

@@ -128,7 +128,13 @@ bool is_stack_of_experts(const std::string& name) {
 
 // Tensors that releases hold and this engine does not read, or, as those of drafts, only when it is asked to.
 bool is_skipped(const std::string& name) {
-  constexpr std::array kPrefixes = {"model.visual.", "visual.", "model.vision_tower.", "mtp."};
+  constexpr std::array kPrefixes = {"model.visual.",
+                                    "visual.",
+                                    "model.vision_tower.",
+                                    "vision_tower.",
+                                    "model.multi_modal_projector.",
+                                    "multi_modal_projector.",
+                                    "mtp."};
   return std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](const char* p) { return name.starts_with(p); });
 }
 

@@ -14,7 +14,7 @@ from checkpoint import dequantize, make_tensors, quantize, reference_values
 from fixture import Fixture
 from fixtures import FIXTURES
 from reference import build, load, teacher_forced
-from weights import is_fp8
+from weights import is_fp8, of_tower
 
 MODELS = Path(__file__).parent.parent / "models"
 NAMES = ("llama-f16", "qwen3-bf16", "qwen3_5-bf16")
@@ -33,7 +33,7 @@ def generate(fixture: Fixture) -> None:
     folder = MODELS / fixture.name
     ids = json.loads((folder / "golden.json").read_text())["teacherForced"]["ids"]
     model = build(fixture.config)
-    shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or "visual" not in n}
+    shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or not of_tower(n)}
     values = reference_values(fixture, make_tensors(fixture, shapes))
     measured = {}
     for form, rounded in (("fp8", rounded_to_fp8), ("int8", rounded_to_int8)):

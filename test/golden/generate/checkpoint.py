@@ -11,9 +11,12 @@ import formats
 from experts import SINGLE, is_stack, single_shapes, stacked
 from fixture import Fixture
 from formats import dequantize, quantize
-from weights import is_fp8, mtp_shapes, random_weight, stored_dtype
+from weights import RESIDUAL_GAIN, is_fp8, mtp_shapes, of_tower, random_weight, stored_dtype
 
 SCALE = "_scale_inv"
+ZERO_CENTRED = ("qwen3_5", "qwen3_next", "gemma")
+# Norms of what a layer of Gemma adds to the residual stream, where embeddings come in that much larger.
+LAYER_RESULTS = ("post_attention_layernorm.weight", "post_feedforward_layernorm.weight")
 
 
 def make_tensors(fixture: Fixture, shapes: dict[str, torch.Size]) -> dict[str, Tensor]:
@@ -26,8 +29,10 @@ def make_tensors(fixture: Fixture, shapes: dict[str, torch.Size]) -> dict[str, T
     for name, shape in single_shapes(shapes).items():
         if name == "lm_head.weight" and config["tie_word_embeddings"]:
             continue
-        zero_centred = config["model_type"].startswith(("qwen3_5", "qwen3_next")) and "visual" not in name
+        zero_centred = config["model_type"].startswith(ZERO_CENTRED) and not of_tower(name)
         weight = random_weight(name, shape, draw, zero_centred)
+        if config["model_type"].startswith("gemma") and name.endswith(LAYER_RESULTS):
+            weight += RESIDUAL_GAIN * len(weight) ** 0.5 - 1
         if fixture.fp8 and fixture.stacked_experts and SINGLE.fullmatch(name):
             tensors[name] = weight  # quantized once it is stacked
         elif fixture.fp8 and is_fp8(name, shape):
@@ -97,7 +102,14 @@ def unquantized(config: dict, tensors: dict[str, Tensor]) -> list[str]:
 
 
 # As releases name what the reference has another name for.
-RELEASED = {"mixtral": {".mlp.": ".block_sparse_moe.", ".gate_proj.": ".w1.", ".down_proj.": ".w2.", ".up_proj.": ".w3."}}
+RELEASED = {
+    "mixtral": {".mlp.": ".block_sparse_moe.", ".gate_proj.": ".w1.", ".down_proj.": ".w2.", ".up_proj.": ".w3."},
+    "gemma3": {
+        "model.language_model.": "language_model.model.",
+        "model.vision_tower.": "vision_tower.",
+        "model.multi_modal_projector.": "multi_modal_projector.",
+    },
+}
 
 
 def released(config: dict, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

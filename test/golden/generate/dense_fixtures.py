@@ -1,7 +1,8 @@
 """The fixture models without experts: architectures, formats, rope scalings, windows, ranks."""
 
 from fixture import Fixture
-from fixture_configs import EIGHT_RANKS, FOUR_RANKS, LLAMA3_SCALING, TWO_LAYERS, llama, mistral, qwen2, qwen3, qwen3_5, qwen3_5_text
+from fixture_configs import EIGHT_RANKS, FOUR_RANKS, LLAMA3_SCALING, TWO_LAYERS
+from fixture_configs import gemma2, gemma3, gemma3_text, llama, mistral, qwen2, qwen3, qwen3_5, qwen3_5_text
 
 DENSE = (
     Fixture(
@@ -185,6 +186,38 @@ DENSE = (
         qwen2(use_sliding_window=False, sliding_window=40, max_window_layers=1),
         shards=2,
         seed=17,
+    ),
+    Fixture(
+        "gemma2-bf16",
+        "scaled embeddings, norms behind attention and feed-forward, GELU, capped scores and logits, a window in every second "
+        "layer, query_pre_attn_scalar",
+        gemma2(),
+        seed=54,
+    ),
+    Fixture(
+        "gemma3_text-bf16",
+        "q/k norms, windows by sliding_window_pattern whose layers rotate by a base of their own, linear scaling of the others, capped logits",
+        gemma3_text(final_logit_softcapping=8.0),
+        seed=55,
+    ),
+    Fixture(
+        "gemma3-bf16",
+        "the nested form with a vision tower and a projector to skip, layer_types, rope_parameters by layer type",
+        gemma3(
+            gemma3_text(
+                num_hidden_layers=2,
+                layer_types=["sliding_attention", "full_attention"],
+                rope_theta=None,
+                rope_local_base_freq=None,
+                rope_scaling=None,
+                rope_parameters={
+                    "sliding_attention": {"rope_type": "default", "rope_theta": 5000.0},
+                    "full_attention": {"rope_type": "linear", "factor": 4.0, "rope_theta": 500000.0},
+                },
+            )
+        ),
+        vision=True,
+        seed=56,
     ),
     # For 4 ranks, of which each has a part of every head, gate and expert; fewer KV heads than ranks.
     Fixture(

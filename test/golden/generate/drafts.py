@@ -20,6 +20,7 @@ from checkpoint import make_tensors, reference_values
 from fixture import Fixture
 from fixtures import FIXTURES
 from reference import DIGITS, build, load
+from weights import of_tower
 
 MODELS = Path(__file__).parent.parent / "models"
 DRAFTS = 3
@@ -68,7 +69,7 @@ class Mtp:
 def generate(fixture: Fixture) -> None:
     folder = MODELS / fixture.name
     model = build(fixture.config)
-    shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or "visual" not in n}
+    shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or not of_tower(n)}
     values = reference_values(fixture, make_tensors(fixture, shapes))
     load(model, values)
     mtp = Mtp(model, values)

@@ -14,6 +14,7 @@ from checkpoint import make_tensors, reference_values
 from fixture import Fixture
 from fixtures import FIXTURES
 from reference import build, load
+from weights import of_tower
 
 MODELS = Path(__file__).parent.parent / "models"
 LENGTHS = (5, 129)
@@ -38,7 +39,7 @@ def generate(fixture: Fixture) -> None:
     folder = MODELS / fixture.name
     prompts = [run["prompt"] for run in json.loads((folder / "golden.json").read_text())["greedy"]]
     model = build(fixture.config)
-    shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or "visual" not in n}
+    shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or not of_tower(n)}
     load(model, reference_values(fixture, make_tensors(fixture, shapes)))
     measured = []
     for prompt in prompts:

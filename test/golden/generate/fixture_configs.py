@@ -46,6 +46,61 @@ def mixtral(**changes) -> dict:
     return config
 
 
+def gemma2(**changes) -> dict:
+    """Caps far below those of releases, so that they bend what is there; the root of 72 is no number of bfloat16."""
+    own = {
+        "architectures": ["Gemma2ForCausalLM"],
+        "model_type": "gemma2",
+        "hidden_size": 72,
+        "intermediate_size": 112,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "head_dim": 32,
+        "query_pre_attn_scalar": 24,
+        "sliding_window": 40,
+        "rms_norm_eps": 1e-6,
+        "rope_theta": 10000.0,
+        "hidden_activation": "gelu_pytorch_tanh",
+        "attn_logit_softcapping": 2.0,
+        "final_logit_softcapping": 8.0,
+        "tie_word_embeddings": True,
+    }
+    config = {**llama(), **own, **changes}
+    del config["mlp_bias"]
+    return config
+
+
+def gemma3_text(**changes) -> dict:
+    """The form of the first releases: rope_scaling for the layers without a window."""
+    own = {
+        "architectures": ["Gemma3ForCausalLM"],
+        "model_type": "gemma3_text",
+        "num_hidden_layers": 3,
+        "sliding_window_pattern": 3,
+        "rope_theta": 1000000.0,
+        "rope_local_base_freq": 10000.0,
+        "rope_scaling": {"rope_type": "linear", "factor": 8.0},
+        "attn_logit_softcapping": None,
+        "final_logit_softcapping": None,
+    }
+    return {**gemma2(), **own, **changes}
+
+
+def gemma3(text: dict) -> dict:
+    vision = {"model_type": "siglip_vision_model", "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1}
+    return {
+        "architectures": ["Gemma3ForConditionalGeneration"],
+        "model_type": "gemma3",
+        "boi_token_index": 317,
+        "eoi_token_index": 318,
+        "image_token_index": 316,
+        "mm_tokens_per_image": 4,
+        "tie_word_embeddings": True,
+        "text_config": text,
+        "vision_config": {**vision, "num_attention_heads": 2, "image_size": 8, "patch_size": 4},
+    }
+
+
 def without_biases(config: dict) -> dict:
     """Architectures whose biases no field decides."""
     return {name: value for name, value in config.items() if name not in ("attention_bias", "mlp_bias")}

@@ -16,6 +16,7 @@ from checkpoint import make_tensors, reference_values
 from experts import stacked
 from fixture import Fixture
 from reference import build, load
+from weights import of_tower
 
 Product = Callable[[Tensor], Tensor]
 
@@ -33,7 +34,7 @@ class Held:
     @staticmethod
     def of(fixture: Fixture) -> "Held":
         model = build(fixture.config)
-        shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or "visual" not in n}
+        shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or not of_tower(n)}
         tensors = make_tensors(fixture, shapes)
         if fixture.name in gguf_fixtures.FIXTURES:
             values, dtypes = of_gguf(fixture, tensors)
@@ -67,7 +68,7 @@ class Held:
         finally:
             functional.linear = exact
         unmet = [
-            n for n, p in self.matrices().items() if "proj" in n and "visual" not in n and place_of(p) not in met
+            n for n, p in self.matrices().items() if "proj" in n and not of_tower(n) and place_of(p) not in met
         ]
         if unmet:
             raise ValueError(f"these were multiplied elsewhere: {unmet}")

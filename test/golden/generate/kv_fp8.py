@@ -20,6 +20,7 @@ from fixture import Fixture
 from fixtures import FIXTURES
 from formats import E4M3_MAX, e4m3
 from reference import build, load, teacher_forced
+from weights import of_tower
 
 MODELS = Path(__file__).parent.parent / "models"
 # One model of every architecture, and one whose window hides tokens.
@@ -58,7 +59,7 @@ def generate(fixture: Fixture) -> None:
     folder = MODELS / fixture.name
     ids = json.loads((folder / "golden.json").read_text())["teacherForced"]["ids"]
     model = build(fixture.config)
-    shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or "visual" not in n}
+    shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or not of_tower(n)}
     load(model, reference_values(fixture, make_tensors(fixture, shapes)))
     model.set_attn_implementation("rounded_kv")
     logprobs = teacher_forced(model, ids)["logprobs"]

@@ -13,6 +13,7 @@ from checkpoint import make_tensors, reference_values
 from fixture import Fixture
 from fixtures import FIXTURES
 from reference import DIGITS, build, load, measure
+from weights import of_tower
 
 MODELS = Path(__file__).parent.parent / "models"
 # llama3 scaling, plain rotary embedding, and hybrids, half of whose recurrent heads hardly forget.
@@ -28,7 +29,7 @@ def text() -> list[int]:
 def generate(fixture: Fixture) -> None:
     model = build(fixture.config | {"max_position_embeddings": LENGTH} if "text_config" not in fixture.config else fixture.config)
     model.set_attn_implementation("sdpa")
-    shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or "visual" not in n}
+    shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or not of_tower(n)}
     load(model, reference_values(fixture, make_tensors(fixture, shapes)))
     ids = text()
     rows = model(input_ids=torch.tensor([ids]), use_cache=False, logits_to_keep=MEASURED + 1).logits[0].float()

@@ -14,13 +14,14 @@ from checkpoint import make_tensors, reference_values, write_checkpoint
 from fixture import Fixture
 from fixtures import FIXTURES
 from reference import FORCED_LENGTH, PROMPT_LENGTHS, build, greedy, load, random_ids, teacher_forced
+from weights import of_tower
 
 MODELS = Path(__file__).parent.parent / "models"
 
 
 def generate(fixture: Fixture) -> None:
     model = build(fixture.config)
-    text_only = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or "visual" not in n}
+    text_only = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or not of_tower(n)}
     tensors = make_tensors(fixture, text_only)
     load(model, reference_values(fixture, tensors))
     folder = MODELS / fixture.name

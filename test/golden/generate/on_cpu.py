@@ -28,9 +28,15 @@ MODELS = Path(__file__).parent.parent / "models"
 IN_PAIRS = {torch.bfloat16, torch.float8_e4m3fn}
 
 
-def attend(module, query: Tensor, key: Tensor, value: Tensor, *arguments, **options):
+def attend(module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, softcap: float | None = None, **options):
     """Keys come here as the cache would hold them: normalized and rotated."""
-    return sdpa_attention_forward(module, query, halved(key), halved(value), *arguments, **options)
+    if softcap is None:
+        return sdpa_attention_forward(module, query, halved(key), halved(value), mask, **options)
+    seen = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool).tril() if mask is None else mask
+    key, value = (halved(x).repeat_interleave(query.shape[1] // x.shape[1], 1) for x in (key, value))
+    scores = softcap * torch.tanh(query @ key.mT * options["scaling"] / softcap)
+    weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
+    return (weights @ value).transpose(1, 2).contiguous(), None
 
 
 def generate(fixture: Fixture) -> None:

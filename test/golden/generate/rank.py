@@ -116,8 +116,8 @@ class Rank:
                 self.vector(self.hidden)
 
     def layer(self, at: str, full: bool):
-        self.vector(self.hidden)
-        self.vector(self.hidden)
+        for _ in range(self.release.layer_norms):
+            self.vector(self.hidden)
         if full:
             self.attention(f"{at}self_attn.")
         else:

@@ -40,6 +40,10 @@ class Release:
         return self.text.get("head_dim", self.text["hidden_size"] // self.text["num_attention_heads"])
 
     @property
+    def layer_norms(self) -> int:
+        return 4 if self.kind.startswith("gemma") else 2
+
+    @property
     def experts(self) -> int:
         return self.text.get("num_experts", self.text.get("num_local_experts", 0))
 
@@ -49,7 +53,7 @@ class Release:
 
     @property
     def qk_norm(self) -> bool:
-        return self.kind not in ("llama", "mixtral")
+        return self.kind not in ("llama", "mixtral", "gemma2")
 
     def is_full(self, layer: int) -> bool:
         return not self.hybrid or (layer + 1) % self.text["full_attention_interval"] == 0

@@ -53,7 +53,8 @@ def stored(release: Release):
 def stored_layer(release: Release, at: str, full: bool, plain: str):
     t, d = release.text, release.head_dim
     h = t["hidden_size"]
-    for name in ("input_layernorm", "post_attention_layernorm"):
+    norms = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")
+    for name in norms[: release.layer_norms]:
         yield f"{at}{name}.weight", plain, [h]
     if full:
         q = t["num_attention_heads"] * d

@@ -56,6 +56,16 @@ def mixtral(name, weights, parameters, *shape, positions, **how):
     return Release(name, {"model_type": "mixtral", **text, **quantization(weights)}, weights, parameters, **how)
 
 
+def gemma2(name, weights, parameters, *shape, **how):
+    text = sizes(*shape, 256000, 8192, head_dim=256, sliding_window=4096, tie_word_embeddings=True)
+    return Release(name, {"model_type": "gemma2", **text}, weights, parameters, **how)
+
+
+def gemma3(name, weights, parameters, *shape, **how):
+    text = sizes(*shape, 262144, 32768, head_dim=256, sliding_window=512, tie_word_embeddings=True)
+    return Release(name, {"model_type": "gemma3_text", **text}, weights, parameters, **how)
+
+
 def gdn(key_heads, value_heads):
     return {
         "full_attention_interval": 4,
@@ -117,6 +127,8 @@ RELEASES = [
     llama("Llama-3.3-70B FP8", "FP8 tensor", None, *L70),
     llama("Llama-3.1-405B", "BF16", 405_853_388_800, *L405),
     llama("Llama-3.1-405B FP8 dynamic", "FP8 channel", None, *L405),
+    gemma2("Gemma-2-9B", "BF16", 9_241_705_984, 42, 3584, 16, 8, 14336),
+    gemma3("Gemma-3-1B", "BF16", 999_885_952, 26, 1152, 4, 1, 6912),
     mixtral("Mixtral-8x7B", "BF16", 46_702_792_704, 32, 4096, 32, 8, 14336, positions=32768),
     mixtral("Mixtral-8x22B FP8", "FP8 tensor", None, 56, 6144, 48, 8, 16384, positions=65536),
     qwen3_moe("Qwen3-30B-A3B", "BF16", 30_532_122_624, *Q30A3),

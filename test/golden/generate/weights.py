@@ -21,7 +21,7 @@ F32_SUFFIXES = ("A_log", "linear_attn.norm.weight")
 
 
 def random_weight(name: str, shape: torch.Size, draw: torch.Generator, zero_centred: bool) -> Tensor:
-    """zero_centred: the model's RMSNorms scale by 1 + w (qwen3_next; qwen3_5's text part and MTP layer)."""
+    """zero_centred: the model's RMSNorms scale by 1 + w (qwen3_next, gemma; qwen3_5's text part and MTP layer)."""
     noise = torch.randn(shape, generator=draw)
     if name.endswith("A_log"):
         return torch.where(slow_heads(shape[0]), torch.zeros(shape), torch.log(torch.rand(shape, generator=draw) * 15 + 1))
@@ -50,15 +50,20 @@ def slow_heads(heads: int) -> Tensor:
     return torch.arange(heads) % 2 == 0
 
 
+def of_tower(name: str) -> bool:
+    """Of what multimodal releases have for images."""
+    return any(part in name for part in ("visual.", "vision_tower.", "multi_modal_projector."))
+
+
 def is_norm(name: str) -> bool:
     return "norm" in name.split(".")[-2] and name.endswith("weight")
 
 
 def is_fp8(name: str, shape: torch.Size) -> bool:
     """Which matrices FP8 releases quantize: the large projections of the text layers and of the MTP layer."""
-    kept = ("in_proj_a", "in_proj_b", "visual")
+    kept = ("in_proj_a", "in_proj_b")
     projection = name.endswith("_proj.weight") or "in_proj_" in name
-    return len(shape) == 2 and projection and not any(part in name for part in kept)
+    return len(shape) == 2 and projection and not of_tower(name) and not any(part in name for part in kept)
 
 
 def stored_dtype(name: str) -> torch.dtype:

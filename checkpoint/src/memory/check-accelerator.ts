@@ -1,0 +1,23 @@
+// What the engine has for CPUs alone: a model that takes it is refused on GPUs before any memory is.
+
+import { FailureError } from '@llmservice/crds';
+import type { ModelShape } from '../config/model-shape.js';
+
+/** Operations without a GPU kernel, and which models take them. runnable() in native/src/model/model.cpp has the same. */
+const onCpusAlone: readonly (readonly [operation: string, isTaken: (shape: ModelShape) => boolean])[] = [
+  ['scaled embeddings', ({ embeddingScale }) => embeddingScale !== 1],
+  ['GELU gates', ({ activation }) => activation === 'gelu'],
+  ['capped scores of attention', ({ scoreCap }) => scoreCap > 0],
+  ['capped logits', ({ logitCap }) => logitCap > 0],
+];
+
+/** @throws FailureError UnsupportedArchitecture */
+export function checkAccelerator(shape: ModelShape, accelerator: 'cpu' | 'cuda' | 'hip'): void {
+  if (accelerator === 'cpu') return;
+  const missing = onCpusAlone.filter(([, isTaken]) => isTaken(shape)).map(([operation]) => operation);
+  if (missing.length === 0) return;
+  throw new FailureError(
+    'UnsupportedArchitecture',
+    `${shape.architecture} runs on CPUs alone (accelerator.resourceName none): there are no GPU kernels for ${missing.join(', ')}`,
+  );
+}
