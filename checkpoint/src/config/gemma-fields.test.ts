@@ -49,7 +49,7 @@ describe('a config of Gemma', () => {
     expect(parseCheckpointConfig(uncapped)).toMatchObject({ scoreCap: 0, logitCap: 0 });
   });
 
-  // torch.tensor(3072 ** 0.5, dtype=...): 55.5 in bfloat16 is the number that transformers itself tells of.
+  // torch.tensor(3072 ** 0.5, dtype=...): the first is the example in the modeling code of transformers.
   test.each([
     ['bfloat16', 3072, 55.5],
     [undefined, 3072, 55.5],

@@ -31,7 +31,7 @@ test.each([qwen36Config, mixtralConfig])('$model_type runs on GPUs', (config) =>
   expect(() => checkAccelerator(parseCheckpointConfig(config), 'cuda')).not.toThrow();
 });
 
-test('a memory plan of a GPU is refused before anything else is looked at', () => {
+test('a memory plan of a GPU is refused before anything else is checked', () => {
   const failure = thrownBy(FailureError, () =>
     planMemory({
       ...{
