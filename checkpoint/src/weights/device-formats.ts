@@ -19,7 +19,7 @@ export function checkDeviceFormats(device: Device, tensors: readonly Stored[]): 
   throw new FailureError(
     'UnsupportedQuantization',
     `tensor ${storedName} has type ${dtype}, which the engine reads on CPUs only; on GPUs it reads of GGUF files ` +
-      `${ggufTypeNames('on GPUs')}: a file made as Q8_0, Q4_K_M or F16 would do, or accelerator cpu`,
+      `${ggufTypeNames('on GPUs')}: a file made as Q8_0, Q4_K_M or F16 would do, or accelerator.resourceName none`,
     { tensor: storedName },
   );
 }
