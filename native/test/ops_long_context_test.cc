@@ -74,6 +74,8 @@ TEST_P(LongAttention, FindsTheNeedleInBoundedMemory) {
                std::span(v).subspan(int64_t{needle} * kDim, kDim), step, "the needle's value");
   expect_same_bits(attend(*backend, cache, last, 1), std::span(out).last(2 * kDim),
                    "alone and within a chunk");
+  const auto one_thread = make_cpu_backend({.threads = 1});
+  expect_same_bits(attend(*one_thread, cache, 0, kRows), out, "with its splits undivided");
 }
 
 INSTANTIATE_TEST_SUITE_P(Needles, LongAttention,

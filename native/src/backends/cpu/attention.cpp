@@ -1,5 +1,5 @@
 // Bringing q, k and v to attention, and cutting attention into tiles of one KV head and some rows of one
-// segment.
+// segment; where there are few of them beside the threads, into single splits of those.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -12,6 +12,13 @@ namespace {
 
 // What a cosine and a sine cost, in values of a cheap op.
 constexpr int64_t kAngleFloats = 32;
+
+// With fewer splits a tile ends sooner than threads could meet to merge them.
+constexpr int64_t kFewestSplits = 4;
+// A tile is divided that takes longer than the time of all threads over this.
+constexpr int64_t kTilesPerThread = 4;
+// Splits that are computed before they are merged, for each thread: what bounds the memory of a long context.
+constexpr int64_t kSplitsPerThread = 32;
 
 struct RowRange {
   const Segment* segment;
@@ -30,6 +37,25 @@ std::vector<RowRange> cut(std::span<const Segment> segments, int32_t rows) {
   return ranges;
 }
 
+// How tiles are cut depends on the threads; their bits do not.
+AttentionTiles divide(std::vector<AttentionTile> tiles, int64_t threads) {
+  if (threads == 1) return {.whole = std::move(tiles)};
+  int64_t total = 0;
+  for (const AttentionTile& t : tiles) total += split_count(t);
+  AttentionTiles cut;
+  for (const AttentionTile& t : tiles) {
+    const int64_t splits = split_count(t);
+    if (splits < kFewestSplits || splits * threads * kTilesPerThread <= total) {
+      cut.whole.push_back(t);
+      continue;
+    }
+    cut.divided.push_back(t);
+    cut.splits = std::max(cut.splits, splits);
+    cut.rows = std::max(cut.rows, t.rows);
+  }
+  return cut;
+}
+
 // Row `row` of a cache of rows of `dim` values.
 void store_row(DType dtype, const float* from, int32_t dim, void* cache, float* scales, int64_t row) {
   if (dtype == DType::kF32) {
@@ -44,9 +70,9 @@ void store_row(DType dtype, const float* from, int32_t dim, void* cache, float* 
 }  // namespace
 
 int64_t attention_scratch(const AttentionShape& shape, int32_t rows) {
-  const int64_t dim = (shape.head_dim + 15) / 16 * 16;
+  const int64_t dim = padded_dim(shape);
   const int64_t m = int64_t{rows} * (shape.heads / shape.kv_heads);
-  return 3 * m * dim + dim * (kKeyStep + kSplit) + m * kSplit + 2 * (m + 16);
+  return m * dim + dim * (kKeyStep + kSplit) + m * kSplit + 2 * SplitSums::floats(m, dim);
 }
 
 // Each angle is rounded to float before its cosine is taken, as the reference implementations do.
@@ -97,25 +123,71 @@ void CpuBackend::attention(const AttentionShape& shape, std::span<const Segment>
                           std::to_string(kMaxAttentionRows) + ".");
   }
   const int32_t tile_rows = kMaxAttentionRows / group;
-  const std::vector<RowRange> ranges = cut(segments, tile_rows);
   const int64_t width = int64_t{shape.heads} * shape.head_dim;
-  pool_.run(static_cast<int64_t>(ranges.size()) * shape.kv_heads, [&](int64_t tile, int worker) {
-    const RowRange& range = ranges[tile / shape.kv_heads];
-    const auto kv_head = static_cast<int32_t>(tile % shape.kv_heads);
-    const int64_t row = range.segment->first + range.first;
-    const int64_t head = int64_t{kv_head} * group * shape.head_dim;
-    kernels_.attend({.shape = &shape,
-                     .blocks = range.segment->blocks,
-                     .position = range.segment->position + range.first,
-                     .rows = range.count,
-                     .kv_head = kv_head,
-                     .q = q + row * q_stride + head,
-                     .q_stride = q_stride,
-                     .cache = &cache,
-                     .out = out + row * width + head,
-                     .out_stride = width,
-                     .scratch = scratch_.of_worker(worker, attention_scratch(shape, tile_rows))});
-  });
+  std::vector<AttentionTile> tiles;
+  for (const RowRange& range : cut(segments, tile_rows)) {
+    for (int32_t kv_head = 0; kv_head < shape.kv_heads; ++kv_head) {
+      const int64_t row = range.segment->first + range.first;
+      const int64_t head = int64_t{kv_head} * group * shape.head_dim;
+      tiles.push_back({.shape = &shape,
+                       .blocks = range.segment->blocks,
+                       .position = range.segment->position + range.first,
+                       .rows = range.count,
+                       .kv_head = kv_head,
+                       .q = q + row * q_stride + head,
+                       .q_stride = q_stride,
+                       .cache = &cache,
+                       .out = out + row * width + head,
+                       .out_stride = width,
+                       .scratch = nullptr});
+    }
+  }
+  attend(shape, divide(std::move(tiles), pool_.threads()), tile_rows);
+}
+
+void CpuBackend::attend(const AttentionShape& shape, const AttentionTiles& tiles, int32_t tile_rows) {
+  const auto with_scratch = [&](AttentionTile tile, int worker) {
+    tile.scratch = scratch_.of_worker(worker, attention_scratch(shape, tile_rows));
+    return tile;
+  };
+  const auto whole = static_cast<int64_t>(tiles.whole.size());
+  const auto divided = static_cast<int64_t>(tiles.divided.size());
+  const int64_t dim = padded_dim(shape);
+  const int32_t group = shape.heads / shape.kv_heads;
+  const int64_t floats = SplitSums::floats(int64_t{tiles.rows} * group, dim);
+  // Of each divided tile in one round.
+  const int64_t splits =
+      divided == 0 ? 0 : std::min(tiles.splits, (kSplitsPerThread * pool_.threads() + divided - 1) / divided);
+  float* const sums = scratch_.shared(divided * (splits + 1) * floats);
+  const auto part_of = [&](int64_t i, int64_t first) {
+    const AttentionTile& tile = tiles.divided[i];
+    float* const own = sums + i * (splits + 1) * floats;
+    const int64_t count = std::clamp<int64_t>(split_count(tile) - first, 0, splits);
+    return ComputedSplits{.begin = first_split(shape, tile.position) + static_cast<int32_t>(first) * kSplit,
+                          .count = static_cast<int32_t>(count),
+                          .sums = own + floats,
+                          .merged = own};
+  };
+  int64_t first = 0;
+  do {
+    // Whole tiles come first: splits fill what time they leave.
+    const int64_t before = first == 0 ? whole : 0;
+    pool_.run(before + divided * splits, [&](int64_t i, int worker) {
+      if (i < before) return kernels_.attend(with_scratch(tiles.whole[i], worker));
+      const AttentionTile& tile = tiles.divided[(i - before) / splits];
+      const ComputedSplits part = part_of((i - before) / splits, first);
+      const int64_t split = (i - before) % splits;
+      if (split >= part.count) return;
+      const int64_t pairs = int64_t{tile.rows} * group;
+      kernels_.attend_split(with_scratch(tile, worker), part.begin + static_cast<int32_t>(split) * kSplit,
+                            {part.sums + split * SplitSums::floats(pairs, dim), pairs, dim});
+    });
+    pool_.run(divided, [&](int64_t i, int) {
+      const ComputedSplits part = part_of(i, first);
+      if (part.count > 0) kernels_.merge_splits(tiles.divided[i], part);
+    });
+    first += splits;
+  } while (first < tiles.splits);
 }
 
 }  // namespace llmservice::cpu

@@ -1,5 +1,5 @@
 // Attention of few rows, such as a decode's, over one split: keys and values go from the cache to registers.
-// Sums run as those of attention_kernel.h do, so that their bits are the same.
+// Sums run as those of attention_split.h do, so that their bits are the same.
 #pragma once
 
 #include "backends/cpu/kernels.h"

@@ -1,237 +1,93 @@
 // Causal attention of one tile: queries (M, head_dim) of one KV head, in splits of 256 absolute positions.
-// Within a split: scores = q·Kᵀ, plain softmax, P·V. Splits merge in ascending order by the running maximum.
+// Splits merge in ascending order by the running maximum, whether one thread computes them or several do.
 // A row's bits depend only on its own position: masked weights are exact zeros, splits never move, and splits
 // that a window hides from a row are left out for it.
 #pragma once
 
-#include "backends/cpu/attention_few_rows.h"
-#include "backends/cpu/kernels.h"
-#include "backends/cpu/kv_readers.h"
-#include "backends/cpu/lanes_math.h"
-#include "backends/cpu/product.h"
-#include "backends/cpu/row_kernels.h"
+#include "backends/cpu/attention_split.h"
 
 namespace llmservice::cpu {
 
-// Scratch of a tile, in floats. dim is head_dim rounded up to whole vectors.
+// Takes pair m of a split into what the splits before it came to.
 template <class L>
-struct AttentionScratch {
-  float* q;        // (M, head_dim), scaled
-  float* keys;     // (head_dim, kKeyStep)
-  float* values;   // (split, dim)
-  float* weights;  // (M, split)
-  float* partial;  // (M, dim): this split's P·V
-  float* merged;   // (M, dim)
-  float* top;      // (M): maximum so far
-  float* total;    // (M): Σ exp(score - top) so far
-  int64_t dim;
-
-  AttentionScratch(float* p, const AttentionShape& shape, int64_t m) : dim((shape.head_dim + 15) / 16 * 16) {
-    const auto take = [&p](int64_t floats) {
-      float* taken = p;
-      p += (floats + 15) / 16 * 16;
-      return taken;
-    };
-    q = take(m * dim);
-    keys = take(dim * kKeyStep);
-    values = take(dim * kSplit);
-    weights = take(m * kSplit);
-    partial = take(m * dim);
-    merged = take(m * dim);
-    top = take(m);
-    total = take(m);
-  }
-};
-
-// Widens K, transposed, and V of positions [begin, begin + count); positions up to the next multiple of 16
-// are zero.
-template <class L, class Reader>
-void load_split(const AttentionTile& t, const AttentionScratch<L>& scratch, int32_t begin, int count) {
-  const AttentionShape& s = *t.shape;
-  KvRow rows[L::kCount];
-  KvRow next[L::kCount];
-  const auto find_rows = [&](KvRow(&found)[L::kCount], int base) {
-    for (int i = 0; i < L::kCount; ++i) {
-      found[i] = base + i < count ? find_kv(t, begin + base + i) : KvRow{};
-    }
-  };
-  const auto load = [&](const void* cache, int64_t row, float scale, int d, int n) {
-    return row < 0 ? L::zero() : Reader::load(cache, row * s.head_dim + d, scale, n);
-  };
-  // The rows of sixteen positions lie too far apart for the machine to guess the next ones. Every second
-  // vector of BF16 begins a line.
-  const auto expect = [&](const void* cache, int64_t row, int d) {
-    if (row < 0 || d * Reader::kBytes % 64 != 0) return;
-    __builtin_prefetch(static_cast<const std::byte*>(cache) + (row * s.head_dim + d) * Reader::kBytes);
-  };
-  find_rows(next, 0);
-  for (int base = 0; base < count; base += L::kCount) {
-    for (int i = 0; i < L::kCount; ++i) rows[i] = next[i];
-    find_rows(next, base + L::kCount);
-    for (int d = 0; d < s.head_dim; d += L::kCount) {
-      const int n = s.head_dim - d < L::kCount ? s.head_dim - d : L::kCount;
-      L tile[L::kCount];
-      for (int i = 0; i < L::kCount; ++i) {
-        expect(t.cache->k, next[i].row, d);
-        tile[i] = load(t.cache->k, rows[i].row, rows[i].k_scale, d, n);
-      }
-      transpose(tile);
-      for (int i = 0; i < n; ++i) tile[i].store(scratch.keys + (d + i) * kKeyStep + base);
-      for (int i = 0; i < L::kCount; ++i) {
-        expect(t.cache->v, next[i].row, d);
-        const L value = load(t.cache->v, rows[i].row, rows[i].v_scale, d, n);
-        value.store(scratch.values + (base + i) * scratch.dim + d);
-      }
-    }
-  }
-}
-
-// Turns scores [from, n) into exp(score - max) and zeroes the rest of [0, padded); gives the maximum and the
-// sum.
-template <class L>
-void softmax_weights(float* scores, int from, int n, int padded, float& top, float& total) {
-  const L lowest = L::set(-__builtin_inff());
-  for (int i = 0; i < from; i += L::kCount)
-    lowest.store(scores + i, from - i < L::kCount ? from - i : L::kCount);
-  if (n % L::kCount != 0) {
-    lowest.store(scores + n, L::kCount - n % L::kCount);
-  }
-  L most = lowest;
-  for (int i = 0; i < n; i += L::kCount) most = max(most, L::load(scores + i));
-  top = largest(most);
-  const L shift = L::set(top);
-  L sums = L::zero();
-  for (int i = 0; i < n; i += L::kCount) {
-    L weight = exp(L::load(scores + i) - shift);
-    if (n - i < L::kCount) weight = weight.first(n - i);
-    if (i < from) weight = weight - weight.first(from - i < L::kCount ? from - i : L::kCount);
-    weight.store(scores + i);
-    sums = sums + weight;
-  }
-  for (int i = (n + 15) / 16 * 16; i < padded; i += L::kCount) L::zero().store(scores + i);
-  total = sum(sums);
-}
-
-// Folds a split's (top, total, partial) into the running ones of row m.
-template <class L>
-void merge_split(const AttentionScratch<L>& s, int64_t m, float top, float total, bool first_split) {
-  float* merged = s.merged + m * s.dim;
-  const float* partial = s.partial + m * s.dim;
-  if (first_split) {
-    for (int64_t d = 0; d < s.dim; d += L::kCount) L::load(partial + d).store(merged + d);
-    s.top[m] = top;
-    s.total[m] = total;
+void merge_pair(const SplitSums& split, int64_t m, int64_t dim, bool is_first, const SplitSums& into) {
+  float* merged = into.values + m * dim;
+  const float* values = split.values + m * dim;
+  if (is_first) {
+    for (int64_t d = 0; d < dim; d += L::kCount) L::load(values + d).store(merged + d);
+    into.top[m] = split.top[m];
+    into.total[m] = split.total[m];
     return;
   }
-  const float both = s.top[m] > top ? s.top[m] : top;
+  const float both = into.top[m] > split.top[m] ? into.top[m] : split.top[m];
   float factors[L::kCount];
-  exp(L::set(s.top[m]) - L::set(both)).store(factors);
+  exp(L::set(into.top[m]) - L::set(both)).store(factors);
   const float before = factors[0];
-  exp(L::set(top) - L::set(both)).store(factors);
+  exp(L::set(split.top[m]) - L::set(both)).store(factors);
   const float now = factors[0];
-  for (int64_t d = 0; d < s.dim; d += L::kCount) {
-    fma(L::load(merged + d), L::set(before), L::load(partial + d) * L::set(now)).store(merged + d);
+  for (int64_t d = 0; d < dim; d += L::kCount) {
+    fma(L::load(merged + d), L::set(before), L::load(values + d) * L::set(now)).store(merged + d);
   }
-  s.top[m] = both;
-  s.total[m] = s.total[m] * before + total * now;
+  into.top[m] = both;
+  into.total[m] = into.total[m] * before + split.total[m] * now;
 }
 
-// Where the first split begins of which the row at `position` sees something.
-inline int32_t first_split(const AttentionShape& shape, int32_t position) {
-  return first_seen(shape, position) / kSplit * kSplit;
-}
-
-// Whether all values of V at positions [begin, end) are finite: only then are they zero times zero.
+// The split at `begin`.
 template <class L>
-bool are_values_finite(const AttentionTile& t, int32_t begin, int32_t end) {
-  const AttentionShape& s = *t.shape;
-  return with_kv_reader<L>(s.kv_dtype, [&]<class Reader>(Reader) {
-    L zeros = L::zero();
-    for (int32_t position = begin; position < end; ++position) {
-      const KvRow kv = find_kv(t, position);
-      for (int d = 0; d < s.head_dim; d += L::kCount) {
-        const int n = s.head_dim - d < L::kCount ? s.head_dim - d : L::kCount;
-        zeros = fma(Reader::load(t.cache->v, kv.row * s.head_dim + d, kv.v_scale, n), L::zero(), zeros);
-      }
+void merge_split(const AttentionTile& t, int32_t begin, const SplitSums& split, const SplitSums& into) {
+  const int group = t.shape->heads / t.shape->kv_heads;
+  const SeeingPairs pairs(t, begin);
+  for (int m = pairs.first; m < pairs.end; ++m) {
+    const bool is_first = begin == first_split(*t.shape, t.position + m / group);
+    merge_pair<L>(split, m, padded_dim(*t.shape), is_first, into);
+  }
+}
+
+template <class L>
+void write_merged(const AttentionTile& t, const SplitSums& merged) {
+  const AttentionShape& shape = *t.shape;
+  const int group = shape.heads / shape.kv_heads;
+  for (int m = 0; m < t.rows * group; ++m) {
+    const L factor = L::set(1.0f / merged.total[m]);
+    float* out = t.out + m / group * t.out_stride + m % group * shape.head_dim;
+    for (int d = 0; d < shape.head_dim; d += L::kCount) {
+      const int n = shape.head_dim - d < L::kCount ? shape.head_dim - d : L::kCount;
+      (L::load(merged.values + m * padded_dim(shape) + d) * factor).store(out + d, n);
     }
-    return sum(zeros) == 0;
-  });
+  }
 }
 
 template <class L>
 void attend(const AttentionTile& t) {
-  // A weight of zero does not hide a NaN from the rows before it, which may count where it does not: those
-  // of drafts. Alone, a row meets nothing that lies behind it.
-  if (t.rows > 1 && !are_values_finite<L>(t, t.position + 1, t.position + t.rows)) {
-    AttentionTile row = t;
-    row.rows = 1;
-    for (int i = 0; i < t.rows; ++i) {
-      row.position = t.position + i;
-      row.q = t.q + i * t.q_stride;
-      row.out = t.out + i * t.out_stride;
-      attend<L>(row);
-    }
-    return;
+  const int m_count = t.rows * (t.shape->heads / t.shape->kv_heads);
+  const AttentionScratch<L> s(t.scratch, *t.shape, m_count);
+  const SplitSums sums(s.sums, m_count, s.dim);
+  const SplitSums merged(s.merged, m_count, s.dim);
+  scale_queries(t, s);
+  for (int32_t begin = first_split(*t.shape, t.position); begin < t.position + t.rows; begin += kSplit) {
+    sum_split(t, s, begin, sums);
+    merge_split<L>(t, begin, sums, merged);
   }
-  const AttentionShape& shape = *t.shape;
-  const int group = shape.heads / shape.kv_heads;
-  const int m_count = t.rows * group;
-  const AttentionScratch<L> s(t.scratch, shape, m_count);
-  for (int m = 0; m < m_count; ++m) {
-    const float* q = t.q + m / group * t.q_stride + m % group * shape.head_dim;
-    for (int d = 0; d < shape.head_dim; ++d) s.q[m * shape.head_dim + d] = q[d] * shape.scale;
+  write_merged<L>(t, merged);
+}
+
+template <class L>
+void attend_split(const AttentionTile& t, int32_t begin, const SplitSums& sums) {
+  const AttentionScratch<L> s(t.scratch, *t.shape, t.rows * (t.shape->heads / t.shape->kv_heads));
+  scale_queries(t, s);
+  sum_split(t, s, begin, sums);
+}
+
+template <class L>
+void merge_splits(const AttentionTile& t, const ComputedSplits& splits) {
+  const int m_count = t.rows * (t.shape->heads / t.shape->kv_heads);
+  const int64_t dim = padded_dim(*t.shape);
+  const SplitSums merged(splits.merged, m_count, dim);
+  for (int32_t i = 0; i < splits.count; ++i) {
+    const SplitSums sums(splits.sums + i * SplitSums::floats(m_count, dim), m_count, dim);
+    merge_split<L>(t, splits.begin + i * kSplit, sums, merged);
   }
-  const bool is_few = m_count <= kFewRows;
-  KvRow rows[kSplit];                        // of a split, where rows are few
-  const int32_t last = t.position + t.rows;  // positions below this are visible to some row
-  for (int32_t begin = first_split(shape, t.position); begin < last; begin += kSplit) {
-    const int count = last - begin < kSplit ? last - begin : kSplit;
-    const int padded = (count + L::kCount - 1) / L::kCount * L::kCount;
-    if (is_few) find_split(t, begin, count, rows);
-    with_kv_reader<L>(shape.kv_dtype, [&]<class Reader>(Reader) {
-      if (is_few) return score_split<L, Reader>(t, rows, count, s.q, m_count, s.weights);
-      load_split<L, Reader>(t, s, begin, count);
-      product<L, false>({s.q, shape.head_dim, 1}, {s.keys, kKeyStep}, shape.head_dim, {s.weights, kSplit},
-                        m_count, padded);
-    });
-    // Rows that end before this split see nothing of it; since positions ascend they come first.
-    const int skipped = begin > t.position ? (begin - t.position) * group : 0;
-    // Rows whose window begins after it come last.
-    int end = m_count;
-    while (first_split(shape, t.position + (end - 1) / group) > begin) end -= group;
-    float tops[kMaxAttentionRows];
-    float totals[kMaxAttentionRows];
-    for (int m = skipped; m < end; ++m) {
-      const int32_t position = t.position + m / group;
-      const int seen = position + 1 - begin;
-      const int unseen = first_seen(shape, position) - begin;
-      if (shape.cap > 0) cap<L>(s.weights + m * kSplit, padded, shape.cap);
-      softmax_weights<L>(s.weights + m * kSplit, unseen > 0 ? unseen : 0, seen < count ? seen : count, padded,
-                         tops[m], totals[m]);
-    }
-    const Broadcast weights{s.weights + skipped * kSplit, kSplit, 1};
-    const Dense partial{s.partial + skipped * s.dim, s.dim};
-    const auto width = static_cast<int>(s.dim);
-    with_kv_reader<L>(shape.kv_dtype, [&]<class Reader>(Reader) {
-      if (is_few) {
-        const CachedValues<L, Reader> values{t.cache->v, rows, shape.head_dim};
-        return product<L, false>(weights, values, count, partial, end - skipped, width);
-      }
-      product<L, false>(weights, {s.values, s.dim}, count, partial, end - skipped, width);
-    });
-    for (int m = skipped; m < end; ++m) {
-      const bool first = begin == first_split(shape, t.position + m / group);
-      merge_split<L>(s, m, tops[m], totals[m], first);
-    }
-  }
-  for (int m = 0; m < m_count; ++m) {
-    const L factor = L::set(1.0f / s.total[m]);
-    float* out = t.out + m / group * t.out_stride + m % group * shape.head_dim;
-    for (int d = 0; d < shape.head_dim; d += L::kCount) {
-      const int n = shape.head_dim - d < L::kCount ? shape.head_dim - d : L::kCount;
-      (L::load(s.merged + m * s.dim + d) * factor).store(out + d, n);
-    }
-  }
+  if (splits.begin + splits.count * kSplit >= t.position + t.rows) write_merged<L>(t, merged);
 }
 
 }  // namespace llmservice::cpu

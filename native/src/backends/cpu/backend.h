@@ -2,6 +2,8 @@
 // one instruction family. How an op is cut never shows in its result.
 #pragma once
 
+#include <vector>
+
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/packed_matrix.h"
 #include "backends/cpu/scratch.h"
@@ -14,6 +16,15 @@ struct ExpertTile {
   int32_t expert;
   int64_t first;
   int64_t rows;
+};
+
+// Tiles of attention that one thread computes each, and those whose splits several compute.
+struct AttentionTiles {
+  std::vector<AttentionTile> whole = {};
+  std::vector<AttentionTile> divided = {};
+  // Most that a divided one has.
+  int64_t splits = 0;
+  int32_t rows = 0;
 };
 
 // Rows of activations of one product.
@@ -89,6 +100,8 @@ class CpuBackend final : public Backend {
                         const float* x, float* out);
   // x (rows, cols) as it is and, where asked for, rounded; valid until the next op.
   ProductRows rows_for(const float* x, int64_t rows, int64_t cols, bool rounds);
+  // Of tiles of at most `tile_rows` rows.
+  void attend(const AttentionShape& shape, const AttentionTiles& tiles, int32_t tile_rows);
   // One panel's outputs of at most kTileRows rows.
   void multiply_tile(const PackedMatrix& matrix, int64_t panel, const ProductRows& x, int64_t rows,
                      float* out, int worker);

@@ -35,6 +35,8 @@ constexpr Kernels make_kernels(const char* isa) {
           .cap = cap<L>,
           .rotate = rotate<L>,
           .attend = attend<L>,
+          .attend_split = attend_split<L>,
+          .merge_splits = merge_splits<L>,
           .convolve = convolve<L>,
           .delta_gram = delta_gram<L>,
           .delta_chunks = delta_chunks<L>,

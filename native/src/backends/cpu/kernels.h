@@ -68,6 +68,38 @@ struct AttentionTile {
 };
 int64_t attention_scratch(const AttentionShape& shape, int32_t rows);
 
+// head_dim in whole vectors.
+constexpr int64_t padded_dim(const AttentionShape& shape) { return (shape.head_dim + 15) / 16 * 16; }
+
+// Softmax of a tile's pairs over some splits, not yet divided by its sum: M pairs, dim as padded_dim().
+struct SplitSums {
+  float* values;  // (M, dim): Σ exp(score - top) · V
+  float* top;     // (M): the largest score
+  float* total;   // (M): Σ exp(score - top)
+
+  SplitSums(float* memory, int64_t m, int64_t dim)
+      : values(memory), top(memory + m * dim), total(top + (m + 15) / 16 * 16) {}
+  static constexpr int64_t floats(int64_t m, int64_t dim) { return m * dim + 2 * ((m + 15) / 16 * 16); }
+};
+
+// Splits of a tile that were computed apart, the first of them at position `begin`.
+struct ComputedSplits {
+  int32_t begin;
+  int32_t count;
+  float* sums;    // (count) SplitSums, one after the other
+  float* merged;  // SplitSums of the splits before `begin`, then of these too
+};
+
+// Where the first split begins of which the row at `position` sees something.
+inline int32_t first_split(const AttentionShape& shape, int32_t position) {
+  return first_seen(shape, position) / kSplit * kSplit;
+}
+
+// Splits of which the tile's rows see something.
+inline int32_t split_count(const AttentionTile& t) {
+  return (t.position + t.rows - first_split(*t.shape, t.position) + kSplit - 1) / kSplit;
+}
+
 // Depthwise causal convolution of up to 16 channels over the rows of one segment.
 struct ConvTile {
   float* x;  // first row, first channel; in place
@@ -132,6 +164,10 @@ struct Kernels {
   void (*cap)(float* x, int64_t count, float limit);
   void (*rotate)(float* head, int64_t half, const float* cos, const float* sin);
   void (*attend)(const AttentionTile&);
+  // The same in two parts: one split, that at position `begin`; and once the next splits are computed, taking
+  // them in. What ends with the tile's last split writes `out`.
+  void (*attend_split)(const AttentionTile&, int32_t begin, const SplitSums&);
+  void (*merge_splits)(const AttentionTile&, const ComputedSplits&);
   void (*convolve)(const ConvTile&);
   // gram = K·Kᵀ, Q·Kᵀ of one chunk; q, k (64, k_dim) with row stride.
   void (*delta_gram)(const float* q, const float* k, int64_t stride, int32_t k_dim, float* gram,
