@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the native tests under the address and undefined-behaviour sanitizers, and those of ranks under the thread
+# Builds the native tests under the address and undefined-behaviour sanitizers, and those of ranks and threads under the thread
 # sanitizer too. QUICK=1 takes a third of the time: without the undefined-behaviour sanitizer, and of the emulated GPU
 # kernels alone, on warps of 32 lanes.
 set -euo pipefail
@@ -20,4 +20,4 @@ if [[ ${QUICK:-} ]]; then
 else
   build .build/native-tests address,undefined
 fi
-build .build/native-thread-tests thread parallel_group_test engine_ranks_test ops_thread_pool_test
+build .build/native-thread-tests thread parallel_group_test engine_ranks_test engine_parallel_draws_test ops_thread_pool_test

@@ -72,53 +72,47 @@ void Engine::ask_device(Output& output, int32_t row) {
 }
 
 // Of a row that was drawn on the device.
-void Engine::list_alternatives(const Output& output, const SampleResult& result) {
+void Engine::list_alternatives(const Output& output, const SampleResult& result,
+                               std::vector<TokenLogprob>& alternatives) const {
   const std::vector<int32_t>& reported = slots_.at(output.slot).rules.reported;
-  alternatives_.clear();
   for (size_t i = 0; output.sample && i < reported.size(); ++i) {
-    alternatives_.push_back({reported[i], samples_[output.reported + i].logprob});
+    alternatives.push_back({reported[i], samples_[output.reported + i].logprob});
   }
-  if (!alternatives_.empty()) return;
+  if (!alternatives.empty()) return;
   for (int32_t i = 0; i < result.alternatives; ++i) {
-    alternatives_.push_back({result.top_tokens[i], result.top_logprobs[i]});
+    alternatives.push_back({result.top_tokens[i], result.top_logprobs[i]});
   }
 }
 
-Engine::Drawn Engine::drawn_on_device(const Output& output) {
+void Engine::draw_on_device(const Output& output, Drawn& drawn) const {
   const Slot& slot = slots_.at(output.slot);
   const SampleResult* result = &samples_[*output.result];
   if (output.free) {
     const SampleResult& free = samples_[*output.free];
     if (free.status != SampleStatus::kDrawn || free.token == slot.constraint->opening()) result = &free;
   }
-  alternatives_.clear();
-  if (result->status == SampleStatus::kDrawn) list_alternatives(output, *result);
-  return {.status = result->status,
-          .token = result->token,
-          .logprob = slot.sampling.top_logprobs ? result->logprob : kNoLogprob,
-          .rank = result->rank,
-          .hash = result->hash,
-          .alternatives = alternatives_};
+  drawn.status = result->status;
+  drawn.token = result->token;
+  drawn.logprob = slot.sampling.top_logprobs ? result->logprob : kNoLogprob;
+  drawn.rank = result->rank;
+  drawn.hash = result->hash;
+  drawn.alternatives.clear();
+  if (result->status == SampleStatus::kDrawn) list_alternatives(output, *result, drawn.alternatives);
 }
 
-Engine::Drawn Engine::drawn_on_host(Output& output, std::span<const float> logits) {
+void Engine::draw_on_host(Output& output, std::span<const float> logits, Sampler& sampler, Drawn& drawn) {
   Slot& slot = slots_.at(output.slot);
   std::optional<Sampled> sampled;
-  Drawn drawn{.status = SampleStatus::kDrawn,
-              .token = 0,
-              .logprob = kNoLogprob,
-              .rank = 0,
-              .hash = 0,
-              .alternatives = {}};
+  drawn.rank = 0;
+  drawn.hash = 0;
   if (!output.sample) {
-    const int32_t token = slot.tokens[output.position];
-    sampled = sampler_.score(logits, token, *slot.sampling.top_logprobs);
-    if (sampled) drawn.rank = rank_of(logits, token);
+    sampled = sampler.score(logits, drawn.token, *slot.sampling.top_logprobs);
+    if (sampled) drawn.rank = rank_of(logits, drawn.token);
   } else if (!slot.finished) {
     const std::span<const uint32_t> allowed = ask_constraint(output, slot);
     const RulesAt rules = slot.rules_now();
     const auto sample = [&](std::span<const uint32_t> among) {
-      return sampler_.sample(logits, slot.sampling, slot.counts, output.position, among, &rules);
+      return sampler.sample(logits, slot.sampling, slot.counts, output.position, among, &rules);
     };
     const auto opening = slot.constraint ? slot.constraint->opening() : std::nullopt;
     if (opening) sampled = sample({});
@@ -126,14 +120,11 @@ Engine::Drawn Engine::drawn_on_host(Output& output, std::span<const float> logit
   }
   const bool again = output.sample && sampled && sampled->token == slot.tokens.back();
   if (hashes_logits_ || again) drawn.hash = logit_hash(logits);
-  if (!sampled) {
-    drawn.status = why_nothing(logits);
-    return drawn;
-  }
-  drawn.token = sampled->token;
-  drawn.logprob = sampled->logprob;
-  drawn.alternatives = sampled->alternatives;
-  return drawn;
+  drawn.status = sampled ? SampleStatus::kDrawn : why_nothing(logits);
+  drawn.token = sampled ? sampled->token : 0;
+  drawn.logprob = sampled ? sampled->logprob : kNoLogprob;
+  drawn.alternatives.clear();
+  if (sampled) drawn.alternatives.assign(sampled->alternatives.begin(), sampled->alternatives.end());
 }
 
 }  // namespace llmservice

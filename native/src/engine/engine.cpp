@@ -150,7 +150,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
               .vocab = model_->config().vocab,
               .hybrid = model_->config().hybrid(),
               .drafts = o.speculation.tokens}),
-      sampler_(model_->config().vocab),
+      samplers_(*backend_, model_->config().vocab),
       device_sampler_(*model_),
       drafter_(make_drafter(o)),
       hashes_logits_(o.logit_hashes) {

@@ -8,7 +8,7 @@
 #include "engine/device_sampler.h"
 #include "engine/drafter.h"
 #include "engine/kv_blocks.h"
-#include "engine/sampler.h"
+#include "engine/samplers.h"
 #include "engine/slots.h"
 #include "model/arrivals.h"
 #include "model/model.h"
@@ -87,14 +87,17 @@ class Engine {
     bool slow = false;     // its constraint takes too long
   };
 
-  // What came of an output row.
+  // What came of an output row, and of its sequence with it.
   struct Drawn {
-    SampleStatus status;
-    int32_t token;
-    float logprob;
-    int32_t rank;                                // of a scored token
-    uint64_t hash;                               // of the logits, where one is wanted
-    std::span<const TokenLogprob> alternatives;  // valid until the next row
+    bool counts = true;  // false: the row of a draft that was wrong
+    SampleStatus status = SampleStatus::kDrawn;
+    int32_t token = 0;
+    float logprob = 0;
+    int32_t rank = 0;   // of a scored token
+    uint64_t hash = 0;  // of the logits, where one is wanted
+    std::vector<TokenLogprob> alternatives = {};
+    Finish finish = Finish::kNone;
+    std::optional<FaultKind> fault = std::nullopt;  // that ended the sequence
   };
 
   // Output rows [first, first + count) of the model, which a sequence pools.
@@ -114,14 +117,18 @@ class Engine {
   // outputs.cpp
   void process_outputs(StepResult& result);
   void process(int32_t first, int32_t end, int32_t logits_first, StepResult& result);
-  void score_row(const Output& output, const Drawn& drawn, PromptLogprobs& result);
-  void sample_row(const Output& output, const Drawn& drawn, StepResult& result);
+  void draw_rows(int32_t first, int32_t end, int32_t logits_first);
+  void settle(const Output& output, Drawn& drawn);
+  void report_scored(const Output& output, const Drawn& drawn, PromptLogprobs& result);
+  void report_sampled(const Output& output, const Drawn& drawn, StepResult& result);
   // draws.cpp
   void ask_device(Output& output, int32_t row);
   std::span<const uint32_t> ask_constraint(Output& output, Slot& slot);
-  void list_alternatives(const Output& output, const SampleResult& result);
-  Drawn drawn_on_device(const Output& output);
-  Drawn drawn_on_host(Output& output, std::span<const float> logits);
+  void list_alternatives(const Output& output, const SampleResult& result,
+                         std::vector<TokenLogprob>& alternatives) const;
+  // Of a row that counts: what the sequence says there, its own state untouched but for its constraint's.
+  void draw_on_device(const Output& output, Drawn& drawn) const;
+  void draw_on_host(Output& output, std::span<const float> logits, Sampler& sampler, Drawn& drawn);
   // drafts.cpp
   std::unique_ptr<Drafter> make_drafter(const EngineOptions& options);
   bool counts(const Output& output) const;
@@ -129,7 +136,7 @@ class Engine {
   void make_drafts(int32_t most, StepResult& result);
   // faults.cpp
   void find_faulty_rows(std::span<const int32_t> faults, StepResult& result);
-  void fail(const Output& output, FaultKind kind, StepResult& result);
+  void report_fault(const Output& output, FaultKind kind, StepResult& result) const;
   // pooling.cpp
   void pool_rows(StepResult& result);
   // ranks.cpp
@@ -144,7 +151,7 @@ class Engine {
   Collective* ranks_;  // null: the only rank
   std::unique_ptr<Model> model_;
   SlotTable slots_;
-  Sampler sampler_;
+  Samplers samplers_;
   DeviceSampler device_sampler_;
   std::unique_ptr<Drafter> drafter_;  // null: no drafts
   EngineInfo info_;
@@ -165,10 +172,11 @@ class Engine {
   std::vector<StateReplay> replays_;
   std::vector<int32_t> row_faults_;  // of StepOutcome, as the next
   std::vector<SampleResult> samples_;
-  int32_t spare_samples_ = 0;               // of the device, for reported tokens
-  std::vector<int32_t> generated_;          // by a sequence, drafts with it
-  std::vector<TokenLogprob> alternatives_;  // of one row
-  int32_t first_snapshot_;                  // state row of snapshot 0
+  int32_t spare_samples_ = 0;       // of the device, for reported tokens
+  std::vector<int32_t> generated_;  // by a sequence, drafts with it
+  std::vector<Drawn> drawn_;        // of the outputs that are processed together
+  std::vector<int32_t> chains_;     // the first of each run of them that one thread draws
+  int32_t first_snapshot_;          // state row of snapshot 0
 };
 
 }  // namespace llmservice

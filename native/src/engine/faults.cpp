@@ -27,10 +27,7 @@ void Engine::find_faulty_rows(std::span<const int32_t> faults, StepResult& resul
 }
 
 // The row's token is not to be had. Where its residual was finite, the fault came after the last layer.
-void Engine::fail(const Output& output, FaultKind kind, StepResult& result) {
-  Slot& slot = slots_.at(output.slot);
-  if (slot.finished) return;
-  slot.finished = true;
+void Engine::report_fault(const Output& output, FaultKind kind, StepResult& result) const {
   // Draft rows are checked only here.
   const int32_t fault = kind == FaultKind::kNotFinite ? row_faults_[output.row] : 0;
   result.faults.push_back({.slot = output.slot,

@@ -78,24 +78,36 @@ void MtpDrafter::take_drafts(SlotTable& slots) {
 }
 
 void MtpDrafter::draw_rows(int32_t first, int32_t count, SlotTable& slots) {
-  std::span<const float> logits;
-  for (int32_t i = 0; i < count; ++i) {
-    Going& going = going_[first + i];
-    const Slot& slot = slots.at(going.slot);
+  // Of a row: calls `draw` with what Sampler::sample() takes.
+  const auto with_request = [&](int32_t i, const auto& draw) {
+    const Slot& slot = slots.at(going_[first + i].slot);
     SamplingParams sampling = slot.sampling;
     sampling.top_logprobs.reset();
     const auto index = static_cast<int32_t>(slot.tokens.size() + slot.drafts.size());
-    const RulesAt rules = slot.rules_now();
-    going.result.reset();
-    if (device_sampler_.takes(sampling, slot.counts, &rules, {})) {
-      going.result = device_sampler_.draw(i, sampling, slot.counts, index, {}, &rules, {});
-      continue;
-    }
-    if (logits.empty()) logits = model_.logits();
+    draw(sampling, slot.counts, index, slot.rules_now());
+  };
+  on_host_.clear();
+  for (int32_t i = 0; i < count; ++i) {
+    with_request(i, [&](const SamplingParams& sampling, const TokenCounts& counts, int32_t index,
+                        const RulesAt& rules) {
+      std::optional<int32_t>& result = going_[first + i].result;
+      result.reset();
+      if (!device_sampler_.takes(sampling, counts, &rules, {})) return on_host_.push_back(i);
+      result = device_sampler_.draw(i, sampling, counts, index, {}, &rules, {});
+    });
+  }
+  if (!on_host_.empty()) {
+    const std::span<const float> logits = model_.logits();
     const size_t vocab = logits.size() / count;
-    const auto drawn =
-        sampler_.sample(logits.subspan(i * vocab, vocab), sampling, slot.counts, index, {}, &rules);
-    if (drawn) drawn_[first + i] = drawn->token;
+    samplers_.run(std::ssize(on_host_), [&](int64_t job, Sampler& sampler) {
+      const int32_t i = on_host_[job];
+      with_request(i, [&](const SamplingParams& sampling, const TokenCounts& counts, int32_t index,
+                          const RulesAt& rules) {
+        const auto drawn =
+            sampler.sample(logits.subspan(i * vocab, vocab), sampling, counts, index, {}, &rules);
+        if (drawn) drawn_[first + i] = drawn->token;
+      });
+    });
   }
   device_sampler_.run();
 }

@@ -8,7 +8,7 @@
 
 #include "engine/device_sampler.h"
 #include "engine/drafter.h"
-#include "engine/sampler.h"
+#include "engine/samplers.h"
 #include "model/model.h"
 #include "parallel/rank_group.h"
 
@@ -17,10 +17,10 @@ namespace llmservice {
 class MtpDrafter final : public Drafter {
  public:
   // `group`: null on the only rank. Rank 0 samples the drafts, the others receive them.
-  MtpDrafter(Model& model, Sampler& sampler, DeviceSampler& device_sampler, RankGroup* group,
+  MtpDrafter(Model& model, Samplers& samplers, DeviceSampler& device_sampler, RankGroup* group,
              int32_t block_size)
       : model_(model),
-        sampler_(sampler),
+        samplers_(samplers),
         device_sampler_(device_sampler),
         group_(group),
         block_size_(block_size) {}
@@ -50,7 +50,7 @@ class MtpDrafter final : public Drafter {
   void continue_drafts(SlotTable& slots);
 
   Model& model_;
-  Sampler& sampler_;
+  Samplers& samplers_;
   DeviceSampler& device_sampler_;
   RankGroup* group_;
   int32_t block_size_;
@@ -61,8 +61,9 @@ class MtpDrafter final : public Drafter {
   std::vector<int32_t> hidden_;
   std::vector<int32_t> outputs_;
   std::vector<Segment> segments_;
-  std::vector<Going> going_;    // in the order of outputs_
-  std::vector<int32_t> drawn_;  // a draft for each of going_
+  std::vector<Going> going_;      // in the order of outputs_
+  std::vector<int32_t> drawn_;    // a draft for each of going_
+  std::vector<int32_t> on_host_;  // of the logits begun last, the rows that no device draws
 };
 
 }  // namespace llmservice

@@ -48,27 +48,77 @@ void Engine::process_outputs(StepResult& result) {
 // Rows [first, end). The logits begun last are those from row `logits_first` on: rows before it are not for
 // the host.
 void Engine::process(int32_t first, int32_t end, int32_t logits_first, StepResult& result) {
-  const auto vocab = static_cast<size_t>(info_.vocab_size);
   const StepOutcome outcome = model_->outcome(device_sampler_.asked());
   samples_.assign(outcome.samples.begin(), outcome.samples.end());
   if (first == 0) find_faulty_rows(outcome.faults, result);
-  std::span<const float> logits;
+  draw_rows(first, end, logits_first);
   for (int32_t i = first; i < end; ++i) {
-    Output& output = outputs_[i];
-    if (output.sample && !counts(output)) continue;
-    if (!output.result && logits.empty()) logits = model_->logits();
-    const Drawn drawn = output.result
-                            ? drawn_on_device(output)
-                            : drawn_on_host(output, logits.subspan((i - logits_first) * vocab, vocab));
-    if (output.sample) {
-      sample_row(output, drawn, result);
+    const Drawn& drawn = drawn_[i - first];
+    if (!drawn.counts) continue;
+    if (outputs_[i].sample) {
+      report_sampled(outputs_[i], drawn, result);
     } else {
-      score_row(output, drawn, result.prompt);
+      report_scored(outputs_[i], drawn, result.prompt);
     }
   }
 }
 
-void Engine::score_row(const Output& output, const Drawn& drawn, PromptLogprobs& result) {
+// A sequence's rows wait for each other, since drafts only count after what comes before them; those of
+// different sequences, and of prompts that are scored, do not.
+void Engine::draw_rows(int32_t first, int32_t end, int32_t logits_first) {
+  drawn_.resize(end - first);
+  chains_.clear();
+  bool for_host = false;
+  for (int32_t i = first; i < end; ++i) {
+    const Output& output = outputs_[i];
+    Drawn& drawn = drawn_[i - first];
+    drawn.fault.reset();
+    drawn.finish = Finish::kNone;
+    // Read before the sequence's other rows may add tokens.
+    if (!output.sample) drawn.token = slots_.at(output.slot).tokens[output.position];
+    const bool follows_last =
+        i > first && output.sample && outputs_[i - 1].sample && outputs_[i - 1].slot == output.slot;
+    if (!follows_last) chains_.push_back(i);
+    for_host = for_host || !output.result;
+  }
+  const auto count = std::ssize(chains_);
+  chains_.push_back(end);
+  const auto vocab = static_cast<size_t>(info_.vocab_size);
+  const std::span<const float> logits = for_host ? model_->logits() : std::span<const float>();
+  samplers_.run(count, [&](int64_t chain, Sampler& sampler) {
+    for (int32_t i = chains_[chain]; i < chains_[chain + 1]; ++i) {
+      Output& output = outputs_[i];
+      Drawn& drawn = drawn_[i - first];
+      drawn.counts = !output.sample || counts(output);
+      if (!drawn.counts) continue;
+      if (output.result) {
+        draw_on_device(output, drawn);
+      } else {
+        draw_on_host(output, logits.subspan((i - logits_first) * vocab, vocab), sampler, drawn);
+      }
+      if (output.sample) settle(output, drawn);
+    }
+  });
+}
+
+// Moves the sequence on over a token that it sampled, or ends it.
+void Engine::settle(const Output& output, Drawn& drawn) {
+  Slot& slot = slots_.at(output.slot);
+  const bool sampled = !slot.finished && drawn.status == SampleStatus::kDrawn;
+  if (sampled) slot.run.sampled(drawn.token == slot.tokens.back(), drawn.hash);
+  if (sampled && !slot.run.is_stuck() && !output.slow) {
+    drawn.finish = slots_.append(output.slot, drawn.token);
+    return;
+  }
+  drawn.finish = Finish::kNumericalFault;
+  if (slot.finished) return;
+  drawn.fault = output.slow           ? FaultKind::kSlowConstraint
+                : slot.run.is_stuck() ? FaultKind::kStuck
+                                      : kind_of(drawn.status);
+  slot.finished = true;
+}
+
+void Engine::report_scored(const Output& output, const Drawn& drawn, PromptLogprobs& result) {
   const bool scored = drawn.status == SampleStatus::kDrawn;
   result.slots.push_back(output.slot);
   result.positions.push_back(output.position);
@@ -82,27 +132,16 @@ void Engine::score_row(const Output& output, const Drawn& drawn, PromptLogprobs&
   }
 }
 
-void Engine::sample_row(const Output& output, const Drawn& drawn, StepResult& result) {
-  Slot& slot = slots_.at(output.slot);
-  const bool sampled = !slot.finished && drawn.status == SampleStatus::kDrawn;
-  if (sampled) slot.run.sampled(drawn.token == slot.tokens.back(), drawn.hash);
+void Engine::report_sampled(const Output& output, const Drawn& drawn, StepResult& result) {
+  const bool sampled = drawn.finish != Finish::kNumericalFault;
+  if (drawn.fault) report_fault(output, *drawn.fault, result);
   result.slots.push_back(output.slot);
   if (hashes_logits_) result.logit_hashes.push_back(drawn.hash);
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
-  if (!sampled || slot.run.is_stuck() || output.slow) {
-    fail(output,
-         output.slow           ? FaultKind::kSlowConstraint
-         : slot.run.is_stuck() ? FaultKind::kStuck
-                               : kind_of(drawn.status),
-         result);
-    result.tokens.push_back(0);
-    result.finish.push_back(Finish::kNumericalFault);
-    result.logprobs.push_back(std::numeric_limits<float>::quiet_NaN());
-    return;
-  }
-  result.tokens.push_back(drawn.token);
-  result.finish.push_back(slots_.append(output.slot, drawn.token));
-  result.logprobs.push_back(drawn.logprob);
+  result.tokens.push_back(sampled ? drawn.token : 0);
+  result.finish.push_back(drawn.finish);
+  result.logprobs.push_back(sampled ? drawn.logprob : std::numeric_limits<float>::quiet_NaN());
+  if (!sampled) return;
   for (const auto& [token, logprob] : drawn.alternatives) {
     result.top_tokens.push_back(token);
     result.top_logprobs.push_back(logprob);

@@ -167,6 +167,10 @@ class Backend {
   virtual ~Backend() = default;
   virtual const char* isa() const = 0;
   virtual int threads() const = 0;
+  // Between ops, on up to threads() threads: body(job, worker) for each job; it must not throw.
+  virtual void run_on_host(int64_t jobs, const std::function<void(int64_t, int)>& body) {
+    for (int64_t job = 0; job < jobs; ++job) body(job, 0);
+  }
   virtual GraphCounts graph_counts() const { return {}; }
 
   virtual std::unique_ptr<Buffer> allocate(size_t bytes) = 0;

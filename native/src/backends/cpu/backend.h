@@ -45,6 +45,9 @@ class CpuBackend final : public Backend {
 
   const char* isa() const override { return kernels_.isa; }
   int threads() const override { return pool_.threads(); }
+  void run_on_host(int64_t jobs, const std::function<void(int64_t, int)>& body) override {
+    pool_.run(jobs, body);
+  }
 
   std::unique_ptr<Buffer> allocate(size_t bytes) override;
   void upload(std::span<const std::byte> host, void* device) override;
