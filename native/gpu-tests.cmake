@@ -1,7 +1,7 @@
 # The tests of the GPU backend and its benchmark, for the emulator and for a vendor's devices alike.
 file(GLOB GPU_TESTS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/gpu/*_test.cc)
 # The host's sampler, which the device's is judged by.
-set(SAMPLER_SOURCES sample_lists.cpp sampler.cpp truncation.cpp token_rules.cpp logprobs.cpp vocab_math.cpp
+set(SAMPLER_SOURCES sample_lists.cpp sampler.cpp race.cpp truncation.cpp token_rules.cpp logprobs.cpp vocab_math.cpp
                     logit_hash.cpp)
 list(TRANSFORM SAMPLER_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/src/engine/)
 # Of the benchmark, what has a test.

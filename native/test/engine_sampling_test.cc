@@ -1,4 +1,4 @@
-// Sampling: distributions, truncation against a full sort, penalties, logprobs, and the noise behind them.
+// Sampling: distributions, truncation against a full sort, penalties and logprobs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,7 +6,6 @@
 #include <numeric>
 #include <random>
 
-#include "engine/noise.h"
 #include "engine/sampler.h"
 #include "engine/vocab_math.h"
 
@@ -59,23 +58,6 @@ TEST(VocabMath, ArgmaxTakesTheLowestOfEqualIds) {
   std::vector<float> tail(17, -5);
   tail[16] = -4;
   EXPECT_EQ(argmax(tail), 16);
-}
-
-TEST(Noise, IsUniformAndUncorrelatedBetweenNeighbours) {
-  constexpr int kDraws = 200000;
-  double mean = 0;
-  double square = 0;
-  double neighbours = 0;
-  for (int i = 0; i < kDraws; ++i) {
-    const double a = uniform(noise_key(7, 3), i) - 0.5;
-    const double b = uniform(noise_key(7, 4), i) - 0.5;
-    mean += a;
-    square += a * a;
-    neighbours += a * b;
-  }
-  EXPECT_NEAR(mean / kDraws, 0, 0.003);
-  EXPECT_NEAR(square / kDraws, 1.0 / 12, 0.001);
-  EXPECT_NEAR(neighbours / kDraws, 0, 0.001);
 }
 
 TEST(Sampler, DrawsFromTheTemperedDistribution) {

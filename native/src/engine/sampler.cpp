@@ -2,35 +2,12 @@
 
 #include <limits>
 
-#include "engine/draw_math.h"
 #include "engine/noise.h"
+#include "engine/race.h"
 #include "engine/vocab_math.h"
 
 namespace llmservice {
 namespace {
-
-// Gumbel-argmax, written as its equal, the exponential race: argmax(log w + Gumbel) = argmin(E / w) with
-// E = -log(u). As -log(u) >= 1 - u, a token whose (1 - u) / w already loses needs no logarithm.
-class Race {
- public:
-  explicit Race(uint64_t key) : key_(key) {}
-
-  void enter(int32_t token, float weight) {
-    const double u = uniform(key_, token);
-    if (weight == 0 || 1 - u > best_ * weight) return;
-    const double time = -natural_log(u) / weight;
-    if (time < best_ || (time == best_ && token < winner_)) {
-      best_ = time;
-      winner_ = token;
-    }
-  }
-  int32_t winner() const { return winner_; }
-
- private:
-  uint64_t key_;
-  double best_ = std::numeric_limits<double>::max();
-  int32_t winner_ = 0;
-};
 
 // Repetition as in CTRL (divide positive logits, multiply negative ones), over prompt and output; presence
 // and frequency as OpenAI defines them, over the output.
@@ -106,7 +83,7 @@ int32_t Sampler::draw(std::span<const float> logits, const SamplingParams& param
   if (Truncation::applies(params)) {
     for (const Candidate& c : truncation_.apply(weights_, params)) race.enter(c.token, c.weight);
   } else {
-    for (size_t i = 0; i < weights_.size(); ++i) race.enter(static_cast<int32_t>(i), weights_[i]);
+    race.enter_all(weights_);
   }
   return race.winner();
 }

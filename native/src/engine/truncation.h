@@ -28,7 +28,11 @@ class Truncation {
   std::span<const Candidate> apply(std::span<const float> weights, const SamplingParams& params);
 
  private:
-  void sort_by_weight();
+  // Best first, of weights that are at least `least`; of equal ones the lower ids.
+  void keep_largest(std::span<const float> weights, float least, size_t count);
+  uint64_t keep_from(std::span<const float> weights, float least, float share);
+  template <class Before>
+  void keep_mass(uint64_t wanted, const Before& before);
   void keep_typical(float share);
 
   std::vector<Candidate> kept_;

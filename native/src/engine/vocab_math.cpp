@@ -15,7 +15,10 @@ constexpr size_t kLanes = 16;
 inline float exp_nonpositive(float x) {
   constexpr float kRound =
       12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer in the low mantissa bits
-  const float clamped = x < -87.0f ? -87.0f : x;
+  // Masks in place of choices between floats, which compilers make branches that do not vectorize.
+  const uint32_t keep = static_cast<uint32_t>(x < -87.0f) - 1;
+  const float clamped =
+      std::bit_cast<float>((std::bit_cast<uint32_t>(x) & keep) | (std::bit_cast<uint32_t>(-87.0f) & ~keep));
   const float shifted = clamped * 1.44269504f + kRound;
   const float n = shifted - kRound;
   const float r = (clamped - n * 0.693359375f) + n * 2.12194440e-4f;
@@ -28,7 +31,7 @@ inline float exp_nonpositive(float x) {
   p = p * r + 1.0f;
   const auto power = std::bit_cast<int32_t>(shifted) - std::bit_cast<int32_t>(kRound);
   const float scale = std::bit_cast<float>((power + 127) << 23);
-  return x < -87.0f ? 0.0f : p * scale;
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(p * scale) & keep);
 }
 
 }  // namespace
