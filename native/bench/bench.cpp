@@ -11,6 +11,7 @@
 #include "median.h"
 #include "products.h"
 #include "random_checkpoint.h"
+#include "threads.h"
 
 namespace llmservice::bench {
 namespace {
@@ -112,6 +113,8 @@ void print_head(int repeats, const BandwidthProbe& probe) {
 constexpr const char* kUsage =
     "usage: llmservice_bench [REPEATS [ARCHITECTURE...|all]]        qwen3 when none is named\n"
     "       llmservice_bench products [ROUNDS [FAMILY...]]          products alone, family beside family\n"
+    "       llmservice_bench threads [ROUNDS]                       attention and sampling, one thread and "
+    "all\n"
     "       llmservice_bench write FOLDER ARCHITECTURE              the BF16 checkpoint alone\n"
     "       llmservice_bench stored FOLDER ARCHITECTURE FORMAT REPEATS   one made of that, described in "
     "description.json\n";
@@ -124,6 +127,10 @@ int main_of(std::vector<std::string> args) {
   if (!args.empty() && args[0] == "products") {
     const int rounds = args.size() > 1 ? std::max(std::atoi(args[1].c_str()), 1) : 7;
     report_products(rounds, {args.begin() + std::min<size_t>(args.size(), 2), args.end()});
+    return 0;
+  }
+  if (!args.empty() && args[0] == "threads") {
+    report_threads(args.size() > 1 ? std::max(std::atoi(args[1].c_str()), 1) : 40);
     return 0;
   }
   const bool stored = args.size() == 5 && args[0] == "stored";
