@@ -18,6 +18,8 @@ export type Restoration = 'halvedRows' | 'logOfDecay';
 
 /** A tensor under the name that safetensors checkpoints have for it. */
 export interface GgufTensorEntry extends PlacedTensor {
+  /** That its data is in. */
+  readonly file: string;
   /** In the file, for messages. */
   readonly storedName: string;
   readonly restoration: Restoration | null;
@@ -28,10 +30,12 @@ export interface GgufCheckpoint {
   readonly tensors: readonly GgufTensorEntry[];
 }
 
-/** @throws FailureError UnsupportedArchitecture, UnsupportedQuantization, CheckpointCorrupt, CheckpointIncomplete */
+/**
+ * @param header of the whole checkpoint, joined where that has several files
+ * @throws FailureError UnsupportedArchitecture, UnsupportedQuantization, CheckpointCorrupt, CheckpointIncomplete
+ */
 export function readGgufCheckpoint(header: GgufHeader): GgufCheckpoint {
   const keys = new GgufKeys(header);
-  refuseSplit(header);
   const byName = new Map(header.tensors.map((tensor) => [tensor.name, tensor]));
   const shape = parseCheckpointConfig(toConfig(header, keys, byName));
   if (byName.has('blk.0.attn_q.bias') && !shape.qkvBias) {
@@ -46,18 +50,8 @@ export function readGgufCheckpoint(header: GgufHeader): GgufCheckpoint {
       gdn: shape.gdn === null ? null : { ...shape.gdn, tiled: shape.gdn.vHeads !== shape.gdn.kHeads },
       quantization: blocks.length === 0 ? 'none' : 'gguf',
     },
-    tensors: header.tensors.flatMap((tensor) => toEntry(header.file, keys, tensor) ?? []),
+    tensors: header.tensors.flatMap((tensor) => toEntry(keys, tensor) ?? []),
   };
-}
-
-function refuseSplit({ file, values }: GgufHeader): void {
-  const parts = values.get('split.count');
-  if (typeof parts !== 'number' || parts <= 1) return;
-  throw new FailureError(
-    'CheckpointIncomplete',
-    `${file} is one of ${String(parts)} parts of a split GGUF, which are not read: merge them into one file first`,
-    { file },
-  );
 }
 
 function toConfig(header: GgufHeader, keys: GgufKeys, tensors: ReadonlyMap<string, GgufTensor>): object {
@@ -210,9 +204,8 @@ const layerNames: ReadonlyMap<string, string> = new Map(
 
 /** Null for what is not run. */
 function toEntry(
-  file: string,
   keys: GgufKeys,
-  { name: stored, dtype, shape, offset, bytes }: GgufTensor,
+  { name: stored, file, dtype, shape, offset, bytes }: GgufTensor,
 ): GgufTensorEntry | null {
   const [, layer, part = ''] = /^blk\.(\d+)\.(.+)$/.exec(stored) ?? [];
   if (layer !== undefined && Number(layer) >= keys.layers) return null;
@@ -233,7 +226,7 @@ function toEntry(
     );
   }
   const restoration = restorationOf(name, keys);
-  return { name, storedName: stored, dtype, shape: restored(name, shape), offset, bytes, restoration };
+  return { name, file, storedName: stored, dtype, shape: restored(name, shape), offset, bytes, restoration };
 }
 
 function restorationOf(name: string, { architecture }: GgufKeys): Restoration | null {

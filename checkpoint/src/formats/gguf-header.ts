@@ -9,6 +9,8 @@ import { readGgufValue, type GgufValue } from './gguf-values.js';
 
 export interface GgufTensor {
   readonly name: string;
+  /** That its data is in. */
+  readonly file: string;
   /** As GGUF tools call it; not all are read. */
   readonly dtype: string;
   /** Row-major, outermost first. */
@@ -26,8 +28,13 @@ export interface GgufHeader {
   readonly tensors: readonly GgufTensor[];
 }
 
+/** Of one file. */
+export interface GgufFileHeader extends GgufHeader {
+  readonly headerBytes: number;
+}
+
 const maxKeys = 65_536;
-const maxTensors = 262_144;
+export const maxGgufTensors = 262_144;
 const maxDims = 4;
 
 /**
@@ -40,14 +47,15 @@ export function parseGgufHeader(
   bytes: Uint8Array,
   fileBytes: number,
   options: { readonly arrays: boolean },
-): GgufHeader | null {
+): GgufFileHeader | null {
   const reader = new GgufReader(file, bytes, fileBytes);
   try {
     expectFormat(reader);
-    const tensorCount = reader.count('the number of tensors', maxTensors);
+    const tensorCount = reader.count('the number of tensors', maxGgufTensors);
     const keyCount = reader.count('the number of keys', maxKeys);
     const values = readValues(reader, keyCount, options.arrays);
-    return { file, values, tensors: placed(reader, values, readTensors(reader, tensorCount)) };
+    const tensors = placed(reader, values, readTensors(reader, file, tensorCount));
+    return { file, values, tensors, headerBytes: reader.at };
   } catch (error) {
     if (error === headerGoesOn) return null;
     throw error;
@@ -79,10 +87,10 @@ function readValues(reader: GgufReader, count: number, arrays: boolean): Map<str
   return values;
 }
 
-function readTensors(reader: GgufReader, count: number): GgufTensor[] {
+function readTensors(reader: GgufReader, file: string, count: number): GgufTensor[] {
   const tensors = new Map<string, GgufTensor>();
   for (let i = 0; i < count; i++) {
-    const tensor = readTensor(reader);
+    const tensor = readTensor(reader, file);
     if (tensors.has(tensor.name)) throw reader.corrupt(`tensor ${tensor.name} is there twice`);
     tensors.set(tensor.name, tensor);
   }
@@ -90,7 +98,7 @@ function readTensors(reader: GgufReader, count: number): GgufTensor[] {
 }
 
 /** Its offset counts from the beginning of the data. */
-function readTensor(reader: GgufReader): GgufTensor {
+function readTensor(reader: GgufReader, file: string): GgufTensor {
   const name = reader.name('the name of a tensor');
   const what = `the entry of tensor ${name}`;
   const dims = reader.u32(what);
@@ -109,6 +117,7 @@ function readTensor(reader: GgufReader): GgufTensor {
   const offset = reader.u64(what);
   return {
     name,
+    file,
     dtype: ggufTypeName(type),
     shape,
     offset,

@@ -1,10 +1,11 @@
-// Whatever bytes a GGUF file has, it is planned or refused with a reason. FUZZ_SECONDS: how long to look for another.
+// Whatever bytes a GGUF file or its parts have, they are planned or refused with a reason. FUZZ_SECONDS: how long to look for another.
 
 import { expect, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
 import { readGgufCheckpoint } from './gguf-checkpoint.js';
-import { parseGgufHeader } from './gguf-header.js';
 import { ggufFile, llamaGguf, mutated, randomNumbers } from './gguf.fixture.js';
+import { readGgufHeaders } from './read-gguf-headers.js';
+import { splitGguf } from './split-gguf.fixture.js';
 import { planMemory } from '../memory/memory-plan.js';
 import { rankWeightBytes } from '../weights/rank-weights.js';
 import { residentWeights } from '../weights/resident-weights.js';
@@ -13,13 +14,17 @@ const seconds = Number(process.env['FUZZ_SECONDS'] ?? 1);
 const whole = ggufFile(llamaGguf());
 const options = { dtype: 'auto', quantization: 'none', speculative: { method: 'none', tokens: 3 } } as const;
 
-/** True for a file that was planned. */
-function isPlanned(bytes: Uint8Array): boolean {
+type Files = Readonly<Record<string, Uint8Array>>;
+
+/** True for a checkpoint that was planned. */
+async function isPlanned(files: Files): Promise<boolean> {
   try {
-    const header = parseGgufHeader('model.gguf', bytes, bytes.length, { arrays: true });
-    if (header === null) throw new Error('the header cannot continue behind the file');
-    for (const { offset, bytes: length } of header.tensors) {
-      expect(offset + (length ?? 0)).toBeLessThanOrEqual(bytes.length);
+    const listed = Object.entries(files).map(([name, { length: bytes }]) => ({ name, bytes }));
+    const read = (name: string, begin: number, end: number): Promise<Uint8Array> =>
+      Promise.resolve(files[name]!.subarray(begin, end));
+    const { header } = await readGgufHeaders(listed, read, { arrays: true });
+    for (const { file, offset, bytes } of header.tensors) {
+      expect(offset + (bytes ?? 0)).toBeLessThanOrEqual(files[file]!.length);
     }
     const { shape, tensors } = readGgufCheckpoint(header);
     const weights = residentWeights(tensors, shape, options);
@@ -46,16 +51,21 @@ function isPlanned(bytes: Uint8Array): boolean {
   }
 }
 
-test(
-  'changed bytes are planned or refused',
-  () => {
-    expect(isPlanned(whole)).toBe(true);
+test.each<[string, Files]>([
+  ['a file', { 'model.gguf': whole }],
+  ['parts', splitGguf(whole, 'model', 3)],
+])(
+  'changed bytes of %s are planned or refused',
+  async (_, files) => {
+    expect(await isPlanned(files)).toBe(true);
+    const names = Object.keys(files);
     const random = randomNumbers(20260101);
     const counts = { planned: 0, refused: 0 };
     // So many at least, also where the machine stalls meanwhile.
     const end = Date.now() + seconds * 1000;
     for (let tries = 0; tries < 1_000 || Date.now() < end; tries++) {
-      if (isPlanned(mutated(whole, random))) counts.planned++;
+      const name = names[random() % names.length]!;
+      if (await isPlanned({ ...files, [name]: mutated(files[name]!, random) })) counts.planned++;
       else counts.refused++;
     }
     expect(counts.planned).toBeGreaterThan(0);

@@ -3,7 +3,7 @@ import { FailureError } from '@llmservice/crds';
 import { readGgufCheckpoint } from './gguf-checkpoint.js';
 import { parseGgufHeader } from './gguf-header.js';
 import { ggufFile, llamaGguf, type GgufFixture } from './gguf.fixture.js';
-import { readGgufHeader } from './read-gguf-header.js';
+import { readGgufHeaders } from './read-gguf-headers.js';
 import { residentWeights } from '../weights/resident-weights.js';
 import { checkTensorParallel } from '../weights/tensor-parallel.js';
 import { thrownBy } from '../../../crds/src/thrown-by.fixture.js';
@@ -34,23 +34,26 @@ describe('the header of a GGUF file', () => {
     const tokens = Array.from({ length: 200_000 }, (_, i) => `token number ${String(i)}`);
     const bytes = ggufFile(llamaGguf({ keys: { 'tokenizer.ggml.tokens': tokens } }));
     const asked: number[] = [];
-    const read = (begin: number, end: number): Promise<Uint8Array> => {
+    const read = (_: string, begin: number, end: number): Promise<Uint8Array> => {
       asked.push(end - begin);
       return Promise.resolve(bytes.subarray(begin, end));
     };
-    const { header } = await readGgufHeader('model.gguf', bytes.length, read, { arrays: true });
+    const file = { name: 'model.gguf', bytes: bytes.length };
+    const { header } = await readGgufHeaders([file], read, { arrays: true });
     expect(header.values.get('tokenizer.ggml.tokens')).toEqual(tokens);
     expect(asked).toEqual([2 ** 20, 3 * 2 ** 20, bytes.length - 4 * 2 ** 20]);
   });
 
   test('is given up where the file ends while it is read', async () => {
     const bytes = ggufFile(llamaGguf({ keys: { 'tokenizer.ggml.tokens': Array(200_000).fill('a token') } }));
-    const read = (begin: number, end: number): Promise<Uint8Array> =>
+    const read = (_: string, begin: number, end: number): Promise<Uint8Array> =>
       Promise.resolve(begin === 0 ? bytes.subarray(begin, end) : new Uint8Array());
-    await expect(readGgufHeader('model.gguf', bytes.length, read, { arrays: false })).rejects.toThrow(
+    const reading = (fileBytes: number) =>
+      readGgufHeaders([{ name: 'model.gguf', bytes: fileBytes }], read, { arrays: false });
+    await expect(reading(bytes.length)).rejects.toThrow(
       `model.gguf: no bytes at 1048576 of ${String(bytes.length)}`,
     );
-    await expect(readGgufHeader('model.gguf', 0, read, { arrays: false })).rejects.toThrow('no bytes at 0');
+    await expect(reading(0)).rejects.toThrow('no bytes at 0');
   });
 
   test.each<[string, Partial<GgufFixture>, string]>([
@@ -213,7 +216,6 @@ describe('a GGUF file as a checkpoint', () => {
       'UnsupportedArchitecture',
       'blk.0.attn_sinks.weight',
     ],
-    ['a part of a split file', { keys: { 'split.count': 3 } }, 'CheckpointIncomplete', 'one of 3 parts'],
     [
       'experts one by one, as old files of Mixtral have them',
       {

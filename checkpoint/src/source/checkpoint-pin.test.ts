@@ -36,6 +36,17 @@ describe('the pin of a checkpoint', () => {
     expect(checkpointPin(a, gguf)).toBe(checkpointPin(a, gguf.slice(0, 1)));
     expect(checkpointPin(a, gguf)).not.toBe(checkpointPin({ ...folder, file: 'b.gguf' }, gguf));
   });
+
+  test('of a split GGUF file is that of all its parts', () => {
+    const part = (number: number, version: string): ListedFile => ({
+      ...{ name: `a-0000${number}-of-00002.gguf`, bytes: 1, version },
+    });
+    const split = { ...folder, file: 'a-00001-of-00002.gguf' };
+    const parts = [part(1, '"a"'), part(2, '"b"')];
+    const beside = { name: 'b.gguf', bytes: 1, version: '"c"' };
+    expect(checkpointPin(split, [...parts, beside])).toBe(checkpointPin(split, parts));
+    expect(checkpointPin(split, [part(1, '"a"'), part(2, '"d"')])).not.toBe(checkpointPin(split, parts));
+  });
 });
 
 test('the time of an object stands in for an ETag that it lacks, in whole seconds', () => {

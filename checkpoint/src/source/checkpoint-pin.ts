@@ -2,6 +2,7 @@
 // keeps the files under that name: equal pins mean equal files.
 
 import { createHash } from 'node:crypto';
+import { firstGgufPart } from '../formats/gguf-part-names.js';
 import { safetensorsIndexFile } from '../formats/safetensors-index.js';
 import { timestamp } from '@llmservice/crds';
 
@@ -19,7 +20,7 @@ export interface CheckpointFolder {
   readonly bucket: string;
   /** Empty, or ends with a slash. */
   readonly prefix: string;
-  /** The GGUF file below it that is meant; null for the folder. */
+  /** The GGUF file below it that is meant, of a split one the first part; null for the folder. */
   readonly file: string | null;
 }
 
@@ -47,7 +48,8 @@ export function checkpointPin(folder: CheckpointFolder, files: readonly ListedFi
 
 function isRead(gguf: string | null, name: string): boolean {
   if (isSmallCheckpointFile(name)) return true;
-  return gguf === null ? name === safetensorsIndexFile || /\.(safetensors|gguf)$/.test(name) : name === gguf;
+  if (gguf !== null) return firstGgufPart(name) === gguf;
+  return name === safetensorsIndexFile || /\.(safetensors|gguf)$/.test(name);
 }
 
 /** Some S3 servers keep no ETag for files that were put into their folder: then the time of the last change serves. */

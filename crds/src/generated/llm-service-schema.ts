@@ -75,7 +75,7 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "uri": {
-              "description": "Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf.",
+              "description": "Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf; of a split one, name the first part, NAME-00001-of-00003.gguf.",
               "type": "string",
               "maxLength": 1024
             },

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ggufFile, llamaGguf } from '../../../checkpoint/src/formats/gguf.fixture.js';
+import { splitGguf } from '../../../checkpoint/src/formats/split-gguf.fixture.js';
 import { wantedService } from '../resource/wanted-service.fixture.js';
 import { PreflightWorld, folder, good, service, until } from './preflight.fixture.js';
 
@@ -36,6 +37,44 @@ test('a type that only CPUs read is refused on a GPU by its tensor, and read aga
     },
   });
   expect(await world.preflight.resolve('a/q4-1', on({}))).toMatchObject({ state: 'resolved' });
+});
+
+test('a split GGUF file is judged by the headers of all its parts, which are read by ranges', async () => {
+  const parts = splitGguf(ggufFile(llamaGguf()), 'm', 3);
+  const [first = '', second = ''] = Object.keys(parts);
+  const judged = (name: string, contents: Readonly<Record<string, Buffer>>, uri = 's3://models/m/') => {
+    world.endpoints.files.set(name, folder(contents));
+    return world.preflight.resolve(`a/${name}`, {
+      ...wantedService({ model: { uri } }),
+      namespace: 'a',
+      name,
+    });
+  };
+  const whole = await judged('whole', { 'm.gguf': ggufFile(llamaGguf()) });
+  const split = await judged('split', parts);
+  if (whole.state !== 'resolved' || split.state !== 'resolved') throw new Error('both are sound');
+  expect(split.checkpoint.model).toEqual(whole.checkpoint.model);
+  const fileBytes = Object.values(parts).reduce((sum, { length }) => sum + length, 0);
+  expect(split.checkpoint.fileBytes).toBe(fileBytes);
+  expect(await judged('named', parts, `s3://models/m/${first}`)).toMatchObject({ state: 'resolved' });
+  // A part that was replaced is another checkpoint.
+  const longer = Buffer.concat([parts[second]!, Buffer.alloc(32)]);
+  const replaced = await judged('replaced', { ...parts, [second]: longer });
+  expect(replaced).toMatchObject({ state: 'resolved' });
+  expect(replaced).not.toMatchObject({ checkpoint: { fingerprint: split.checkpoint.fingerprint } });
+
+  expect(await judged('second', parts, `s3://models/m/${second}`)).toMatchObject({
+    failure: {
+      reason: 'ModelNotFound',
+      message: expect.stringContaining(`name the first part instead, ${first}`),
+    },
+  });
+  const incomplete = Object.fromEntries(Object.entries(parts).filter(([name]) => name !== second));
+  for (const uri of ['s3://models/m/', `s3://models/m/${first}`]) {
+    expect(await judged(`missing-${uri.length}`, incomplete, uri)).toMatchObject({
+      failure: { reason: 'CheckpointIncomplete', message: expect.stringContaining(`files: ${second}`) },
+    });
+  }
 });
 
 test('a hundred silent endpoints of a tenant keep no service of another waiting', async () => {

@@ -1,17 +1,20 @@
 // Judges a checkpoint by a few small reads, before any device is taken: config.json, the weight index, and the header
-// of every weight file, or the header of a GGUF file, which is all of these. What is missing, cut short or
+// of every weight file, or the headers of a GGUF checkpoint's files, which are all of these. What is missing, cut short or
 // unsupported is a typed failure that names the file.
 
 import {
   chooseGguf,
+  ggufFiles,
   hasGgufTokenizer,
   hasMtp,
   inEngineNames,
   parseCheckpointConfig,
+  parseGgufPartName,
   rankWeightBytes,
   readGgufCheckpoint,
-  readGgufHeader,
+  readGgufHeaders,
   weighCheckpoint,
+  type GgufFile,
   type ModelShape,
   type TensorEntry,
   type WeighOptions,
@@ -42,7 +45,7 @@ interface Trunk {
 }
 
 /**
- * @param gguf the GGUF file that the resource names; null for a folder
+ * @param gguf the GGUF file that the resource names, of a split one the first part; null for a folder
  * @param source where the head for multi-token prediction is, if the checkpoint has none; null: nowhere
  * @throws FailureError
  */
@@ -74,33 +77,41 @@ async function readTrunk(files: CheckpointFiles, gguf: string | null): Promise<T
   throw new FailureError('ModelNotFound', 'the folder has no config.json and no .gguf file');
 }
 
-async function readGguf(files: CheckpointFiles, file: string): Promise<Trunk> {
-  const first = await files.read(file, 1);
-  if (first === null) throw new FailureError('ModelNotFound', `there is no ${file}`);
-  const read = async (begin: number, end: number): Promise<Uint8Array> => {
-    if (end > maxGgufHeaderBytes) {
-      throw new FailureError(
-        'CheckpointCorrupt',
-        `${file}: its header has more than ${maxGgufHeaderBytes} bytes, far more than such a file takes`,
-      );
-    }
-    return (await files.read(file, end - begin, begin))?.bytes ?? new Uint8Array();
+async function readGguf(files: CheckpointFiles, name: string): Promise<Trunk> {
+  const parts: GgufFile[] = [];
+  const etags = new Map<string, string>();
+  for (const part of await partsOf(files, name)) {
+    const first = await files.read(part, 1);
+    if (first === null) throw new FailureError('ModelNotFound', `there is no ${part}`);
+    parts.push({ name: part, bytes: first.fileBytes });
+    etags.set(part, first.etag);
+  }
+  const read = async (part: string, begin: number, end: number): Promise<Uint8Array> => {
+    if (end > longReadBytes) files.beforeLong?.();
+    return (await files.read(part, end - begin, begin))?.bytes ?? new Uint8Array();
   };
+  const fileBytes = parts.reduce((sum, { bytes }) => sum + bytes, 0);
   // Vocabularies make all headers longer than a MiB.
-  if (first.fileBytes > longReadBytes) files.beforeLong?.();
-  const { header } = await readGgufHeader(file, first.fileBytes, read, { arrays: false });
+  if (fileBytes > longReadBytes) files.beforeLong?.();
+  const { header } = await readGgufHeaders(parts, read, { arrays: false, maxBytes: maxGgufHeaderBytes });
   const { shape, tensors } = readGgufCheckpoint(header);
   // One that lies beside the file is taken instead of the file's own.
   const tokenizer = await files.readOptional(tokenizerFile, 1);
   if (tokenizer === null && !hasGgufTokenizer(header)) {
     throw new FailureError(
       'TokenizerMissing',
-      `${file} has no tokenizer (tokenizer.ggml.model), and there is no tokenizer.json beside it`,
+      `${name} has no tokenizer (tokenizer.ggml.model), and there is no tokenizer.json beside it`,
     );
   }
-  const etags = new Map([[file, first.etag]]);
   if (tokenizer !== null) etags.set(tokenizerFile, tokenizer.etag);
-  return { shape, tensors, fileBytes: first.fileBytes, etags };
+  return { shape, tensors, fileBytes, etags };
+}
+
+/** A whole file needs no folder that may be listed. */
+async function partsOf(files: CheckpointFiles, name: string): Promise<string[]> {
+  if (parseGgufPartName(name) === null) return [name];
+  const names = (await files.list()).map((file) => file.name);
+  return ggufFiles('the folder', names, name);
 }
 
 async function readSafetensors(files: CheckpointFiles, config: ConfigFile): Promise<Trunk> {

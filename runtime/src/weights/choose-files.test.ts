@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type SafetensorsIndex } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { thrownBy } from '../../../crds/src/thrown-by.fixture.js';
-import { chooseAllFiles, chooseFiles, requireConfig } from './choose-files.js';
+import { chooseAllFiles, chooseFiles, chooseGgufFiles, requireConfig } from './choose-files.js';
 
 const listing = (...names: string[]) => names.map((name) => ({ name, bytes: 1 }));
 const index = (...files: string[]): SafetensorsIndex => ({
@@ -100,6 +100,12 @@ describe('chooseAllFiles', () => {
     );
     expect(chooseAllFiles('u', files, null)).toEqual(['.gitattributes', 'model.safetensors']);
   });
+});
+
+test('chooseGgufFiles takes all parts of a split file, behind what the runtime reads beside them', () => {
+  const [first, second, other] = ['m-00001-of-00002.gguf', 'm-00002-of-00002.gguf', 'n-00002-of-00002.gguf'];
+  const files = listing(second, 'config.json', 'tokenizer.json', first, other, 'README.md');
+  expect(chooseGgufFiles('u', files, first)).toEqual(['tokenizer.json', first, second]);
 });
 
 test.each([

@@ -1,6 +1,7 @@
 // Which files of a listing the runtime needs. Pure; a listing that cannot serve is a typed failure.
 
 import {
+  ggufFiles,
   isSmallCheckpointFile,
   missingFiles,
   safetensorsIndexFile,
@@ -70,15 +71,15 @@ export function chooseAllFiles(
 }
 
 /**
- * The same of a checkpoint in GGUF, which brings its configuration and may bring its tokenizer.
- * @throws FailureError ModelNotFound
+ * The same of a checkpoint in GGUF, which brings its configuration and may bring its tokenizer; of a split one the parts
+ * are last, in their order.
+ * @param gguf the file, or the first part
+ * @throws FailureError ModelNotFound, CheckpointIncomplete
  */
 export function chooseGgufFiles(uri: string, files: readonly SourceFile[], gguf: string): string[] {
   const names = files.map((file) => file.name);
-  if (names.includes(gguf)) {
-    return [...names.filter((name) => isSmallCheckpointFile(name) && name !== 'config.json').sort(), gguf];
-  }
-  throw new FailureError('ModelNotFound', `${uri} has no ${gguf}`);
+  const small = names.filter((name) => isSmallCheckpointFile(name) && name !== 'config.json').sort();
+  return [...small, ...ggufFiles(uri, names, gguf)];
 }
 
 function chooseWeights(

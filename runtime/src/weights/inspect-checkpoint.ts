@@ -11,7 +11,7 @@ import {
   parseHeaderLength,
   maxIndexBytes,
   readGgufCheckpoint,
-  readGgufHeader,
+  readGgufHeaders,
   safetensorsIndexFile,
   type ModelShape,
   type Placed,
@@ -40,7 +40,7 @@ export interface SafetensorsHeader extends WeightsHeader {
 /** All files that the runtime needs. */
 export interface InspectedCheckpoint {
   readonly shape: ModelShape;
-  /** The GGUF file that it is; null for safetensors. */
+  /** The GGUF file that it is, of a split one the first part; null for safetensors. */
   readonly gguf: string | null;
   /** Small files first. */
   readonly files: readonly FileVersion[];
@@ -81,26 +81,28 @@ async function inspectGguf(
   for (const name of chooseGgufFiles(source.uri, listing, gguf)) {
     files.push(await attempt(() => source.version(name)));
   }
-  // It is the last of them.
-  const weights = files.at(-1) as FileVersion;
-  const { shape, header } = await readGguf(source, weights, attempt);
-  return { shape, gguf, files, headers: new Map([[gguf, header]]) };
+  const { shape, headers } = await readGguf(source, files, attempt);
+  return { shape, gguf, files, headers };
 }
 
 async function readGguf(
   source: CheckpointSource,
-  file: FileVersion,
+  files: readonly FileVersion[],
   attempt: Attempt,
-): Promise<{ shape: ModelShape; header: WeightsHeader }> {
-  const read = (begin: number, end: number): Promise<Buffer> =>
-    attempt(() => readBytes(source, file, begin, end));
-  const { header, bytes } = await readGgufHeader(file.name, file.bytes, read, { arrays: false });
+): Promise<Pick<InspectedCheckpoint, 'shape' | 'headers'>> {
+  const weights = files.filter(({ name }) => name.endsWith('.gguf'));
+  const byName = new Map(weights.map((file) => [file.name, file]));
+  const read = (name: string, begin: number, end: number): Promise<Buffer> =>
+    attempt(() => readBytes(source, byName.get(name) as FileVersion, begin, end));
+  const { header, heads } = await readGgufHeaders(weights, read, { arrays: false });
   const { shape, tensors } = readGgufCheckpoint(header);
-  const places = tensors.map(({ name, offset, bytes: length }) => ({
-    name,
-    range: [offset, offset + length] as const,
-  }));
-  return { shape, header: { bytes, tensors: places } };
+  const places = new Map<string, TensorPlace[]>([...heads.keys()].map((name) => [name, []]));
+  for (const { name, file, offset, bytes } of tensors)
+    places.get(file)?.push({ name, range: [offset, offset + bytes] });
+  const headers = [...heads].map(
+    ([name, bytes]) => [name, { bytes, tensors: places.get(name) ?? [] }] as const,
+  );
+  return { shape, headers: new Map(headers) };
 }
 
 async function inspectSafetensors(

@@ -40,7 +40,7 @@ export interface LocalCheckpoint {
 }
 
 /**
- * @param model a folder, or a .gguf file
+ * @param model a folder, or a .gguf file, of a split one the first part
  * @throws FailureError of the checkpoint parsers; CheckpointIncomplete where a file or a tensor of the index is not there
  */
 export async function openCheckpoint(model: string): Promise<LocalCheckpoint> {
@@ -52,10 +52,8 @@ export async function openCheckpoint(model: string): Promise<LocalCheckpoint> {
     checkLeftAlone(config, tensors);
     return { dir: model, shape, tensors: inEngineNames(shape, tensors) };
   }
-  const header = await readLocalGguf(gguf, { arrays: false });
-  const { shape, tensors } = readGgufCheckpoint(header);
-  const { file } = header;
-  return { dir: dirname(gguf), shape, tensors: tensors.map((tensor) => ({ ...tensor, file })) };
+  const { shape, tensors } = readGgufCheckpoint(await readLocalGguf(gguf, { arrays: false }));
+  return { dir: dirname(gguf), shape, tensors };
 }
 
 /**
