@@ -3,6 +3,7 @@
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { splitGguf, type ChangePart } from '../../checkpoint/src/formats/split-gguf.fixture.js';
 import { readStoredFile, storedFile, type StoredTensor } from '../builders/stored-tensors.js';
 
 export type Damage = (dir: string) => void;
@@ -172,4 +173,40 @@ export const ggufDamages: Readonly<Record<string, Damage>> = {
     Buffer.from(bytes.toString('latin1').replace('llama', 'lxxma'), 'latin1'),
   ),
   'without tokenizer.json': remove('tokenizer.json'),
+};
+
+const part = (number: number): string => `m-0000${number}-of-00003.gguf`;
+/** In place of the one file, in three parts. */
+const split =
+  (change?: ChangePart): Damage =>
+  (dir) => {
+    const whole = readFileSync(join(dir, 'model.gguf'));
+    rmSync(join(dir, 'model.gguf'));
+    const parts = splitGguf(whole, 'm', 3, change === undefined ? {} : { change });
+    for (const [name, bytes] of Object.entries(parts)) writeFileSync(join(dir, name), bytes);
+  };
+const copied =
+  (from: string, to: string): Damage =>
+  (dir) =>
+    writeFileSync(join(dir, to), readFileSync(join(dir, from)));
+
+/** Of one GGUF file, which is split first. */
+export const splitGgufDamages: Readonly<Record<string, Damage>> = {
+  'without its second part': both(split(), remove(part(2))),
+  'without its first part': both(split(), remove(part(1))),
+  'whose last part is cut short': both(
+    split(),
+    lastFile((bytes) => bytes.subarray(0, -100)),
+  ),
+  'whose last part is a copy of the second': both(split(), copied(part(2), part(3))),
+  'with a part of another count': split((each, at) => (at === 1 ? { ...each, count: 4 } : each)),
+  'with a part of another set': split((each, at) => (at === 2 ? { ...each, tensorsCount: 99 } : each)),
+  'with a tensor in two parts': split((each, at, tensors) =>
+    at === 2 ? { ...each, tensors: [...each.tensors, tensors[0]!] } : each,
+  ),
+  'beside another whole file': both(copied('model.gguf', 'saved'), split(), copied('saved', 'other.gguf')),
+  'under a name of no part': both(split(), copied(part(1), 'saved'), (dir) => {
+    for (const path of weightFiles(dir)) rmSync(path);
+    copied('saved', 'model.gguf')(dir);
+  }),
 };

@@ -22,6 +22,7 @@ import {
   scaleDamages,
   shardedDamages,
   singleDamages,
+  splitGgufDamages,
   type Damage,
 } from './checkpoint-damages.js';
 import { modelsDir } from './golden-values.js';
@@ -39,6 +40,7 @@ type Verdict = 'sound' | { readonly reason: string; readonly kind: string };
 /** A folder of a bucket and one of a disk are listed in different words. */
 const listings = [
   /no config\.json/,
+  /checkpoints in GGUF/,
   /tokenizer\.json/,
   /weight files: model\.safetensors|\.safetensors file|weights in/,
 ];
@@ -94,7 +96,7 @@ describe.each([
   ['llama-bf16', { ...anyDamages, ...singleDamages }],
   ['qwen3-bf16', { ...anyDamages, ...shardedDamages }],
   ['qwen3_5-bf16', { ...anyDamages, ...shardedDamages }],
-  ['llama-gguf-q8_0', ggufDamages],
+  ['llama-gguf-q8_0', { ...ggufDamages, ...splitGgufDamages }],
 ])('%s', (model, damages) => {
   test.each(Object.entries(damages))('%s is refused in the same words', async (_, damage) => {
     copy(model, damage);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { failureKinds, type FailureReason } from '@llmservice/crds';
+import { splitGguf } from '../../checkpoint/src/formats/split-gguf.fixture.js';
 import { resources } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
@@ -67,12 +68,16 @@ describe('a checkpoint that cannot serve', () => {
 describe('a GGUF file', () => {
   const spec = { accelerator: { memoryPerDevice: '768Mi' }, engine: { maxNumSeqs: 8 } };
 
+  const parts = splitGguf(wholeGguf, 'llama', 2);
+  const [first = '', second = ''] = Object.keys(parts);
+
   beforeAll(() => {
     world.s3.put('models', 'gguf', { [ggufName]: wholeGguf });
+    world.s3.put('models', 'gguf-split', parts);
     world.s3.put('models', 'gguf-beside', { [ggufName]: ggufWithoutTokenizer, 'tokenizer.json': '{}' });
   });
 
-  test.each(['gguf/llama.gguf', 'gguf/', 'gguf-beside/llama.gguf'])(
+  test.each(['gguf/llama.gguf', 'gguf/', 'gguf-beside/llama.gguf', 'gguf-split/', `gguf-split/${first}`])(
     'at %s is accepted, and planned by its header',
     async (path) => {
       const name = path.replaceAll(/[/.]+/g, '-').replace(/-$/, '');
@@ -103,6 +108,12 @@ describe('a GGUF file', () => {
       expect(await expectRefused(name, condition, reason)).toContain(part);
     },
   );
+
+  test('that lacks a part is refused by the part’s name', async () => {
+    world.s3.put('models', 'gguf-part', { [first]: parts[first]! });
+    await world.createService('gguf-part', { ...spec, model: world.model('models/gguf-part/') });
+    expect(await expectRefused('gguf-part', 'ModelResolved', 'CheckpointIncomplete')).toContain(second);
+  });
 
   test('that is not in the bucket is refused', async () => {
     await world.createService('gguf-absent', { ...spec, model: world.model('models/gguf/other.gguf') });

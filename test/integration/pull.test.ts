@@ -13,8 +13,10 @@ import {
   statfsSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ggufFile, llamaGguf } from '../../checkpoint/src/formats/gguf.fixture.js';
+import { splitGguf } from '../../checkpoint/src/formats/split-gguf.fixture.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { bf16Tensor, safetensorsHead } from '../builders/safetensors.js';
 import { eventually } from '../processes.js';
@@ -47,6 +49,21 @@ describe('a pull', () => {
     await world.pull('again', {}, recorder);
     expect(recorder.bytes).toBe(0);
     expect(recorder.begun?.[0]).toBe(recorder.begun?.[1]);
+  });
+
+  test('of a split GGUF file brings every part, and again only the one that is gone', async () => {
+    const parts = splitGguf(ggufFile(llamaGguf()), 'm', 3);
+    const [first = '', second = ''] = Object.keys(parts);
+    world.put('split', parts);
+    const model = await world.pull('split');
+    expect(model.endsWith(`/${first}`)).toBe(true);
+    const pulled = (name: string): string => sha(readFileSync(join(dirname(model), name)));
+    for (const [name, content] of Object.entries(parts)) expect(pulled(name)).toBe(sha(content));
+    rmSync(join(dirname(model), second));
+    const recorder = new Recorder();
+    await world.pull('split', {}, recorder);
+    expect(recorder.bytes).toBe(parts[second]!.length);
+    expect(pulled(second)).toBe(sha(parts[second]!));
   });
 
   test('fetches anew what was replaced', async () => {

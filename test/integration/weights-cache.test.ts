@@ -5,6 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, readlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { splitGguf } from '../../checkpoint/src/formats/split-gguf.fixture.js';
+import { tokenizerJson } from '../../runtime/src/tokens/tokenizer.fixture.js';
+import { modelsDir } from '../golden/golden-values.js';
 import { eventually, settled } from '../processes.js';
 import { enginePids, grammarPid } from '../process-tree.js';
 import { CacheWorld } from './cache-world.js';
@@ -55,6 +58,24 @@ test('the second pod starts without S3, and answers the same', async () => {
   await world.loading.s3.resume();
   expect([await hits(second), await misses(second)]).toEqual([1, 0]);
   expect(await answer(second)).toBe(await world.loading.expectedAnswer());
+});
+
+test('all parts of a split GGUF file are kept, and the second pod starts by them without S3', async () => {
+  const weights = readFileSync(`${modelsDir}llama-gguf-q8_0/model.gguf`);
+  const parts = splitGguf(weights, 'm', 3);
+  world.loading.s3.put('models', 'split', { ...parts, 'tokenizer.json': tokenizerJson() });
+  const first = await world.replica({ prefix: 'split' });
+  await readyAndKept(first);
+  await world.loading.s3.pause();
+  const second = await world.replica({ prefix: 'split', pin: world.pinOf('split') });
+  await second.ready();
+  await world.loading.s3.resume();
+  expect([await hits(second), await misses(second)]).toEqual([1, 0]);
+  expect(await answer(second)).toBe(await answer(first));
+  const [entry = ''] = world.entries();
+  expect(readdirSync(join(world.folder, 'entries', entry))).toEqual(
+    expect.arrayContaining(Object.keys(parts)),
+  );
 });
 
 test('the process that compiles grammars holds no file of the cache, which would take room when evicted', async () => {
