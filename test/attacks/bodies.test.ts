@@ -20,8 +20,8 @@ const bodiesBytes = 128 * mib;
 const maxConnections = 1024;
 /** Of a processor: several times what JSON.parse takes where the bounds end. At once, lists take 20 s, a long answer 0.4. */
 const maxTurnMs = 200;
-/** As kubelets wait for it by default. */
-const maxLivenessMs = 1000;
+/** By the clock, which the machine's other work lengthens: the period of the pods' own probes, of which six in a row must fail. */
+const maxLivenessMs = 10_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-bodies-'));
 const turns = new TurnWatch(join(folder, 'turns'));
