@@ -10,6 +10,7 @@ namespace {
 struct Case {
   AttentionShape shape;
   int32_t tokens;
+  float cap = 0;
 };
 
 // One sequence's q, k, v for every position, and a cache whose blocks lie in reverse order.
@@ -17,6 +18,7 @@ class AttentionTest : public ::testing::TestWithParam<Case> {
  protected:
   AttentionShape shape = GetParam().shape;
   int32_t tokens = GetParam().tokens;
+  float cap = GetParam().cap;
   int64_t q_width = int64_t{shape.heads} * shape.head_dim;
   int64_t kv_width = int64_t{shape.kv_heads} * shape.head_dim;
   std::vector<float> q = random_floats(tokens * q_width, 1, 3.0f);
@@ -38,7 +40,7 @@ class AttentionTest : public ::testing::TestWithParam<Case> {
     for (int32_t at = 0; at < tokens; at += piece) {
       const Segment segment{0, std::min(piece, tokens - at), at, 0, blocks.data(), 0};
       write_kv(backend, shape, segment, &k[at * kv_width], &v[at * kv_width], cache);
-      backend.attention(shape, {&segment, 1}, &q[at * q_width], q_width, cache, &out[at * q_width]);
+      backend.attention(shape, {&segment, 1}, &q[at * q_width], q_width, cache, &out[at * q_width], cap);
     }
     return out;
   }
@@ -79,11 +81,6 @@ AttentionShape shape(int32_t heads, int32_t kv_heads, int32_t dim, int32_t block
   return {heads, kv_heads, dim, block, dtype, 1.0f / std::sqrt(static_cast<float>(dim)), window};
 }
 
-AttentionShape capped(AttentionShape shape, float cap) {
-  shape.cap = cap;
-  return shape;
-}
-
 INSTANTIATE_TEST_SUITE_P(
     Shapes, AttentionTest,
     ::testing::Values(
@@ -94,13 +91,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{shape(2, 1, 32, 32, DType::kBF16, 256), 600}, Case{shape(2, 2, 16, 16, DType::kF32, 300), 900},
         Case{shape(4, 2, 64, 16, DType::kF8E4M3), 130}, Case{shape(6, 1, 40, 16, DType::kF8E4M3), 257},
         Case{shape(1, 1, 256, 64, DType::kF8E4M3), 300}, Case{shape(2, 2, 24, 8, DType::kF8E4M3, 40), 300},
-        Case{capped(shape(4, 2, 32, 16, DType::kBF16), 1.5f), 300},
-        Case{capped(shape(6, 1, 24, 16, DType::kF32, 40), 2.0f), 258}),
+        Case{shape(4, 2, 32, 16, DType::kBF16), 300, 1.5f},
+        Case{shape(6, 1, 24, 16, DType::kF32, 40), 258, 2.0f}),
     [](const auto& info) {
       const AttentionShape& s = info.param.shape;
       return std::string(name_of(s.kv_dtype)) + "_" + std::to_string(s.heads) + "_heads_of_" +
              std::to_string(s.head_dim) + "_over_" + std::to_string(info.param.tokens) +
-             (s.window > 0 ? "_window_" + std::to_string(s.window) : "") + (s.cap > 0 ? "_capped" : "");
+             (s.window > 0 ? "_window_" + std::to_string(s.window) : "") +
+             (info.param.cap > 0 ? "_capped" : "");
     });
 
 TEST(Attention, AWindowHidesWhatLiesBeforeIt) {

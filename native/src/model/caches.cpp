@@ -40,8 +40,7 @@ AttentionShape attention_shape(const ModelConfig& config, const CacheSizes& size
           .block_size = sizes.block_size,
           .kv_dtype = sizes.kv_dtype,
           .scale = 1.0f / std::sqrt(config.query_scalar > 0 ? static_cast<float>(config.query_scalar)
-                                                            : static_cast<float>(config.head_dim)),
-          .cap = config.score_cap};
+                                                            : static_cast<float>(config.head_dim))};
 }
 
 GdnShape gdn_shape(const GdnConfig& gdn) {

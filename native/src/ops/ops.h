@@ -53,8 +53,6 @@ struct AttentionShape {
   int32_t window = 0;
   // Positions before it hold nothing and are never seen; no row lies before it.
   int32_t first = 0;
-  // Scores become cap * tanh(score / cap); 0: they stay.
-  float cap = 0;
 };
 
 // First position that the row at `position` sees.
@@ -258,8 +256,9 @@ class Backend {
   virtual void norm_rope_write(const AttentionShape&, std::span<const Segment>, const NormRope&, float* q,
                                float* k, const float* v, int64_t stride, const KvCache&) = 0;
   // out (T, heads, head_dim): causal attention of q over the cache. KV is split at fixed absolute positions.
+  // Scores become cap * tanh(score / cap); 0: they stay. Apart from the shape, which kernels of GPUs take.
   virtual void attention(const AttentionShape&, std::span<const Segment>, const float* q, int64_t q_stride,
-                         const KvCache&, float* out) = 0;
+                         const KvCache&, float* out, float cap = 0) = 0;
 
   // Zeroes the slots' conv tail and S.
   virtual void gdn_reset(const GdnShape&, std::span<const int32_t> slots, const GdnState&) = 0;

@@ -70,7 +70,7 @@ double load(const AttentionShape& shape, const void* cache, const float* scales,
 }
 
 void attend(const AttentionShape& shape, const Segment& segment, int32_t position, int32_t head,
-            const float* q, const KvCache& cache, float* out) {
+            const float* q, const KvCache& cache, float cap, float* out) {
   const int32_t kv_head = head / (shape.heads / shape.kv_heads);
   const int32_t first = first_seen(shape, position);
   std::vector<double> weights(position + 1, -INFINITY);
@@ -80,7 +80,7 @@ void attend(const AttentionShape& shape, const Segment& segment, int32_t positio
     double dot = 0;
     for (int32_t i = 0; i < shape.head_dim; ++i) dot += q[i] * load(shape, cache.k, cache.k_scales, row, i);
     weights[p] = dot * shape.scale;
-    if (shape.cap > 0) weights[p] = shape.cap * std::tanh(weights[p] / shape.cap);
+    if (cap > 0) weights[p] = cap * std::tanh(weights[p] / cap);
     top = std::max(top, weights[p]);
   }
   double total = 0;
@@ -129,13 +129,14 @@ void ReferenceBackend::norm_rope_write(const AttentionShape& shape, std::span<co
 }
 
 void ReferenceBackend::attention(const AttentionShape& shape, std::span<const Segment> segments,
-                                 const float* q, int64_t q_stride, const KvCache& cache, float* out) {
+                                 const float* q, int64_t q_stride, const KvCache& cache, float* out,
+                                 float cap) {
   const int64_t width = static_cast<int64_t>(shape.heads) * shape.head_dim;
   for (const Segment& segment : segments) {
     for (int32_t r = 0; r < segment.count; ++r) {
       const int64_t row = segment.first + r;
       for (int32_t h = 0; h < shape.heads; ++h) {
-        attend(shape, segment, segment.position + r, h, q + row * q_stride + h * shape.head_dim, cache,
+        attend(shape, segment, segment.position + r, h, q + row * q_stride + h * shape.head_dim, cache, cap,
                out + row * width + h * shape.head_dim);
       }
     }

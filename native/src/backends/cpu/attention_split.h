@@ -195,7 +195,7 @@ void sum_split(const AttentionTile& t, const AttentionScratch<L>& s, int32_t beg
     const int32_t position = t.position + m / group;
     const int seen = position + 1 - begin;
     const int unseen = first_seen(shape, position) - begin;
-    if (shape.cap > 0) cap<L>(s.weights + m * kSplit, padded, shape.cap);
+    if (t.cap > 0) cap<L>(s.weights + m * kSplit, padded, t.cap);
     softmax_weights<L>(s.weights + m * kSplit, unseen > 0 ? unseen : 0, seen < count ? seen : count, padded,
                        sums.top[m], sums.total[m]);
   }

@@ -86,7 +86,7 @@ class CpuBackend final : public Backend {
   void norm_rope_write(const AttentionShape&, std::span<const Segment>, const NormRope&, float* q, float* k,
                        const float* v, int64_t stride, const KvCache&) override;
   void attention(const AttentionShape&, std::span<const Segment>, const float* q, int64_t q_stride,
-                 const KvCache&, float* out) override;
+                 const KvCache&, float* out, float cap) override;
 
   // gdn.cpp
   void gdn_reset(const GdnShape&, std::span<const int32_t> slots, const GdnState&) override;

@@ -65,6 +65,7 @@ struct AttentionTile {
   float* out;  // as q
   int64_t out_stride;
   float* scratch;  // attention_scratch floats
+  float cap;       // of scores; 0: none
 };
 int64_t attention_scratch(const AttentionShape& shape, int32_t rows);
 
