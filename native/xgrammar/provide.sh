@@ -48,15 +48,16 @@ END
 printf '#include "%s.cc"\n' "${reading[@]}" >>"$scratch/reading.cc"
 printf '#include "%s.cc"\n' "${each_token[@]}" >"$scratch/each_token.cc"
 
-# compile UNIT: the launcher is what CMake would take too.
+# compile UNIT OPTIMIZATION: the launcher is what CMake would take too.
 compile() {
-  ${CMAKE_CXX_COMPILER_LAUNCHER:-} "${CXX:-c++}" -std=c++17 -O2 -fPIC -w -DNDEBUG -DXGRAMMAR_ENABLE_CPPTRACE=0 \
+  ${CMAKE_CXX_COMPILER_LAUNCHER:-} "${CXX:-c++}" -std=c++17 "$2" -fPIC -w -DNDEBUG -DXGRAMMAR_ENABLE_CPPTRACE=0 \
     -DXGRAMMAR_ENABLE_INTERNAL_CHECK=0 -I "$source/cpp" -I "$source/include" -isystem "$source/3rdparty/picojson" \
     -isystem "$source/3rdparty/dlpack/include" -c "$scratch/$1.cc" -o "$scratch/$1.o"
 }
-compile each_token &
+compile each_token -O2 &
 other=$!
-compile reading || { wait $other; exit 1; }
+# Reading takes some 0.2 ms a schema with either; -O1 saves a quarter of its compiler's time.
+compile reading -O1 || { wait $other; exit 1; }
 wait $other
 mkdir -p "$scratch/installed/"{lib,include,internal/support}
 "${AR:-ar}" rcs "$scratch/installed/lib/libxgrammar.a" "$scratch/each_token.o" "$scratch/reading.o"
