@@ -1,6 +1,7 @@
 // Sums a buffer far larger than any cache.
 #include "bandwidth.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr int64_t kBufferBytes = int64_t{1} << 30;
 constexpr int64_t kTileBytes = int64_t{1} << 20;
+constexpr int64_t kPasses = 8;
 
 // Eight independent sums, so that the loads and not the additions are the limit.
 uint64_t sum_of(const uint64_t* words, int64_t count) {
@@ -30,17 +32,23 @@ BandwidthProbe::BandwidthProbe(int threads) : pool_(threads), buffer_(kBufferByt
 }
 
 double BandwidthProbe::measure() {
-  constexpr int64_t kTiles = kBufferBytes / kTileBytes;
+  constexpr int64_t kTiles = kBufferBytes / kTileBytes / kPasses;
   std::vector<uint64_t> sums(kTiles);
-  const double seconds = seconds_of([&] {
-    pool_.run(kTiles, [&](int64_t tile, int) {
-      sums[tile] = sum_of(reinterpret_cast<const uint64_t*>(buffer_.at(tile * kTileBytes)), kTileBytes / 8);
+  double best = 0;
+  for (int64_t pass = 0; pass < kPasses; ++pass) {
+    const double seconds = seconds_of([&] {
+      pool_.run(kTiles, [&](int64_t tile, int) {
+        const auto* words =
+            reinterpret_cast<const uint64_t*>(buffer_.at((pass * kTiles + tile) * kTileBytes));
+        sums[tile] = sum_of(words, kTileBytes / 8);
+      });
     });
-  });
+    best = std::max(best, static_cast<double>(kTiles * kTileBytes) / seconds);
+  }
   // The sums are used, so that the compiler keeps the reads.
   if (sums.front() != sums.back())
     throw EngineError(FailureReason::kEngineFault, "The buffer changed while it was read.");
-  return static_cast<double>(kBufferBytes) / seconds;
+  return best;
 }
 
 }  // namespace llmservice::bench

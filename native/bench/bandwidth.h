@@ -12,7 +12,8 @@ class BandwidthProbe {
   explicit BandwidthProbe(int threads);
 
   int threads() const { return pool_.threads(); }
-  // Bytes per second of one streaming read of 1 GiB by all threads.
+  // Bytes per second of a streaming read by all threads: the best of eight, 128 MiB each, since other
+  // programs on the machine only take away.
   double measure();
 
  private:

@@ -4,89 +4,29 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <stdexcept>
 
 #include "backends/cpu/topology.h"
-#include "bandwidth.h"
-#include "engine/engine.h"
 #include "median.h"
 #include "products.h"
 #include "random_checkpoint.h"
 #include "threads.h"
+#include "whole_model.h"
 
 namespace llmservice::bench {
 namespace {
-
-constexpr int32_t kDecodes = 16;  // timed steps per sequence after its prompt
-constexpr int32_t kBlock = 32;
-constexpr int32_t kMaxLength = 576;
-
-struct Load {
-  int32_t sequences;  // decoded together
-  int32_t prompt;     // tokens of each
-};
-
-std::unique_ptr<Engine> load(const std::filesystem::path& dir, const Load& load) {
-  const EngineOptions options{.checkpoint = read_description(dir),
-                              .block_size = kBlock,
-                              .num_blocks = load.sequences * kMaxLength / kBlock,
-                              .max_num_seqs = load.sequences,
-                              .max_model_len = kMaxLength,
-                              .max_num_batched_tokens = load.prompt + 64};
-  return std::make_unique<Engine>(options, make_cpu_backend({}), [](auto, auto) {});
-}
-
-// One entry per round.
-struct Rounds {
-  std::vector<double> prefill;    // seconds of the first prompt
-  std::vector<double> decode;     // seconds of a step of all sequences, median of the round's steps
-  std::vector<double> bandwidth;  // bytes per second, measured beside that round's decode
-};
-
-// Prefills the prompts one by one, then decodes all sequences together.
-void run_round(Engine& engine, const Load& load, BandwidthProbe& probe, Rounds& rounds) {
-  StepPlan release;
-  StepPlan decode;
-  for (int32_t slot = 0; slot < load.sequences; ++slot) {
-    StepPlan plan;
-    std::vector<int32_t> prompt(load.prompt);
-    for (int32_t i = 0; i < load.prompt; ++i) prompt[i] = (i * 7919 + slot * 104729) % 151936;
-    plan.admit.push_back({.slot = slot,
-                          .tokens = std::move(prompt),
-                          .prompt_length = load.prompt,
-                          .max_length = kMaxLength,
-                          .stop_tokens = {},
-                          .sampling = {}});
-    for (int32_t i = 0; i < kMaxLength / kBlock; ++i) {
-      plan.blocks.push_back({slot, slot * (kMaxLength / kBlock) + i});
-    }
-    plan.rows = {{slot, load.prompt}};
-    const double seconds = seconds_of([&] { engine.step(plan); });
-    if (slot == 0) rounds.prefill.push_back(seconds);
-    decode.rows.push_back({slot, 1});
-    release.release.push_back(slot);
-  }
-  rounds.bandwidth.push_back(probe.measure());
-  std::vector<double> steps;
-  for (int32_t i = 0; i < kDecodes; ++i) steps.push_back(seconds_of([&] { engine.step(decode); }));
-  rounds.decode.push_back(median(steps));
-  engine.step(release);
-}
 
 // The model in `dir`, which has the named architecture's shape.
 void report(std::string_view architecture, const char* format, const std::filesystem::path& dir, int repeats,
             BandwidthProbe& probe) {
   const ModelShape shape = shape_of(architecture);
   for (const Load& work : {Load{1, 512}, Load{4, 64}}) {
-    const auto engine = load(dir, work);
+    const auto engine = load_engine(dir, work);
     Rounds rounds;
     for (int i = 0; i < repeats; ++i) run_round(*engine, work, probe, rounds);
-    // A step reads each weight at most once, however many sequences share it, and each sequence's KV. The
-    // share of the bandwidth is taken round by round, since others may load the machine more in one than in
-    // the next.
-    const auto weights = static_cast<double>(engine->info().weight_bytes);
-    const double context = work.prompt + kDecodes / 2.0;
-    const double kv = context / kBlock * static_cast<double>(engine->info().kv_bytes_per_block);
-    const double bytes = weights * shape.share_read(work.sequences) + work.sequences * kv;
+    // The share of the bandwidth is taken round by round, since others may load the machine more in one than
+    // in the next.
+    const double bytes = bytes_of_decode(engine->info(), shape, work);
     std::vector<double> share;
     for (int i = 0; i < repeats; ++i) share.push_back(bytes / rounds.decode[i] / rounds.bandwidth[i]);
     const double step = median(rounds.decode);
@@ -115,13 +55,27 @@ constexpr const char* kUsage =
     "       llmservice_bench products [ROUNDS [FAMILY...]]          products alone, family beside family\n"
     "       llmservice_bench threads [ROUNDS]                       attention and sampling, one thread and "
     "all\n"
-    "       llmservice_bench write FOLDER ARCHITECTURE              the BF16 checkpoint alone\n"
+    "       llmservice_bench measure FOLDER ARCHITECTURE SEQUENCES:PROMPT...   one round each, as JSON\n"
+    "       llmservice_bench write FOLDER ARCHITECTURE BF16|FP8     the checkpoint alone\n"
     "       llmservice_bench stored FOLDER ARCHITECTURE FORMAT REPEATS   one made of that, described in "
     "description.json\n";
 
 int main_of(std::vector<std::string> args) {
-  if (args.size() == 3 && args[0] == "write") {
-    write_random_checkpoint(args[1], shape_of(args[2]), WeightFormat::kBf16);
+  if (args.size() == 4 && args[0] == "write" && (args[3] == "BF16" || args[3] == "FP8")) {
+    write_random_checkpoint(args[1], shape_of(args[2]),
+                            args[3] == "FP8" ? WeightFormat::kFp8 : WeightFormat::kBf16);
+    return 0;
+  }
+  if (args.size() > 3 && args[0] == "measure") {
+    std::vector<Load> loads;
+    for (size_t i = 3; i < args.size(); ++i) {
+      Load& load = loads.emplace_back();
+      if (std::sscanf(args[i].c_str(), "%d:%d", &load.sequences, &load.prompt) != 2 || load.sequences < 1 ||
+          load.prompt < 1) {
+        throw std::invalid_argument("'" + args[i] + "' is not SEQUENCES:PROMPT, both at least 1.");
+      }
+    }
+    print_measurements(args[1], shape_of(args[2]), loads);
     return 0;
   }
   if (!args.empty() && args[0] == "products") {

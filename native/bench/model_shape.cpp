@@ -83,7 +83,7 @@ json described(const Architecture& a, const Sizes& s) {
   for (int64_t i = 0; a.hybrid && i < s.layers; ++i) {
     if ((i + 1) % kAttentionInterval != 0) kinds[i] = "gdn";
   }
-  json shape = plain_description();
+  json shape = plain_description(s.head_dim);
   shape.update({{"architecture", a.name},
                 {"hidden", kHidden},
                 {"heads", s.heads},
@@ -175,9 +175,12 @@ bool is_expert(const TensorShape& tensor) { return tensor.name.find(".experts.")
 
 }  // namespace
 
-json plain_description() {
-  return {{"normEpsilon", 1e-6}, {"qkvBias", false}, {"outputBias", false},          {"mlpBias", false},
-          {"gdn", nullptr},      {"moe", nullptr},   {"scaling", {{"type", "none"}}}};
+json plain_description(int64_t head_dim) {
+  return {
+      {"normEpsilon", 1e-6}, {"qkvBias", false},   {"outputBias", false},   {"mlpBias", false},
+      {"gdn", nullptr},      {"moe", nullptr},     {"windowRope", nullptr}, {"scaling", {{"type", "none"}}},
+      {"embeddingScale", 1}, {"postNorms", false}, {"activation", "silu"},  {"queryScalar", head_dim},
+      {"scoreCap", 0},       {"logitCap", 0}};
 }
 
 int64_t TensorShape::values() const {
@@ -196,6 +199,15 @@ double ModelShape::share_read(int32_t sequences) const {
     if (is_expert(tensor)) idle += never_chosen * values;
   }
   return 1 - idle / all;
+}
+
+double ModelShape::values_per_token() const {
+  double values = 0;
+  for (const TensorShape& tensor : tensors) {
+    const double chosen = is_expert(tensor) ? static_cast<double>(kTopK) / kExperts : 1;
+    if (tensor.quantizable) values += chosen * static_cast<double>(tensor.values());
+  }
+  return values;
 }
 
 std::vector<std::string_view> benchmarked_architectures() {

@@ -28,10 +28,12 @@ struct ModelShape {
   // The share of the weights that a step of `sequences` single rows reads: all but the experts that no row
   // chose, if rows choose their experts evenly and independently.
   double share_read(int32_t sequences) const;
+  // Values of the layers' matrices that one token is multiplied by, of experts the chosen alone.
+  double values_per_token() const;
 };
 
 // Fields of `described` that no model of the benchmarks needs otherwise.
-nlohmann::json plain_description();
+nlohmann::json plain_description(int64_t head_dim);
 
 // Model types that have a shape here.
 std::vector<std::string_view> benchmarked_architectures();

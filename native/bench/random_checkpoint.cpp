@@ -92,8 +92,8 @@ json header_of(const std::vector<StoredTensor>& tensors) {
   return header;
 }
 
-json description_of(const std::filesystem::path& dir, const ModelShape& shape,
-                    const std::vector<StoredTensor>& tensors) {
+json describe(const std::filesystem::path& dir, const ModelShape& shape,
+              const std::vector<StoredTensor>& tensors) {
   json places = json::array();
   int64_t offset = 8 + static_cast<int64_t>(header_of(tensors).dump().size());
   for (const StoredTensor& tensor : tensors) {
@@ -134,11 +134,14 @@ void write_weights(const std::filesystem::path& path, const std::vector<StoredTe
 
 }  // namespace
 
+std::string description_of(const std::filesystem::path& dir, const ModelShape& shape, WeightFormat format) {
+  return describe(dir, shape, stored_tensors(shape, format)).dump();
+}
+
 void write_random_checkpoint(const std::filesystem::path& dir, const ModelShape& shape, WeightFormat format) {
   std::ofstream(dir / "config.json") << config_of(shape, format).dump(2);
-  const std::vector<StoredTensor> tensors = stored_tensors(shape, format);
-  std::ofstream(dir / kDescription) << description_of(dir, shape, tensors).dump();
-  write_weights(dir / kWeights, tensors);
+  std::ofstream(dir / kDescription) << description_of(dir, shape, format);
+  write_weights(dir / kWeights, stored_tensors(shape, format));
 }
 
 std::shared_ptr<const CheckpointSource> read_description(const std::filesystem::path& dir) {

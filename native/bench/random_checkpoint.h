@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "model/checkpoint_source.h"
 #include "model_shape.h"
@@ -12,6 +13,9 @@
 namespace llmservice::bench {
 
 enum class WeightFormat : uint8_t { kBf16, kFp8 };
+
+// What description.json says in `dir`.
+std::string description_of(const std::filesystem::path& dir, const ModelShape& shape, WeightFormat format);
 
 // Throws std::runtime_error when the disk has no room.
 void write_random_checkpoint(const std::filesystem::path& dir, const ModelShape& shape, WeightFormat format);

@@ -81,7 +81,7 @@ nlohmann::json config_of(const QwenSizes& s) {
 nlohmann::json described(const QwenSizes& s) {
   std::vector<std::string> kinds(s.layers, "gdn");
   for (int64_t i = kAttentionInterval - 1; i < s.layers; i += kAttentionInterval) kinds[i] = "full";
-  nlohmann::json shape = plain_description();
+  nlohmann::json shape = plain_description(s.head_dim);
   shape.update({{"architecture", "qwen3_5"},
                 {"hidden", s.hidden},
                 {"heads", s.heads},
