@@ -59,8 +59,8 @@ format: node_modules ## Format TypeScript and C++
 generate: node_modules ## Regenerate what is generated: types, validators, pages, the chart's CRD
 	@$(ENV) npm run generate
 
-bench: ## Prefill and decode tok/s on a model of Qwen3-0.6B's shape, against this machine's memory bandwidth
-	@$(BOOTSTRAP) build && test/bench/run.sh
+bench: node_modules ## Prefill and decode tok/s on a model of Qwen3-0.6B's shape beside llama.cpp, in turn
+	@$(BOOTSTRAP) build && $(ENV) npx tsx test/bench/peers.ts
 
 golden: node_modules ## The engine against its references in every combination: formats, ranks, cache, chunks (an hour)
 	@$(BOOTSTRAP) build && $(ENV) npm run build && npm run build:native

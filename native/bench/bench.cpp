@@ -55,7 +55,8 @@ constexpr const char* kUsage =
     "       llmservice_bench products [ROUNDS [FAMILY...]]          products alone, family beside family\n"
     "       llmservice_bench threads [ROUNDS]                       attention and sampling, one thread and "
     "all\n"
-    "       llmservice_bench measure FOLDER ARCHITECTURE SEQUENCES:PROMPT...   one round each, as JSON\n"
+    "       llmservice_bench measure FOLDER ARCHITECTURE auto|ISA SEQUENCES:PROMPT...   one round each, as "
+    "JSON\n"
     "       llmservice_bench write FOLDER ARCHITECTURE BF16|FP8     the checkpoint alone\n"
     "       llmservice_bench stored FOLDER ARCHITECTURE FORMAT REPEATS   one made of that, described in "
     "description.json\n";
@@ -66,16 +67,16 @@ int main_of(std::vector<std::string> args) {
                             args[3] == "FP8" ? WeightFormat::kFp8 : WeightFormat::kBf16);
     return 0;
   }
-  if (args.size() > 3 && args[0] == "measure") {
+  if (args.size() > 4 && args[0] == "measure") {
     std::vector<Load> loads;
-    for (size_t i = 3; i < args.size(); ++i) {
+    for (size_t i = 4; i < args.size(); ++i) {
       Load& load = loads.emplace_back();
       if (std::sscanf(args[i].c_str(), "%d:%d", &load.sequences, &load.prompt) != 2 || load.sequences < 1 ||
           load.prompt < 1) {
         throw std::invalid_argument("'" + args[i] + "' is not SEQUENCES:PROMPT, both at least 1.");
       }
     }
-    print_measurements(args[1], shape_of(args[2]), loads);
+    print_measurements(args[1], shape_of(args[2]), args[3].c_str(), loads);
     return 0;
   }
   if (!args.empty() && args[0] == "products") {

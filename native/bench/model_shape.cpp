@@ -201,13 +201,18 @@ double ModelShape::share_read(int32_t sequences) const {
   return 1 - idle / all;
 }
 
-double ModelShape::values_per_token() const {
+double ModelShape::multiply_adds(int64_t tokens) const {
   double values = 0;
   for (const TensorShape& tensor : tensors) {
     const double chosen = is_expert(tensor) ? static_cast<double>(kTopK) / kExperts : 1;
     if (tensor.quantizable) values += chosen * static_cast<double>(tensor.values());
   }
-  return values;
+  const auto kinds = described["layerKinds"].get<std::vector<std::string>>();
+  const auto attended =
+      static_cast<double>(std::ranges::count(kinds, "full") * described["heads"].get<int64_t>() *
+                          described["headDim"].get<int64_t>() * 2);
+  const auto all = static_cast<double>(tokens);
+  return values * all + attended * all * (all + 1) / 2;
 }
 
 std::vector<std::string_view> benchmarked_architectures() {

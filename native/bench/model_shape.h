@@ -28,8 +28,8 @@ struct ModelShape {
   // The share of the weights that a step of `sequences` single rows reads: all but the experts that no row
   // chose, if rows choose their experts evenly and independently.
   double share_read(int32_t sequences) const;
-  // Values of the layers' matrices that one token is multiplied by, of experts the chosen alone.
-  double values_per_token() const;
+  // Of a prompt, in the layers' matrices and in attention: of experts the chosen alone, no head.
+  double multiply_adds(int64_t tokens) const;
 };
 
 // Fields of `described` that no model of the benchmarks needs otherwise.

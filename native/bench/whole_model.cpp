@@ -40,14 +40,14 @@ double peak_bf16_adds(cpu::ThreadPool& pool) {
 
 }  // namespace
 
-std::unique_ptr<Engine> load_engine(const std::filesystem::path& dir, const Load& load) {
+std::unique_ptr<Engine> load_engine(const std::filesystem::path& dir, const Load& load, const char* isa) {
   const EngineOptions options{.checkpoint = read_description(dir),
                               .block_size = kBlock,
                               .num_blocks = load.sequences * blocks_of(load),
                               .max_num_seqs = load.sequences,
                               .max_model_len = blocks_of(load) * kBlock,
                               .max_num_batched_tokens = load.prompt + 64};
-  return std::make_unique<Engine>(options, make_cpu_backend({}), [](auto, auto) {});
+  return std::make_unique<Engine>(options, make_cpu_backend({.isa = isa}), [](auto, auto) {});
 }
 
 void run_round(Engine& engine, const Load& load, BandwidthProbe& probe, Rounds& rounds) {
@@ -85,13 +85,13 @@ double bytes_of_decode(const EngineInfo& info, const ModelShape& shape, const Lo
   return weights * shape.share_read(load.sequences) + load.sequences * kv;
 }
 
-void print_measurements(const std::filesystem::path& dir, const ModelShape& shape,
+void print_measurements(const std::filesystem::path& dir, const ModelShape& shape, const char* isa,
                         const std::vector<Load>& loads) {
   BandwidthProbe probe(cpu::usable_cores());
   cpu::ThreadPool pool(cpu::usable_cores());
   for (const Load& load : loads) {
     std::unique_ptr<Engine> engine;
-    const double loading = seconds_of([&] { engine = load_engine(dir, load); });
+    const double loading = seconds_of([&] { engine = load_engine(dir, load, isa); });
     Rounds rounds;
     run_round(*engine, load, probe, rounds);
     const double peak = peak_bf16_adds(pool);
@@ -104,7 +104,7 @@ void print_measurements(const std::filesystem::path& dir, const ModelShape& shap
         {"ofBandwidth",
          bytes_of_decode(engine->info(), shape, load) / rounds.decode[0] / rounds.bandwidth[0]},
         {"bandwidth", rounds.bandwidth[0]},
-        {"ofPeak", peak == 0 ? 0 : shape.values_per_token() * load.prompt / prefill / peak},
+        {"ofPeak", peak == 0 ? 0 : shape.multiply_adds(load.prompt) / prefill / peak},
         {"peak", peak},
         {"loadSeconds", loading},
         {"weightBytes", engine->info().weight_bytes},

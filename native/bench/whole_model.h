@@ -16,8 +16,9 @@ struct Load {
   int32_t prompt;     // tokens of each
 };
 
-// An engine on all threads, with room for the load.
-std::unique_ptr<Engine> load_engine(const std::filesystem::path& dir, const Load& load);
+// An engine on all threads, with room for the load; `isa` as Backend's options have it.
+std::unique_ptr<Engine> load_engine(const std::filesystem::path& dir, const Load& load,
+                                    const char* isa = "auto");
 
 // One entry per round.
 struct Rounds {
@@ -34,7 +35,7 @@ void run_round(Engine& engine, const Load& load, BandwidthProbe& probe, Rounds& 
 double bytes_of_decode(const EngineInfo& info, const ModelShape& shape, const Load& load);
 
 // One round of each load, a JSON line each: tokens and bytes per second, seconds of the load.
-void print_measurements(const std::filesystem::path& dir, const ModelShape& shape,
+void print_measurements(const std::filesystem::path& dir, const ModelShape& shape, const char* isa,
                         const std::vector<Load>& loads);
 
 }  // namespace llmservice::bench

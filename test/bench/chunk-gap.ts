@@ -2,6 +2,7 @@
 // through the gateway, and compares the median gap between chunks with the engine's own mean step time in those streams.
 // usage: tsx test/bench/chunk-gap.ts (needs the local cluster with the operator: deploy/local/demo.sh operator)
 
+import { median } from '../median.js';
 import { eventually } from '../processes.js';
 import { bucket, demoModel, upload } from '../e2e/bucket.js';
 import { apply } from '../e2e/cluster.js';
@@ -42,9 +43,6 @@ function model(): Files {
     'model.safetensors': safetensors(tensors, bf16Noise()),
   };
 }
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 /** Milliseconds between the chunks of one answer. */
 async function gaps(): Promise<number[]> {

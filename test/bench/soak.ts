@@ -4,15 +4,13 @@
 import { LoadReplica } from '../load/load-replica.js';
 import { requireOpenFiles } from '../load/server-watch.js';
 import { soak } from '../load/soak.js';
+import { median } from '../median.js';
 
 const [minutes = 10, seed = Date.now() % 1_000_000] = process.argv.slice(2).map(Number);
 /** Share of the time that is warm-up: heaps and caches find their size. */
 const warmUp = 0.3;
 const tolerance = 0.05;
 const mib = 2 ** 20;
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 
 requireOpenFiles(200);
 console.log(

@@ -7,6 +7,7 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { median } from '../median.js';
 import { eventually, freePort, repository, start, stop } from '../processes.js';
 
 const ticksPerSecond = 100;
@@ -75,8 +76,4 @@ function processorSeconds(ancestor: number): number {
   }
   const ticks = processes.filter(({ pid }) => family.has(pid)).reduce((sum, each) => sum + each.ticks, 0);
   return ticks / ticksPerSecond;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

@@ -2,6 +2,7 @@
 // is followed by another, so that the numbers hold as long as it lasts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { median } from '../median.js';
 import { eventually } from '../processes.js';
 import type { Seen } from './accounting.js';
 import type { LoadReplica } from './load-replica.js';
@@ -106,5 +107,5 @@ export async function steadyBytes(read: () => number, seconds: number): Promise<
     samples.push(read());
     await sleep(250);
   }
-  return samples.toSorted((a, b) => a - b)[Math.floor(samples.length / 2)] ?? NaN;
+  return median(samples);
 }

@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv } from 'node:process';
 
+import { median } from '../../median.js';
 import { promptOf, ServedModel, type Answer } from '../../gpu/served-model.js';
 import type { HttpLine } from './bench-lines.js';
 
@@ -30,10 +31,6 @@ const say = (what: string, value: number, unit: string): void => {
   const line: HttpLine = { section: 'http', what, value, unit };
   console.log(JSON.stringify(line));
 };
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
-}
 
 /** Whether the files of the model will be read from the disk. */
 function forgetFiles(): boolean {

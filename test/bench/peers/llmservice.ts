@@ -1,0 +1,60 @@
+// Our engine, by llmservice_bench: each round loads the model anew, so that it can take turns with others.
+
+import { execFileSync } from 'node:child_process';
+import { batches, prompts, type Contender, type Figures } from './figures.js';
+
+/** A line of `llmservice_bench measure`. */
+interface Line {
+  readonly sequences: number;
+  readonly prompt: number;
+  readonly prefill: number;
+  readonly decode: number;
+  readonly bandwidth: number;
+  readonly ofBandwidth: number;
+  readonly ofPeak: number;
+  readonly loadSeconds: number;
+  readonly weightBytes: number;
+  readonly residentBytes: number;
+}
+
+const loads = [
+  ...prompts.map((tokens) => `1:${tokens}`),
+  ...batches.filter((one) => one > 1).map((many) => `${many}:64`),
+];
+
+export class LlmService implements Contender {
+  readonly name = 'llmservice';
+  /** Of all rounds, as they came. */
+  readonly lines: Line[] = [];
+
+  /** `folder` holds a model of that architecture and its description.json; `isa`: the instruction family, or `auto`. */
+  constructor(
+    private readonly program: string,
+    private readonly folder: string,
+    private readonly architecture: string,
+    readonly format: string,
+    private readonly isa: string,
+  ) {}
+
+  measure(): Figures {
+    const output = execFileSync(
+      this.program,
+      ['measure', this.folder, this.architecture, this.isa, ...loads],
+      {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    const lines = output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line);
+    this.lines.push(...lines);
+    const of = (sequences: number, prompt: number): Line =>
+      lines.find((line) => line.sequences === sequences && line.prompt === prompt)!;
+    return Object.fromEntries([
+      ...prompts.map((tokens) => [`prefill ${tokens}`, of(1, tokens).prefill]),
+      ...batches.map((many) => [`decode ${many}`, of(many, many === 1 ? 512 : 64).decode]),
+    ]) as Figures;
+  }
+}
