@@ -187,6 +187,42 @@ TEST(ToolCalls, EndWithTheirBodiesWhereNoMarkerEndsThem) {
   }
 }
 
+TEST(ToolCalls, ThatAreAllOfAnAnswerStandBehindFreeText) {
+  // A thought, in any number, is OPEN t CLOSE text INNER; the call is OPEN c CLOSE and its arguments.
+  const auto of = nlohmann::ordered_json::parse(R"({
+      "begin": null, "end": null, "otherwise": null, "many": false,
+      "within": [{"id": 129, "text": "\u0007"}, {"id": 130, "text": "\u0008"}, {"id": 131, "text": "\u000b"}],
+      "body": {"type": "sequence", "elements": [
+        {"type": "star", "content": {"type": "sequence", "elements": [
+          {"type": "const_string", "value": "\u0007t\u0008"},
+          {"type": "grammar", "grammar": "root ::= [^\\x07\\x08\\x0b]*\n"},
+          {"type": "const_string", "value": "\u000b"}]}},
+        {"type": "const_string", "value": "\u0007c\u0008"},
+        {"type": "json_schema", "json_schema": {"type": "object", "properties": {"n": {"enum": [1, 2]}},
+          "required": ["n"], "additionalProperties": false}, "max_whitespace_cnt": 1}]}})");
+  GrammarCompiler compiler(vocabulary());
+  const auto grammar = compiler.compile(GrammarKind::kToolCalls, of.dump());
+  static const std::regex answer(
+      "(\xfe"
+      "t\xff[^\x07\x08\x0b\xfd\xfe\xff]*\xfd)*\xfe"
+      "c\xff\\{\\s?\"n\"\\s?:\\s?[12]\\s?\\}");
+  size_t thoughts = 0;
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    const std::string said = random_text(*grammar, seed);
+    EXPECT_TRUE(std::regex_match(said, answer)) << said;
+    thoughts += static_cast<size_t>(std::ranges::count(said, '\xfd'));
+  }
+  EXPECT_GT(thoughts, 10U);
+
+  const auto constraint = grammar->begin();
+  EXPECT_FALSE(may(constraint->allowed(), kEnd) || may(constraint->allowed(), 1 + 't'));
+  for (const int32_t token : {kOpen, 1 + 'c', kClose}) constraint->accept(token);
+  EXPECT_FALSE(may(constraint->allowed(), kOpen) || may(constraint->allowed(), kEnd));
+  for (const char c : std::string(R"({"n":1})")) constraint->accept(1 + c);
+  EXPECT_TRUE(may(constraint->allowed(), kEnd));
+  EXPECT_FALSE(may(constraint->allowed(), kOpen)) << "one is enough";
+}
+
 TEST(ToolCalls, StandInFreeTextWithoutAnEnd) {
   GrammarCompiler compiler(vocabulary());
   const auto constraint = compiler.compile(GrammarKind::kToolCalls, text_without_end("true", true))->begin();

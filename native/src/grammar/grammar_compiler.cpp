@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "grammar/compiled_bytes.h"
+#include "grammar/marked_text.h"
 #include "grammar/tool_calls.h"
 #include "grammar/utf8_text.h"
 #include "ops/error.h"
@@ -162,24 +163,32 @@ class GrammarCompiler::Parts {
 
   std::shared_ptr<const Grammar> tool_calls(const nlohmann::ordered_json& of,
                                             const std::vector<xgrammar::CompiledGrammar>& parts) const {
+    const auto body = marked_text(utf8_text(parts.at(0)), of.at("within"));
+    if (of.at("begin").is_null()) return body;
     const auto& otherwise = of.at("otherwise");
     const bool has_grammar = otherwise.is_object();
-    const CallRules rules{.body = utf8_text(parts.at(0)),
+    const CallRules rules{.body = body,
                           .other = has_grammar ? utf8_text(parts.at(1)) : nullptr,
                           .otherwise = has_grammar           ? Otherwise::kGrammar
                                        : otherwise.is_null() ? Otherwise::kNothing
                                                              : Otherwise::kAnything,
                           .many = of.at("many").get<bool>()};
     const auto& end = of.at("end");
-    CallMarkers markers{.begin = marker(of.at("begin")),
-                        .end = end.is_null() ? std::nullopt : std::optional(marker(end)),
-                        .within = {},
-                        .breaks = breaks,
-                        .stops = stops,
-                        .vocab = vocab};
-    for (const auto& inner : of.at("within"))
-      markers.within.push_back({marker(inner.at("id")), token_of(inner.at("text").get<std::string>())});
+    const CallMarkers markers{.begin = marker(of.at("begin")),
+                              .end = end.is_null() ? std::nullopt : std::optional(marker(end)),
+                              .breaks = breaks,
+                              .stops = stops,
+                              .vocab = vocab};
     return std::make_shared<ToolCalls>(rules, markers);
+  }
+
+  std::shared_ptr<const Grammar> marked_text(std::shared_ptr<const Grammar> text,
+                                             const nlohmann::ordered_json& within) const {
+    if (within.empty()) return text;
+    std::vector<InnerMarker> markers;
+    for (const auto& inner : within)
+      markers.push_back({marker(inner.at("id")), token_of(inner.at("text").get<std::string>())});
+    return std::make_shared<MarkedText>(std::move(text), std::move(markers));
   }
 
   int32_t marker(const nlohmann::ordered_json& json) const {

@@ -28,7 +28,7 @@ class Calls final : public Constraint {
       call_ = rules_.body->begin();
       ++calls_;
     } else if (call_) {
-      call_->accept(in_body(token));
+      call_->accept(token);
     } else if (in_other_) {
       other_->accept(token);
     } else if (token == markers_.begin) {
@@ -51,16 +51,7 @@ class Calls final : public Constraint {
       for (const int32_t id : markers_.stops) set(id, false);
       set(*markers_.end, ends);
     }
-    for (const auto& [id, stand_in] : markers_.within) {
-      set(id, has(stand_in));
-      set(stand_in, false);
-    }
     return mask_;
-  }
-
-  int32_t in_body(int32_t token) const {
-    const auto inner = std::ranges::find(markers_.within, token, &InnerMarker::id);
-    return inner == markers_.within.end() ? token : inner->stand_in;
   }
 
   std::span<const uint32_t> outside() {

@@ -10,16 +10,9 @@
 
 namespace llmservice {
 
-// A marker within calls, and the token that the grammar of their bodies has in its place.
-struct InnerMarker {
-  int32_t id;
-  int32_t stand_in;
-};
-
 struct CallMarkers {
   int32_t begin;
-  std::optional<int32_t> end;  // none: a call ends with its body, before another or the end of the text
-  std::vector<InnerMarker> within;
+  std::optional<int32_t> end;   // none: a call ends with its body, before another or the end of the text
   std::vector<int32_t> breaks;  // ids that are nothing but line breaks: one may come before each call
   std::vector<int32_t> stops;   // ids that end the text
   int32_t vocab;

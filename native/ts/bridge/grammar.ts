@@ -11,8 +11,11 @@ export type GrammarKind = 'json' | 'jsonSchema' | 'regex' | 'ebnf' | 'format' | 
 
 /** What a grammar of kind `toolCalls` is, as JSON. Formats are those of XGrammar's structural tags. */
 export interface ToolCallsText {
-  /** Ids around each call; they stand for no text elsewhere. `end` null: a call ends where its body may. */
-  readonly begin: number;
+  /**
+   * Ids around each call; they stand for no text elsewhere. `begin` null: the answer is the body, and nothing else of this
+   * counts but `within`. `end` null: a call ends where its body may.
+   */
+  readonly begin: number | null;
   readonly end: number | null;
   /** Ids within calls, and the one-byte text that stands for each in the body, which has it nowhere else. */
   readonly within: readonly { readonly id: number; readonly text: string }[];

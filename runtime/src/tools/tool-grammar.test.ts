@@ -86,7 +86,7 @@ const tag = (begin: string, end: string): unknown => ({
 const listed = ['a', 'b'].map((name) => tag(`{"name": "${name}", "arguments": `, '}'));
 const named = (name: string): unknown => ({
   type: 'sequence',
-  elements: [{ type: 'const_string', value: `${name}\u001d` }, expect.objectContaining(argumentsOf)],
+  elements: [{ type: 'const_string', value: `${name}\b` }, expect.objectContaining(argumentsOf)],
 });
 const fenced = tag('<｜tool▁call▁begin｜>function<｜tool▁sep｜>b\n```json\n', '\n```<｜tool▁call▁end｜>');
 
@@ -124,8 +124,8 @@ test.each<[string, DialectName, Partial<ToolUse>, object]>([
     {
       end: null,
       within: [
-        { id: callIdId, text: '\u001c' },
-        { id: argsId, text: '\u001d' },
+        { id: callIdId, text: '\u0007' },
+        { id: argsId, text: '\b' },
       ],
       many: true,
       body: { type: 'or', elements: [named('a'), named('b')] },

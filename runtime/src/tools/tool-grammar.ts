@@ -13,15 +13,18 @@ export interface GrammarSource {
 }
 
 /** Spaces or line breaks between the parts of JSON, as for other structured output. */
-const maxWhitespace = 32;
+export const maxWhitespace = 32;
 /** Around values in XML: what is none of a value stays unambiguous. */
 const maxXmlWhitespace = 1;
 
-/** The first of the characters U+001C to U+001F, which separate parts of data. */
-const firstStandIn = 0x1c;
+/**
+ * In the place of markers that are tokens, and so no text: control characters, which no JSON has. Of these XGrammar writes
+ * no number, which a letter or a digit behind it would continue.
+ */
+export const standInCharacters = ['\u0007', '\b', '\v', '\f', '\u001b'] as const;
 
 /** A format of XGrammar's structural tags. */
-type Format = Readonly<Record<string, unknown>>;
+export type Format = Readonly<Record<string, unknown>>;
 
 /**
  * @param other grammar asked of an answer that is text; null: any
@@ -141,17 +144,17 @@ interface StandIn extends Marker {
   readonly character: string;
 }
 
-/** In the place of markers within calls that are tokens, and so no text: characters that no JSON has. */
+/** Of markers within calls. */
 const standInsOf = ({ within }: ToolDialect): readonly StandIn[] =>
   within.flatMap((marker, i) =>
-    marker.id === null ? [] : { ...marker, id: marker.id, character: String.fromCharCode(firstStandIn + i) },
+    marker.id === null ? [] : { ...marker, id: marker.id, character: standInCharacters[i] ?? '' },
   );
 
 const withStandIns = (text: string, dialect: ToolDialect): string =>
   standInsOf(dialect).reduce((whole, marker) => whole.replaceAll(marker.text, marker.character), text);
 
 /** The grammar of a text as a format. */
-function formatOf({ kind, text }: GrammarSource): Format {
+export function formatOf({ kind, text }: GrammarSource): Format {
   const schema = (json_schema: unknown): Format => ({
     type: 'json_schema',
     json_schema,
@@ -175,7 +178,7 @@ function formatOf({ kind, text }: GrammarSource): Format {
   }
 }
 
-const oneOf = (elements: readonly Format[]): Format => {
+export const oneOf = (elements: readonly Format[]): Format => {
   const [first, ...others] = elements;
   return first !== undefined && others.length === 0 ? first : { type: 'or', elements };
 };
