@@ -2,7 +2,7 @@
 
 import type { EngineInfo } from '@llmservice/native';
 import { openLocalModel } from '@llmservice/checkpoint/local';
-import type { EngineConfig } from '@llmservice/crds';
+import { FailureError, type EngineConfig } from '@llmservice/crds';
 import { readCheckpointDefaults } from './checkpoint/read-checkpoint-defaults.js';
 import { readChatTemplate, readTokenizerText } from './checkpoint/read-text-files.js';
 import { readTokenizerInfo } from './checkpoint/read-tokenizer-info.js';
@@ -15,6 +15,7 @@ import {
   type ServerDefaults,
 } from './request/fields/generation-defaults.js';
 import type { Logger } from './log/logger.js';
+import { findHarmony, type HarmonyTokens } from './harmony/harmony-tokens.js';
 import { thinkIds } from './request/text/think-ids.js';
 import { TextProcesses } from './text-processes/text-processes.js';
 import { textRoomMb } from './text-processes/text-room.js';
@@ -36,6 +37,8 @@ export interface ModelFiles {
   readonly thinksByItself: boolean;
   /** How the chat template shows tools and writes calls; null: there is no template. */
   readonly probedDialect: ProbedDialect | null;
+  /** The tokens of answers in channels; null: they have none. */
+  readonly harmony: HarmonyTokens | null;
 }
 
 /**
@@ -57,14 +60,18 @@ export async function readModelFiles(model: string, logger: Logger): Promise<Mod
     const chatTemplate = template === null ? null : new TemplateRenderer(template, processes);
     if (chatTemplate !== null) await requireRenderable(chatTemplate);
     const tokenizer = Tokenizer.fromJson(text.text, text.name, processes);
+    const harmony = chatTemplate === null ? null : await findHarmony(chatTemplate, tokenizer);
+    const probes = chatTemplate !== null && harmony === null;
     return {
       tokenizer,
       chatTemplate,
       processes,
       defaults: await readCheckpointDefaults(dir, gguf, tokenizer),
       tokenizerInfo: await readTokenizerInfo(dir, gguf, template),
-      thinksByItself: chatTemplate !== null && (await thinksByItself(chatTemplate)),
-      probedDialect: chatTemplate === null ? null : await findDialect(chatTemplate, tokenizer, logger),
+      // No variable switches the thoughts of channels off.
+      thinksByItself: harmony !== null || (chatTemplate !== null && (await thinksByItself(chatTemplate))),
+      probedDialect: probes ? await findDialect(chatTemplate, tokenizer, logger) : null,
+      harmony,
     };
   } catch (error) {
     await processes.close();
@@ -95,18 +102,20 @@ type Settings = ToolSettings & Pick<EngineConfig['engine'], 'reasoningParser'>;
 
 /**
  * What requests need, now that the engine has reported its limits.
- * @throws FailureError InvalidEngineConfig: the vocabulary lacks the tokens of the reasoning parser
+ * @throws FailureError InvalidEngineConfig: the vocabulary lacks the tokens of the reasoning parser, or a parser is named
+ *   for a model that answers in channels
  */
 export function servedModel(
-  { tokenizer, chatTemplate, defaults, tokenizerInfo, thinksByItself, probedDialect }: ModelFiles,
+  { tokenizer, chatTemplate, defaults, tokenizerInfo, thinksByItself, probedDialect, harmony }: ModelFiles,
   server: ServerDefaults,
   info: EngineInfo,
   maxModelLen: number,
   settings: Settings,
 ): ServedModel {
+  if (harmony !== null) requireNoParser(settings);
   const tools =
     chatTemplate === null || probedDialect === null
-      ? { chatTemplate: null, toolDialect: null }
+      ? { chatTemplate, toolDialect: null }
       : servedTools(chatTemplate, probedDialect, tokenizer, settings);
   return {
     ...tools,
@@ -115,7 +124,17 @@ export function servedModel(
     eosIds: defaults.eosIds,
     vocabSize: info.vocabSize,
     maxModelLen,
-    think: thinkIds(tokenizer, info.vocabSize, settings.reasoningParser),
+    think: harmony === null ? thinkIds(tokenizer, info.vocabSize, settings.reasoningParser) : null,
+    harmony,
     tokenizerInfo,
   };
+}
+
+/** @throws FailureError InvalidEngineConfig: a model that answers in channels is read in no other way */
+function requireNoParser({ toolCallParser, reasoningParser }: Settings): void {
+  for (const [field, parser] of Object.entries({ toolCallParser, reasoningParser })) {
+    if (parser === undefined) continue;
+    const problem = `engine.${field} is ${parser}, but the model answers in the channels of Harmony: remove it`;
+    throw new FailureError('InvalidEngineConfig', problem);
+  }
 }

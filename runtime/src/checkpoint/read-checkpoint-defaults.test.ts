@@ -39,6 +39,18 @@ test('ends texts at what config.json says where nothing else does', async () => 
   expect(await eosIds({ 'config.json': { text_config: { eos_token_id: [42] } } })).toEqual([42]);
 });
 
+test('ends texts of a vocabulary of Harmony with an answer and with a call, whatever the files name', async () => {
+  const ids: Readonly<Record<string, number>> = Object.fromEntries(
+    ['return', 'constrain', 'channel', 'start', 'end', 'message', 'call'].map((mark, i) => [
+      `<|${mark}|>`,
+      i,
+    ]),
+  );
+  await writeFile(join(dir, 'config.json'), JSON.stringify({ eos_token_id: 0 }));
+  const read = await readCheckpointDefaults(dir, null, { tokenId: (token) => ids[token] ?? null });
+  expect(read.eosIds).toEqual([0, 6]);
+});
+
 test.each([
   ['generation_config.json', `[${'[],'.repeat(2 ** 18)}[]]`, 'has more than 200000 values'],
   ['generation_config.json', ' '.repeat(2 ** 21), 'far more than such a file takes'],

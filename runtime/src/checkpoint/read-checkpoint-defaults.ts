@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkSmallFile, isObject, parseSmallJson, type GgufHeader } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
+import { harmonyTokens } from '../harmony/harmony-tokens.js';
 import { checkpointDefaults, type CheckpointDefaults } from '../request/fields/generation-defaults.js';
 import { specialTokensOf } from '../tokens/chat-template.js';
 import { ggufEosIds } from '../tokens/gguf-tokenizer.js';
@@ -21,11 +22,15 @@ export async function readCheckpointDefaults(
 ): Promise<CheckpointDefaults> {
   const config = gguf === null ? await readJson(folder, 'config.json') : { eos_token_id: ggufEosIds(gguf) };
   const { eos_token: eos } = specialTokensOf((await readJson(folder, 'tokenizer_config.json')) ?? {});
-  return checkpointDefaults(
+  const defaults = checkpointDefaults(
     await readJson(folder, 'generation_config.json'),
     config ?? {},
     eos === undefined ? null : tokenizer.tokenId(eos),
   );
+  // Not every file of such a model names the token that ends a call.
+  const harmony = harmonyTokens(tokenizer);
+  const ends = harmony === null ? [] : [harmony.return, harmony.call];
+  return { ...defaults, eosIds: [...new Set([...defaults.eosIds, ...ends])] };
 }
 
 async function readJson(folder: string, name: string): Promise<Readonly<Record<string, unknown>> | null> {

@@ -3,6 +3,7 @@
 import { ChatTemplate } from '../tokens/chat-template.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
+import { harmonyTexts, harmonyTokens } from '../harmony/harmony-tokens.js';
 import type { CallFormName } from '../tools/call-forms.js';
 import { dialectOf } from '../tools/dialect.js';
 import { servedTools } from '../tools/served-tools.js';
@@ -46,12 +47,19 @@ const strictTemplate =
   '{% for m in messages %}{% if m.role not in ["system", "user", "assistant"] %}' +
   '{{ raise_exception("Unknown role: " + m.role) }}{% endif %}<{{ m.role }}>{{ m.content }}{% endfor %}';
 
+/** Shows how long to think, how many tools there are, and thoughts. */
+const harmonyTemplate =
+  '<|start|>system<|message|>{{ reasoning_effort or "medium" }}{{ tools | length if tools else "" }}<|end|>' +
+  '{% for m in messages %}<|start|>{{ m.role }}<|message|>{{ m.thinking }}{{ m.content }}' +
+  '{% for c in m.tool_calls or [] %}[{{ c.function.name }} {{ c.function.arguments | tojson }}]{% endfor %}<|end|>' +
+  '{% endfor %}<|start|>assistant';
+
 const markerTexts = ['<think>', '</think>', '<tool_call>', '</tool_call>'];
 
 /** Control tokens of models that write calls otherwise, from id 271. */
 const controls = ['[TOOL_CALLS]', '[ARGS]', '[CALL_ID]'];
 
-type ToolsOfModel = boolean | 'described' | CallFormName;
+type ToolsOfModel = boolean | 'described' | 'harmony' | CallFormName;
 
 export class ScriptedServer {
   /** Ids of the tokens around reasoning and calls, of a server with tools. */
@@ -107,9 +115,7 @@ export class ScriptedServer {
     readonly batches?: MadeBatches | null;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
-    const hasMarkers = tools !== false && tools !== 'described';
-    const vocabulary = hasMarkers ? tokenizerJson(markerTexts, controls) : tokenizerJson();
-    const tokenizer = Tokenizer.fromJson(vocabulary, 'tokenizer.json');
+    const tokenizer = Tokenizer.fromJson(vocabularyOf(tools), 'tokenizer.json');
     const compatible = compatibilities[compatibility];
     const lifecycle = new Lifecycle('tiny');
     if (serving) {
@@ -199,7 +205,24 @@ function servedWith(server: Partial<ServerDefaults>, model: ServedModel): Served
 function modelWith(tools: ToolsOfModel, tokenizer: Tokenizer): ServedModel {
   if (tools === false) return tinyModel(tokenizer);
   if (tools === 'described') return describedTo(tokenizer);
+  if (tools === 'harmony') return answeringInChannels(tokenizer);
   return callingModel(tokenizer, tools === true ? 'qwenJson' : tools);
+}
+
+function vocabularyOf(tools: ToolsOfModel): string {
+  if (tools === false || tools === 'described') return tokenizerJson();
+  if (tools !== 'harmony') return tokenizerJson(markerTexts, controls);
+  return tokenizerJson(
+    [],
+    Object.values(harmonyTexts).filter((text) => text !== '<|end|>'),
+  );
+}
+
+function answeringInChannels(tokenizer: Tokenizer): ServedModel {
+  const harmony = harmonyTokens(tokenizer);
+  if (harmony === null) throw new Error('the vocabulary has the markers');
+  const eosIds = [harmony.return, harmony.call];
+  return { ...tinyModel(tokenizer, harmonyTemplate), maxModelLen: 4096, harmony, eosIds };
 }
 
 function describedTo(tokenizer: Tokenizer): ServedModel {
@@ -236,6 +259,7 @@ function tinyModel(tokenizer: Tokenizer, text = chatTemplate): ServedModel {
     defaults: { ...noDefaults, eosIds: [2] },
     think: null,
     toolDialect: null,
+    harmony: null,
     tokenizerInfo: {
       tokenizer_class: 'PreTrainedTokenizerFast',
       bos_token: '<|bos|>',

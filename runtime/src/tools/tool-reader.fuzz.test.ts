@@ -107,6 +107,7 @@ function newStream(
     think,
     inReasoning,
     callsInReasoning: true,
+    channels: null,
     tools: new ToolReader({ ...options, newCallId: () => `call_${String(ids++)}` }),
   });
 }

@@ -7,6 +7,7 @@ import type { ApiRequest } from '../../request/parse/parse-request.js';
 import type { PromptSource } from '../../request/parse/prompt-source.js';
 import { prepareGeneration } from '../../request/prepare/prepare-generation.js';
 import { echoOfIds, echoOfText, type PromptEcho } from '../../request/text/prompt-echo.js';
+import type { ChannelOptions, ChannelPlace } from '../../request/text/channel-reader.js';
 import { TextStream } from '../../request/text/text-stream.js';
 import type { TextStreamOptions } from '../../request/text/text-stream-options.js';
 import { ToolReader } from '../../tools/tool-reader.js';
@@ -55,7 +56,7 @@ async function prepare(
   { id, request, source }: AskedGeneration,
   { model, account, signal }: PromptContext,
 ): Promise<Prompt> {
-  const { toRun, inReasoning } = await prepareGeneration(request, source, id, model, signal);
+  const { toRun, inReasoning, channels } = await prepareGeneration(request, source, id, model, signal);
   const prepared = account.share(toRun, request.priority);
   return {
     request,
@@ -65,6 +66,7 @@ async function prepare(
     newText: textStreamsOf(request, source, model, {
       inReasoning,
       callsInReasoning: prepared.grammar === null,
+      channels,
     }),
   };
 }
@@ -74,10 +76,13 @@ export function textStreamsOf(
   request: ApiRequest,
   source: PromptSource,
   model: ServedModel,
-  place: Pick<TextStreamOptions, 'inReasoning' | 'callsInReasoning'>,
+  {
+    channels,
+    ...place
+  }: Pick<TextStreamOptions, 'inReasoning' | 'callsInReasoning'> & { readonly channels: ChannelPlace | null },
 ): () => TextStream {
   const { details, rules } = request;
-  const options: Omit<TextStreamOptions, 'tools'> = {
+  const options: Omit<TextStreamOptions, 'tools' | 'channels'> = {
     newDetokenizer: () => model.tokenizer.detokenizer({ skipSpecialTokens: request.skipSpecialTokens }),
     textOf: (id) => model.tokenizer.tokenText(id),
     stopStrings: request.stopStrings,
@@ -93,7 +98,12 @@ export function textStreamsOf(
     think: source.kind === 'messages' ? model.think : null,
     ...place,
   };
-  return () => new TextStream({ ...options, tools: toolReaderOf(request, model) });
+  return () =>
+    new TextStream({
+      ...options,
+      tools: toolReaderOf(request, model),
+      channels: channelsOf(request, model, channels),
+    });
 }
 
 /** The client's own text where it gave one and all of it was taken. */
@@ -115,4 +125,14 @@ function toolReaderOf(
   if (tools === null || toolDialect === null) return null;
   const newCallId = (): string => (toolDialect.shortIds ? newId('').slice(0, 9) : newId('call_'));
   return new ToolReader({ dialect: toolDialect, use: tools, newCallId, skipSpecialTokens });
+}
+
+/** Of what answers a chat template, of a model whose answers have channels. */
+function channelsOf(
+  { tools }: ApiRequest,
+  { harmony }: ServedModel,
+  place: ChannelPlace | null,
+): ChannelOptions | null {
+  if (harmony === null || place === null) return null;
+  return { tokens: harmony, place, use: tools, newCallId: () => newId('call_') };
 }

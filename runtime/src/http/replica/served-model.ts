@@ -5,7 +5,7 @@ import type { Request } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
 import type { Fields } from '../../request/body/field-table.js';
 import type { GenerationDefaults } from '../../request/fields/generation-defaults.js';
-import type { ModelTexts } from '../../request/prepare/prepare-generation.js';
+import type { ModelTexts } from '../../request/prepare/model-texts.js';
 import type { ThinkIds } from '../../request/text/think-ids.js';
 
 export interface ModelNames {

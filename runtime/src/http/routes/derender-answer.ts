@@ -6,8 +6,9 @@ import { invalidRequest, violationAt } from '../../request/body/violation.js';
 import type { GeneratedAnswer } from '../../request/parse/parse-derender.js';
 import type { ApiRequest } from '../../request/parse/parse-request.js';
 import type { PromptSource } from '../../request/parse/prompt-source.js';
-import { grammarOf, prepareGeneration } from '../../request/prepare/prepare-generation.js';
+import { channelsAfter, grammarOf, prepareGeneration } from '../../request/prepare/prepare-generation.js';
 import { isOpen, promptReasoning } from '../../request/prepare/prompt-reasoning.js';
+import type { ChannelPlace } from '../../request/text/channel-reader.js';
 import type { WholeChoice } from '../protocols/answer-shape.js';
 import type { ServedModel } from '../replica/served-model.js';
 import { newId } from '../replica/server-parts.js';
@@ -68,6 +69,7 @@ interface AnsweredPrompt {
   readonly ids: readonly number[] | null;
   readonly inReasoning: boolean;
   readonly callsInReasoning: boolean;
+  readonly channels: ChannelPlace | null;
 }
 
 /** What was answered: by the ids that the engine was given, or else by what the request renders to. */
@@ -79,12 +81,17 @@ async function promptOf(
   const { model, signal } = work;
   if (source === undefined)
     throw invalidRequest([violationAt('completion_request.prompt', 'has fewer prompts than were answered')]);
-  const callsInReasoning = grammarOf(request, model) === null;
-  const needed = request.details.tokenIds || (source.kind === 'messages' && model.think !== null);
-  if (given === null && !needed) return { source, ids: null, inReasoning: false, callsInReasoning };
+  const hasReasoning = model.think !== null || model.harmony !== null;
+  const needed = request.details.tokenIds || (source.kind === 'messages' && hasReasoning);
+  if (given === null && !needed) {
+    const callsInReasoning = grammarOf(request, model, null) === null;
+    return { source, ids: null, inReasoning: false, callsInReasoning, channels: null };
+  }
   const prompt = given === null ? await rendered(request, source, work) : Int32Array.from(given);
+  const channels = channelsAfter(prompt, source, model);
+  const callsInReasoning = grammarOf(request, model, channels) === null;
   const reasoning = await promptReasoning(prompt, source, model, signal);
-  return { source, ids: [...prompt], inReasoning: isOpen(reasoning), callsInReasoning };
+  return { source, ids: [...prompt], inReasoning: isOpen(reasoning), callsInReasoning, channels };
 }
 
 async function rendered(

@@ -69,8 +69,8 @@ export function derenderRoute(parts: ServerParts, kind: keyof typeof kinds): Req
 }
 
 /** @throws ApiError invalid_request: what of the text is reasoning or a call depends on the request */
-function requireNoMarkers({ think, toolDialect }: ServedModel): void {
-  if (think === null && toolDialect === null) return;
+function requireNoMarkers({ think, toolDialect, harmony }: ServedModel): void {
+  if (think === null && toolDialect === null && harmony === null) return;
   const rule = 'is required: it says what of the text is reasoning and what are calls of tools';
   throw invalidRequest([violationAt('chat_request', rule)]);
 }

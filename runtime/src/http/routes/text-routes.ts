@@ -4,9 +4,9 @@
 import type { RequestHandler } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
 import { maxTokens } from '../../request/body/field-schemas.js';
-import { encodeText } from '../../request/prepare/encode-text.js';
+import { encodeParts, encodeText } from '../../request/prepare/encode-text.js';
 import { parseDetokenize, parseTemplate, parseTokenize } from '../../request/parse/parse-tokenize.js';
-import { renderMessages } from '../../request/prepare/prepare-generation.js';
+import { renderMessages, renderParts } from '../../request/prepare/render-messages.js';
 import { LongList } from '../../request/text/long-json.js';
 import { resolveName } from '../replica/served-model.js';
 import type { ServerParts } from '../replica/server-parts.js';
@@ -22,15 +22,16 @@ export function tokenizeRoute(parts: ServerParts): RequestHandler {
       resolveName(parts.names, parsed.model, request);
       const { source, tools, addSpecialTokens } = parsed;
       const param = source.kind === 'messages' ? 'messages' : 'prompt';
-      const text =
+      const ids =
         source.kind === 'messages'
-          ? ({
-              kind: 'text',
-              text: await renderMessages(source, model, tools?.given, signal),
+          ? await encodeParts(
+              await renderParts(source, model, tools?.given, signal),
               addSpecialTokens,
-            } as const)
-          : source;
-      const ids = await encodeText(text, model, param, signal);
+              model,
+              param,
+              signal,
+            )
+          : await encodeText(source, model, param, signal);
       spend(ids.length);
       if (ids.length > maxTokens) {
         const message = `the text has ${String(ids.length)} tokens, and this route takes ${String(maxTokens)}: send it in parts`;

@@ -19,3 +19,18 @@ export async function encodeText(
   requireKnown(ids, model.vocabSize, param);
   return ids;
 }
+
+/** Of a text in parts, between which no token reaches. @throws as `encodeString` */
+export async function encodeParts(
+  parts: readonly string[],
+  addSpecialTokens: boolean,
+  model: TextModel,
+  param: string,
+  signal?: AbortSignal,
+): Promise<Int32Array> {
+  const encoded: Int32Array[] = [];
+  for (const [i, part] of parts.entries())
+    encoded.push(await encodeString(part, addSpecialTokens && i === 0, model, param, signal));
+  const [first = new Int32Array(), ...others] = encoded;
+  return others.length === 0 ? first : Int32Array.from(encoded.flatMap((ids) => [...ids]));
+}

@@ -7,7 +7,8 @@ import { readTexts, type TextSource } from '../fields/prompt.js';
 import { readModel, readScheduling, type Scheduling } from '../fields/scheduling.js';
 import { validateBody } from '../validate/validate-body.js';
 import { placeIn } from './encode-text.js';
-import { encodePrompt, type ModelTexts } from './prepare-generation.js';
+import type { ModelTexts } from './model-texts.js';
+import { encodePrompt } from './prepare-generation.js';
 
 export interface EmbeddingsRequest extends Scheduling {
   /** The name that the client asked for; null: it did not say. */

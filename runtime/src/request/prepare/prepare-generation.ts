@@ -1,46 +1,28 @@
 // From a parsed request to what the engine runs: template, tokens, limits, stop ids.
 
 import type { GenerateRequest } from '../../engine/protocol.js';
-import { ChatTemplateRefusal } from '../../tokens/chat-template.js';
-import { mentionsDocuments, type ChatRenderer } from '../../tokens/template-renderer.js';
-import { longTextChars, type Tokenizer } from '../../tokens/tokenizer.js';
-import type { ToolDialect } from '../../tools/dialect.js';
+import { harmonyGrammar } from '../../harmony/harmony-grammar.js';
+import { longTextChars } from '../../tokens/tokenizer.js';
 import { toolGrammar, type GrammarSource } from '../../tools/tool-grammar.js';
 import { scoresPrompt } from '../fields/answer-details.js';
-import { withStandIns, type StoodIn } from '../fields/exact-numbers.js';
-import type { Message } from '../fields/messages.js';
 import { ApiError } from '../body/api-error.js';
-import { encodeString } from '../fields/encode-string.js';
-import { encodeText, placeIn } from './encode-text.js';
+import { channelPlace } from './channel-place.js';
+import { encodeParts, encodeText, placeIn } from './encode-text.js';
+import { requireDialect, type ModelTexts } from './model-texts.js';
 import { isOpen, promptReasoning } from './prompt-reasoning.js';
-import { withShortIds } from './short-call-ids.js';
+import { renderParts } from './render-messages.js';
 import type { ApiRequest } from '../parse/parse-request.js';
 import type { MessagesSource, PromptSource } from '../parse/prompt-source.js';
-import { cutAtMark, withMark } from '../fields/prompt-ending.js';
 import { schemaOfArguments, type RequestTools } from '../fields/read-tools.js';
-import type { ThinkIds } from '../text/think-ids.js';
+import type { ChannelPlace } from '../text/channel-reader.js';
 import { checkIds, tokenRules } from '../fields/token-rules.js';
-
-/** What of a loaded model request code needs. */
-export interface ModelTexts {
-  readonly tokenizer: Tokenizer;
-  /** Null: the checkpoint has none, so that only completions and plain :predict prompts work. */
-  readonly chatTemplate: ChatRenderer | null;
-  readonly eosIds: readonly number[];
-  /** Null: the tokenizer has no such tokens. */
-  readonly think: ThinkIds | null;
-  /** Null: the chat template knows none. */
-  readonly toolDialect: ToolDialect | null;
-  /** Rows of the embedding: ids at or above it do not exist. */
-  readonly vocabSize: number;
-  /** Tokens of prompt plus output of one sequence. */
-  readonly maxModelLen: number;
-}
 
 export interface PreparedGeneration {
   readonly toRun: GenerateRequest;
   /** Whether the answer begins within the model's reasoning. */
   readonly inReasoning: boolean;
+  /** Where an answer in channels begins; null: it has none. */
+  readonly channels: ChannelPlace | null;
 }
 
 /**
@@ -55,7 +37,8 @@ export async function prepareGeneration(
   signal?: AbortSignal,
 ): Promise<PreparedGeneration> {
   if (request.stopTokenIds.length > 0) checkIds('stop_token_ids', request.stopTokenIds, model.vocabSize);
-  const grammar = grammarOf(request, model);
+  // What cannot be served is refused before the prompt is made.
+  if (request.tools !== null && model.harmony === null) requireDialect(model);
   const param = fieldOf(request, source);
   const named = request.prompts.length > 1 ? param : 'the prompt';
   // What is cut may be of any length.
@@ -68,6 +51,8 @@ export async function prepareGeneration(
   const left = model.maxModelLen - prompt.length;
   if (left < needed || (request.maxTokens ?? 0) > left)
     throw tooLong(`${named} has ${String(prompt.length)} tokens`, request, left, model, param);
+  const channels = channelsAfter(prompt, source, model);
+  const grammar = grammarOf(request, model, channels);
   const reasoning = await promptReasoning(prompt, source, model, signal);
   // The engine's last row of a prompt gives a token, wanted or not; behind a full context it is none of the sequence.
   const maxTokens = Math.min(left, Math.max(1, request.maxTokens ?? left));
@@ -90,13 +75,13 @@ export async function prepareGeneration(
         : await tokenRules(request.rules, budget, model, signal),
     promptLogprobs: request.sampling.topLogprobs !== null && scoresPrompt(request.details),
     grammar: grammar === null ? null : { ...grammar, after: reasoning },
-    boundaries: messageEnds(prompt, model.eosIds),
+    boundaries: messageEnds(prompt, model),
     cacheSalt: request.cacheSalt,
     fairnessKey: request.fairnessKey,
     priority: request.priority ?? 0,
     maxQueueMs: request.maxQueueMs,
   };
-  return { toRun, inReasoning: isOpen(reasoning) };
+  return { toRun, inReasoning: isOpen(reasoning), channels };
 }
 
 /** What a prompt came as. */
@@ -116,26 +101,38 @@ function keptOf(
   return keepsBeginning ? prompt.slice(0, count) : prompt.slice(-count);
 }
 
-/** What the answer must be, calls of tools included. @throws ApiError tools_not_supported */
-export function grammarOf({ tools, format }: ApiRequest, model: ModelTexts): GrammarSource | null {
+/**
+ * What the answer must be, calls of tools included.
+ * @param channels where an answer in channels begins; null: it has none
+ * @throws ApiError tools_not_supported
+ */
+export function grammarOf(
+  { tools, format }: ApiRequest,
+  model: ModelTexts,
+  channels: ChannelPlace | null,
+): GrammarSource | null {
+  // What continues a message is that message's text alone.
+  if (model.harmony !== null && channels !== null)
+    return channels.at === 'text' ? format : harmonyGrammar(tools, model.harmony, format, schemaOfArguments);
   return tools === null ? format : toolGrammar(tools, requireDialect(model), format, schemaOfArguments);
 }
 
-/** @throws ApiError tools_not_supported */
-function requireDialect({ toolDialect }: ModelTexts): ToolDialect {
-  if (toolDialect !== null) return toolDialect;
-  throw ApiError.of(
-    'tools_not_supported',
-    "the checkpoint's chat template has no tools that this server can read calls of: send the request without tools",
-    { param: 'tools' },
-  );
+/** Where the answer to a prompt begins, of a model that answers in channels what a chat template wrote; null: of any other. */
+export function channelsAfter(
+  prompt: Int32Array,
+  source: PromptSource,
+  { harmony, tokenizer }: ModelTexts,
+): ChannelPlace | null {
+  if (source.kind !== 'messages' || harmony === null) return null;
+  return channelPlace(prompt, harmony, (id) => tokenizer.tokenText(id));
 }
 
-/** Chat templates end each message with one of the model's end tokens. */
-function messageEnds(prompt: Int32Array, eosIds: readonly number[]): number[] {
+/** Chat templates end each message with one of the model's end tokens, or in channels with one of their own. */
+function messageEnds(prompt: Int32Array, { eosIds, harmony }: ModelTexts): number[] {
+  const ids = harmony === null ? eosIds : [...eosIds, harmony.end];
   const ends: number[] = [];
   prompt.forEach((token, index) => {
-    if (eosIds.includes(token)) ends.push(index + 1);
+    if (ids.includes(token)) ends.push(index + 1);
   });
   return ends;
 }
@@ -176,9 +173,9 @@ async function encodeMessages(
   const isPlain = model.chatTemplate === null && plainText !== null;
   if (model.chatTemplate?.showsUsers === true && source.template === null)
     await requireUsersFit(source, model, param, how);
-  const text = isPlain ? plainText : await renderMessages(source, model, tools?.given, how.signal);
-  await requireFit(text, model, param, how);
-  return encodeString(text, isPlain, model, param, how.signal);
+  const parts = isPlain ? [plainText] : await renderParts(source, model, tools?.given, how.signal);
+  await requireFit(parts.join(''), model, param, how);
+  return encodeParts(parts, isPlain, model, param, how.signal);
 }
 
 /** @throws ApiError context_length_exceeded: what users say has more tokens than may be, whatever the template adds */
@@ -219,67 +216,6 @@ function contextExceeded(problem: string, maxModelLen: number, param: string): A
     { param },
   );
 }
-
-/** The prompt that the chat template writes. @throws ApiError chat_template_refused, tools_not_supported; the signal's reason */
-export async function renderMessages(
-  { messages, template, documents, templateKwargs, ending }: MessagesSource,
-  model: ModelTexts,
-  tools?: readonly unknown[],
-  signal?: AbortSignal,
-): Promise<string> {
-  const { chatTemplate } = model;
-  // A template that knows none would leave them out.
-  if (tools !== undefined) requireDialect(model);
-  if (chatTemplate === null) {
-    throw ApiError.of(
-      'chat_template_refused',
-      'the checkpoint has no chat template: use /v1/completions, or add chat_template to tokenizer_config.json',
-      { param: 'messages' },
-    );
-  }
-  const known = model.toolDialect?.shortIds === true ? withShortIds(messages) : messages;
-  const showsDocuments = template === null ? chatTemplate.showsDocuments : mentionsDocuments(template);
-  if (documents !== null && showsDocuments === false) {
-    const message = 'the chat template shows no documents: put them into a message';
-    throw ApiError.of('chat_template_refused', message, { param: 'documents' });
-  }
-  const given = ending === 'continue' ? withMark(known) : known;
-  const stoodIn = mayNeedStandIns(given, tools) ? withStandIns(given, tools) : asGiven(given);
-  try {
-    const rendered = await chatTemplate.render(
-      {
-        messages: stoodIn.messages,
-        tools: stoodIn.tools,
-        template,
-        documents,
-        kwargs: templateKwargs,
-        addGenerationPrompt: ending === 'answer',
-      },
-      { signal },
-    );
-    const whole = stoodIn.restore(rendered);
-    const text = ending === 'continue' ? cutAtMark(whole) : whole;
-    if (text === null)
-      throw new ChatTemplateRefusal('it leaves the final message out, so that nothing can continue it');
-    return text;
-  } catch (error) {
-    if (!(error instanceof ChatTemplateRefusal)) throw error;
-    const why = stoodIn.restore(error.message);
-    throw ApiError.of('chat_template_refused', `the chat template refuses the messages: ${why}`, {
-      param: template === null ? 'messages' : 'chat_template',
-    });
-  }
-}
-
-/** Whether a conversation or its tools may have numbers and names that have to stand in for others. */
-const mayNeedStandIns = (messages: readonly Message[], tools?: readonly unknown[]): boolean =>
-  tools !== undefined || messages.some((message) => message.tool_calls !== undefined);
-
-const asGiven = (messages: readonly Message[]): StoodIn => ({
-  messages,
-  tools: undefined,
-  restore: (text) => text,
-});
 
 function tooLong(
   /** How long the prompt is, in words. */

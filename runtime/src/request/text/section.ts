@@ -25,6 +25,11 @@ export class Section {
     return this.add(this.detokenizer.push([id]), mayStop);
   }
 
+  /** Text that the same decoder gave before. */
+  resume(text: string, mayStop: boolean): SectionText {
+    return this.add(text, mayStop);
+  }
+
   quote(text: string, mayStop: boolean): SectionText {
     return this.add(this.detokenizer.flush() + text, mayStop);
   }

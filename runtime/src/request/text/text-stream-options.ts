@@ -4,6 +4,7 @@ import type { Detokenizer } from '../../tokens/detokenizer.js';
 import type { RepetitionRule } from '../../tokens/repetition-detector.js';
 import type { StopPattern } from '../../tokens/stop-pattern.js';
 import type { ToolReader } from '../../tools/tool-reader.js';
+import type { ChannelOptions } from './channel-reader.js';
 import type { ThinkIds } from './think-ids.js';
 
 export interface TextStreamOptions {
@@ -35,4 +36,6 @@ export interface TextStreamOptions {
   readonly tools: ToolReader | null;
   /** Whether calls that end the reasoning are calls: not where a grammar holds them to what comes behind it. */
   readonly callsInReasoning: boolean;
+  /** Of an answer in channels, of which the four before are none; null: of any other. */
+  readonly channels: ChannelOptions | null;
 }

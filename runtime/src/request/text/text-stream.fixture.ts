@@ -26,6 +26,7 @@ export const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
     inReasoning: false,
     tools: null,
     callsInReasoning: true,
+    channels: null,
     ...change,
   });
 export const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): EngineOutput => ({
