@@ -1,8 +1,6 @@
 // A conversation as the chat templates of Harmony take it: reasoning under their own name for it, one call in a message,
 // behind each call its result, and no marker that a client spelled. Pure.
 
-import { harmonyTexts } from './harmony-tokens.js';
-
 interface Call {
   readonly id?: string | null;
 }
@@ -71,25 +69,28 @@ const reasoningOf = ({ reasoning_content: reasoning, thinking }: Message): strin
 
 /** Stands in spelled markers; a noncharacter of Unicode, which no text has. */
 const cut = '\ufdd0';
+/** Parts of a text that are encoded each by itself: of more, which take long, the cuts stay as spaces without width. */
+const maxParts = 1000;
+const staysCut = '\u200b';
 
-const spelled = new RegExp(
-  Object.values(harmonyTexts)
-    .map((text) => text.replaceAll('|', '\\|'))
-    .join('|'),
-  'g',
-);
+/** Those of messages, and all others that the vocabulary may have. */
+const spelled = /<\|(?=\w+\|>)/g;
 
-/** The same value, whose texts spell no marker whole. */
+/** The same value, whose texts and names spell no marker whole. */
 export function withMarkersCut<Value>(value: Value): Value {
+  const cutText = (text: string): string => text.replace(spelled, `<|${cut}`);
   const cutIn = (each: unknown): unknown => {
-    if (typeof each === 'string')
-      return each.replace(spelled, (marker) => `${marker.slice(0, 2)}${cut}${marker.slice(2)}`);
+    if (typeof each === 'string') return cutText(each);
     if (Array.isArray(each)) return each.map(cutIn);
     if (typeof each !== 'object' || each === null) return each;
-    return Object.fromEntries(Object.entries(each).map(([name, member]) => [name, cutIn(member)]));
+    return Object.fromEntries(Object.entries(each).map(([name, member]) => [cutText(name), cutIn(member)]));
   };
   return cutIn(value) as Value;
 }
 
-/** The parts of a text whose spelled markers were cut, which are encoded each by itself. */
-export const partsAroundCuts = (text: string): readonly string[] => text.split(cut);
+/** The parts of a text whose spelled markers were cut. */
+export function partsAroundCuts(text: string): readonly string[] {
+  const parts = text.split(cut);
+  if (parts.length <= maxParts) return parts;
+  return [...parts.slice(0, maxParts - 1), parts.slice(maxParts - 1).join(staysCut)];
+}

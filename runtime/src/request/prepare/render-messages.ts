@@ -1,6 +1,7 @@
 // Conversations as the checkpoint's chat template writes them.
 
 import { harmonyMessages, partsAroundCuts, withMarkersCut } from '../../harmony/harmony-messages.js';
+import { harmonyTools } from '../../harmony/harmony-tools.js';
 import { requireHarmonyVariables } from './harmony-variables.js';
 import { ChatTemplateRefusal } from '../../tokens/chat-template.js';
 import { mentionsDocuments } from '../../tokens/template-renderer.js';
@@ -57,10 +58,10 @@ export async function renderParts(
     const rendered = await chatTemplate.render(
       {
         messages: shown.messages,
-        tools: shown.tools,
+        tools: harmony === null ? shown.tools : shown.tools && harmonyTools(shown.tools),
         template,
         documents,
-        kwargs: templateKwargs,
+        kwargs: harmony === null ? templateKwargs : withMarkersCut(templateKwargs),
         addGenerationPrompt: ending === 'answer',
       },
       { signal },
