@@ -186,7 +186,7 @@ describe('the chat template of gpt-oss', () => {
     );
   });
 
-  test('gets an answer that is to go on up to its end', async () => {
+  test('gets an answer to continue up to its end', async () => {
     const messages: RawMessage[] = [
       { role: 'user', content: 'x' },
       { role: 'assistant', content: 'It is' },

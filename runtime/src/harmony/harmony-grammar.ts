@@ -63,8 +63,8 @@ export function harmonyGrammar(
   const calls = called.map((tool) => callOf(tool, schemaOf(tool, 'json')));
   const answer = sequence(literal('<|channel|>final<|message|>'), other === null ? prose : formatOf(other));
   // Where a call is required, no text is content.
-  const mayTell = use !== null && choice === 'auto' && other === null;
-  const before = { type: 'star', content: mayTell ? oneOf([thought, preamble]) : thought };
+  const mayExplain = use !== null && choice === 'auto' && other === null;
+  const before = { type: 'star', content: mayExplain ? oneOf([thought, preamble]) : thought };
   const text: ToolCallsText = {
     begin: null,
     end: null,

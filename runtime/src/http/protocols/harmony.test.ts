@@ -29,7 +29,7 @@ function answering(text: string, finish: 'stop' | 'length' = 'stop'): Script {
 }
 
 const thinks = '<|channel|>analysis<|message|>Which city?<|end|><|start|>assistant';
-const tells = '<|channel|>commentary<|message|>I look.<|end|><|start|>assistant';
+const explains = '<|channel|>commentary<|message|>I look.<|end|><|start|>assistant';
 const calls = '<|channel|>commentary to=functions.time <|constrain|>json<|message|>{"city": "Bern"}';
 const answers = '<|channel|>final<|message|>It is five.';
 
@@ -39,7 +39,7 @@ const withCalls = { chat: 'tool_calls', responses: 'completed', messages: 'tool_
 const withText = { chat: 'stop', responses: 'completed', messages: 'end_turn' } as const;
 
 test.each(both)('calls are read in %s, streamed: %s', async (protocol, stream) => {
-  server.script = answering(thinks + tells + calls);
+  server.script = answering(thinks + explains + calls);
   expect(await protocols[protocol](server, stream, 'auto')).toEqual({
     text: 'I look.',
     calls: ['time {"city":"Bern"}'],

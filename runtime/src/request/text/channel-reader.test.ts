@@ -121,7 +121,7 @@ describe('what is no header', () => {
   });
 });
 
-test('goes on with the text in which the prompt ends', () => {
+test('continues the text in which the prompt ends', () => {
   expect(read([ids(' five.')], { at: 'text', isReasoning: false })).toEqual({
     ...nothing,
     content: ' five.',
@@ -156,7 +156,7 @@ test('a call that a stop string ends asks for none', () => {
   expect(readOf([delta]).calls).toEqual([['f', '{"text": "']]);
 });
 
-test('log probabilities of the text are told from those of the channels', () => {
+test('log probabilities of the text are separate from those of the channels', () => {
   const text = streamAt(inHeader);
   const answer = tokensOf('<|channel|>final<|message|>ab');
   const logprobs = answer.map((token) => ({ token, logprob: 0, rank: 1, top: [] }));
