@@ -72,7 +72,9 @@ std::vector<Shape> shapes() {
                             {DType::kQ3_K, 66, 768, Scaling::kRow},
                             {DType::kIQ4_NL, 66, 288, Scaling::kRow},
                             {DType::kIQ4_XS, 65, 768, Scaling::kRow},
-                            {DType::kMXFP4, 67, 288, Scaling::kRow}};
+                            {DType::kMXFP4, 67, 288, Scaling::kRow},
+                            {DType::kInt4, 67, 288, Scaling::kRow},
+                            {DType::kInt8, 130, 160, Scaling::kRow}};
   // Depths of real models, in every format and scaling.
   for (const auto& [dtype, scaling] :
        {std::pair{DType::kF8E4M3, Scaling::kBlock}, std::pair{DType::kF8E4M3, Scaling::kRow},

@@ -121,6 +121,8 @@ TEST(Pack, HoldsF16AsItIsAndTakesWhatItsTypeTakes) {
   EXPECT_EQ(pack(*backend, random_matrix(DType::kIQ4_NL, 65, 64, 1))->bytes, 128u * 2 * 18);
   EXPECT_EQ(pack(*backend, random_matrix(DType::kIQ4_XS, 65, 256, 1))->bytes, 128u * (128 + 10));
   EXPECT_EQ(pack(*backend, random_matrix(DType::kMXFP4, 65, 64, 1))->bytes, 128u * 2 * 17);
+  EXPECT_EQ(pack(*backend, random_matrix(DType::kInt4, 65, 64, 1))->bytes, 128u * 2 * 20);
+  EXPECT_EQ(pack(*backend, random_matrix(DType::kInt8, 65, 64, 1))->bytes, 128u * 2 * 36);
   EXPECT_EQ(pack(*backend, random_matrix(DType::kQ5_1, 65, 64, 1))->bytes, 128u * 2 * 24);
   // Half a byte and a sixteenth of one per value, a float per row, and rows up to whole panels.
   EXPECT_EQ(pack(*backend, random_matrix(DType::kF4E2M1, 65, 128, 1, Scaling::kRow))->bytes,
@@ -144,7 +146,7 @@ TEST(Gather, WidensWhatEveryTypeHolds) {
   for (const DType dtype :
        {DType::kF8E4M3, DType::kI8, DType::kF4E2M1, DType::kQ8_0, DType::kQ4_0, DType::kQ4_K, DType::kQ6_K,
         DType::kQ4_1, DType::kQ5_0, DType::kQ5_1, DType::kQ5_K, DType::kQ2_K, DType::kQ3_K, DType::kIQ4_NL,
-        DType::kIQ4_XS, DType::kMXFP4}) {
+        DType::kIQ4_XS, DType::kMXFP4, DType::kInt4, DType::kInt8}) {
     const StoredMatrix w = random_matrix(dtype, 90, 256, 5, Scaling::kRow);
     const std::vector<int32_t> ids = {89, 0, 63, 64};
     std::vector<float> out(ids.size() * 256), expected(ids.size() * 256);

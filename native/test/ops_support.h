@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -74,6 +75,8 @@ inline std::vector<int64_t> halves_of(DType dtype) {
     case DType::kQ5_1:
       return {0, 2};
     case DType::kMXFP4:
+    case DType::kInt4:
+    case DType::kInt8:
       return {};
     case DType::kQ2_K:
       return {80, 82};
@@ -100,6 +103,13 @@ inline StoredMatrix random_blocks(DType dtype, int64_t rows, int64_t cols, uint3
     // Within eight powers of two around one, and 2^-127.
     if (dtype == DType::kMXFP4)
       m.data[at] = static_cast<std::byte>(engine() % 8 == 0 ? 0 : 123 + engine() % 8);
+    if (is_integer_block(dtype)) {
+      // Half-precision scales around one, and any zero point.
+      const uint32_t word =
+          std::bit_cast<uint32_t>(f16_to_float(static_cast<uint16_t>((engine() & 0x83ff) | 0x2c00)));
+      const uint32_t both = word | (engine() & kZeroPointMask);
+      std::memcpy(&m.data[at], &both, sizeof both);
+    }
     for (const int64_t half : halves_of(dtype)) put_half(at + half);
   }
   return m;

@@ -1,5 +1,6 @@
 #include "ops/block_types.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -10,6 +11,12 @@ namespace {
 
 const uint8_t* bytes_at(const std::byte* block, int64_t offset) {
   return reinterpret_cast<const uint8_t*>(block) + offset;
+}
+
+uint32_t word_at(const std::byte* block) {
+  uint32_t bits;
+  std::memcpy(&bits, block, sizeof bits);
+  return bits;
 }
 
 uint16_t half_at(const std::byte* block, int64_t offset) {
@@ -53,6 +60,8 @@ HalvesPlace halves_place(DType t) {
     case DType::kQ5_K:
       return {0, 2};
     case DType::kMXFP4:
+    case DType::kInt4:
+    case DType::kInt8:
       return {0, 0};
     default:
       return {0, 1};
@@ -142,7 +151,11 @@ void block_codes(DType t, const std::byte* block, uint8_t* codes) {
     case DType::kMXFP4:
       return nibbles(bytes_at(block, 1), 16, codes);
     case DType::kQ4_1:
+    case DType::kInt4:
       return nibbles(bytes_at(block, 4), 16, codes);
+    case DType::kInt8:
+      std::memcpy(codes, block + 4, 32);
+      return;
     case DType::kQ5_0:
       return five_bits(block, 2, codes);
     case DType::kQ5_1:
@@ -173,6 +186,7 @@ BlockScales block_scales(DType t, const std::byte* block) {
   if (t == DType::kQ4_K || t == DType::kQ5_K) q4k_scales(bytes_at(block, 4), scales);
   if (t == DType::kQ3_K) q3k_scales(bytes_at(block, kQ3KScales), scales);
   if (t == DType::kMXFP4) scales.scale[0] = *bytes_at(block, 0);
+  if (is_integer_block(t)) scales.word = word_at(block);
   if (t == DType::kIQ4_XS) iq4xs_scales(block, scales);
   if (t == DType::kQ2_K) std::memcpy(scales.scale, block, 16);
   if (t == DType::kQ6_K) std::memcpy(scales.scale, block + kQ6KScales, 16);
@@ -201,6 +215,10 @@ float block_value(DType t, uint8_t code, const BlockScales& scales, int64_t colu
              f16_to_float(scales.dmin) * (scales.scale[column / 16] >> 4);
     case DType::kMXFP4:
       return e2m1_to_float(code) * std::ldexp(1.0f, scales.scale[0] - 127);
+    case DType::kInt4:
+    case DType::kInt8:
+      return (whole - static_cast<float>(scales.word & kZeroPointMask)) *
+             std::bit_cast<float>(scales.word & ~kZeroPointMask);
     case DType::kIQ4_NL:
       return kIq4Values[code] * d;
     case DType::kIQ4_XS:
@@ -229,6 +247,7 @@ bool has_finite_scales(DType t, std::span<const std::byte> data) {
     const std::byte* const d = data.data() + at + halves.d;
     for (int i = 0; i < halves.count; ++i) finite = finite && is_finite_half(half_at(d, 2 * i));
     if (t == DType::kMXFP4) finite = finite && *bytes_at(d, 0) != kE8m0NaN;
+    if (is_integer_block(t)) finite = finite && std::isfinite(std::bit_cast<float>(word_at(d)));
   }
   return finite;
 }

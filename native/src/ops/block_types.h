@@ -1,4 +1,5 @@
-// Block types of GGUF files. A row is a run of blocks; a block is some columns' codes and what they share:
+// Block types: those of GGUF files, and those that packed integers become (packed_tensor.h). A row is a run
+// of blocks; a block is some columns' codes and what they share:
 //   Q8_0, 32 columns: d (f16), 32 signed bytes.           value = code · d
 //   Q4_0, 32 columns: d (f16), 16 bytes of two codes.     value = (code - 8) · d
 //   Q4_1, 32: d, m (f16), 16 bytes of two codes.          value = code · d + m
@@ -19,6 +20,9 @@
 //   IQ4_XS, 256: d (f16), 8 scales of six bits in six bytes, 128 bytes of two codes.
 //                                                         value = kIq4Values[code] · (d · (scale - 32))
 //   MXFP4, 32: e (a byte), 16 bytes of two E2M1 codes.    value = code · 2^(e - 127)
+//   INT4, INT8, 32: a word of a scale (the upper 24 bits of a float, whose mantissa has 11 bits at most) and
+//   a zero point (the lower 8), 16 bytes of two codes or 32 of one.
+//                                                         value = (code - zero point) · scale
 // Products of a scale are exact in float; a value is rounded once. Source: ggml's quantization layouts.
 #pragma once
 
@@ -63,6 +67,10 @@ constexpr BlockLayout block_layout(DType t) {
       return {256, 136};
     case DType::kMXFP4:
       return {32, 17};
+    case DType::kInt4:
+      return {32, 20};
+    case DType::kInt8:
+      return {32, 36};
     default:
       return {1, 0};
   }
@@ -76,12 +84,18 @@ void block_codes(DType t, const std::byte* block, uint8_t* codes);
 
 // What the columns of one block share.
 struct BlockScales {
-  uint16_t d;         // not of kMXFP4, whose e is scale[0]
+  uint16_t d;         // not of kMXFP4, whose e is scale[0], nor of kInt4 and kInt8
   uint16_t dmin;      // kQ2_K, kQ4_K, kQ5_K; m of kQ4_1 and kQ5_1
   uint8_t scale[16];  // kQ4_K, kQ5_K: of 32 columns each; kIQ4_XS likewise, signed; kQ3_K, kQ6_K: of 16 each,
                       // signed; kQ2_K: of 16 each, in the low nibble, with their minimum in the high one
   uint8_t minimum[8];  // kQ4_K, kQ5_K: of 32 columns each
+  uint32_t word;       // kInt4, kInt8: scale and zero point
 };
+
+// Of kInt4 and kInt8.
+constexpr bool is_integer_block(DType t) { return t == DType::kInt4 || t == DType::kInt8; }
+constexpr uint32_t kZeroPointMask = 0xff;
+
 BlockScales block_scales(DType t, const std::byte* block);
 
 // Value of a column, given its code and the block's scales.

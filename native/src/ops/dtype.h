@@ -88,6 +88,10 @@ constexpr const char* name_of(DType t) {
       return "IQ4_XS";
     case DType::kMXFP4:
       return "MXFP4";
+    case DType::kInt4:
+      return "INT4";
+    case DType::kInt8:
+      return "INT8";
   }
   return "?";
 }

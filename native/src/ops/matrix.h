@@ -31,7 +31,9 @@ enum class DType : uint8_t {
   kQ3_K,
   kIQ4_NL,
   kIQ4_XS,
-  kMXFP4
+  kMXFP4,
+  kInt4,
+  kInt8
 };
 
 // What one scale of a quantized matrix covers.

@@ -43,6 +43,45 @@ class Q8Columns {
   L scale_[4];
 };
 
+// The word of scale and zero point that 32 columns share: what multiplies a code, and what is added. Their
+// product is exact.
+template <class L>
+void load_scale_and_zero(const std::byte* from, L (&scale)[4], L (&offset)[4]) {
+  for (int j = 0; j < 4; ++j) {
+    const auto words = L::load_words(reinterpret_cast<const uint32_t*>(from) + L::kCount * j);
+    scale[j] = L::upper_float(words);
+    offset[j] = L::zero() - L::widen_low_byte(words) * scale[j];
+  }
+}
+
+template <class L>
+class Int8BlockColumns {
+ public:
+  static constexpr int kColumnBytes = kPanelRows;
+  static constexpr int kStep = 32;
+  explicit Int8BlockColumns(const PanelView& panel)
+      : weights_(reinterpret_cast<const uint8_t*>(panel.weights)), shared_(panel.shared) {}
+
+  template <int, int>
+  void fetch(int64_t) {
+    load_scale_and_zero(shared_, scale_, offset_);
+    shared_ += shared_bytes(DType::kInt8);
+  }
+
+  template <int kAhead, int kLocality>
+  void next(L (&out)[4]) {
+    __builtin_prefetch(weights_ + kAhead, 0, kLocality);
+    for (int j = 0; j < 4; ++j) out[j] = fma(L::load_u8(weights_ + L::kCount * j), scale_[j], offset_[j]);
+    weights_ += kPanelRows;
+  }
+
+ private:
+  const uint8_t* weights_;
+  const std::byte* shared_;
+  L scale_[4];
+  L offset_[4];
+};
+
 // Types whose codes stand for values of a table around zero: nothing is added.
 constexpr bool has_table(DType t) { return t == DType::kIQ4_NL || t == DType::kIQ4_XS || t == DType::kMXFP4; }
 
@@ -73,7 +112,9 @@ class BlockScalesOf32 {
   explicit BlockScalesOf32(const std::byte* shared) : shared_(shared) {}
   void next(SharedBy32<L>& out) {
     constexpr PanelForm kForm = panel_form(kType);
-    if constexpr (kForm.halves > 0) {
+    if constexpr (kForm.words > 0) {
+      load_scale_and_zero(shared_, out.scale, out.offset);
+    } else if constexpr (kForm.halves > 0) {
       load_halves(shared_, out.scale);
     } else {
       const auto* exponents = reinterpret_cast<const uint8_t*>(shared_);
@@ -81,7 +122,7 @@ class BlockScalesOf32 {
     }
     if constexpr (kForm.halves == 2) {
       load_halves(shared_ + shared_half(1), out.offset);
-    } else if constexpr (!has_table(kType)) {
+    } else if constexpr (!has_table(kType) && kForm.words == 0) {
       const L zero_code = L::set(-static_cast<float>(1 << (kForm.code_bits + kForm.high_bits - 1)));
       for (int j = 0; j < 4; ++j) out.offset[j] = out.scale[j] * zero_code;
     }

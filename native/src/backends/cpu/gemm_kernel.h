@@ -173,6 +173,10 @@ void multiply_panel(const PanelView& panel, const float* x, int64_t x_stride, in
       return multiply_weights<L, NibbleColumns<L, DType::kIQ4_XS>>(panel, x, x_stride, rows, scratch, total);
     case DType::kMXFP4:
       return multiply_weights<L, NibbleColumns<L, DType::kMXFP4>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kInt4:
+      return multiply_weights<L, NibbleColumns<L, DType::kInt4>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kInt8:
+      return multiply_weights<L, Int8BlockColumns<L>>(panel, x, x_stride, rows, scratch, total);
     case DType::kQ6_K:
       return multiply_weights<L, Q6KColumns<L>>(panel, x, x_stride, rows, scratch, total);
   }

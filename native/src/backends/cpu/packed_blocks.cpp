@@ -34,6 +34,7 @@ void put_codes(const BlockPanel& to, int64_t first, const uint8_t* codes, int64_
 
 void put_shared(const BlockPanel& to, std::byte* shared, const BlockScales& scales, const uint8_t* codes) {
   const PanelForm form = panel_form(to.dtype);
+  if (form.words > 0) *element<uint32_t>(shared, to.output) = scales.word;
   if (form.halves > 0) *element<uint16_t>(shared + shared_half(0), to.output) = scales.d;
   if (form.halves > 1) *element<uint16_t>(shared + shared_half(1), to.output) = scales.dmin;
   for (int64_t g = 0; g < form.groups; ++g) {
@@ -51,6 +52,7 @@ void put_shared(const BlockPanel& to, std::byte* shared, const BlockScales& scal
 BlockScales get_shared(const BlockPanel& from, std::byte* shared) {
   const PanelForm form = panel_form(from.dtype);
   BlockScales scales{};
+  if (form.words > 0) scales.word = *element<uint32_t>(shared, from.output);
   if (form.halves > 0) scales.d = *element<uint16_t>(shared + shared_half(0), from.output);
   if (form.halves > 1) scales.dmin = *element<uint16_t>(shared + shared_half(1), from.output);
   for (int64_t g = 0; g < form.groups; ++g) {

@@ -1,7 +1,7 @@
 // How block types lie in panels. Codes lie apart from what they share: kQ8_0 as (depth, 64) signed bytes, the
 // others as words of the low bits of as many columns as fit, of four bits (depth / 8, 64). The shared part
-// has, block after block and each for 64 outputs: d and dmin (f16); for each group of columns its scale, then
-// its minimum (bytes); words of the high bits of as many columns as fit.
+// has, block after block and each for 64 outputs: a word of scale and zero point; d and dmin (f16); for each
+// group of columns its scale, then its minimum (bytes); words of the high bits of as many columns as fit.
 #pragma once
 
 #include "backends/cpu/kernels.h"
@@ -12,6 +12,7 @@ namespace llmservice::cpu {
 struct PanelForm {
   int code_bits = 0;    // that lie with the columns
   int high_bits = 0;    // of a code that lie in the shared part
+  int words = 0;        // of scale and zero point
   int halves = 0;       // d, then dmin
   int groups = 0;       // of columns
   int group_bytes = 0;  // of a group: its scale, then its minimum; of kQ2_K both lie in one
@@ -44,6 +45,10 @@ constexpr PanelForm panel_form(DType t) {
       return {.code_bits = 4, .high_bits = 1, .halves = 2, .groups = 8, .group_bytes = 2};
     case DType::kQ6_K:
       return {.code_bits = 4, .high_bits = 2, .halves = 1, .groups = 16, .group_bytes = 1};
+    case DType::kInt4:
+      return {.code_bits = 4, .words = 1};
+    case DType::kInt8:
+      return {.code_bits = 8, .words = 1};
     default:
       return {};
   }
@@ -52,7 +57,8 @@ constexpr PanelForm panel_form(DType t) {
 // Offsets in one block's shared part of a panel.
 constexpr int64_t shared_half(int64_t i) { return 2 * i * kPanelRows; }
 constexpr int64_t shared_group(DType t, int64_t group) {
-  return shared_half(panel_form(t).halves) + group * panel_form(t).group_bytes * kPanelRows;
+  return 4 * panel_form(t).words * kPanelRows + shared_half(panel_form(t).halves) +
+         group * panel_form(t).group_bytes * kPanelRows;
 }
 constexpr int64_t shared_high(DType t, int64_t word) {
   return shared_group(t, panel_form(t).groups) + 4 * word * kPanelRows;

@@ -88,6 +88,14 @@ struct Avx2Lanes {
     const __m256 upper = _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(0xffff0000)));
     return {_mm256_and_ps(pairs.low, upper), _mm256_and_ps(pairs.high, upper)};
   }
+  static Avx2Lanes upper_float(Words words) {
+    const __m256i mask = _mm256_set1_epi32(0xff);
+    return {_mm256_castsi256_ps(_mm256_andnot_si256(mask, words.low)),
+            _mm256_castsi256_ps(_mm256_andnot_si256(mask, words.high))};
+  }
+  static Avx2Lanes widen_low_byte(Words words) {
+    return {to_floats(low_bits(words.low, 8)), to_floats(low_bits(words.high, 8))};
+  }
   static Words high_halves(Words pairs) {
     return {_mm256_srli_epi32(pairs.low, 16), _mm256_srli_epi32(pairs.high, 16)};
   }

@@ -77,6 +77,10 @@ struct Avx512Lanes {
   static Avx512Lanes second_bf16(Avx512Lanes pairs) {
     return {_mm512_and_ps(pairs.v, _mm512_castsi512_ps(_mm512_set1_epi32(static_cast<int>(0xffff0000))))};
   }
+  static Avx512Lanes upper_float(Words words) {
+    return {_mm512_castsi512_ps(_mm512_andnot_si512(_mm512_set1_epi32(0xff), words))};
+  }
+  static Avx512Lanes widen_low_byte(Words words) { return to_floats(words, 0xff); }
   static Words high_halves(Words pairs) { return _mm512_srli_epi32(pairs, 16); }
   // The permute reads the low four bits of each index only.
   static Avx512Lanes widen_fp4(Words codes) {

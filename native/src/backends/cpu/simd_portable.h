@@ -102,6 +102,18 @@ struct PortableLanes {
     for (float& lane : pairs.v) lane = std::bit_cast<float>(std::bit_cast<uint32_t>(lane) & 0xffff0000);
     return pairs;
   }
+  // The float in the upper three bytes of each word, whose lower mantissa is zero, and the number in the
+  // lowest.
+  static PortableLanes upper_float(const Words& words) {
+    PortableLanes r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = std::bit_cast<float>(words.v[i] & ~kZeroPointMask);
+    return r;
+  }
+  static PortableLanes widen_low_byte(const Words& words) {
+    PortableLanes r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = static_cast<float>(words.v[i] & kZeroPointMask);
+    return r;
+  }
   static Words high_halves(Words pairs) {
     for (uint32_t& word : pairs.v) word >>= 16;
     return pairs;
