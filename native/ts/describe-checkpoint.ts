@@ -3,7 +3,7 @@
 // what is written here.
 
 import { isQuantizedAtLoad, type LoadQuantization } from '@llmservice/checkpoint';
-import type { LocalCheckpoint } from '@llmservice/checkpoint/local';
+import type { LocalCheckpoint, StoredTensor } from '@llmservice/checkpoint/local';
 
 /** @param atLoad what unquantized matrices become; of a checkpoint that is quantized already, the rest is left alone */
 export function describeCheckpoint(
@@ -15,9 +15,25 @@ export function describeCheckpoint(
     // What the plan alone needs is left out.
     shape: { ...shape, maxPositionEmbeddings: undefined, quantization: undefined },
     quantization: shape.quantization === 'none' ? atLoad : 'none',
-    tensors: tensors.map((tensor) => ({
+    tensors: tensors.map(({ packed, ...tensor }) => ({
       ...tensor,
+      ...(packed === undefined ? {} : { packed: describePacked(packed) }),
       quantizable: isQuantizedAtLoad(tensor.name.replace(/\.weight$/, '')),
     })),
   });
+}
+
+type Packed = NonNullable<StoredTensor['packed']>;
+
+function describePacked({ codes, scales, zeros, groups, ...how }: Packed): object {
+  const part = ({ name, file, dtype, shape, offset, bytes }: StoredTensor): object => ({
+    ...{ name, file, dtype, shape, offset, bytes },
+  });
+  return {
+    ...how,
+    codes: part(codes),
+    scales: part(scales),
+    zeros: zeros === null ? null : part(zeros),
+    groups: groups === null ? null : part(groups),
+  };
 }

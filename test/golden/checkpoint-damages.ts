@@ -81,6 +81,13 @@ const typed =
     const count = shape.reduce((product, side) => product * side, 1);
     return { dtype, shape, data: Buffer.concat([data], count * bytes) };
   };
+const filled =
+  (byte: number) =>
+  ({ dtype, shape, data }: StoredTensor): StoredTensor => ({
+    dtype,
+    shape,
+    data: Buffer.alloc(data.byteLength, byte),
+  });
 const longer = ({ dtype, shape, data }: StoredTensor): StoredTensor => {
   const [rows = 1, ...sides] = shape;
   const row = data.byteLength / rows;
@@ -98,7 +105,7 @@ export const anyDamages: Readonly<Record<string, Damage>> = {
   'of an unknown architecture': fields({ model_type: 'mamba' }),
   'of no architecture': fields({ model_type: null }),
   'of another activation': fields({ hidden_act: 'gelu' }),
-  'of an unknown quantization': fields({ quantization_config: { quant_method: 'awq', bits: 4 } }),
+  'of an unknown quantization': fields({ quantization_config: { quant_method: 'hqq', bits: 4 } }),
   'of a width in text': fields({ hidden_size: '96' }),
   'of no width': fields({ hidden_size: null }),
   'of a rotary scaling that is not there': fields({ rope_parameters: { rope_type: 'longrope' } }),
@@ -151,8 +158,67 @@ export const shardedDamages: Readonly<Record<string, Damage>> = {
   ),
 };
 
+const quantized = (changed: Json): Damage =>
+  config((object) => ({
+    ...object,
+    quantization_config: { ...(object['quantization_config'] as Json), ...changed },
+  }));
+
+/** Of packed integers, by golden model. */
+const packedDamages: readonly (readonly [model: string, what: string, damage: Damage])[] = [
+  ['llama-gptq', 'without scales', without(/\.scales$/)],
+  ['llama-gptq', 'without zero points', without(/\.qzeros$/)],
+  ['llama-gptq', 'with more scales', tensors(/q_proj\.scales$/, longer)],
+  ['llama-gptq', 'with more zero points', tensors(/k_proj\.qzeros$/, longer)],
+  ['llama-gptq', 'with more groups', tensors(/k_proj\.g_idx$/, longer)],
+  ['llama-gptq', 'with more words', tensors(/o_proj\.qweight$/, longer)],
+  ['llama-gptq', 'with scales in F32', tensors(/q_proj\.scales$/, typed('F32', 4))],
+  ['llama-gptq', 'with words of 64 bits', tensors(/q_proj\.qweight$/, typed('I64', 8))],
+  ['llama-gptq', 'of three bits', quantized({ bits: 3 })],
+  ['llama-gptq', 'of eight bits', quantized({ bits: 8 })],
+  ['llama-gptq', 'in groups of 128', quantized({ group_size: 128 })],
+  ['llama-gptq', 'in groups of 48', quantized({ group_size: 48 })],
+  ['llama-gptq', 'by another rule', quantized({ dynamic: { '.*down_proj': { bits: 8 } } })],
+  ['llama-gptq', 'in the order of another kernel', quantized({ checkpoint_format: 'marlin' })],
+  ['llama-awq', 'without zero points', without(/\.qzeros$/)],
+  ['llama-awq', 'in the order of another kernel', quantized({ version: 'gemv' })],
+  ['qwen3-w4a16', 'without scales', without(/\.weight_scale$/)],
+  ['qwen3-w4a16', 'without zero points', without(/\.weight_zero_point$/)],
+  ['qwen3-w4a16', 'of groups for other modules', quantized({ config_groups: {} })],
+  ['llama-w8a8', 'without scales', without(/\.weight_scale$/)],
+  [
+    'llama-bf16',
+    'that is said to be packed',
+    fields({ quantization_config: { quant_method: 'gptq', bits: 4 } }),
+  ],
+];
+
+/** Of what headers do not show: by golden model, with the tensor that is named. */
+export const dataDamages: readonly (readonly [
+  model: string,
+  what: string,
+  tensor: RegExp,
+  damage: Damage,
+])[] = [
+  [
+    'llama-gptq',
+    'with zero points beyond the range',
+    /q_proj\.qzeros/,
+    tensors(/q_proj\.qzeros$/, filled(0xff)),
+  ],
+  ['llama-gptq', 'with columns of no group', /q_proj\.g_idx/, tensors(/q_proj\.g_idx$/, filled(0x7f))],
+  ['llama-gptq', 'with columns of other groups', /q_proj\.g_idx/, tensors(/q_proj\.g_idx$/, filled(0))],
+  [
+    'llama-gptq',
+    'with scales that are no numbers',
+    /q_proj\.qweight/,
+    tensors(/q_proj\.scales$/, filled(0xff)),
+  ],
+];
+
 /** Of scales, by golden model. */
 export const scaleDamages: readonly (readonly [model: string, what: string, damage: Damage])[] = [
+  ...packedDamages,
   ['qwen3-fp8', 'without scales', without(/_scale_inv$/)],
   ['qwen3-fp8', 'with more scales', tensors(/q_proj\.weight_scale_inv$/, longer)],
   ['qwen3-fp8', 'with scales in integers', tensors(/q_proj\.weight_scale_inv$/, typed('I32', 4))],

@@ -63,10 +63,9 @@ function digestOf(tensors: readonly Stored[]): string {
   return createHash('sha256').update(lines.sort().join('\n')).digest('hex').slice(0, 16);
 }
 
-const elementBytes = new Map(Object.entries({ F32: 4, BF16: 2, F16: 2, F8_E4M3: 1, U8: 1 })) as ReadonlyMap<
-  string,
-  number
->;
+const elementBytes = new Map(
+  Object.entries({ F32: 4, BF16: 2, F16: 2, F8_E4M3: 1, U8: 1, I8: 1, I32: 4, I64: 8 }),
+) as ReadonlyMap<string, number>;
 
 /** As transformers splits a checkpoint by default. */
 const maxShardBytes = 50e9;
@@ -157,6 +156,11 @@ test('there are at least 30, of every format', () => {
   expect(new Set(checkpoints.map(({ weights }) => weights))).toEqual(
     new Set([
       ...[
+        'GPTQ',
+        'GPTQ 8 bits',
+        'AWQ',
+        'W4A16',
+        'W8A8',
         'BF16',
         'F16',
         'FP8 block',

@@ -18,6 +18,7 @@ import { demoCheckpoint } from '../integration/replica-process.js';
 import { engineSettings } from '../integration/engine-settings.js';
 import {
   anyDamages,
+  dataDamages,
   ggufDamages,
   scaleDamages,
   shardedDamages,
@@ -111,4 +112,13 @@ test.each(scaleDamages)('%s %s is refused in the same words', async (model, _, d
   const verdict = await plan();
   expect(verdict).not.toBe('sound');
   expect(await serve()).toEqual(verdict);
+});
+
+test.each(dataDamages)('%s %s is refused by who reads it', async (model, _, tensor, damage) => {
+  copy(model, damage);
+  expect(await plan()).toBe('sound');
+  expect(await serve()).toMatchObject({
+    reason: 'CheckpointCorrupt',
+    kind: expect.stringMatching(tensor) as unknown,
+  });
 });

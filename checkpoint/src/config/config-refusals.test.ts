@@ -72,7 +72,12 @@ describe('parseCheckpointConfig', () => {
       'UnsupportedArchitecture',
       'sliding_attention',
     ],
-    ['awq', { ...llama, quantization_config: { quant_method: 'awq' } }, 'UnsupportedQuantization', '"awq"'],
+    [
+      'another tool',
+      { ...llama, quantization_config: { quant_method: 'hqq' } },
+      'UnsupportedQuantization',
+      '"hqq"',
+    ],
     [
       'fp8 with other blocks',
       { ...llama, quantization_config: { quant_method: 'fp8', weight_block_size: [64, 64] } },

@@ -9,6 +9,7 @@ function compressed(...weights: object[]): object {
 }
 
 const fp8 = (strategy: string) => ({ num_bits: 8, type: 'float', strategy, symmetric: true });
+const int8 = { num_bits: 8, type: 'int', strategy: 'channel', symmetric: true };
 const nvfp4 = { num_bits: 4, type: 'float', strategy: 'tensor_group', group_size: 16 };
 
 function mixed(...algorithms: string[]): object {
@@ -28,6 +29,9 @@ describe('parseQuantization', () => {
     ['compressed-tensors by block', compressed({ ...fp8('block'), block_structure: [128, 128] }), 'fp8'],
     ['compressed-tensors in NVFP4', compressed(nvfp4), 'nvfp4'],
     ['compressed-tensors in both', compressed(fp8('tensor'), nvfp4), 'nvfp4'],
+    ['gptq', { quant_method: 'gptq', bits: 4 }, 'integers'],
+    ['awq', { quant_method: 'awq', bits: 4 }, 'integers'],
+    ['integers and FP8', { ...compressed(fp8('tensor'), int8), format: 'mixed-precision' }, 'integers'],
     ['modelopt in FP8', { quant_method: 'modelopt', quant_algo: 'FP8' }, 'fp8'],
     ['modelopt in NVFP4', { quant_method: 'modelopt_fp4', quant_algo: 'NVFP4' }, 'nvfp4'],
     ['modelopt in both', mixed('FP8', 'W4A16_NVFP4'), 'nvfp4'],
@@ -37,11 +41,10 @@ describe('parseQuantization', () => {
   });
 
   test.each([
-    ['an unknown tool', { quant_method: 'gptq' }, '"gptq"'],
+    ['an unknown tool', { quant_method: 'hqq' }, '"hqq"'],
     ['no tool', {}, 'quant_method none'],
     ['fp8 in e5m2', { quant_method: 'fp8', fmt: 'e5m2' }, '"e5m2"'],
     ['fp8 in blocks of 64', { quant_method: 'fp8', weight_block_size: [64, 64] }, '[64,64]'],
-    ['integer groups', compressed({ ...nvfp4, type: 'int' }), 'config_groups.group_0'],
     ['MXFP4 groups of 32', compressed(fp8('tensor'), { ...nvfp4, group_size: 32 }), 'config_groups.group_1'],
     ['a group without weights', compressed(undefined as unknown as object), 'weights none'],
     ['modelopt in INT4', { quant_method: 'modelopt', quant_algo: 'W4A16_AWQ' }, 'W4A16_AWQ'],

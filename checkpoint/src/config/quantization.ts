@@ -2,9 +2,10 @@
 // it may quantize itself. How a matrix is stored, its tensors say.
 
 import { FailureError } from '@llmservice/crds';
+import { parsePacking } from './packed-integers.js';
 
-/** Of the checkpoint's matrices. none: BF16, F16, F32. fp8: e4m3, scaled by tensor, row or 128x128. gguf: blocks. */
-export type Quantization = 'none' | 'fp8' | 'nvfp4' | 'gguf';
+/** Of the checkpoint's matrices. none: BF16, F16, F32. fp8: e4m3, scaled by tensor, row or 128x128. gguf: blocks. integers: packed. */
+export type Quantization = 'none' | 'fp8' | 'nvfp4' | 'gguf' | 'integers';
 
 /** `engine.quantization`: what unquantized matrices become while they load. */
 export type LoadQuantization = 'none' | 'fp8' | 'int8';
@@ -13,7 +14,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const supported =
   'supported: unquantized matrices (BF16, F16, F32), FP8 e4m3 (one scale per tensor, row or 128x128 block) and NVFP4, ' +
-  'as fp8, compressed-tensors and modelopt checkpoints hold them';
+  'as fp8, compressed-tensors and modelopt checkpoints hold them, and integers of 4 and 8 bits of gptq, awq and compressed-tensors';
 
 /** @throws FailureError UnsupportedQuantization */
 export function parseQuantization(top: Json): Quantization {
@@ -25,6 +26,10 @@ export function parseQuantization(top: Json): Quantization {
       return parseFp8(declared);
     case 'compressed-tensors':
       return parseCompressedTensors(declared);
+    case 'gptq':
+    case 'awq':
+      parsePacking(declared);
+      return 'integers';
     case 'modelopt':
     case 'modelopt_fp4':
       return parseModelopt(declared);
@@ -79,11 +84,13 @@ function parseCompressedTensors(config: Json): Quantization {
     if (kind === null) throw unsupported(`config_groups.${name} has weights ${quote(weights)}`);
     return kind;
   });
-  return kinds.includes('nvfp4') ? 'nvfp4' : 'fp8';
+  if (kinds.includes('integers')) parsePacking(config);
+  return (['integers', 'nvfp4'] as const).find((kind) => kinds.includes(kind)) ?? 'fp8';
 }
 
 function kindOfGroup(weights: Json): Quantization | null {
   const { type, num_bits: bits, strategy, group_size: group, block_structure: block, symmetric } = weights;
+  if (type === 'int') return 'integers';
   if (type !== 'float' || symmetric === false) return null;
   if (bits === 4 && group === 16 && (strategy === 'tensor_group' || strategy === 'group')) return 'nvfp4';
   if (bits !== 8) return null;

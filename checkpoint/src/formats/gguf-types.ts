@@ -30,6 +30,12 @@ export const ggufTypes: ReadonlyMap<number, GgufType> = new Map([
   [39, { name: 'MXFP4', columns: 32, bytes: 17, onGpu: false }],
 ]);
 
+/** What packed integers become, of GPTQ, AWQ and compressed-tensors. */
+const integerTypes: readonly GgufType[] = [
+  { name: 'INT4', columns: 32, bytes: 20, onGpu: false },
+  { name: 'INT8', columns: 32, bytes: 36, onGpu: false },
+];
+
 /** What there is to choose from, for messages. */
 export function ggufTypeNames(where: 'anywhere' | 'on GPUs' = 'anywhere'): string {
   const readers = [...ggufTypes.values()].filter(({ onGpu }) => onGpu || where === 'anywhere');
@@ -60,8 +66,14 @@ export function ggufTypeName(type: number): string {
 }
 
 const blockTypes: ReadonlyMap<string, GgufType> = new Map(
-  [...ggufTypes.values()].filter(({ columns }) => columns > 1).map((type) => [type.name, type]),
+  [...ggufTypes.values(), ...integerTypes]
+    .filter(({ columns }) => columns > 1)
+    .map((type) => [type.name, type]),
 );
+
+export function isIntegerType(name: string): boolean {
+  return integerTypes.some((type) => type.name === name);
+}
 
 /** The block type of this name; undefined for types whose elements stand alone. */
 export function blockType(name: string): GgufType | undefined {

@@ -2,7 +2,7 @@
 
 import { FailureError } from '@llmservice/crds';
 import type { GgufTensorEntry } from '../formats/gguf-checkpoint.js';
-import { blockType, ggufTypeNames } from '../formats/gguf-types.js';
+import { blockType, ggufTypeNames, isIntegerType } from '../formats/gguf-types.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
 
 /** What runs the model. */
@@ -16,6 +16,15 @@ export function checkDeviceFormats(device: Device, tensors: readonly Stored[]): 
   const foreign = tensors.find(({ dtype }) => blockType(dtype)?.onGpu === false);
   if (foreign === undefined) return;
   const { name, storedName = name, dtype } = foreign;
+  if (isIntegerType(dtype)) {
+    throw new FailureError(
+      'UnsupportedQuantization',
+      `tensor ${storedName} is of packed integers, as GPTQ, AWQ and compressed-tensors have them, which the engine reads on CPUs ` +
+        'only; on GPUs a checkpoint in FP8 or NVFP4 would do, or the unquantized one with engine.quantization int8, or ' +
+        'accelerator.resourceName none',
+      { tensor: storedName },
+    );
+  }
   throw new FailureError(
     'UnsupportedQuantization',
     `tensor ${storedName} has type ${dtype}, which the engine reads on CPUs only; on GPUs it reads of GGUF files ` +

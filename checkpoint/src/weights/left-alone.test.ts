@@ -32,6 +32,24 @@ describe('modules that config.json lists as not quantized', () => {
       ['model.layers.0.linear_attn.in_proj_z', 'model.layers.0.in_proj_a.x', 'x.lm_head'],
     ],
     [
+      'gptq by rules',
+      { quant_method: 'gptq', dynamic: { '-:.*q_proj': {} } },
+      ['model.layers.0.self_attn.q_proj'],
+      ['model.layers.0.self_attn.k_proj'],
+    ],
+    [
+      'gptq by the others',
+      { quant_method: 'gptq', modules_in_block_to_quantize: [['self_attn.q_proj'], ['mlp.up_proj']] },
+      ['model.layers.0.mlp.down_proj'],
+      ['model.layers.0.self_attn.q_proj', 'model.layers.1.mlp.up_proj'],
+    ],
+    [
+      'awq by the ends of names',
+      { quant_method: 'awq', modules_to_not_convert: ['mlp.gate'] },
+      ['model.layers.0.mlp.gate'],
+      ['model.layers.0.mlp.gate_proj'],
+    ],
+    [
       'modelopt by names with stars',
       { quant_method: 'modelopt', quant_algo: 'FP8', ignore: ['lm_head', '*.layers.1.*'] },
       ['lm_head', 'model.layers.1.mlp.up_proj'],
@@ -63,6 +81,9 @@ describe('modules that config.json lists as not quantized', () => {
         }).message,
       ).toContain(name);
     }
+    expect(() => {
+      checkLeftAlone(config, [{ ...fp8('model.layers.0.mlp.down_proj.weight_packed'), dtype: 'I32' }]);
+    }).toThrow('weight_packed');
     checkLeftAlone(config, [fp8('model.visual.down_proj.weight'), fp8('mtp.layers.0.mlp.down_proj.weight')]);
   });
 

@@ -9,7 +9,8 @@ import { towers } from './towers.js';
 /** Wrapper prefixes differ between releases; longest first. */
 const wrapper = /^(model\.language_model\.|language_model\.model\.|language_model\.|model\.)/;
 /** The matrix of a module, or a stack of experts' matrices, which is its own module. */
-const matrix = /^(.*\.experts\.[a-z_]+_proj)$|^(.*)\.weight(?:_packed)?$/;
+const matrix = /^(.*\.experts\.[a-z_]+_proj)$|^(.*)\.(?:weight|weight_packed|qweight)$/;
+const quantizedTypes = new Set(['F8_E4M3', 'U8', 'I32', 'I8']);
 const unread = new RegExp(String.raw`^(${towers}|mtp\.)`);
 
 interface LeftAlone {
@@ -27,7 +28,7 @@ export function checkLeftAlone(config: ConfigObject, tensors: Iterable<TensorEnt
   const leftAlone = readList(config);
   if (leftAlone === null) return;
   for (const { name, dtype, shape } of tensors) {
-    if ((dtype !== 'F8_E4M3' && dtype !== 'U8') || shape.length < 2 || unread.test(name)) continue;
+    if (!quantizedTypes.has(dtype) || shape.length < 2 || unread.test(name)) continue;
     const [, stack, single] = matrix.exec(name) ?? [];
     const module = stack ?? single;
     if (module === undefined || !leftAlone.has(module)) continue;
@@ -41,6 +42,7 @@ export function checkLeftAlone(config: ConfigObject, tensors: Iterable<TensorEnt
 function readList(config: ConfigObject): LeftAlone | null {
   const declared = config['quantization_config'] ?? config['compression_config'];
   if (!isObject(declared)) return null;
+  if (declared['quant_method'] === 'gptq') return gptqList(declared);
   const list = nameOfList(declared);
   const entries = declared[list] ?? [];
   if (!Array.isArray(entries)) throw corrupt(`${list} is not a list`);
@@ -51,8 +53,26 @@ function readList(config: ConfigObject): LeftAlone | null {
   return { list, has: (module) => tests.some((test) => test(module)) };
 }
 
+/** Modules that a rule leaves alone, or that are not among those to quantize. */
+function gptqList(declared: ConfigObject): LeftAlone {
+  const rules = Object.keys(isObject(declared['dynamic']) ? declared['dynamic'] : {});
+  const tests = rules.map((rule) => testOf(`re:${rule.replace(/^-:/, '')}`));
+  const inside = declared['modules_in_block_to_quantize'] ?? null;
+  if (inside === null) return { list: 'dynamic', has: (module) => tests.some((test) => test(module)) };
+  const names: unknown[] = Array.isArray(inside) ? inside.flat() : [inside];
+  if (!names.every((name) => typeof name === 'string')) {
+    throw corrupt('modules_in_block_to_quantize is not a list of lists of strings');
+  }
+  return {
+    list: 'dynamic or in none of modules_in_block_to_quantize',
+    has: (module) => tests.some((test) => test(module)) || !names.some((name) => module.endsWith(`.${name}`)),
+  };
+}
+
 function nameOfList(declared: ConfigObject): string {
   switch (declared['quant_method']) {
+    case 'awq':
+      return 'modules_to_not_convert';
     case 'fp8':
       return 'ignored_layers' in declared ? 'ignored_layers' : 'modules_to_not_convert';
     case 'compressed-tensors':
@@ -63,7 +83,7 @@ function nameOfList(declared: ConfigObject): string {
 }
 
 /** modelopt's lists hold names with "*"; compressed-tensors marks regular expressions with "re:". */
-function testOf(entry: string): (module: string) => boolean {
+export function testOf(entry: string): (module: string) => boolean {
   if (entry.startsWith('re:')) return anchored(entry, entry.slice(3));
   if (entry.includes('*')) {
     const literal = entry.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));

@@ -145,6 +145,8 @@ const panelBlockBytes: Readonly<Record<BlockTypeName, number>> = {
   IQ4_NL: 18,
   IQ4_XS: 138,
   MXFP4: 17,
+  INT4: 20,
+  INT8: 36,
 };
 
 /** The packing rule of native/src/backends/cpu/packed_panels.cpp. */

@@ -33,7 +33,9 @@ export type BlockTypeName =
   | 'Q6_K'
   | 'IQ4_NL'
   | 'IQ4_XS'
-  | 'MXFP4';
+  | 'MXFP4'
+  | 'INT4'
+  | 'INT8';
 
 /** What the engine holds of a matrix. */
 export type Held =

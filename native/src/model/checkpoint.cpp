@@ -11,8 +11,8 @@ namespace {
 
 std::optional<DType> dtype_named(const std::string& name) {
   using enum DType;
-  for (const DType t : {kF32, kBF16, kF16, kF8E4M3, kF4E2M1, kQ8_0, kQ4_0, kQ4_K, kQ6_K, kQ4_1, kQ5_0, kQ5_1,
-                        kQ5_K, kQ2_K, kQ3_K, kIQ4_NL, kIQ4_XS, kMXFP4}) {
+  for (const DType t : {kF32,  kBF16, kF16,  kF8E4M3, kF4E2M1, kQ8_0,   kQ4_0,   kQ4_K,  kQ6_K, kQ4_1,
+                        kQ5_0, kQ5_1, kQ5_K, kQ2_K,   kQ3_K,   kIQ4_NL, kIQ4_XS, kMXFP4, kInt4, kInt8}) {
     if (name == name_of(t)) return t;
   }
   return std::nullopt;
@@ -52,10 +52,19 @@ Checkpoint::Checkpoint(const CheckpointSource& source, const Arrivals* arrivals)
 }
 
 const TensorFile* Checkpoint::open(const CheckpointSource& source, const TensorPlace& place) {
-  std::unique_ptr<TensorFile>& file = files_[place.file];
-  if (file == nullptr) file = std::make_unique<StoredFile>(source.dir / place.file);
-  if (place.restoration == Restoration::kNone) return file.get();
+  if (place.packed) {
+    const auto open = [&](const std::string& name) { return open_file(source, name); };
+    return restored_.emplace_back(packed_tensor(place, open, arrivals_, unpacked_)).get();
+  }
+  const TensorFile* file = open_file(source, place.file);
+  if (place.restoration == Restoration::kNone) return file;
   return restored_.emplace_back(restored_tensor(*file, place, source.config.head_dim)).get();
+}
+
+const TensorFile* Checkpoint::open_file(const CheckpointSource& source, const std::string& name) {
+  std::unique_ptr<TensorFile>& file = files_[name];
+  if (file == nullptr) file = std::make_unique<StoredFile>(source.dir / name);
+  return file.get();
 }
 
 Tensor Checkpoint::tensor(const std::string& name) const {
@@ -78,7 +87,8 @@ Tensor Checkpoint::tensor(const std::string& name) const {
           .file = file,
           .derived = place->restoration != Restoration::kNone,
           .quantizable = place->quantizable,
-          .arrivals = arrivals_};
+          // What packed tensors are made of, they wait for themselves.
+          .arrivals = place->packed ? nullptr : arrivals_};
 }
 
 Tensor Checkpoint::tensor(const std::string& name, const std::vector<int64_t>& shape) const {

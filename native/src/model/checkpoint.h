@@ -8,6 +8,7 @@
 
 #include "model/arrivals.h"
 #include "model/checkpoint_source.h"
+#include "model/packed_tensor.h"
 #include "model/stored_file.h"
 #include "ops/ops.h"
 
@@ -54,6 +55,7 @@ class Checkpoint {
 
  private:
   const TensorFile* open(const CheckpointSource& source, const TensorPlace& place);
+  const TensorFile* open_file(const CheckpointSource& source, const std::string& name);
 
   struct Opened {
     const TensorFile* file;
@@ -62,6 +64,7 @@ class Checkpoint {
   const Arrivals* arrivals_;
   std::unordered_map<std::string, std::unique_ptr<TensorFile>> files_;
   std::vector<std::unique_ptr<TensorFile>> restored_;
+  std::shared_ptr<UnpackedRows> unpacked_ = std::make_shared<UnpackedRows>();
   std::unordered_map<std::string, Opened> where_;
 };
 

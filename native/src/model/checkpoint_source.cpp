@@ -42,6 +42,7 @@ class Fields {
     for (const json& each : at(name)) all.push_back(chosen(each, path_ + name, choices));
     return all;
   }
+  bool has(const char* name) const { return object_.contains(name); }
   Fields object(const char* name) { return {at(name), path_ + name + "."}; }
   bool is_null(const char* name) {
     const bool null = at(name).is_null();
@@ -169,6 +170,36 @@ ModelConfig to_config(Fields fields) {
   return config;
 }
 
+PackedPart to_part(Fields fields) {
+  PackedPart part{.name = fields.get<std::string>("name"),
+                  .file = fields.get<std::string>("file"),
+                  .dtype = fields.get<std::string>("dtype"),
+                  .shape = fields.get<std::vector<int64_t>>("shape"),
+                  .offset = fields.get<uint64_t>("offset"),
+                  .bytes = fields.get<uint64_t>("bytes")};
+  fields.finish();
+  return part;
+}
+
+PackedSource to_packed(Fields fields) {
+  PackedSource packed{
+      .layout = fields.choice<PackedLayout>("layout", {{"columns", PackedLayout::kColumns},
+                                                       {"interleaved", PackedLayout::kInterleaved},
+                                                       {"rows", PackedLayout::kRows},
+                                                       {"bytes", PackedLayout::kBytes}}),
+      .bits = fields.get<int64_t>("bits"),
+      .group_columns = fields.get<int64_t>("groupColumns"),
+      .zero_offset = fields.get<int64_t>("zeroOffset"),
+      .codes = to_part(fields.object("codes")),
+      .scales = to_part(fields.object("scales")),
+      .zeros = {},
+      .groups = {}};
+  if (!fields.is_null("zeros")) packed.zeros = to_part(fields.object("zeros"));
+  if (!fields.is_null("groups")) packed.groups = to_part(fields.object("groups"));
+  fields.finish();
+  return packed;
+}
+
 TensorPlace to_place(Fields fields) {
   TensorPlace place{.name = fields.get<std::string>("name"),
                     .file = fields.get<std::string>("file"),
@@ -178,6 +209,7 @@ TensorPlace to_place(Fields fields) {
                     .offset = fields.get<uint64_t>("offset"),
                     .bytes = fields.get<uint64_t>("bytes"),
                     .quantizable = fields.get<bool>("quantizable")};
+  if (fields.has("packed")) place.packed = to_packed(fields.object("packed"));
   if (!fields.is_null("restoration")) {
     place.restoration = fields.choice<Restoration>(
         "restoration", {{"halvedRows", Restoration::kHalvedRows}, {"logOfDecay", Restoration::kLogOfDecay}});

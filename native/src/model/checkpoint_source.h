@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,32 @@ enum class LoadQuantization : uint8_t { kNone, kFp8, kInt8 };
 // What a converter did to a tensor's values, which reading undoes (restored_tensor.h).
 enum class Restoration : uint8_t { kNone, kHalvedRows, kLogOfDecay };
 
+// One of the tensors that a packed matrix is stored in.
+struct PackedPart {
+  std::string name;
+  std::string file;
+  std::string dtype;
+  std::vector<int64_t> shape;
+  uint64_t offset;
+  uint64_t bytes;
+};
+
+// How the integers of a packed matrix (N, K) lie: kColumns, words of neighbouring columns (K / per word, N),
+// as GPTQ has them; kInterleaved, words of neighbouring rows (K, N / 8), as AWQ has them; kRows, words of
+// neighbouring columns (N, K / per word), and kBytes, signed bytes (N, K), as compressed-tensors has them.
+enum class PackedLayout : uint8_t { kColumns, kInterleaved, kRows, kBytes };
+
+struct PackedSource {
+  PackedLayout layout;
+  int64_t bits;           // 4 or 8
+  int64_t group_columns;  // that share a scale
+  int64_t zero_offset;    // what is added to stored zero points
+  PackedPart codes;
+  PackedPart scales;  // F16 or BF16; (N, groups) of the last two layouts, (groups, N) of the others
+  std::optional<PackedPart> zeros;   // without: half the range
+  std::optional<PackedPart> groups;  // (K): of each column, its group
+};
+
 struct TensorPlace {
   std::string name;
   std::string file;         // in the checkpoint's folder
@@ -28,7 +55,8 @@ struct TensorPlace {
   uint64_t offset;  // from the start of the file
   uint64_t bytes;
   Restoration restoration = Restoration::kNone;
-  bool quantizable = false;  // may become what CheckpointSource::quantization says
+  std::optional<PackedSource> packed = std::nullopt;  // `dtype` is INT4 or INT8: what reading makes of it
+  bool quantizable = false;                           // may become what CheckpointSource::quantization says
 };
 
 struct CheckpointSource {

@@ -8,6 +8,8 @@ import {
   hasGgufTokenizer,
   hasMtp,
   inEngineNames,
+  joinPacked,
+  parseConfigObject,
   parseCheckpointConfig,
   parseGgufPartName,
   rankWeightBytes,
@@ -124,5 +126,6 @@ async function readSafetensors(files: CheckpointFiles, config: ConfigFile): Prom
   etags.set(tokenizerFile, tokenizer.etag);
 
   const { tensors, fileBytes } = await readShards(files, etags);
-  return { shape, tensors: inEngineNames(shape, tensors), fileBytes, etags };
+  const whole = joinPacked(parseConfigObject(config.text), inEngineNames(shape, tensors));
+  return { shape, tensors: whole, fileBytes, etags };
 }

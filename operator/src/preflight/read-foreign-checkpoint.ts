@@ -4,7 +4,9 @@
 import {
   checkTensors,
   inEngineNames,
+  joinPacked,
   parseCheckpointConfig,
+  parseConfigObject,
   rankWeightBytes,
   residentWeights,
   type HoldOptions,
@@ -39,7 +41,7 @@ function judge(
 ): Pick<Checkpoint, 'model' | 'weightBytes' | 'note'> {
   try {
     const shape = parseCheckpointConfig(config);
-    const named = inEngineNames(shape, tensors);
+    const named = joinPacked(parseConfigObject(config), inEngineNames(shape, tensors));
     checkTensors(shape, named);
     const weights = residentWeights(named, shape, options);
     const whole = { rank: 0, size: 1, kvHeads: shape.kvHeads };

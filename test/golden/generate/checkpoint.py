@@ -8,6 +8,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 import formats
+import packed
 from experts import SINGLE, is_stack, single_shapes, stacked
 from fixture import Fixture
 from formats import dequantize, quantize
@@ -39,7 +40,7 @@ def make_tensors(fixture: Fixture, shapes: dict[str, torch.Size]) -> dict[str, T
             tensors[name], tensors[name + SCALE] = quantize(weight, getattr(torch, fixture.scale_dtype))
         elif fixture.form == "f16" or (fixture.form and is_quantized(fixture.form, name, shape)):
             stored = formats.store(fixture.form, name, weight)
-            formats.check(fixture.form, {name: weight}, formats.values(stored))
+            formats.check(fixture.form, {name: weight}, formats.values(stored, fixture.form))
             tensors |= stored
         else:
             tensors[name] = weight.to(stored_dtype(name))
@@ -67,7 +68,7 @@ def quantize_stacks(tensors: dict[str, Tensor], scale_dtype: torch.dtype) -> dic
 def reference_values(fixture: Fixture, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """The same model in fp32, quantized matrices multiplied out: what the reference runs on."""
     if fixture.form:
-        return stacked(formats.values(tensors))
+        return stacked(formats.values(tensors, fixture.form))
     values = {}
     for name, tensor in tensors.items():
         if is_stack(name) and name + SCALE in tensors:

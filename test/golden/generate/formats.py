@@ -14,6 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+import packed
+
 sys.path.insert(0, str(Path(__file__).parents[3] / "deploy" / "demo-model" / "train"))
 from quantize import dequantize, quantize  # noqa: E402, F401  (one FP8 block quantizer for the whole project)
 
@@ -43,6 +45,8 @@ def store(form: str, name: str, weight: Tensor) -> dict[str, Tensor]:
     form = form_of(form, name)
     if form == "f16":
         return {name: weight.half()}
+    if form in packed.FORMS:
+        return packed.store(form, module, weight)
     if form == FP8_BLOCK:
         codes, scale = quantize(weight, torch.bfloat16)
         return {name: codes, module + SCALE_INV: scale}
@@ -74,8 +78,10 @@ def quantize_nvfp4(weight: Tensor) -> tuple[Tensor, Tensor, float]:
     return codes[:, 0::2] | codes[:, 1::2] << 4, scale, largest
 
 
-def values(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def values(tensors: dict[str, Tensor], form: str = "") -> dict[str, Tensor]:
     """What a reader sees, by the name that the reference gives the matrix; tensors that only serve others go."""
+    if form in packed.FORMS:
+        return packed.read(form, tensors)
     read = {}
     for name, tensor in tensors.items():
         module = name.rpartition(".")[0]
@@ -119,7 +125,8 @@ def read_nvfp4(module: str, packed: Tensor, tensors: dict[str, Tensor]) -> np.nd
 def check(form: str, original: dict[str, Tensor], read: dict[str, Tensor]) -> None:
     """Every matrix must come back near what it was, or the convention of a scale is wrong."""
     fp8 = {"fp8-tensor": 0.07, "fp8-channel": 0.07, FP8_BLOCK: 0.07}
-    worst_of = {"f16": 0.001, "nvfp4": 0.2, "nvfp4-modelopt": 0.2} | fp8
+    integers = {"gptq4": 0.12, "gptq8": 0.01, "awq": 0.12, "w4a16": 0.12, "w8a8": 0.01}
+    worst_of = integers | {"f16": 0.001, "nvfp4": 0.2, "nvfp4-modelopt": 0.2} | fp8
     for name, weight in original.items():
         worst = worst_of[form_of(form, name)]
         error = ((read[name] - weight).norm() / weight.norm()).item()
@@ -129,6 +136,8 @@ def check(form: str, original: dict[str, Tensor], read: dict[str, Tensor]) -> No
 
 def quantization_config(form: str, kept: list[str], stored: dict[str, Tensor]) -> dict:
     """quantization_config as the tool that writes this form writes it; empty for f16."""
+    if form in packed.FORMS:
+        return packed.quantization_config(form)
     if form == MIXED:
         layers = {layer_of(name): algorithm_of(name) for name in stored if name.removesuffix(WEIGHT) + SCALE in stored}
         return {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "ignore": ["mtp*"], "quantized_layers": layers}

@@ -26,6 +26,9 @@ CODES = {
     "IQ4_NL": (4, 32, 2),
     "IQ4_XS": (4, 256, 10),
     "MXFP4": (4, 32, 1),
+    # A word of scale and zero point.
+    "INT4": (4, 32, 4),
+    "INT8": (8, 32, 4),
 }
 ROW_SCALE = ("fp8 row", "int8", "nvfp4")
 
@@ -73,6 +76,10 @@ class Rank:
             return "fp8 block"
         if stored_as in ("FP8 tensor", "FP8 channel"):
             return "fp8 row"
+        if stored_as in ("GPTQ", "AWQ", "W4A16"):
+            return "INT4"
+        if stored_as in ("GPTQ 8 bits", "W8A8"):
+            return "INT8"
         if stored_as.startswith("NVFP4"):
             return "nvfp4"
         unquantized = release.weights in ("BF16", "F16")

@@ -91,6 +91,11 @@ FORMATS = {
     "FP8 channel": all_but("BF16", "FP8 channel"),
     "NVFP4 modelopt": all_but("BF16", "NVFP4 modelopt"),
     "NVFP4": all_but("BF16", "NVFP4"),
+    "GPTQ": all_but("BF16", "GPTQ"),
+    "GPTQ 8 bits": all_but("BF16", "GPTQ 8 bits"),
+    "AWQ": all_but("BF16", "AWQ"),
+    "W4A16": all_but("BF16", "W4A16"),
+    "W8A8": all_but("BF16", "W8A8"),
     # Experts in four bits, the rest in BF16, as releases of large mixtures have it.
     "NVFP4 experts": lambda m: "NVFP4 modelopt" if ".experts." in m else "BF16",
     "GGUF Q8_0": lambda m: "F32" if last(m) == "gate" else "Q8_0",

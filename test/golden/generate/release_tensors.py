@@ -26,6 +26,25 @@ def matrix(release: Release, module: str, rows: int, cols: int):
             yield f"{module}.weight_scale", "F8_E4M3", [rows, cols // 16]
             yield f"{module}.weight_global_scale", "F32", [1]
             yield f"{module}.input_global_scale", "F32", [1]
+        case "GPTQ" | "GPTQ 8 bits" as form:
+            bits = 4 if form == "GPTQ" else 8
+            groups = ceil(cols, 128) if form == "GPTQ" else 1
+            yield f"{module}.qweight", "I32", [cols * bits // 32, rows]
+            yield f"{module}.qzeros", "I32", [groups, rows * bits // 32]
+            yield f"{module}.scales", "F16", [groups, rows]
+            yield f"{module}.g_idx", "I32", [cols]
+        case "AWQ":
+            yield f"{module}.qweight", "I32", [cols, rows // 8]
+            yield f"{module}.qzeros", "I32", [cols // 128, rows // 8]
+            yield f"{module}.scales", "F16", [cols // 128, rows]
+        case "W4A16":
+            yield f"{module}.weight_packed", "I32", [rows, cols // 8]
+            yield f"{module}.weight_scale", "BF16", [rows, cols // 128]
+            yield f"{module}.weight_zero_point", "I32", [rows // 8, cols // 128]
+            yield f"{module}.weight_shape", "I64", [2]
+        case "W8A8":
+            yield f"{module}.weight", "I8", [rows, cols]
+            yield f"{module}.weight_scale", "BF16", [rows, 1]
         case plain:
             yield f"{module}.weight", plain, [rows, cols]
 

@@ -5,6 +5,8 @@ from release import Release
 
 def quantization(weights: str) -> dict:
     fp8 = {"num_bits": 8, "type": "float", "symmetric": True}
+    four = {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 128}
+    eight = {"num_bits": 8, "type": "int", "strategy": "channel"}
     group = lambda weights: {"config_groups": {"group_0": {"targets": ["Linear"], "weights": weights}}}
     configs = {
         "FP8 block": {"quant_method": "fp8", "fmt": "e4m3", "weight_block_size": [128, 128]},
@@ -12,6 +14,11 @@ def quantization(weights: str) -> dict:
         "FP8 channel": {"quant_method": "compressed-tensors", **group({**fp8, "strategy": "channel"})},
         "NVFP4 modelopt": {"quant_method": "modelopt", "quant_algo": "NVFP4"},
         "NVFP4 experts": {"quant_method": "modelopt", "quant_algo": "NVFP4"},
+        "GPTQ": {"quant_method": "gptq", "bits": 4, "group_size": 128, "desc_act": False, "sym": True},
+        "GPTQ 8 bits": {"quant_method": "gptq", "bits": 8, "group_size": -1, "desc_act": False, "sym": True},
+        "AWQ": {"quant_method": "awq", "bits": 4, "group_size": 128, "version": "gemm", "zero_point": True},
+        "W4A16": {"quant_method": "compressed-tensors", "format": "pack-quantized", **group({**four, "symmetric": False})},
+        "W8A8": {"quant_method": "compressed-tensors", "format": "int-quantized", **group({**eight, "symmetric": True})},
         "NVFP4": {
             "quant_method": "compressed-tensors",
             **group({"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16}),
@@ -118,6 +125,11 @@ RELEASES = [
     qwen3("Qwen3-32B-NVFP4", "NVFP4", None, *Q32),
     qwen3("Qwen3-8B Q8_0", "GGUF Q8_0", 8_190_735_360, *Q8),
     qwen3("Qwen3-32B Q4_0", "GGUF Q4_0", 32_762_123_264, *Q32),
+    qwen3("Qwen3-32B AWQ", "AWQ", None, *Q32),
+    qwen3("Qwen3-8B W4A16", "W4A16", None, *Q8),
+    llama("Llama-3.1-8B GPTQ", "GPTQ", None, *L8),
+    llama("Llama-3.1-8B GPTQ, 8 bits", "GPTQ 8 bits", None, *L8),
+    llama("Llama-3.1-70B W8A8", "W8A8", None, *L70),
     llama("Llama-3.2-1B", "BF16", 1_235_814_400, 16, 2048, 32, 8, 8192, tied=True, head_dim=64),
     llama("Llama-7B with a token more", "F16", 6_738_423_808, 32, 4096, 32, 32, 11008, vocab=32001, positions=2048),
     llama("Llama-3.1-8B", "BF16", 8_030_261_248, *L8),

@@ -18,6 +18,7 @@ import { maxIndexBytes, parseHeaderLength } from '../../formats/safetensors.js';
 import { checkSmallFile } from '../../json/small-json.js';
 import { inEngineNames } from '../../weights/engine-names.js';
 import { checkLeftAlone } from '../../weights/left-alone.js';
+import { joinPacked, type Packed } from '../../weights/packed-tensors.js';
 import { isOfMtp, type MtpHead } from '../../weights/mtp-head.js';
 import { findGguf, readLocalGguf } from './local-gguf.js';
 import { parseHeaderInSteps, parseIndexInSteps } from './parse-in-steps.js';
@@ -30,6 +31,8 @@ export interface StoredTensor extends PlacedTensor {
   readonly storedName: string;
   /** What was done to its values, which reading it undoes; null: nothing. */
   readonly restoration: Restoration | null;
+  /** Of packed integers, the tensors that it is made of. */
+  readonly packed?: Packed<StoredTensor>;
 }
 
 export interface LocalCheckpoint {
@@ -50,7 +53,7 @@ export async function openCheckpoint(model: string): Promise<LocalCheckpoint> {
     const shape = parseCheckpointConfig(config);
     const tensors = await readTensors(model);
     checkLeftAlone(config, tensors);
-    return { dir: model, shape, tensors: inEngineNames(shape, tensors) };
+    return { dir: model, shape, tensors: joinPacked(config, inEngineNames(shape, tensors)) };
   }
   const { shape, tensors } = readGgufCheckpoint(await readLocalGguf(gguf, { arrays: false }));
   return { dir: dirname(gguf), shape, tensors };
