@@ -140,6 +140,29 @@ TEST(Gather, AppliesFp8Scales) {
   }
 }
 
+TEST(Gather, ReordersColumns) {
+  const auto backend = make_cpu_backend({.threads = 2});
+  ReferenceBackend reference;
+  const StoredMatrix w = random_matrix(DType::kInt4, 130, 96, 5);
+  MatrixPart part = w.part(0, w.rows);
+  for (int32_t k = 0; k < 96; ++k) part.order.push_back((k * 35 + 7) % 96);
+  const auto packed = backend->pack({&part, 1}, DType::kBF16, [](uint64_t) {});
+  const auto expected = reference.pack({&part, 1}, DType::kBF16, [](uint64_t) {});
+  EXPECT_EQ(packed->bytes, 192u * 3 * 20 + 96 * 4);
+  const std::vector<int32_t> ids = {129, 0, 64};
+  std::vector<float> rows(ids.size() * 96), wanted(ids.size() * 96);
+  backend->gather(*packed, ids, rows.data());
+  reference.gather(*expected, ids, wanted.data());
+  expect_same_bits(rows, wanted, "rows");
+  for (const int64_t count : {1, 40}) {
+    const std::vector<float> x = random_floats(count * 96, 6);
+    std::vector<float> out(count * 130), products(count * 130);
+    backend->matmul(*packed, x.data(), count, out.data());
+    reference.matmul(*expected, x.data(), count, products.data());
+    expect_close(out, products, 1e-4f, "products");
+  }
+}
+
 TEST(Gather, WidensWhatEveryTypeHolds) {
   const auto backend = make_cpu_backend({.threads = 1});
   ReferenceBackend reference;

@@ -17,6 +17,7 @@ export function describeCheckpoint(
     quantization: shape.quantization === 'none' ? atLoad : 'none',
     tensors: tensors.map(({ packed, ...tensor }) => ({
       ...tensor,
+      reordered: undefined,
       ...(packed === undefined ? {} : { packed: describePacked(packed) }),
       quantizable: isQuantizedAtLoad(tensor.name.replace(/\.weight$/, '')),
     })),

@@ -180,6 +180,8 @@ const packedDamages: readonly (readonly [model: string, what: string, damage: Da
   ['llama-gptq', 'in groups of 48', quantized({ group_size: 48 })],
   ['llama-gptq', 'by another rule', quantized({ dynamic: { '.*down_proj': { bits: 8 } } })],
   ['llama-gptq', 'in the order of another kernel', quantized({ checkpoint_format: 'marlin' })],
+  ['qwen3-gptq-v2', 'without groups', without(/\.g_idx$/)],
+  ['qwen3-gptq-v2', 'in one group', quantized({ group_size: -1 })],
   ['llama-awq', 'without zero points', without(/\.qzeros$/)],
   ['llama-awq', 'in the order of another kernel', quantized({ version: 'gemv' })],
   ['qwen3-w4a16', 'without scales', without(/\.weight_scale$/)],
@@ -208,6 +210,8 @@ export const dataDamages: readonly (readonly [
   ],
   ['llama-gptq', 'with columns of no group', /q_proj\.g_idx/, tensors(/q_proj\.g_idx$/, filled(0x7f))],
   ['llama-gptq', 'with columns of other groups', /q_proj\.g_idx/, tensors(/q_proj\.g_idx$/, filled(0))],
+  ['qwen3-gptq-v2', 'with columns of no group', /q_proj\.g_idx/, tensors(/q_proj\.g_idx$/, filled(0x7f))],
+  ['qwen3-gptq-v2', 'with columns of one group', /q_proj\.g_idx/, tensors(/q_proj\.g_idx$/, filled(0))],
   [
     'llama-gptq',
     'with scales that are no numbers',

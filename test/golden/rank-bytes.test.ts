@@ -158,6 +158,7 @@ test('there are at least 30, of every format', () => {
       ...[
         'GPTQ',
         'GPTQ 8 bits',
+        'GPTQ act-order',
         'AWQ',
         'W4A16',
         'W8A8',

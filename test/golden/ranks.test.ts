@@ -73,6 +73,7 @@ describe.each([
 
 test.each([
   ['8 ranks for 6 heads', 'llama-bf16', 8, 'num_attention_heads (6)'],
+  ['2 ranks of columns in the order of their groups', 'qwen3-gptq-v2', 2, 'use one rank'],
   ['2 ranks that would cut an FP8 block', 'llama-fp8', 2, 'cuts a group of 128 that share a scale'],
 ])('%s are refused, saying what cannot be divided', async (_, model, ranks, message) => {
   await expect(

@@ -18,6 +18,7 @@ describe('parsePacking', () => {
     ['gptq of the second format', { ...gptq, checkpoint_format: 'gptq_v2' }, { groupColumns: 128 }, 0],
     ['gptq in 8 bits by output', { ...gptq, bits: 8, group_size: -1 }, { bits: 8, groupColumns: null }, 1],
     ['gptq that leaves modules alone', { ...gptq, dynamic: { '-:.*down': {} } }, { bits: 4 }, 1],
+    ['gptq in another order of columns', { ...gptq, desc_act: true }, { bits: 4, reordered: true }, 1],
     ['awq', { ...awq, version: 'GEMM' }, { bits: 4, groupColumns: 128, hasZeros: true }, 0],
     [
       'compressed-tensors in groups',
@@ -53,6 +54,11 @@ describe('parsePacking', () => {
     ['three bits', { ...gptq, bits: 3 }, 'bits 3; supported: 4, 8'],
     ['two bits', { ...gptq, bits: 2 }, 'bits 2'],
     ['groups of 16', { ...gptq, group_size: 16 }, 'group_size 16; supported: -1 and multiples of 32'],
+    [
+      'one group of another order',
+      { ...gptq, desc_act: true, group_size: -1 },
+      'desc_act true and group_size -1',
+    ],
     ['a head in integers', { ...gptq, lm_head: true }, 'lm_head true'],
     ['words of 16 bits', { ...gptq, pack_dtype: 'int16' }, 'pack_dtype "int16"'],
     ['the order of Marlin', { ...gptq, checkpoint_format: 'marlin' }, 'checkpoint_format "marlin"'],

@@ -13,6 +13,8 @@ export interface PackedGroup {
   readonly groupColumns: number | null;
   /** False: zero points are half the range. */
   readonly hasZeros: boolean;
+  /** Columns lie in any order, and a tensor says of which group each is. */
+  readonly reordered: boolean;
 }
 
 export interface Packing {
@@ -24,6 +26,8 @@ export interface Packing {
 
 /** Of blocks in memory, which share a scale. */
 const blockColumns = 32;
+
+const orders: readonly unknown[] = [null, 'weight', 'static', 'group', 'dynamic'];
 
 /** Null where config.json declares nothing of the kind. @throws FailureError UnsupportedQuantization */
 export function parsePacking(config: ConfigObject): Packing | null {
@@ -47,18 +51,26 @@ function parseGptq(config: ConfigObject): Packing {
   expectField(config, 'pack_dtype', ['int32']);
   expectField(config, 'lm_head', [false]);
   expectField(config, 'is_marlin_format', [false]);
-  expectField(config, 'desc_act', [false]);
+  expectField(config, 'desc_act', [true, false]);
   expectField(config, 'static_groups', [true, false]);
   expectField(config, 'sym', [true, false]);
   checkDynamic(config['dynamic']);
+  const groupColumns = groupOf('gptq with group_size', config['group_size'] ?? -1);
+  const reordered = config['desc_act'] === true;
+  if (reordered && groupColumns === null) {
+    throw unsupported(
+      'gptq with desc_act true and group_size -1; expected groups of columns, or desc_act false',
+    );
+  }
   return {
     tool: 'gptq',
     groups: [
       {
         targets: null,
         bits: bitsOf('gptq with bits', config['bits'], [4, 8]),
-        groupColumns: groupOf('gptq with group_size', config['group_size'] ?? -1),
+        groupColumns,
         hasZeros: true,
+        reordered,
       },
     ],
     zeroOffset: format === 'gptq' ? 1 : 0,
@@ -91,6 +103,7 @@ function parseAwq(config: ConfigObject): Packing {
         bits: bitsOf('awq with bits', config['bits'] ?? config['w_bit'], [4]),
         groupColumns: groupOf('awq with group_size', config['group_size'] ?? config['q_group_size'] ?? 128),
         hasZeros: true,
+        reordered: false,
       },
     ],
     zeroOffset: 0,
@@ -126,7 +139,7 @@ function parseGroup(where: string, group: ConfigObject, weights: ConfigObject, f
   } as ConfigObject;
   const order = actorder ?? null;
   // Columns that were only quantized in another order lie in their own.
-  if (order !== null && order !== 'weight' && order !== 'static') {
+  if (!orders.includes(order)) {
     throw unsupported(`${where} has weights with actorder ${quote(order)}`);
   }
   if (strategy !== 'group' && strategy !== 'channel') {
@@ -138,6 +151,7 @@ function parseGroup(where: string, group: ConfigObject, weights: ConfigObject, f
     bits: bitsOf(`${where} has integers with num_bits`, bits, [4, 8]),
     groupColumns: strategy === 'channel' ? null : groupOf(`${where} has integers with group_size`, size),
     hasZeros: symmetric === false,
+    reordered: order === 'group' || order === 'dynamic',
   };
 }
 

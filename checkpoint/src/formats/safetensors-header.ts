@@ -30,6 +30,8 @@ export interface TensorEntry {
   readonly shape: readonly number[];
   /** Length of the tensor's data in the file. */
   readonly bytes: number;
+  /** Of packed integers: columns are read in another order than the model's. */
+  readonly reordered?: boolean;
 }
 
 /** A tensor, and where its data begins. */

@@ -160,6 +160,13 @@ describe('what does not fit is refused', () => {
       'CheckpointCorrupt',
       'no group',
     ],
+    [
+      'no order of columns',
+      { quantization_config: { ...gptq.quantization_config, desc_act: true } },
+      without(gptqParts, '.g_idx'),
+      'CheckpointIncomplete',
+      `no tensor ${module}.g_idx`,
+    ],
     ['no integers at all', gptq, [norm], 'CheckpointCorrupt', 'no tensor is of packed integers'],
   ])('%s', (_name, config, parts, reason, message) => {
     const failure = thrownBy(FailureError, () => joinPacked(config as Record<string, unknown>, parts));

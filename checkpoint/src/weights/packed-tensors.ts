@@ -25,8 +25,10 @@ export interface Packed<Part> {
   readonly scales: Part;
   /** Null: half the range. */
   readonly zeros: Part | null;
-  /** Of each column, its group; null: groups lie one after the other. */
+  /** Of each column, its group. */
   readonly groups: Part | null;
+  /** Else groups lie one after the other. */
+  readonly reordered: boolean;
 }
 
 /**
@@ -108,13 +110,22 @@ class Joiner<Tensor extends TensorEntry> {
       codes,
       scales: this.#scales(rows, Math.ceil(cols / group)),
       zeros: this.#zeros(rows, Math.ceil(cols / group), bits),
-      groups: this.#groups(cols),
+      groups: this.#groups(cols, group),
+      reordered: this.#group.reordered,
     };
     const dtype = bits === 4 ? 'INT4' : 'INT8';
     const bytes = rows * (cols / blockColumns) * (blockType(dtype)?.bytes ?? 0);
     const { scales, zeros, groups, others } = suffixes[packing.tool];
     return {
-      whole: { ...codes, name: `${module}.weight`, dtype, shape: [rows, cols], bytes, packed },
+      whole: {
+        ...codes,
+        name: `${module}.weight`,
+        dtype,
+        shape: [rows, cols],
+        bytes,
+        ...this.#order(),
+        packed,
+      },
       parts: [codes.name, ...[scales, zeros, groups, ...others].map((suffix) => module + suffix)],
     };
   }
@@ -201,8 +212,23 @@ class Joiner<Tensor extends TensorEntry> {
     return zeros;
   }
 
-  #groups(cols: number): Tensor | null {
-    const groups = this.byName.get(this.module + suffixes[this.packing.tool].groups);
+  #order(): Pick<TensorEntry, 'reordered'> {
+    return this.#group.reordered ? { reordered: true } : {};
+  }
+
+  #groups(cols: number, group: number): Tensor | null {
+    const suffix = suffixes[this.packing.tool].groups;
+    if (this.#group.reordered) {
+      this.#part(suffix);
+      if (this.module.includes('.experts.') || cols % group !== 0) {
+        throw refusal(
+          'UnsupportedQuantization',
+          this.codes,
+          `has ${String(cols)} columns in the order of groups of ${String(group)}; groups must be whole, and experts have their columns in order`,
+        );
+      }
+    }
+    const groups = this.byName.get(this.module + suffix);
     if (groups === undefined || this.packing.tool === 'awq') return null;
     if (groups.dtype !== 'I32' && groups.dtype !== 'I64') {
       throw refusal('UnsupportedQuantization', groups, `has type ${groups.dtype}; groups of columns are I32`);

@@ -45,7 +45,9 @@ function matrixBytes({ cols, parts }: FusedMatrix, of: RankOf): number {
   const own = parts.some(({ split }) => split === 'columns') ? cols / of.size : cols;
   const isHeld = parts.every(({ held }) => held !== 'float32'); // which is refused where it is loaded
   const bytesOf = of.onGpu === true && isHeld ? tiledBytes : packedBytes;
-  return sum(runsOf(parts, of).map((run) => bytesOf(run, own, of)));
+  // The order of columns is one for all parts.
+  const order = parts.some(({ reordered }) => reordered === true) ? 4 * own : 0;
+  return order + sum(runsOf(parts, of).map((run) => bytesOf(run, own, of)));
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

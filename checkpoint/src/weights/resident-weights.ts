@@ -46,6 +46,8 @@ export interface Part {
   readonly rows: number;
   readonly held: Held;
   readonly split: Split;
+  /** Columns are read in another order: no rank holds some of them. */
+  readonly reordered?: true;
 }
 
 /** Of whom a step reads: every row, those rows that are routed to it, or single rows of its own. */
@@ -123,7 +125,8 @@ export function residentWeights(
       cols: held === 'nvfp4' ? 2 * stored : stored,
       parts: [],
     };
-    const part = { rows, held, split: splitOf(`${module}.weight`) };
+    const order = tensor.reordered === true ? { reordered: true as const } : {};
+    const part = { rows, held, split: splitOf(`${module}.weight`), ...order };
     whole.parts.push({ place, tensor: tensor.name, type: typeInPack(tensor.dtype, held), part });
     fused.set(name, whole);
   }

@@ -19,7 +19,7 @@ function splitByColumns({ matrices }: ResidentWeights): SplitMatrix[] {
   return matrices.flatMap(({ cols, parts }) =>
     parts
       .filter(({ split }) => split === 'columns')
-      .map(({ held }) => ({ cols, block: sharedColumns(held) })),
+      .map(({ held, reordered }) => ({ cols, block: reordered === true ? cols : sharedColumns(held) })),
   );
 }
 

@@ -190,6 +190,7 @@ PackedSource to_packed(Fields fields) {
       .bits = fields.get<int64_t>("bits"),
       .group_columns = fields.get<int64_t>("groupColumns"),
       .zero_offset = fields.get<int64_t>("zeroOffset"),
+      .reordered = fields.get<bool>("reordered"),
       .codes = to_part(fields.object("codes")),
       .scales = to_part(fields.object("scales")),
       .zeros = {},

@@ -40,6 +40,7 @@ struct PackedSource {
   int64_t bits;           // 4 or 8
   int64_t group_columns;  // that share a scale
   int64_t zero_offset;    // what is added to stored zero points
+  bool reordered;         // columns lie in any order, and `groups` says of which group each is
   PackedPart codes;
   PackedPart scales;  // F16 or BF16; (N, groups) of the last two layouts, (groups, N) of the others
   std::optional<PackedPart> zeros;   // without: half the range

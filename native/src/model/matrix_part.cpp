@@ -83,6 +83,10 @@ MatrixPart matrix_part(const StoredWeight& stored, const Band& band, PartScales&
       .scale_row = 0,
       .scaling = stored.scaling,
       .group_scales = {}};
+  part.order = weight.file->column_order();
+  if (!part.order.empty())
+    check_column_borders(band, stored.cols,
+                         "columns in the order of their groups stay together: use one rank");
   if (weight.dtype == DType::kF8E4M3) read_fp8_scales(stored, band, scales, part, on_bytes);
   if (weight.dtype == DType::kF4E2M1) read_nvfp4_scales(stored, band, scales, on_bytes);
   part.scales = scales.values;

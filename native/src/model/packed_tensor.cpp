@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "model/column_groups.h"
 #include "ops/block_types.h"
 #include "ops/dtype.h"
 #include "ops/error.h"
@@ -47,6 +48,10 @@ class PackedTensor final : public TensorFile {
   }
 
   const std::string& name() const override { return codes_.file->name(); }
+
+  std::vector<int32_t> column_order() const override {
+    return packed_.reordered ? order_of(read_groups()) : std::vector<int32_t>{};
+  }
 
   void read(uint64_t offset, std::span<std::byte> out) const override {
     const std::lock_guard lock(unpacked_->mutex);
@@ -99,29 +104,36 @@ class PackedTensor final : public TensorFile {
     if (unpacked_->owner == this && unpacked_->first == first) return;
     const RowRange range{first, std::min(kRows, rows_ - first)};
     unpacked_->owner = nullptr;
-    if (first == 0) check_groups();
-    unpacked_->bytes.resize(range.count * (cols_ / kBlockColumns) * block_bytes());
+    if (unpacked_->placed != this) place_columns();
+    unpacked_->placed = this;
+    unpacked_->bytes.assign(range.count * (cols_ / kBlockColumns) * block_bytes(), std::byte{0});
     put_words(range, read_scales(range), read_zeros(range));
     put_codes(range);
     unpacked_->first = first;
     unpacked_->owner = this;
   }
 
-  // Columns lie in the order of their groups.
-  void check_groups() const {
-    if (!packed_.groups) return;
+  ColumnGroups read_groups() const {
     const int64_t size = packed_.groups->dtype == "I64" ? 8 : 4;
     const auto bytes = slice(groups_, 0, cols_, 0, 1, size);
+    ColumnGroups read{.where = groups_.file->name() + ": tensor " + packed_.groups->name,
+                      .of_column = std::vector<int64_t>(cols_),
+                      .count = groups(),
+                      .columns = packed_.group_columns};
     for (int64_t k = 0; k < cols_; ++k) {
-      int64_t group = 0;
-      std::memcpy(&group, bytes.data() + k * size, size);
-      if (group == k / packed_.group_columns) continue;
-      throw EngineError(FailureReason::kCheckpointCorrupt,
-                        groups_.file->name() + ": tensor " + packed_.groups->name + " says that column " +
-                            std::to_string(k) + " is of group " + std::to_string(group) + "; expected " +
-                            std::to_string(k / packed_.group_columns) +
-                            ", since config.json says nothing of another order.");
+      read.of_column[k] = size == 8 ? reinterpret_cast<const int64_t*>(bytes.data())[k]
+                                    : reinterpret_cast<const int32_t*>(bytes.data())[k];
     }
+    return read;
+  }
+
+  // Where each column of the file goes.
+  void place_columns() const {
+    unpacked_->places.resize(cols_);
+    for (int64_t k = 0; k < cols_; ++k) unpacked_->places[k] = static_cast<int32_t>(k);
+    if (packed_.groups && !packed_.reordered) check_in_order(read_groups());
+    const std::vector<int32_t> order = column_order();
+    for (size_t i = 0; i < order.size(); ++i) unpacked_->places[order[i]] = static_cast<int32_t>(i);
   }
 
   // (rows, groups), as floats.
@@ -188,13 +200,14 @@ class PackedTensor final : public TensorFile {
     }
   }
 
-  void put_code(int64_t row, int64_t column, uint8_t code) const {
+  void put_code(int64_t row, int64_t stored_column, uint8_t code) const {
+    const int64_t column = unpacked_->places[stored_column];
     std::byte* const codes = block(row, column) + sizeof(uint32_t);
     const int64_t at = column % kBlockColumns;
     if (packed_.bits == 8) {
       codes[at] = static_cast<std::byte>(code);
     } else if (at < kBlockColumns / 2) {
-      codes[at] = static_cast<std::byte>(code);  // low nibbles come first, in a fresh byte
+      codes[at] |= static_cast<std::byte>(code);
     } else {
       codes[at - kBlockColumns / 2] |= static_cast<std::byte>(code << 4);
     }

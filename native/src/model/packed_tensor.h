@@ -22,6 +22,9 @@ struct UnpackedRows {
   const void* owner = nullptr;
   int64_t first = 0;
   std::vector<std::byte> bytes;
+  // Of the tensor `placed`: where each of its columns goes.
+  const void* placed = nullptr;
+  std::vector<int32_t> places;
 };
 
 using OpenFile = std::function<const TensorFile*(const std::string& file)>;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace llmservice {
 
@@ -15,6 +16,8 @@ class TensorFile {
   virtual const std::string& name() const = 0;
   // Fills `out` from `offset`. Throws CheckpointCorrupt on a short read. Thread-safe.
   virtual void read(uint64_t offset, std::span<std::byte> out) const = 0;
+  // For each column of a matrix that reading brings, the one of the model's; empty: the same.
+  virtual std::vector<int32_t> column_order() const { return {}; }
 };
 
 // An open file.

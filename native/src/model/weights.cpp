@@ -82,6 +82,12 @@ auto WeightReader::with_parts(const std::vector<Band>& bands, Pack pack) {
     const MatrixPart& part = parts.emplace_back(quantizes ? quantized_part(stored, band, quantization_, kept)
                                                           : matrix_part(stored, band, kept, on_bytes_));
     const bool same = part.dtype == parts.front().dtype && part.scaling == parts.front().scaling;
+    if (part.order != parts.front().order) {
+      throw EngineError(FailureReason::kCheckpointCorrupt,
+                        stored.weight.file->name() + ": tensor " + stored.weight.name +
+                            " has its columns in another order than " + bands.front().weight_name() +
+                            ", which runs with it; expected one order, by one g_idx.");
+    }
     if (!same && !may_differ(part, parts.front())) {
       throw EngineError(FailureReason::kUnsupportedQuantization,
                         stored.weight.name + " is stored as " + describe(part) + " but " +

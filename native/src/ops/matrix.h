@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace llmservice {
 
@@ -59,6 +60,9 @@ struct MatrixPart {
   Scaling scaling = Scaling::kBlock;
   // kF4E2M1 only: e4m3 scales of 16 columns each (tensorRows, cols / 16), which multiply on top of `scales`.
   std::span<const std::byte> group_scales = {};
+  // For each column of the data, the one of the matrix that it is; empty: the same. All parts of a matrix
+  // have one order.
+  std::vector<int32_t> order = {};
 };
 
 // A packed weight matrix (N, K), owned by the backend: y = x · Wᵀ. Parts are concatenated along N.

@@ -59,8 +59,11 @@ std::unique_ptr<Matrix> ReferenceBackend::pack(std::span<const MatrixPart> parts
     std::vector<std::byte> row_data(bytes_of(part.dtype, part.cols));
     for (int64_t row = 0; row < part.rows; ++row) {
       part.read(row * row_data.size(), row_data);
+      const size_t begin = matrix->w.size();
+      matrix->w.resize(begin + part.cols);
       for (int64_t col = 0; col < part.cols; ++col) {
-        matrix->w.push_back(stored_value(part, row_data.data(), row, col, keep));
+        const int64_t own = part.order.empty() ? col : part.order[col];
+        matrix->w[begin + own] = stored_value(part, row_data.data(), row, col, keep);
       }
       on_bytes(row_data.size());
     }

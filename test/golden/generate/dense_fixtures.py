@@ -173,7 +173,7 @@ DENSE = (
     ),
     Fixture(
         "qwen3-gptq-v2",
-        "GPTQ of 8 bits, symmetric, one scale per output, in the format gptq_v2; tied head",
+        "GPTQ of 8 bits, symmetric, columns in another order (desc_act), in the format gptq_v2; tied head",
         qwen3(num_hidden_layers=1),
         form="gptq8",
         seed=92,

@@ -16,7 +16,9 @@ AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
 
 
 # Bits, columns of a group (0: all), whether zero points lie half-way, and the format of GPTQ's.
-GPTQ = {"gptq4": (4, 64, False, "gptq"), "gptq8": (8, 0, True, "gptq_v2")}
+GPTQ = {"gptq4": (4, 64, False, "gptq"), "gptq8": (8, 32, True, "gptq_v2")}
+# Whose columns are quantized, and lie, in groups of another order than their own.
+REORDERED = {"gptq8"}
 AWQ = {"awq": (4, 64, False, "")}
 # The group of most matrices, and that of down_proj.
 FOUR = {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 32, "symmetric": False}
@@ -55,7 +57,12 @@ def store(form: str, module: str, weight: Tensor) -> dict[str, Tensor]:
     if form in COMPRESSED:
         return store_compressed(form, module, weight)
     bits, group, symmetric, version = (GPTQ | AWQ)[form]
-    codes, scale, zero = integers(weight, bits, group, symmetric, torch.float16)
+    order = torch.arange(weight.shape[1])
+    if form in REORDERED:
+        # One order for what has one input: matrices that run together have as many columns.
+        order = torch.randperm(weight.shape[1], generator=torch.Generator().manual_seed(weight.shape[1]))
+    codes, scale, zero = integers(weight[:, order], bits, group, symmetric, torch.float16)
+    codes = codes[:, order.argsort()]
     if form in AWQ:
         parts = {"qweight": packed(codes.T.contiguous(), bits, AWQ_ORDER), "qzeros": packed(zero.T.contiguous(), bits, AWQ_ORDER)}
     else:
@@ -64,7 +71,7 @@ def store(form: str, module: str, weight: Tensor) -> dict[str, Tensor]:
         parts = {
             "qweight": packed(codes, bits).T.contiguous(),
             "qzeros": packed(stored_zero.T.contiguous(), bits),
-            "g_idx": torch.arange(weight.shape[1], dtype=torch.int32) // width,
+            "g_idx": (order.argsort() // width).int(),
         }
     return {f"{module}.{name}": tensor for name, tensor in {**parts, "scales": scale.T.contiguous()}.items()}
 
@@ -150,7 +157,7 @@ def quantization_config(form: str) -> dict:
             "bits": bits,
             "group_size": group or -1,
             "sym": symmetric,
-            "desc_act": False,
+            "desc_act": form in REORDERED,
             "lm_head": False,
             "checkpoint_format": version,
             "pack_dtype": "int32",

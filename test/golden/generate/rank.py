@@ -76,7 +76,7 @@ class Rank:
             return "fp8 block"
         if stored_as in ("FP8 tensor", "FP8 channel"):
             return "fp8 row"
-        if stored_as in ("GPTQ", "AWQ", "W4A16"):
+        if stored_as in ("GPTQ", "GPTQ act-order", "AWQ", "W4A16"):
             return "INT4"
         if stored_as in ("GPTQ 8 bits", "W8A8"):
             return "INT8"
@@ -96,6 +96,11 @@ class Rank:
             cols = self.part(cols)
             if self.size > 1 and cols % unit != 0:
                 raise Refused
+        # In the order of its groups a matrix has its columns' places beside it, and no rank has a part of them.
+        if any(self.release.format_of(module) == "GPTQ act-order" for module, _ in bands):
+            if split_columns and self.size > 1:
+                raise Refused
+            self.bytes += 4 * cols
         rows, before = 0, None
         for module, count in bands:
             held = self.held(module)

@@ -93,6 +93,7 @@ FORMATS = {
     "NVFP4": all_but("BF16", "NVFP4"),
     "GPTQ": all_but("BF16", "GPTQ"),
     "GPTQ 8 bits": all_but("BF16", "GPTQ 8 bits"),
+    "GPTQ act-order": all_but("BF16", "GPTQ act-order"),
     "AWQ": all_but("BF16", "AWQ"),
     "W4A16": all_but("BF16", "W4A16"),
     "W8A8": all_but("BF16", "W8A8"),

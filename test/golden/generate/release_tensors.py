@@ -26,9 +26,9 @@ def matrix(release: Release, module: str, rows: int, cols: int):
             yield f"{module}.weight_scale", "F8_E4M3", [rows, cols // 16]
             yield f"{module}.weight_global_scale", "F32", [1]
             yield f"{module}.input_global_scale", "F32", [1]
-        case "GPTQ" | "GPTQ 8 bits" as form:
-            bits = 4 if form == "GPTQ" else 8
-            groups = ceil(cols, 128) if form == "GPTQ" else 1
+        case "GPTQ" | "GPTQ act-order" | "GPTQ 8 bits" as form:
+            bits = 8 if form == "GPTQ 8 bits" else 4
+            groups = 1 if form == "GPTQ 8 bits" else ceil(cols, 128)
             yield f"{module}.qweight", "I32", [cols * bits // 32, rows]
             yield f"{module}.qzeros", "I32", [groups, rows * bits // 32]
             yield f"{module}.scales", "F16", [groups, rows]

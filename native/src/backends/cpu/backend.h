@@ -101,6 +101,10 @@ class CpuBackend final : public Backend {
   // out (rows, N) = x (rows, K) · Wᵀ, where each of `tiles` says which rows multiply which of `matrices`.
   void multiply_grouped(std::span<const ExpertMatrix> matrices, std::span<const ExpertTile> tiles,
                         const float* x, float* out);
+  // matmul() of x in the order that the panels take.
+  void multiply(const PackedMatrix& matrix, const float* x, int64_t rows, float* out);
+  // x (rows, cols) with its columns in `order`; valid until the next op.
+  const float* reordered(const float* x, int64_t rows, std::span<const int32_t> order);
   // x (rows, cols) as it is and, where asked for, rounded; valid until the next op.
   ProductRows rows_for(const float* x, int64_t rows, int64_t cols, bool rounds);
   // Of tiles of at most `tile_rows` rows.

@@ -9,7 +9,24 @@ namespace {
 // Multiply-adds, or values to round, below which one thread is done before others have woken.
 constexpr int64_t kInlineWork = 65536;
 
+// Rows whose activations are reordered at once, which bounds the memory for it.
+constexpr int64_t kReorderedRows = 256;
+
 }  // namespace
+
+const float* CpuBackend::reordered(const float* x, int64_t rows, std::span<const int32_t> order) {
+  const auto cols = static_cast<int64_t>(order.size());
+  float* const out = scratch_.shared(rows * cols);
+  const auto reorder = [&](int64_t row) {
+    for (int64_t k = 0; k < cols; ++k) out[row * cols + k] = x[row * cols + order[k]];
+  };
+  if (rows * cols <= kInlineWork) {
+    for (int64_t row = 0; row < rows; ++row) reorder(row);
+  } else {
+    for_rows(rows, cols, reorder);
+  }
+  return out;
+}
 
 ProductRows CpuBackend::rows_for(const float* x, int64_t rows, int64_t cols, bool rounds) {
   if (!rounds) return {x, cols, {}};
@@ -49,9 +66,19 @@ void CpuBackend::multiply_tile(const PackedMatrix& matrix, int64_t panel, const 
 
 void CpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* out) {
   const auto& matrix = static_cast<const PackedMatrix&>(w);
+  if (matrix.order().empty()) return multiply(matrix, x, rows, out);
+  // What columns are reordered for takes activations in float32, so that nothing else is in shared scratch.
+  for (int64_t first = 0; first < rows; first += kReorderedRows) {
+    const int64_t count = std::min(rows - first, kReorderedRows);
+    multiply(matrix, reordered(x + first * matrix.cols, count, matrix.order()), count,
+             out + first * matrix.rows);
+  }
+}
+
+void CpuBackend::multiply(const PackedMatrix& matrix, const float* x, int64_t rows, float* out) {
   const ProductRows input = rows_for(x, rows, matrix.cols, matrix.takes(Activations::kBf16));
   const int64_t row_tiles = (rows + kTileRows - 1) / kTileRows;
-  const auto multiply = [&](int64_t tile, int worker) {
+  const auto multiply_one = [&](int64_t tile, int worker) {
     const int64_t panel = tile / row_tiles;  // neighbours in time share a panel, which is then in cache
     const int64_t first = tile % row_tiles * kTileRows;
     multiply_tile(matrix, panel, input.from(first), std::min(kTileRows, rows - first),
@@ -59,9 +86,9 @@ void CpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* ou
   };
   const int64_t tiles = matrix.panels() * row_tiles;
   if (rows * matrix.rows * matrix.cols < kInlineWork) {
-    for (int64_t tile = 0; tile < tiles; ++tile) multiply(tile, 0);
+    for (int64_t tile = 0; tile < tiles; ++tile) multiply_one(tile, 0);
   } else {
-    pool_.run(tiles, multiply);
+    pool_.run(tiles, multiply_one);
   }
 }
 

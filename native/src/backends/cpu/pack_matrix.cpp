@@ -144,6 +144,7 @@ std::unique_ptr<PackedMatrix> pack_matrix(std::span<const MatrixPart> parts, DTy
                                           const std::function<void(uint64_t)>& on_bytes, ThreadPool& pool) {
   std::vector<std::byte> window;
   std::vector<PackedPanels> runs;
+  std::vector<int32_t> order = parts.front().order;
   while (!parts.empty()) {
     const DType held = held_as(parts.front().dtype, keep);
     const auto end = std::ranges::find_if(parts, [&](const MatrixPart& part) {
@@ -153,7 +154,7 @@ std::unique_ptr<PackedMatrix> pack_matrix(std::span<const MatrixPart> parts, DTy
     runs.push_back(pack_run(parts.first(count), held, activations, window, on_bytes, pool));
     parts = parts.subspan(count);
   }
-  return std::make_unique<PackedMatrix>(std::move(runs));
+  return std::make_unique<PackedMatrix>(std::move(runs), std::move(order));
 }
 
 }  // namespace llmservice::cpu

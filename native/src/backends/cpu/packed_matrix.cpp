@@ -4,8 +4,10 @@
 
 namespace llmservice::cpu {
 
-PackedMatrix::PackedMatrix(std::vector<PackedPanels> runs) : runs_(std::move(runs)) {
+PackedMatrix::PackedMatrix(std::vector<PackedPanels> runs, std::vector<int32_t> order)
+    : runs_(std::move(runs)), order_(std::move(order)) {
   cols = runs_.front().cols();
+  bytes = order_.size() * sizeof(int32_t);
   for (const PackedPanels& run : runs_) {
     rows += run.rows();
     bytes += run.bytes();
@@ -33,6 +35,9 @@ void PackedMatrix::widen_row(int64_t row, float* out) const {
   auto run = runs_.begin();
   for (; row >= run->rows(); ++run) row -= run->rows();
   run->widen_row(row, out);
+  if (order_.empty()) return;
+  const std::vector<float> stored(out, out + cols);
+  for (size_t i = 0; i < order_.size(); ++i) out[order_[i]] = stored[i];
 }
 
 }  // namespace llmservice::cpu

@@ -18,10 +18,13 @@ struct PlacedPanel {
 
 class PackedMatrix final : public Matrix {
  public:
-  explicit PackedMatrix(std::vector<PackedPanels> runs);
+  // `order`: as of a MatrixPart.
+  PackedMatrix(std::vector<PackedPanels> runs, std::vector<int32_t> order);
 
   int64_t panels() const { return panels_; }
   PlacedPanel panel(int64_t index) const;
+  // The order in which panels take activations; empty: as they are.
+  std::span<const int32_t> order() const { return order_; }
   // Whether any of the panels takes activations so.
   bool takes(Activations activations) const;
   // Row `row` (cols) as floats, scales applied.
@@ -29,6 +32,7 @@ class PackedMatrix final : public Matrix {
 
  private:
   std::vector<PackedPanels> runs_;
+  std::vector<int32_t> order_;
   int64_t panels_ = 0;
 };
 
