@@ -5,7 +5,7 @@ test('an idle machine with an even bandwidth is quiet', () => {
   expect(disturbances(0.1, 0, [30e9, 31e9, 29e9])).toEqual([]);
 });
 
-test('load, stolen time and an uneven bandwidth are each told', () => {
+test('load, stolen time and an uneven bandwidth are each reported', () => {
   expect(disturbances(2, 0.1, [30e9, 15e9])).toEqual([
     'The load was 2.00 before the first round; at most 0.5 counts as quiet.',
     "The host gave 10.0 % of the processors' time to others.",
