@@ -54,6 +54,7 @@ export const engineVariables = {
   TOOL_CALL_PARSER: same('engine.toolCallParser', readText),
   TOOLS_WITHOUT_TEMPLATE: same('engine.toolsWithoutTemplate', readText),
   REASONING_PARSER: same('engine.reasoningParser', readText),
+  CLASSIFIER_FROM_TOKEN: same('engine.classifierFromToken', readList),
   THINKING_DEFAULT: same('engine.thinkingDefault', readBoolean),
   SAMPLING_DEFAULTS: same('engine.samplingDefaults', readJsonObject),
   KEYS_DIR: { config: 'auth.keysDir', spec: null, read: readText },

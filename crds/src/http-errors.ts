@@ -21,6 +21,7 @@ export const replicaErrors = {
   ...ofBoth,
   context_length_exceeded: { status: 400, type: 'invalid_request_error' },
   tools_not_supported: { status: 400, type: 'invalid_request_error' },
+  task_not_supported: { status: 400, type: 'invalid_request_error' },
   chat_template_refused: { status: 400, type: 'invalid_request_error' },
   request_aborted: { status: 400, type: 'invalid_request_error' },
   previous_response_not_found: { status: 400, type: 'invalid_request_error' },

@@ -3,6 +3,7 @@
 import type { EngineInfo } from '@llmservice/native';
 import { openLocalModel } from '@llmservice/checkpoint/local';
 import { FailureError, type EngineConfig } from '@llmservice/crds';
+import { classifierOf, readClassifierTokens } from './checkpoint/read-classifier.js';
 import { readCheckpointDefaults } from './checkpoint/read-checkpoint-defaults.js';
 import { readChatTemplate, readTokenizerText } from './checkpoint/read-text-files.js';
 import { readTokenizerInfo } from './checkpoint/read-tokenizer-info.js';
@@ -33,6 +34,8 @@ export interface ModelFiles {
   readonly processes: TextProcesses;
   readonly defaults: CheckpointDefaults;
   readonly tokenizerInfo: Fields;
+  /** Tokens that config.json names as a classifier's; null: none. */
+  readonly classifierTokens: readonly string[] | null;
   /** Whether the chat template has the model think unless it is switched off. */
   readonly thinksByItself: boolean;
   /** How the chat template shows tools and writes calls; null: there is no template. */
@@ -68,6 +71,7 @@ export async function readModelFiles(model: string, logger: Logger): Promise<Mod
       processes,
       defaults: await readCheckpointDefaults(dir, gguf, tokenizer),
       tokenizerInfo: await readTokenizerInfo(dir, gguf, template),
+      classifierTokens: await readClassifierTokens(dir, gguf),
       // No variable switches the thoughts of channels off.
       thinksByItself: harmony !== null || (chatTemplate !== null && (await thinksByItself(chatTemplate))),
       probedDialect: probes ? await findDialect(chatTemplate, tokenizer, logger) : null,
@@ -97,22 +101,24 @@ async function findDialect(
   return probed;
 }
 
-/** What the configuration says of calls and reasoning; absent: as the checkpoint shows. */
-type Settings = ToolSettings & Pick<EngineConfig['engine'], 'reasoningParser'>;
+/** What the configuration says of calls, reasoning and labels; absent: as the checkpoint shows. */
+type Settings = ToolSettings & Pick<EngineConfig['engine'], 'reasoningParser' | 'classifierFromToken'>;
 
 /**
  * What requests need, now that the engine has reported its limits.
- * @throws FailureError InvalidEngineConfig: the vocabulary lacks the tokens of the reasoning parser, or a parser is named
- *   for a model that answers in channels
+ * @throws FailureError InvalidEngineConfig: the vocabulary lacks the tokens of the reasoning parser or of the classifier, or a
+ *   parser is named for a model that answers in channels
  */
 export function servedModel(
-  { tokenizer, chatTemplate, defaults, tokenizerInfo, thinksByItself, probedDialect, harmony }: ModelFiles,
+  files: ModelFiles,
   server: ServerDefaults,
   info: EngineInfo,
   maxModelLen: number,
   settings: Settings,
 ): ServedModel {
+  const { tokenizer, chatTemplate, defaults, tokenizerInfo, thinksByItself, probedDialect, harmony } = files;
   if (harmony !== null) requireNoParser(settings);
+  const labels = settings.classifierFromToken ?? files.classifierTokens;
   const tools =
     chatTemplate === null || probedDialect === null
       ? { chatTemplate, toolDialect: null }
@@ -122,6 +128,7 @@ export function servedModel(
     tokenizer,
     defaults: generationDefaults(defaults, server, thinksByItself),
     eosIds: defaults.eosIds,
+    classifier: labels === null ? null : classifierOf(labels, tokenizer, info.vocabSize),
     vocabSize: info.vocabSize,
     maxModelLen,
     think: harmony === null ? thinkIds(tokenizer, info.vocabSize, settings.reasoningParser) : null,

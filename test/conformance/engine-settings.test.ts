@@ -41,6 +41,7 @@ const values: Readonly<Record<string, string>> = {
   TOOL_CALL_PARSER: 'qwen3_xml',
   TOOLS_WITHOUT_TEMPLATE: 'refuse',
   REASONING_PARSER: 'mistral',
+  CLASSIFIER_FROM_TOKEN: 'no,yes',
   THINKING_DEFAULT: 'false',
   SAMPLING_DEFAULTS: '{"plain":{"temperature":0.7,"topP":0.8}}',
   MAX_REPLICAS: '3',

@@ -16,6 +16,7 @@ import { loadEngine, makeSegment, runRank } from '@llmservice/native';
 
 import { plainOptions } from '../../native/ts/engine-options.fixture.js';
 import { emptyPlan } from '../../native/ts/step-plan.fixture.js';
+import type { GenerateRequest } from '../../runtime/src/schedule/generation.js';
 import { greedy as likeliest } from '../../runtime/src/schedule/generate-request.fixture.js';
 
 const slots = 16;
@@ -207,6 +208,18 @@ export async function embed(
   }
   await engine.step({ ...emptyPlan, release: Int32Array.from(jobs, ({ slot }) => slot) });
   return jobs.map(({ slot }) => found.get(slot)!);
+}
+
+/** What one step over the whole prompt gives to a request. */
+export async function ask(
+  engine: Engine,
+  { prompt, maxTokens, sampling, rules, pooling }: GenerateRequest,
+): Promise<StepResult> {
+  const job = { slot: 0, prompt: [...prompt], generated: [], count: maxTokens, joinsAt: 0, chunk: 512 };
+  const asked = { ...admission({ ...job, sampling }), rules, pooling };
+  const result = await engine.step({ ...plan([asked]), rows: Int32Array.of(0, prompt.length) });
+  await engine.step({ ...emptyPlan, release: Int32Array.of(0) });
+  return result;
 }
 
 function admission({ slot, prompt, generated, count, sampling }: Job): Admission {

@@ -1,4 +1,4 @@
-// Embeddings of the demo model through a whole replica, asked for by OpenAI's own client, beside chats.
+// Embeddings and scores of the demo model through a whole replica, by OpenAI's own client and over HTTP, beside chats.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import OpenAI from 'openai';
@@ -6,10 +6,14 @@ import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 
 jest.setTimeout(120_000);
 
+const labels = ['n', 'y'];
 let replica: ReplicaProcess;
 let client: OpenAI;
 beforeAll(async () => {
-  replica = await ReplicaProcess.start({ uri: demoCheckpoint });
+  replica = await ReplicaProcess.start({
+    uri: demoCheckpoint,
+    engine: { classifierFromToken: labels },
+  });
   await replica.ready();
   client = new OpenAI({ baseURL: `${replica.url}/openai/v1`, apiKey: 'none', maxRetries: 0 });
 });
@@ -81,6 +85,70 @@ test('dimensions are refused, and wrong models', async () => {
   await expect(embed('a', { model: 'other' })).rejects.toMatchObject({
     status: 404,
     code: 'model_not_found',
+  });
+});
+
+async function post<Answer>(path: string, body: object): Promise<Answer> {
+  const answer = await fetch(replica.url + path, { method: 'POST', body: JSON.stringify(body) });
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as Answer;
+}
+
+interface Reranked {
+  readonly results: readonly {
+    readonly index: number;
+    readonly relevance_score: number;
+    readonly document: { readonly text: string };
+  }[];
+}
+
+describe('the demo model as if it were a reranker', () => {
+  const query = 'What is the capital of France?';
+  const rerank = async (documents: readonly string[]): Promise<number[]> => {
+    const { results } = await post<Reranked>('/v1/rerank', { query, documents });
+    expect(results.map(({ relevance_score }) => relevance_score)).toEqual(
+      results.map(({ relevance_score }) => relevance_score).sort((a, b) => b - a),
+    );
+    for (const { index, document } of results) expect(document.text).toBe(documents[index]);
+    return [...results].sort((a, b) => a.index - b.index).map(({ relevance_score }) => relevance_score);
+  };
+
+  test('scores are the same to the bit alone, together and as pairs', async () => {
+    const alone = [];
+    for (const question of questions) alone.push(...(await rerank([question])));
+    expect(new Set(alone).size).toBe(questions.length);
+    expect(await rerank(questions)).toEqual(alone);
+    const { data } = await post<{ data: { score: number }[] }>('/v1/score', {
+      text_1: query,
+      text_2: questions,
+    });
+    expect(data.map(({ score }) => score)).toEqual(alone);
+  });
+
+  test('labels have the probabilities that a completion reports of their tokens', async () => {
+    const ids = [];
+    for (const prompt of labels)
+      ids.push(...(await post<{ tokens: number[] }>('/tokenize', { prompt })).tokens);
+    const { choices } = await post<{ choices: { logprobs: { top_logprobs: Record<string, number>[] } }[] }>(
+      '/v1/completions',
+      { prompt: query, max_tokens: 1, ignore_eos: true, logprobs: 0, logprob_token_ids: ids },
+    );
+    const [no, yes] = labels.map((label) => choices[0]!.logprobs.top_logprobs[0]![label]!);
+    const { data } = await post<{ data: { label: string; probs: number[] }[] }>('/classify', {
+      input: query,
+    });
+    expect(data[0]!.probs[1]).toBeCloseTo(1 / (1 + Math.exp(no! - yes!)), 5);
+    expect(data[0]!.label).toBe(yes! > no! ? 'y' : 'n');
+  });
+
+  test('a text as long as the context is judged, and a longer one refused', async () => {
+    const ids = Array.from({ length: 1024 }, (_, i) => (i * 37) % 1900);
+    const { data } = await post<{ data: { num_classes: number }[] }>('/classify', { input: ids });
+    expect(data).toEqual([expect.objectContaining({ num_classes: 2 })]);
+    const body = JSON.stringify({ input: [...ids, 5] });
+    const refused = await fetch(`${replica.url}/classify`, { method: 'POST', body });
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ error: { code: 'context_length_exceeded' } });
   });
 });
 

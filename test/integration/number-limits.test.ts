@@ -10,7 +10,10 @@ jest.setTimeout(120_000);
 
 let replica: ReplicaProcess;
 beforeAll(async () => {
-  replica = await ReplicaProcess.start({ uri: demoCheckpoint });
+  replica = await ReplicaProcess.start({
+    uri: demoCheckpoint,
+    engine: { classifierFromToken: ['n', 'y'] },
+  });
   await replica.ready();
 });
 afterAll(() => replica.stop());
@@ -38,6 +41,7 @@ const routes = {
   predict: { path: '/v1/models/demo:predict', body: { prompt: 'A pod', max_tokens: 2 } },
   generate: { path: '/generate', body: { prompt: 'A pod', max_tokens: 2 } },
   embeddings: { path: '/v1/embeddings', body: { input: 'A pod' } },
+  rerank: { path: '/v1/rerank', body: { query: 'A pod', documents: ['A node'] } },
 } as const;
 
 interface NumberField {

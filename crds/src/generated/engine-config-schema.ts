@@ -343,6 +343,18 @@ export const engineConfigSchema: object = {
           "maxLength": 64,
           "description": "What stands around the model's reasoning, by vLLM's name; absent: <think> where the vocabulary has it."
         },
+        "classifierFromToken": {
+          "type": "array",
+          "minItems": 2,
+          "maxItems": 16,
+          "uniqueItems": true,
+          "description": "Tokens whose logits behind a prompt are those of labels, as vLLM's classifier_from_token; absent: the checkpoint's.",
+          "items": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 64
+          }
+        },
         "thinkingDefault": {
           "type": [
             "boolean",

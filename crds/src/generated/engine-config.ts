@@ -148,6 +148,13 @@ export interface EngineConfig {
      */
     reasoningParser?: string;
     /**
+     * Tokens whose logits behind a prompt are those of labels, as vLLM's classifier_from_token; absent: the checkpoint's.
+     *
+     * @minItems 2
+     * @maxItems 16
+     */
+    classifierFromToken?: string[];
+    /**
      * Whether the model thinks about requests that do not say; null: as the chat template has it.
      */
     thinkingDefault: boolean | null;

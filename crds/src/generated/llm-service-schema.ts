@@ -327,6 +327,18 @@ export const llmServiceSchema: object = {
                 "refuse"
               ]
             },
+            "classifierFromToken": {
+              "description": "Tokens of the vocabulary whose logits behind a prompt are those of labels, as vLLM's classifier_from_token; [no, yes] for Qwen3-Reranker. /classify returns the labels' probabilities; /v1/rerank and /v1/score, of two tokens, that of the second. Default: classifier_from_token of the checkpoint's config.json.",
+              "type": "array",
+              "minItems": 2,
+              "maxItems": 16,
+              "items": {
+                "description": "One token as the vocabulary spells it.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 64
+              }
+            },
             "maxModelLen": {
               "description": "Max context length: tokens of prompt and output together. Default: the largest that fits; status.memoryPlan.maxModelLen reports it.",
               "type": "integer",

@@ -632,6 +632,15 @@ export interface EngineSpec {
    */
   toolsWithoutTemplate?: 'describe' | 'refuse';
   /**
+   * Tokens of the vocabulary whose logits behind a prompt are those of labels, as vLLM's classifier_from_token; [no, yes] for Qwen3-Reranker. /classify returns the labels' probabilities; /v1/rerank and /v1/score, of two tokens, that of the second. Default: classifier_from_token of the checkpoint's config.json.
+   *
+   * @minItems 2
+   * @maxItems 16
+   *
+   * Items: One token as the vocabulary spells it.
+   */
+  classifierFromToken?: string[];
+  /**
    * Max context length: tokens of prompt and output together. Default: the largest that fits; status.memoryPlan.maxModelLen reports it.
    */
   maxModelLen?: number;

@@ -363,6 +363,15 @@ export const specRules: readonly SpecRule[] = [
       "spec",
       "engine"
     ],
+    "rule": "!has(self.runtime) || self.runtime != 'vllm' || !has(self.classifierFromToken)",
+    "fieldPath": ".classifierFromToken",
+    "message": "engine.classifierFromToken is supported by the native runtime alone; give vLLM its --hf-overrides in engine.args, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec",
+      "engine"
+    ],
     "rule": "!has(self.runtime) || self.runtime != 'vllm' || !has(self.samplingDefaults)",
     "fieldPath": ".samplingDefaults",
     "message": "engine.samplingDefaults is supported by the native runtime alone; remove it, or set engine.runtime to native"

@@ -79,6 +79,11 @@ const flags: Readonly<Record<EngineVariableName, Flag>> = {
     'PARSER',
     `what stands around reasoning: ${[...reasoningParsers.keys()].join(', ')}; without it, <think> where the vocabulary has it`,
   ],
+  CLASSIFIER_FROM_TOKEN: [
+    '--classifier-from-token',
+    'TOKEN,TOKEN',
+    'tokens whose logits behind a prompt score it, such as no,yes of Qwen3-Reranker',
+  ],
   THINKING_DEFAULT: [
     '--thinking-default',
     'BOOL',

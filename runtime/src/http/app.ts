@@ -29,6 +29,7 @@ import { createResponseRoute } from './routes/create-response-route.js';
 import { countTokensRoute, messagesCount, responsesCount } from './routes/count-tokens-route.js';
 import { derenderRoute } from './routes/derender-route.js';
 import { embeddingsRoute } from './routes/embeddings-route.js';
+import { classifyRoute } from './routes/classify-route.js';
 import { errorHandler } from './routes/error-handler.js';
 import { deleteFileRoute, fileContentRoute, getFileRoute, listFilesRoute } from './routes/file-routes.js';
 import { generateRoute, warmupRoute } from './routes/generate-route.js';
@@ -55,6 +56,8 @@ import { recordRequests } from './access/request-record.js';
 import { responsesProtocol } from './protocols/responses-protocol.js';
 import { mountedRoutes, type RouteName } from './api/route-table.js';
 import { renderRoute } from './routes/render-route.js';
+import { rerankRoute } from './routes/rerank-route.js';
+import { scoreRoute } from './routes/score-route.js';
 import type { ServerParts } from './replica/server-parts.js';
 import { jsonBody } from './bodies/json-body.js';
 import {
@@ -150,6 +153,12 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     countTokens: countTokensRoute(parts, messagesCount),
     inputTokens: countTokensRoute(parts, responsesCount(parts)),
     embeddings: embeddingsRoute(parts),
+    rerank: rerankRoute(parts),
+    rerankOfJina: rerankRoute(parts),
+    rerankOfCohere: rerankRoute(parts),
+    score: scoreRoute(parts),
+    scoreOfVllm: scoreRoute(parts),
+    classify: classifyRoute(parts),
     uploadFile: uploadFileRoute(parts),
     listFiles: listFilesRoute(parts),
     getFile: getFileRoute(parts),

@@ -79,7 +79,7 @@ export class ScriptedServer {
 
   /**
    * Takes up to 8 generations at once. `tools`: of a model that reasons and calls tools, in the given form, or that tools
-   * are described to.
+   * are described to. `judges`: of one whose tokens n and y score texts.
    */
   static async start({
     serving = true,
@@ -97,6 +97,7 @@ export class ScriptedServer {
     storedResponses = null,
     takesTemplates = false,
     batches = null,
+    judges = false,
   }: {
     readonly serving?: boolean;
     readonly tools?: ToolsOfModel;
@@ -113,6 +114,7 @@ export class ScriptedServer {
     readonly storedResponses?: StoredResponses | null;
     readonly takesTemplates?: boolean;
     readonly batches?: MadeBatches | null;
+    readonly judges?: boolean;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(vocabularyOf(tools), 'tokenizer.json');
@@ -122,7 +124,10 @@ export class ScriptedServer {
       lifecycle.startLoading();
       lifecycle.startServing(
         engine,
-        servedWith({ compatibility: compatible, takesTemplates }, modelWith(tools, tokenizer)),
+        servedWith(
+          { compatibility: compatible, takesTemplates },
+          judges ? judgingModel(tokenizer) : modelWith(tools, tokenizer),
+        ),
       );
     }
     const metrics = new ServerMetrics('tiny', () => lifecycle);
@@ -225,6 +230,11 @@ function answeringInChannels(tokenizer: Tokenizer): ServedModel {
   return { ...tinyModel(tokenizer, harmonyTemplate), maxModelLen: 4096, harmony, eosIds };
 }
 
+function judgingModel(tokenizer: Tokenizer): ServedModel {
+  const classifier = { labels: ['n', 'y'], tokens: [...Buffer.from('ny')] };
+  return { ...tinyModel(tokenizer), maxModelLen: 1024, classifier };
+}
+
 function describedTo(tokenizer: Tokenizer): ServedModel {
   const { chatTemplate, ...model } = tinyModel(tokenizer, strictTemplate);
   if (chatTemplate === null) throw new Error('the model has a template');
@@ -254,6 +264,7 @@ function tinyModel(tokenizer: Tokenizer, text = chatTemplate): ServedModel {
       render: (input) => Promise.resolve().then(() => template.render(input)),
     },
     eosIds: [2],
+    classifier: null,
     vocabSize: 300,
     maxModelLen: 64,
     defaults: { ...noDefaults, eosIds: [2] },

@@ -15,6 +15,10 @@ const operations: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/(chat\/completions|responses|messages)$/, 'chat'],
   [/^\/v1\/models\/\{name\}:predict$/, 'chat'],
   [/^\/v1\/embeddings$/, 'embeddings'],
+  // The convention has no words for these, and leaves them to others.
+  [/^(\/v[12])?\/rerank$/, 'rerank'],
+  [/^(\/v1)?\/score$/, 'score'],
+  [/^\/classify$/, 'classify'],
   [/^\/(v1\/completions|generate|warmup)$/, 'text_completion'],
 ];
 

@@ -1,7 +1,18 @@
 // What servers say of themselves, and routes that are not here, as llama.cpp's and vLLM's tests ask for them.
 
 import { hello } from './chat-request.js';
-import { absent, casesOf, get, long, matches, ok, post, text, type SuiteCase } from './suite-case.js';
+import {
+  absent,
+  casesOf,
+  get,
+  long,
+  matches,
+  ok,
+  post,
+  refused,
+  text,
+  type SuiteCase,
+} from './suite-case.js';
 import { tokenTools } from './text-cases.js';
 
 const whole = (value: unknown): boolean => Number.isInteger(value);
@@ -86,9 +97,9 @@ export const serverCases: readonly SuiteCase[] = [
   casesOf('llama.cpp', 'rerank').differs(
     '`/rerank`',
     post('/rerank', { query: 'x', documents: ['a'] }),
-    absent('cross-encoders'),
+    refused(null, 'engine.classifierFromToken'),
     'the order of texts',
-    'no cross-encoders are served: compare embeddings',
+    'the demo model is no reranker',
   ),
   casesOf('llama.cpp', 'stream').differs(
     'a stream that its client resumes',

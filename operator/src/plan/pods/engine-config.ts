@@ -45,7 +45,7 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
       warmup: { ...spec.engine.warmup, shapes: spec.engine.warmup.shapes ?? [] },
       thinkingDefault: spec.engine.thinkingDefault ?? null,
       samplingDefaults: spec.engine.samplingDefaults ?? {},
-      ...planToolsAndReasoning(spec.engine),
+      ...planReaders(spec.engine),
     },
     auth: {
       keysDir: spec.auth.keysSecretRef === undefined ? null : paths.keys,
@@ -62,21 +62,23 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
   };
 }
 
-/** Names of parsers for another engine are no business of the runtime that pulls for it. */
-function planToolsAndReasoning({
+/** Names of parsers and tokens for another engine are no business of the runtime that pulls for it. */
+function planReaders({
   runtime,
   toolCallParser,
   toolsWithoutTemplate,
   reasoningParser,
+  classifierFromToken,
 }: WantedService['spec']['engine']): Pick<
   EngineConfig['engine'],
-  'toolCallParser' | 'toolsWithoutTemplate' | 'reasoningParser'
+  'toolCallParser' | 'toolsWithoutTemplate' | 'reasoningParser' | 'classifierFromToken'
 > {
   if (runtime === 'vllm') return {};
   return {
     ...(toolCallParser === undefined ? {} : { toolCallParser }),
     ...(toolsWithoutTemplate === undefined ? {} : { toolsWithoutTemplate }),
     ...(reasoningParser === undefined ? {} : { reasoningParser }),
+    ...(classifierFromToken === undefined ? {} : { classifierFromToken }),
   };
 }
 

@@ -43,6 +43,9 @@ const prediction = object(
   ['reasoning', 'finish_reason'],
 );
 
+/** Of prompts that are answered by no tokens. */
+const promptUsage = object({ prompt_tokens: whole, total_tokens: whole });
+
 const response = object({
   id: text,
   object: only('response'),
@@ -168,7 +171,31 @@ const schemas = {
         embedding: { anyOf: [text, list({ type: 'number' })] },
       }),
     ),
-    usage: object({ prompt_tokens: whole, total_tokens: whole }),
+    usage: promptUsage,
+  }),
+  Reranked: object({
+    id: text,
+    model: text,
+    usage: promptUsage,
+    results: list(
+      object({ index: whole, document: object({ text }), relevance_score: { type: 'number' } }, ['document']),
+    ),
+  }),
+  Scores: object({
+    id: text,
+    object: only('list'),
+    created: whole,
+    model: text,
+    data: list(object({ index: whole, object: only('score'), score: { type: 'number' } })),
+    usage: promptUsage,
+  }),
+  Classes: object({
+    id: text,
+    object: only('list'),
+    created: whole,
+    model: text,
+    data: list(object({ index: whole, label: text, probs: list({ type: 'number' }), num_classes: whole })),
+    usage: promptUsage,
   }),
   Models: object({
     object: only('list'),

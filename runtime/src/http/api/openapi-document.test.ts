@@ -21,14 +21,19 @@ interface Documented {
   readonly content: Readonly<Record<string, { readonly schema: { readonly $ref: string } }>>;
 }
 
-/** Embeds where it is asked to, and speaks elsewhere. */
-const script: Script = (request, signal) =>
-  request.pooling === 'none'
-    ? says('Hi', '!')(request, signal)
-    : [{ ...output([]), embedding: Float32Array.of(3, 4), finish: 'stop' }];
+/** Embeds and judges where it is asked to, and speaks elsewhere. */
+const script: Script = (request, signal) => {
+  if (request.pooling !== 'none')
+    return [{ ...output([]), embedding: Float32Array.of(3, 4), finish: 'stop' }];
+  const top = [...(request.rules?.reported ?? [])].map((token) => ({ token, logprob: -1 }));
+  if (top.length > 0) return [{ ...output([65], 'length'), logprobs: [{ logprob: -1, top }] }];
+  return says('Hi', '!')(request, signal);
+};
 
 const messages = [{ role: 'user', content: 'x' }];
 const generated = { request_id: '7', choices: [{ index: 0, token_ids: [72, 105] }] };
+const reranked = { query: 'x', documents: ['y', { text: 'z' }] };
+const scored = { text_1: 'x', text_2: ['y', 'z'] };
 const bodies: Partial<Record<RouteName, object>> = {
   chat: { messages },
   completions: { prompt: ['x', 'y'], logprobs: 1 },
@@ -41,6 +46,8 @@ const bodies: Partial<Record<RouteName, object>> = {
   messages: { messages, max_tokens: 5 },
   countTokens: { messages },
   embeddings: { input: 'x' },
+  ...{ rerank: reranked, rerankOfJina: reranked, rerankOfCohere: reranked },
+  ...{ score: scored, scoreOfVllm: scored, classify: { input: ['x', 'y'] } },
   createBatch: { endpoint: '/v1/completions', completion_window: '24h' },
   createConversation: { items: [{ role: 'user', content: 'x' }], metadata: { a: 'b' } },
   updateConversation: { metadata: { a: 'c' } },
@@ -105,7 +112,7 @@ let loading: ScriptedServer;
 beforeAll(async () => {
   // Batches that do not run: one that is over cannot be cancelled.
   const batches = smallBatches({ isServing: () => false });
-  server = await ScriptedServer.start({ storedResponses: smallStore(), batches });
+  server = await ScriptedServer.start({ storedResponses: smallStore(), batches, judges: true });
   server.script = script;
   loading = await ScriptedServer.start({ serving: false, batches: smallBatches() });
 });

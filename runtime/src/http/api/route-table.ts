@@ -213,6 +213,12 @@ export const routeTable = {
     'TokenCount',
   ),
   embeddings: post('/v1/embeddings', 'Create embeddings of texts', 'embeddings', 'Embeddings'),
+  rerank: post('/v1/rerank', 'Order documents by how well they answer a query', 'rerank', 'Reranked'),
+  rerankOfJina: post('/rerank', 'Same as /v1/rerank', 'rerank', 'Reranked'),
+  rerankOfCohere: post('/v2/rerank', 'Same as /v1/rerank', 'rerank', 'Reranked'),
+  score: post('/v1/score', 'Score pairs of texts', 'score', 'Scores'),
+  scoreOfVllm: post('/score', 'Same as /v1/score', 'score', 'Scores'),
+  classify: post('/classify', 'Probabilities of the labels of texts', 'classify', 'Classes'),
   uploadFile: {
     ...get('/v1/files', 'Store a file of requests for a batch', 'File'),
     method: 'post',
@@ -267,13 +273,12 @@ export const routeTable = {
     'Prompt',
   ),
   streamCheck: {
+    ...get(
+      routes.streamCheck,
+      'Events at a known pace, to detect proxies that buffer streams',
+      'StreamCheck',
+    ),
     method: 'post',
-    path: routes.streamCheck,
-    summary: 'A few events at a known pace, to detect proxies that buffer streams',
-    body: null,
-    answer: 'StreamCheck',
-    chunk: null,
-    answersUnready: false,
   },
   warmup: post('/warmup', 'Run one short generation', 'warmup', 'WarmedUp'),
 } as const satisfies Record<string, Route>;

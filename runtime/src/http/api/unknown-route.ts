@@ -10,12 +10,8 @@ const named = 3;
 /** Of other servers: why they are not here, by their paths. */
 const unserved: readonly { readonly paths: RegExp; readonly why: string }[] = [
   {
-    paths: /^(\/v[12])?\/(score|rerank)\/?$/,
-    why: 'pairs of texts are scored by cross-encoders, and the models served here are none: compare embeddings of POST /v1/embeddings',
-  },
-  {
-    paths: /^\/(classify|pooling)\/?$/,
-    why: 'the models served here have no head that classifies: POST /v1/embeddings has what they make of a text',
+    paths: /^\/pooling\/?$/,
+    why: 'POST /v1/embeddings has the hidden states of a text, POST /classify the probabilities of its labels',
   },
   {
     paths: /^\/v1\/uploads(\/|$)/,

@@ -1,4 +1,4 @@
-// POST embeddings: inputs, so many at once, alongside whatever the engine generates, in OpenAI's form.
+// POST embeddings: inputs in OpenAI's form.
 
 import type { RequestHandler } from 'express';
 import {
@@ -6,56 +6,30 @@ import {
   prepareEmbedding,
   type EmbeddingsRequest,
 } from '../../request/prepare/parse-embeddings.js';
-import { runEmbedding } from '../generation/embedding.js';
 import { LongList } from '../../request/text/long-json.js';
-import { nameAnswer } from '../access/request-record.js';
-import { resolveName } from '../replica/served-model.js';
-import { sendJson } from '../replica/send-json.js';
-import { newId, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
-
-/** Of one request's inputs, in the engine: OpenAI's clients send up to 2,048. */
-const maxAtOnce = 64;
+import { runEmbedding } from '../generation/prompt-result.js';
+import type { ServerParts } from '../replica/server-parts.js';
+import { answerPrompts } from './each-prompt.js';
 
 export function embeddingsRoute(parts: ServerParts): RequestHandler {
   return async (request, response) => {
-    const serving = parts.lifecycle.requireServing();
+    parts.lifecycle.requireServing();
     const parsed = parseEmbeddings(request.body);
-    const modelName = resolveName(parts.names, parsed.model, request);
-    const id = newId('embd-');
-    nameAnswer(response, id);
-    const { metrics, now } = parts;
-    const accounted = { id, route: routeOf(request), model: modelName };
-    const atOnce = Math.min(parsed.inputs.length, maxAtOnce, parts.admission.limit);
-    await whileAdmitted(parts, response, accounted, atOnce, async (signal, account) => {
-      const context = {
-        ...serving,
-        metrics,
-        now,
-        modelName,
-        signal,
-        account,
-      };
-      // All are checked before any runs.
-      const prepared = await Promise.all(
-        parsed.inputs.map((input, index) =>
-          prepareEmbedding(parsed, input, `${id}-${String(index)}`, serving.model, signal),
-        ),
-      );
-      const requests = prepared.map((each) => account.share(each, parsed.priority));
-      const tokens = requests.reduce((sum, { prompt }) => sum + prompt.length, 0);
-      account.spendPrompts(tokens, signal);
-      const embeddings: Float32Array[] = [];
-      while (embeddings.length < requests.length) {
-        const some = requests.slice(embeddings.length, embeddings.length + atOnce);
-        embeddings.push(...(await Promise.all(some.map((each) => runEmbedding(each, context)))));
-      }
-      const data = new LongList(embeddings.length, (index) => ({
-        object: 'embedding',
-        index,
-        embedding: encode(embeddings[index] ?? new Float32Array(), parsed.encoding),
-      }));
-      const usage = { prompt_tokens: tokens, total_tokens: tokens };
-      await sendJson(response, { object: 'list', data, model: modelName, usage }, parts.turns, signal);
+    await answerPrompts(parts, [request, response], {
+      ...parsed,
+      prefix: 'embd-',
+      prepare: (input, id, model, signal) => prepareEmbedding(parsed, input, id, model, signal),
+      run: runEmbedding,
+      answer: ({ modelName, results, usage }) => ({
+        object: 'list',
+        data: new LongList(results.length, (index) => ({
+          object: 'embedding',
+          index,
+          embedding: encode(results[index] ?? new Float32Array(), parsed.encoding),
+        })),
+        model: modelName,
+        usage,
+      }),
     });
   };
 }

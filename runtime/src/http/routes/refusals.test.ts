@@ -205,17 +205,12 @@ test.each([
     null,
     'no POST /v1/chat/completion here; nearest are POST /v1/chat/completions, POST /v1/completions',
   ],
-  ...['/rerank', '/v1/rerank', '/v2/rerank', '/score', '/v1/score'].map(
-    (path) => [path, path, {}, 404, 'route_not_found', null, 'scored by cross-encoders'] as const,
-  ),
-  ...['/classify', '/pooling'].map(
-    (path) => [path, path, {}, 404, 'route_not_found', null, 'no head that classifies'] as const,
-  ),
   ...Object.entries({
     '/v1/files': 'no batches run',
     '/v1/batches/batch_1/cancel': 'no batches run',
     '/v1/chat/completions/batch': 'send each conversation by itself',
     '/inference/v1/generate': 'takes token ids as prompt',
+    '/pooling': 'POST /classify the probabilities',
     '/abort_requests': '/v1/responses/{id}/cancel',
   }).map(([path, why]) => [path, path, {}, 404, 'route_not_found', null, why] as const),
   ['a path that is no text', '/v1/models/%ff:predict', {}, 400, 'invalid_request', null, 'cannot be read'],

@@ -12,6 +12,9 @@ export type RouteKind =
   | 'countTokens'
   | 'infer'
   | 'embeddings'
+  | 'rerank'
+  | 'score'
+  | 'classify'
   | 'batches'
   | 'conversations'
   | 'conversation'
@@ -61,7 +64,10 @@ export type TableValues<Table extends FieldTable> = ValuesOf<{
 
 export const all = ['chat', 'completions', 'predict', 'generate'] as const;
 export const openAi = ['chat', 'completions'] as const;
-export const everyOpenAi = [...openAi, 'embeddings'] as const;
+/** Routes that take a prompt's last states, and generate nothing. */
+export const pooled = ['embeddings', 'rerank', 'score', 'classify'] as const;
+/** Routes whose requests say whose they are, and whose cached prefixes they share, in OpenAI's and vLLM's fields. */
+export const everyOpenAi = [...openAi, ...pooled] as const;
 export const templated = ['chat', 'predict'] as const;
 /** Routes that take a conversation as a chat does, to answer or to show it. */
 export const conversed = ['chat', 'tokenize', 'template'] as const;

@@ -1,6 +1,14 @@
 // Which model is asked, who asks, and when the engine takes the request.
 
-import { everyOpenAi, all, openAi, typed, type FieldTable, type TableValues } from '../body/field-table.js';
+import {
+  everyOpenAi,
+  all,
+  openAi,
+  pooled,
+  typed,
+  type FieldTable,
+  type TableValues,
+} from '../body/field-table.js';
 import { boolean, never, text } from '../body/field-schemas.js';
 
 /** Characters of a name that the client gives its request. */
@@ -15,7 +23,7 @@ export const modelFields = {
   model: {
     routes: [
       ...all,
-      'embeddings',
+      ...pooled,
       ...typed,
       'countTokens',
       'tokenize',
@@ -35,11 +43,11 @@ export const schedulingFields = {
   },
   // As in vLLM, lower is sooner.
   priority: {
-    routes: [...all, ...typed, 'embeddings'],
+    routes: [...all, ...typed, ...pooled],
     schema: { type: 'integer', minimum: -8, maximum: 8 },
   },
   max_queue_seconds: {
-    routes: [...all, ...typed, 'embeddings'],
+    routes: [...all, ...typed, ...pooled],
     schema: { type: 'number', exclusiveMinimum: 0, maximum: 86400 },
   },
 } as const satisfies FieldTable;
@@ -55,8 +63,8 @@ export const callerFields = {
   prompt_cache_key: { routes: openAiAnswers, schema: text },
   session_id: { routes: [...all, 'responses'], schema: text },
   // The client's own names of the request, which logs show: vLLM's and SGLang's.
-  request_id: { routes: [...all, 'responses', 'embeddings'], schema: requestName },
-  rid: { routes: [...all, 'responses', 'embeddings'], schema: requestName },
+  request_id: { routes: [...all, 'responses', ...pooled], schema: requestName },
+  rid: { routes: [...all, 'responses', ...pooled], schema: requestName },
   // One model is served in one way, nothing is stored, and every prefix is cached: these change none of it.
   service_tier: {
     routes: openAiAnswers,

@@ -6,6 +6,7 @@ import type { Tokenizer } from '../../tokens/tokenizer.js';
 import type { ToolDialect } from '../../tools/dialect.js';
 import { ApiError } from '../body/api-error.js';
 import type { ThinkIds } from '../text/think-ids.js';
+import type { Classifier } from './classifier.js';
 
 /** What of a loaded model request code needs. */
 export interface ModelTexts {
@@ -19,6 +20,8 @@ export interface ModelTexts {
   readonly toolDialect: ToolDialect | null;
   /** Of answers in the channels of OpenAI's Harmony format, which have reasoning and calls of their own; null: of any other. */
   readonly harmony: HarmonyTokens | null;
+  /** What judges texts; null: the model only continues them. */
+  readonly classifier: Classifier | null;
   /** Rows of the embedding: ids at or above it do not exist. */
   readonly vocabSize: number;
   /** Tokens of prompt plus output of one sequence. */

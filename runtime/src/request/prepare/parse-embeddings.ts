@@ -1,14 +1,13 @@
 // The body of an embeddings request as one typed, complete value, and each of its inputs as what the engine runs.
 
 import type { GenerateRequest } from '../../engine/protocol.js';
-import { greedy } from '@llmservice/native';
-import { ApiError } from '../body/api-error.js';
 import { readTexts, type TextSource } from '../fields/prompt.js';
 import { readModel, readScheduling, type Scheduling } from '../fields/scheduling.js';
 import { validateBody } from '../validate/validate-body.js';
 import { placeIn } from './encode-text.js';
 import type { ModelTexts } from './model-texts.js';
 import { encodePrompt } from './prepare-generation.js';
+import { poolingRequest, requireWhole } from './prompt-request.js';
 
 export interface EmbeddingsRequest extends Scheduling {
   /** The name that the client asked for; null: it did not say. */
@@ -40,29 +39,20 @@ export async function prepareEmbedding(
   model: ModelTexts,
   signal?: AbortSignal,
 ): Promise<GenerateRequest> {
-  const param = placeIn('input', request.inputs, input);
+  const prompt = await encodeInput(request.inputs, input, model, signal);
+  return poolingRequest(id, prompt, request.pooling, request);
+}
+
+/** One of a request's inputs, which may fill the context. Errors as of `prepareEmbedding`. */
+export async function encodeInput(
+  inputs: readonly TextSource[],
+  input: TextSource,
+  model: ModelTexts,
+  signal?: AbortSignal,
+): Promise<Int32Array> {
+  const param = placeIn('input', inputs, input);
   const how = { maxPromptTokens: model.maxModelLen, named: param, signal };
   const prompt = await encodePrompt(input, null, model, param, how);
-  if (prompt.length === 0) throw ApiError.of('invalid_request', `${param} has no tokens`, { param });
-  if (prompt.length > model.maxModelLen) {
-    const message = `${param} has ${String(prompt.length)} tokens, but the context is ${String(model.maxModelLen)} tokens`;
-    throw ApiError.of('context_length_exceeded', message, { param });
-  }
-  const { pooling, cacheSalt, fairnessKey, priority, maxQueueMs } = request;
-  return {
-    id,
-    prompt,
-    maxTokens: 0,
-    pooling,
-    grammar: null,
-    stopTokens: new Int32Array(),
-    sampling: greedy,
-    rules: null,
-    promptLogprobs: false,
-    boundaries: [],
-    cacheSalt,
-    fairnessKey,
-    priority: priority ?? 0,
-    maxQueueMs,
-  };
+  requireWhole(prompt, param, model.maxModelLen);
+  return prompt;
 }

@@ -196,7 +196,7 @@ async function requireUsersFit(
 }
 
 /** @throws ApiError context_length_exceeded: a long text has more tokens than may be, whatever they are */
-async function requireFit(
+export async function requireFit(
   text: string,
   { tokenizer, maxModelLen }: ModelTexts,
   param: string,

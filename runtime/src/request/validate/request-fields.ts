@@ -33,6 +33,7 @@ import { repetitionFields } from '../fields/repetition.js';
 import { refusedResponsesFields, responsesFields } from '../fields/responses-fields.js';
 import { penaltyFields, samplingFields } from '../fields/sampling.js';
 import { callerFields, modelFields, schedulingFields } from '../fields/scheduling.js';
+import { classifyFields, rerankFields, scoreFields } from '../fields/score-fields.js';
 import { servedAnyway } from '../fields/served-anyway.js';
 import { endFields, stopFields } from '../fields/stopping.js';
 import { streamFields } from '../fields/streaming.js';
@@ -86,6 +87,9 @@ export const fieldsOfRoute = {
     pooling: { enum: ['last', 'mean'] },
     add_special_tokens: boolean,
   },
+  rerank: rerankFields,
+  score: scoreFields,
+  classify: classifyFields,
   batches: batchFields,
   ...keptConversations,
   generate: { prompt: text, add_special_tokens: boolean, ...schemaField },
@@ -110,6 +114,9 @@ export const requiredFields = {
   predict: [],
   infer: ['inputs'],
   embeddings: ['input'],
+  rerank: ['query', 'documents'],
+  score: ['text_1', 'text_2'],
+  classify: ['input'],
   batches: ['input_file_id', 'endpoint', 'completion_window'],
   conversations: [],
   conversation: [],

@@ -1,14 +1,26 @@
-// One embedding from prompt to unit vector: submitted, awaited, measured and logged, however it ends.
+// One prompt that no answer follows, such as an embedding's: submitted, awaited, measured and logged, however it ends.
 
-import type { GenerateRequest } from '../../engine/protocol.js';
+import type { EngineOutput, GenerateRequest } from '../../engine/protocol.js';
 import type { FinishedGeneration } from '../../observe/ended-request.js';
 import { abortReason, asApiError, type GenerationContext } from './generation.js';
 
-/** (hidden), of length 1. @throws ApiError when the engine fails or the server ends the request */
+/** (hidden), of length 1. Errors as of `runPrompt`. */
 export async function runEmbedding(
   request: GenerateRequest,
-  { engine, metrics, now, modelName, signal, account }: GenerationContext,
+  context: GenerationContext,
 ): Promise<Float32Array> {
+  return normalized(await runPrompt(request, context, ({ embedding }) => embedding));
+}
+
+/**
+ * @param read what is wanted of an output; null: that one does not have it
+ * @throws ApiError when the engine fails or the server ends the request
+ */
+export async function runPrompt<Result>(
+  request: GenerateRequest,
+  { engine, metrics, now, modelName, signal, account }: GenerationContext,
+  read: (output: EngineOutput) => Result | null,
+): Promise<Result> {
   const arrivedAt = now();
   let queueMs: number | null = null;
   let cachedTokens = 0;
@@ -21,11 +33,12 @@ export async function runEmbedding(
       queueMs ??= output.queueMs;
       cachedTokens += output.cachedTokens ?? 0;
       preemptions += output.preemptions;
-      if (output.embedding === null) continue;
+      const result = read(output);
+      if (result === null) continue;
       metrics.embedded(promptTokens, cachedTokens);
-      return normalized(output.embedding);
+      return result;
     }
-    throw new Error('the engine ended a request without its embedding');
+    throw new Error('the engine ended a request without its result');
   } catch (error) {
     const apiError = abortReason(signal) ?? asApiError(error);
     finishReason = apiError.code === 'request_aborted' ? 'abort' : 'error';

@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Tokenizer } from '../tokens/tokenizer.js';
+import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
+import { classifierOf, readClassifierTokens } from './read-classifier.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'classifier-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const read = async (config: object): Promise<readonly string[] | null> => {
+  await writeFile(join(folder, 'config.json'), JSON.stringify(config));
+  return readClassifierTokens(folder, null);
+};
+
+test('a checkpoint names its tokens as vLLM has them, or none', async () => {
+  expect(await readClassifierTokens(folder, null)).toBeNull();
+  expect(await read({ model_type: 'qwen3' })).toBeNull();
+  expect(await read({ classifier_from_token: ['no', 'yes'] })).toEqual(['no', 'yes']);
+});
+
+test.each([['yes'], [['yes']], [['yes', 'yes']], [['no', 1]]])('refuses %j', async (tokens) => {
+  await expect(read({ classifier_from_token: tokens })).rejects.toMatchObject({
+    reason: 'CheckpointCorrupt',
+    message: expect.stringContaining('classifier_from_token is not a list of two or more tokens'),
+  });
+});
+
+test('labels are tokens of the vocabulary', () => {
+  const tokenizer = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json');
+  expect(classifierOf(['n', 'hello'], tokenizer, 300)).toEqual({
+    labels: ['n', 'hello'],
+    tokens: [110, 259],
+  });
+  expect(() => classifierOf(['no', 'y'], tokenizer, 300)).toThrow(
+    /names "no", which is no token of the vocabulary/,
+  );
+  expect(() => classifierOf(['n', 'hello'], tokenizer, 259)).toThrow(/names "hello"/);
+});

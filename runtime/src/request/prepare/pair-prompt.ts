@@ -1,0 +1,80 @@
+// The prompt that asks a causal model whether a document answers a query.
+
+import { encodeString } from '../fields/encode-string.js';
+import type { Classifier } from './classifier.js';
+import type { ModelTexts } from './model-texts.js';
+import { requireFit } from './prepare-generation.js';
+import { renderMessages } from './render-messages.js';
+
+/** A document, and the query that it is judged by. */
+export interface Pair {
+  readonly query: string;
+  readonly document: string;
+  /** The document's place in the request. */
+  readonly param: string;
+}
+
+/** Of Qwen3-Reranker's model card, where a request has none. */
+const usualInstruction = 'Given a web search query, retrieve relevant passages that answer the query';
+
+/** As Qwen3-Reranker's model card has it, with the labels as words. */
+const taskOf = ([no = '', yes = '']: readonly string[]): string =>
+  'Judge whether the Document meets the requirements based on the Query and the Instruct provided. ' +
+  `Note that the answer can only be "${yes}" or "${no}".`;
+
+/** @throws ApiError chat_template_refused, context_length_exceeded, invalid_request; the signal's reason */
+export async function encodePair(
+  pair: Pair,
+  instruction: string | null,
+  classifier: Classifier,
+  model: ModelTexts,
+  signal?: AbortSignal,
+): Promise<Int32Array> {
+  const text = await pairText(pair, instruction ?? usualInstruction, classifier, model, signal);
+  const { param } = pair;
+  await requireFit(text, model, param, { maxPromptTokens: model.maxModelLen, named: param, signal });
+  return encodeString(text, false, model, param, signal);
+}
+
+async function pairText(
+  { query, document }: Pair,
+  instruction: string,
+  { labels }: Classifier,
+  model: ModelTexts,
+  signal?: AbortSignal,
+): Promise<string> {
+  // Clients of vLLM may write the model's prompt themselves, around both texts.
+  if (query.startsWith('<|im_start|>')) return query + document;
+  const task = taskOf(labels.map(wordOf));
+  const asked = `<Instruct>: ${instruction}\n<Query>: ${query}\n<Document>: ${document}`;
+  // The checkpoint's chat template may be for anything else: this is what the model was trained on.
+  if (isOfQwen3(model))
+    return (
+      `<|im_start|>system\n${task}<|im_end|>\n<|im_start|>user\n${asked}<|im_end|>\n` +
+      '<|im_start|>assistant\n<think>\n\n</think>\n\n'
+    );
+  return renderMessages(
+    {
+      kind: 'messages',
+      messages: [
+        { role: 'system', content: task },
+        { role: 'user', content: asked },
+      ],
+      template: null,
+      documents: null,
+      templateKwargs: { enable_thinking: false },
+      ending: 'answer',
+      field: 'messages',
+      plainText: null,
+    },
+    model,
+    undefined,
+    signal,
+  );
+}
+
+const isOfQwen3 = ({ tokenizer }: ModelTexts): boolean =>
+  ['<|im_start|>', '<|im_end|>', '<think>', '</think>'].every((token) => tokenizer.tokenId(token) !== null);
+
+/** A token without what vocabularies write for a space. */
+const wordOf = (token: string): string => token.replace(/^[Ġ▁]/, '');
