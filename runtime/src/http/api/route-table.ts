@@ -1,5 +1,4 @@
-// Every route of the server: app.ts mounts this table, the OpenAPI document and GET / list it, and what is in neither
-// is answered from it with 404 or 405.
+// Every route of the server: app.ts mounts this table, the OpenAPI document and GET / list it, all else is 404 or 405.
 
 import { routes } from '@llmservice/crds';
 import type { RouteKind } from '../../request/body/field-table.js';
