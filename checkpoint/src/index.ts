@@ -3,6 +3,7 @@
 
 export { supportedModelTypes } from './config/architectures.js';
 export { isObject } from './config/config-fields.js';
+export { labelsOf, type LabelActivation, type Labels } from './config/labels.js';
 export type * from './config/model-shape.js';
 export type { FeedForwardKind, LayerKind } from './config/layer-kinds.js';
 export type { Rope, RopeScaling } from './config/rope.js';
@@ -23,7 +24,7 @@ export * from './source/checkpoint-pin.js';
 export * from './weights/resident-weights.js';
 export * from './weights/rank-weights.js';
 export * from './weights/tensor-parallel.js';
-export { inEngineNames } from './weights/engine-names.js';
+export { asStored, inEngineNames } from './weights/engine-names.js';
 export { joinPacked } from './weights/packed-tensors.js';
 export { checkTensors } from './weights/check-tensors.js';
 export { weighCheckpoint, type WeighOptions } from './weights/weigh-checkpoint.js';

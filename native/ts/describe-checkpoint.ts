@@ -13,7 +13,13 @@ export function describeCheckpoint(
   return JSON.stringify({
     dir,
     // What the plan alone needs is left out.
-    shape: { ...shape, maxPositionEmbeddings: undefined, quantization: undefined },
+    shape: {
+      ...shape,
+      maxPositionEmbeddings: undefined,
+      quantization: undefined,
+      labels: undefined,
+      generates: undefined,
+    },
     quantization: shape.quantization === 'none' ? atLoad : 'none',
     tensors: tensors.map(({ packed, ...tensor }) => ({
       ...tensor,

@@ -15,7 +15,10 @@ const files = {
   ...{ thinksByItself: true, probedDialect: null },
 } as unknown as ModelFiles;
 const served = (settings: Parameters<typeof servedModel>[4]): ReturnType<typeof servedModel> =>
-  servedModel(files, noServerDefaults, { vocabSize: 300 } as never, 4096, settings);
+  servedModel(files, noServerDefaults, { vocabSize: 300 } as never, 4096, settings, {
+    generates: true,
+    classifier: null,
+  });
 
 test('a model that answers in channels has no other markers of thoughts and calls', () => {
   expect(served({})).toMatchObject({ harmony, think: null, toolDialect: null });

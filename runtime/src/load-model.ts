@@ -3,7 +3,7 @@
 import type { EngineInfo } from '@llmservice/native';
 import { openLocalModel } from '@llmservice/checkpoint/local';
 import { FailureError, type EngineConfig } from '@llmservice/crds';
-import { classifierOf, readClassifierTokens } from './checkpoint/read-classifier.js';
+import { classifierOf, readClassifierTokens, type Heads } from './checkpoint/read-classifier.js';
 import { readCheckpointDefaults } from './checkpoint/read-checkpoint-defaults.js';
 import { readChatTemplate, readTokenizerText } from './checkpoint/read-text-files.js';
 import { readTokenizerInfo } from './checkpoint/read-tokenizer-info.js';
@@ -115,6 +115,7 @@ export function servedModel(
   info: EngineInfo,
   maxModelLen: number,
   settings: Settings,
+  heads: Heads,
 ): ServedModel {
   const { tokenizer, chatTemplate, defaults, tokenizerInfo, thinksByItself, probedDialect, harmony } = files;
   if (harmony !== null) requireNoParser(settings);
@@ -128,7 +129,9 @@ export function servedModel(
     tokenizer,
     defaults: generationDefaults(defaults, server, thinksByItself),
     eosIds: defaults.eosIds,
-    classifier: labels === null ? null : classifierOf(labels, tokenizer, info.vocabSize),
+    generates: heads.generates,
+    classifier:
+      heads.classifier ?? (labels === null ? null : classifierOf(labels, tokenizer, info.vocabSize)),
     vocabSize: info.vocabSize,
     maxModelLen,
     think: harmony === null ? thinkIds(tokenizer, info.vocabSize, settings.reasoningParser) : null,

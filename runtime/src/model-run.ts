@@ -5,6 +5,7 @@ import { FailureError } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { ResolvedConfig } from './config/resolve-config.js';
+import { readHeads } from './checkpoint/read-classifier.js';
 import { EngineClient } from './engine/engine-client.js';
 import type { EngineSettings } from './engine/protocol.js';
 import type { ServedModel } from './http/replica/served-model.js';
@@ -135,7 +136,9 @@ export class ModelRun {
     if (state.kind === 'ready') {
       const { info, maxModelLen } = state;
       const { engine } = this.config.engineConfig;
-      const model = servedModel(files, this.serverDefaults(), info, maxModelLen, engine);
+      // Its bytes may come last, and the engine does not wait for them.
+      const heads = await verified.then(() => readHeads(checkpoint.dir));
+      const model = servedModel(files, this.serverDefaults(), info, maxModelLen, engine, heads);
       return { engine: client, info, model };
     }
     this.stopping.signal.throwIfAborted();

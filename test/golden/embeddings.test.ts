@@ -1,13 +1,14 @@
 // Embeddings of the engine against transformers' hidden states, on a model of every architecture and format; and
 // against themselves: neither chunks, neighbours nor ranks may change what they are.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { supportedModelTypes } from '@llmservice/checkpoint';
 import type { Engine, EngineOptions, Pooling } from '@llmservice/native';
 import { cpuIsas } from '@llmservice/native';
 
+import { bareCopy } from './bare-copy.js';
 import { embed, greedy, loadGolden, run } from './engine-driver.js';
 import { job, modelsDir } from './reference-bar.js';
 
@@ -76,6 +77,23 @@ describe.each(models)('%s', (model) => {
     });
   });
 });
+
+test.each(['qwen3-bf16', 'llama-bf16'])(
+  '%s saved without its head: those of the reference',
+  async (model) => {
+    const folder = bareCopy(modelsDir + model);
+    const engine = await loadGolden(folder, { isa, dtype: 'float32', threads: 1 });
+    try {
+      for (const wanted of readGolden(model)) {
+        const [got] = await embed(engine, [{ slot: 0, prompt: wanted.prompt, pooling: 'last' }], 64);
+        expect(distance(got!, wanted.last)).toBeLessThan(tolerance.float32);
+      }
+    } finally {
+      await engine.dispose();
+      rmSync(folder, { recursive: true });
+    }
+  },
+);
 
 test.each(['llama-bf16', 'qwen3_5-bf16'])('%s on 2 ranks: those of the reference', async (model) => {
   const engine = await loadGolden(modelsDir + model, { isa, dtype: 'float32', threads: 1 }, 2);

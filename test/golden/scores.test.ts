@@ -22,6 +22,7 @@ interface Golden {
 
 const isa = cpuIsas().at(-1) as EngineOptions['isa'];
 const models = readdirSync(modelsDir).filter((model) => existsSync(`${modelsDir}${model}/scores.json`));
+const labels = { kind: 'tokens', names: ['no', 'yes'], activation: 'softmax' } as const;
 const scheduling = { cacheSalt: null, fairnessKey: '', priority: null, maxQueueMs: null };
 
 async function scoreWith(engine: Engine, prompt: readonly number[], classifier: Classifier): Promise<number> {
@@ -30,7 +31,7 @@ async function scoreWith(engine: Engine, prompt: readonly number[], classifier: 
   const result = await ask(engine, request);
   const { logprobs } = sampledAt(result, 0, 'a', false);
   const logits = logitsOf(classifier, { ...emptyOutput, logprobs: logprobs === null ? null : [logprobs] });
-  return scoreOf(logits ?? [], true);
+  return scoreOf(classifier, logits ?? [], true);
 }
 
 describe.each(models)('%s', (model) => {
@@ -44,7 +45,7 @@ describe.each(models)('%s', (model) => {
     const engine = await loadGolden(modelsDir + model, { isa, dtype, threads: 1 }, ranks);
     try {
       for (const { prompt, score } of scored)
-        expect(await scoreWith(engine, prompt, { labels: ['no', 'yes'], tokens })).toBeCloseTo(score, digits);
+        expect(await scoreWith(engine, prompt, { ...labels, tokens })).toBeCloseTo(score, digits);
     } finally {
       await engine.dispose();
     }

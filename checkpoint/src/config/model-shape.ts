@@ -71,6 +71,11 @@ export interface ModelShape extends Rope {
   readonly gdn: GdnDimensions | null;
   /** Null where no layer is a mixture of experts. */
   readonly moe: MoeDimensions | null;
+  /** Without a head of its own: it is the embedding, which one that does not generate does not use. */
   readonly tiedEmbeddings: boolean;
+  /** Whether it has a head that generates, its own or the embedding. */
+  readonly generates: boolean;
+  /** Of a head that classifies (score.weight) in place of one that generates; 0: there is none. */
+  readonly labels: number;
   readonly quantization: Quantization;
 }

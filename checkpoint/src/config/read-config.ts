@@ -6,6 +6,7 @@ import { parseSmallJson } from '../json/small-json.js';
 import { type Architecture, architectures, type Bias, supportedModelTypes } from './architectures.js';
 import { type ConfigObject, FieldReader, isObject, quote, unsupported } from './config-fields.js';
 import { checkActivation, readGemma } from './gemma-fields.js';
+import { readLabels } from './labels.js';
 import { readFeedForward, readLayerKinds, readWindows } from './layer-kinds.js';
 import type { GdnDimensions, ModelShape, MoeDimensions } from './model-shape.js';
 import { parseQuantization } from './quantization.js';
@@ -38,6 +39,7 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
   );
   const feedForward = readFeedForward(fields, architecture, layers);
   const bias = (kind: Bias): boolean => kind === 'always' || (kind !== 'none' && fields.flag(kind, false));
+  const labels = readLabels(outer);
   const shape = {
     architecture: architecture.name,
     hidden,
@@ -54,10 +56,13 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
     outputBias: bias(architecture.biases.output),
     mlpBias: bias(architecture.biases.mlp),
     outputGate: hybrid !== null && fields.flag('attn_output_gate', true),
-    tiedEmbeddings: given.flag(
-      'tie_word_embeddings',
-      outer.flag('tie_word_embeddings', fields.flag('tie_word_embeddings', false)),
-    ),
+    tiedEmbeddings:
+      given.flag(
+        'tie_word_embeddings',
+        outer.flag('tie_word_embeddings', fields.flag('tie_word_embeddings', false)),
+      ) || labels > 0,
+    generates: labels === 0,
+    labels,
     quantization,
     layerKinds: readLayerKinds(fields, architecture, layers),
     windows: readWindows(fields, architecture, layers),

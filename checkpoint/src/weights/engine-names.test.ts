@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { mixtralConfig } from '../config/config.fixture.js';
+import { llamaConfig, mixtralConfig } from '../config/config.fixture.js';
 import { parseCheckpointConfig } from '../config/read-config.js';
-import { inEngineNames } from './engine-names.js';
+import { asStored, inEngineNames } from './engine-names.js';
 
 const named = (...names: readonly string[]): { name: string }[] => names.map((name) => ({ name }));
 const at = 'model.layers.3';
@@ -29,4 +29,35 @@ test('tensors of Mixtral get the names that experts of other releases have', () 
 test('tensors of other architectures keep their names', () => {
   const stored = named(`${at}.mlp.gate_proj.weight`);
   expect(inEngineNames({ architecture: 'llama' }, stored)).toBe(stored);
+});
+
+test('what was saved without its head, as Qwen3-Embedding is, gets the names of what was saved with it', () => {
+  const stored = named(
+    'embed_tokens.weight',
+    'layers.0.mlp.up_proj.weight',
+    'norm.weight',
+    'mtp.norm.weight',
+  );
+  expect(inEngineNames({ architecture: 'qwen3' }, stored)).toEqual(
+    named(
+      'model.embed_tokens.weight',
+      'model.layers.0.mlp.up_proj.weight',
+      'model.norm.weight',
+      'mtp.norm.weight',
+    ),
+  );
+});
+
+test.each([
+  ['a head of its own', false, ['embed_tokens.weight', 'lm_head.weight'], true],
+  ['the embedding as its head', true, ['embed_tokens.weight'], true],
+  ['neither, where it was saved without', false, ['embed_tokens.weight'], false],
+  // What is missing of a whole release is reported when its tensors are checked.
+  ['neither, where it was saved whole', false, ['model.embed_tokens.weight'], true],
+])('%s: tied %s, stored %j, generates %s', (_, tied, stored, generates) => {
+  const shape = parseCheckpointConfig({ ...llamaConfig, tie_word_embeddings: tied });
+  expect(asStored(shape, named(...stored))).toEqual({
+    ...shape,
+    ...(generates ? {} : { tiedEmbeddings: true, generates: false }),
+  });
 });

@@ -1,8 +1,21 @@
 // Releases of some architectures have names of their own for what the engine knows by one name: tensors get that name as soon as
-// their headers are read.
+// their headers are read. Those for embeddings may have been saved without the head that config.json implies.
 
 import { architectureNamed } from '../config/architectures.js';
 import type { ModelShape } from '../config/model-shape.js';
+
+/** What transformers saves of a model without its head, as releases of Qwen3-Embedding are. */
+const bare = /^(?:embed_tokens|layers|norm)\./;
+
+type Named = readonly { readonly name: string }[];
+
+const isBare = (stored: Named): boolean => stored.some(({ name }) => name === 'embed_tokens.weight');
+
+/** What a checkpoint with these tensors is: its head may be neither there nor the embedding, and then it generates nothing. */
+export function asStored(shape: ModelShape, stored: Named): ModelShape {
+  const hasHead = shape.tiedEmbeddings || stored.some(({ name }) => name.includes('lm_head.'));
+  return hasHead || !isBare(stored) ? shape : { ...shape, tiedEmbeddings: true, generates: false };
+}
 
 /** The same tensors under the names that the engine has for them; `tensors` themselves where none differ. */
 export function inEngineNames<Tensor extends { readonly name: string }>(
@@ -10,9 +23,13 @@ export function inEngineNames<Tensor extends { readonly name: string }>(
   tensors: readonly Tensor[],
 ): readonly Tensor[] {
   const renamed = architectureNamed(architecture)?.renamed ?? [];
-  if (renamed.length === 0) return tensors;
+  const prefix = isBare(tensors) ? 'model.' : '';
+  if (renamed.length === 0 && prefix === '') return tensors;
   return tensors.map((tensor) => ({
     ...tensor,
-    name: renamed.reduce((name, [stored, own]) => name.replace(stored, own), tensor.name),
+    name: renamed.reduce(
+      (name, [stored, own]) => name.replace(stored, own),
+      bare.test(tensor.name) ? prefix + tensor.name : tensor.name,
+    ),
   }));
 }

@@ -6,6 +6,8 @@ import type { GdnDimensions, ModelShape, MoeDimensions } from '../config/model-s
 
 /** Releases differ in the wrapper around the text model. */
 const prefixes = ['model.language_model.', 'model.', 'language_model.model.'];
+/** The runtime's own: the engine gives hidden states, and does not read it. */
+export const classifierHead = 'score.weight';
 const heads = ['language_model.lm_head', 'lm_head'];
 
 export interface Expected {
@@ -27,6 +29,7 @@ export function* trunkTensors(shape: ModelShape, found: Found): Generator<Expect
   if (!shape.tiedEmbeddings) {
     yield matrix(heads.find((each) => found.has(`${each}.weight`)) ?? 'lm_head', vocab, hidden);
   }
+  if (shape.labels > 0) yield vector(classifierHead, shape.labels, hidden);
   // GGUF files hold what the frequencies of a scaled rotary embedding are divided by.
   if (found.has('rope_freqs.weight')) yield vector('rope_freqs.weight', shape.rotaryDim / 2);
   for (const [i, kind] of shape.layerKinds.entries()) {

@@ -80,8 +80,8 @@ export function dtypeBytes(dtype: EngineDtype): number {
   return dtype === 'float32' ? 4 : 2;
 }
 
-/** Vision towers and rotary tables are in the file but not held. */
-const skipped = new RegExp(String.raw`^${towers}|rotary_emb\.inv_freq$|^rope_freqs\.weight$`);
+/** Vision towers, rotary tables and heads that classify are in the file but not held. */
+const skipped = new RegExp(String.raw`^${towers}|rotary_emb\.inv_freq$|^rope_freqs\.weight$|^score\.weight$`);
 /** Scales are counted with their matrix; those of activations and of the KV cache are not read. */
 const scale =
   /\.(weight_scale|weight_scale_inv|weight_scale_2|weight_global_scale|[a-z_]*input_(global_)?scale|[qkv]_scale)$|\.experts\.(gate_up|down)_proj_scale(_inv)?$/;

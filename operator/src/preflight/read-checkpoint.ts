@@ -3,6 +3,7 @@
 // unsupported is a typed failure that names the file.
 
 import {
+  asStored,
   chooseGguf,
   ggufFiles,
   hasGgufTokenizer,
@@ -127,5 +128,5 @@ async function readSafetensors(files: CheckpointFiles, config: ConfigFile): Prom
 
   const { tensors, fileBytes } = await readShards(files, etags);
   const whole = joinPacked(parseConfigObject(config.text), inEngineNames(shape, tensors));
-  return { shape, tensors: whole, fileBytes, etags };
+  return { shape: asStored(shape, tensors), tensors: whole, fileBytes, etags };
 }

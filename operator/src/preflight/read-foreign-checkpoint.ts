@@ -3,6 +3,7 @@
 
 import {
   checkTensors,
+  asStored,
   inEngineNames,
   joinPacked,
   parseCheckpointConfig,
@@ -40,7 +41,7 @@ function judge(
   options: HoldOptions,
 ): Pick<Checkpoint, 'model' | 'weightBytes' | 'note'> {
   try {
-    const shape = parseCheckpointConfig(config);
+    const shape = asStored(parseCheckpointConfig(config), tensors);
     const named = joinPacked(parseConfigObject(config), inEngineNames(shape, tensors));
     checkTensors(shape, named);
     const weights = residentWeights(named, shape, options);

@@ -33,8 +33,7 @@ test.each([['yes'], [['yes']], [['yes', 'yes']], [['no', 1]]])('refuses %j', asy
 test('labels are tokens of the vocabulary', () => {
   const tokenizer = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json');
   expect(classifierOf(['n', 'hello'], tokenizer, 300)).toEqual({
-    labels: ['n', 'hello'],
-    tokens: [110, 259],
+    ...{ kind: 'tokens', names: ['n', 'hello'], activation: 'softmax', tokens: [110, 259] },
   });
   expect(() => classifierOf(['no', 'y'], tokenizer, 300)).toThrow(
     /names "no", which is no token of the vocabulary/,

@@ -1,9 +1,10 @@
-// The tokens whose logits judge a text, as a checkpoint's config.json or the configuration names them, and as a vocabulary
-// has them.
+// What judges texts: tokens that a checkpoint's config.json or the configuration names, as its vocabulary has them, or the
+// checkpoint's own head.
 
-import type { GgufHeader } from '@llmservice/checkpoint';
+import { labelsOf, type GgufHeader } from '@llmservice/checkpoint';
+import { openCheckpoint, readClassifierHead } from '@llmservice/checkpoint/local';
 import { FailureError } from '@llmservice/crds';
-import type { Classifier } from '../request/prepare/classifier.js';
+import type { HeadClassifier, TokenClassifier } from '../request/prepare/classifier.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
 import { readSmallJson } from './read-small-json.js';
 
@@ -39,7 +40,7 @@ export function classifierOf(
   labels: readonly string[],
   tokenizer: Pick<Tokenizer, 'tokenId'>,
   vocabSize: number,
-): Classifier {
+): TokenClassifier {
   const tokens = labels.map((label) => {
     const id = tokenizer.tokenId(label);
     if (id !== null && id < vocabSize) return id;
@@ -48,5 +49,26 @@ export function classifierOf(
       'vocabulary: name each token as the tokenizer spells it';
     throw new FailureError('InvalidEngineConfig', message);
   });
-  return { labels, tokens };
+  return { kind: 'tokens', names: labels, activation: 'softmax', tokens };
+}
+
+/** What a checkpoint has behind its layers. */
+export interface Heads {
+  readonly generates: boolean;
+  /** Null: none that classifies. */
+  readonly classifier: HeadClassifier | null;
+}
+
+/**
+ * Weights are read.
+ * @param model a folder, or a .gguf file
+ * @throws FailureError of the checkpoint parsers
+ */
+export async function readHeads(model: string): Promise<Heads> {
+  const checkpoint = await openCheckpoint(model);
+  const { labels, generates } = checkpoint.shape;
+  if (labels === 0) return { generates, classifier: null };
+  const config = (await readSmallJson(checkpoint.dir, 'config.json')) ?? {};
+  const weights = await readClassifierHead(checkpoint);
+  return { generates, classifier: { kind: 'head', ...labelsOf(config, labels), weights } };
 }

@@ -79,7 +79,7 @@ export class ScriptedServer {
 
   /**
    * Takes up to 8 generations at once. `tools`: of a model that reasons and calls tools, in the given form, or that tools
-   * are described to. `judges`: of one whose tokens n and y score texts.
+   * are described to. `judges`: of one whose tokens n and y score texts, or that has a head with two labels.
    */
   static async start({
     serving = true,
@@ -114,7 +114,7 @@ export class ScriptedServer {
     readonly storedResponses?: StoredResponses | null;
     readonly takesTemplates?: boolean;
     readonly batches?: MadeBatches | null;
-    readonly judges?: boolean;
+    readonly judges?: boolean | 'head';
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(vocabularyOf(tools), 'tokenizer.json');
@@ -126,7 +126,7 @@ export class ScriptedServer {
         engine,
         servedWith(
           { compatibility: compatible, takesTemplates },
-          judges ? judgingModel(tokenizer) : modelWith(tools, tokenizer),
+          judges !== false ? judgingModel(tokenizer, judges === 'head') : modelWith(tools, tokenizer),
         ),
       );
     }
@@ -230,9 +230,17 @@ function answeringInChannels(tokenizer: Tokenizer): ServedModel {
   return { ...tinyModel(tokenizer, harmonyTemplate), maxModelLen: 4096, harmony, eosIds };
 }
 
-function judgingModel(tokenizer: Tokenizer): ServedModel {
-  const classifier = { labels: ['n', 'y'], tokens: [...Buffer.from('ny')] };
-  return { ...tinyModel(tokenizer), maxModelLen: 1024, classifier };
+function judgingModel(tokenizer: Tokenizer, hasHead: boolean): ServedModel {
+  const tokens = [...Buffer.from('ny')];
+  const classifier = { kind: 'tokens', names: ['n', 'y'], activation: 'softmax', tokens } as const;
+  const weights = Float32Array.of(1, 0, 0, 1);
+  const head = { kind: 'head', names: ['safe', 'unsafe'], activation: 'softmax', weights } as const;
+  return {
+    ...tinyModel(tokenizer),
+    maxModelLen: 1024,
+    generates: !hasHead,
+    classifier: hasHead ? head : classifier,
+  };
 }
 
 function describedTo(tokenizer: Tokenizer): ServedModel {
@@ -264,6 +272,7 @@ function tinyModel(tokenizer: Tokenizer, text = chatTemplate): ServedModel {
       render: (input) => Promise.resolve().then(() => template.render(input)),
     },
     eosIds: [2],
+    generates: true,
     classifier: null,
     vocabSize: 300,
     maxModelLen: 64,

@@ -6,5 +6,6 @@ export {
   type LocalCheckpoint,
   type StoredTensor,
 } from './open-checkpoint.js';
+export { readClassifierHead } from './classifier-head.js';
 export { openLocalModel } from './local-gguf.js';
 export { parseHeaderInSteps, parseIndexInSteps } from './parse-in-steps.js';

@@ -16,7 +16,7 @@ import {
 } from '../../formats/safetensors-index.js';
 import { maxIndexBytes, parseHeaderLength } from '../../formats/safetensors.js';
 import { checkSmallFile } from '../../json/small-json.js';
-import { inEngineNames } from '../../weights/engine-names.js';
+import { asStored, inEngineNames } from '../../weights/engine-names.js';
 import { checkLeftAlone } from '../../weights/left-alone.js';
 import { joinPacked, type Packed } from '../../weights/packed-tensors.js';
 import { isOfMtp, type MtpHead } from '../../weights/mtp-head.js';
@@ -53,7 +53,8 @@ export async function openCheckpoint(model: string): Promise<LocalCheckpoint> {
     const shape = parseCheckpointConfig(config);
     const tensors = await readTensors(model);
     checkLeftAlone(config, tensors);
-    return { dir: model, shape, tensors: joinPacked(config, inEngineNames(shape, tensors)) };
+    const named = joinPacked(config, inEngineNames(shape, tensors));
+    return { dir: model, shape: asStored(shape, tensors), tensors: named };
   }
   const { shape, tensors } = readGgufCheckpoint(await readLocalGguf(gguf, { arrays: false }));
   return { dir: dirname(gguf), shape, tensors };

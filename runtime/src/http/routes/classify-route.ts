@@ -2,7 +2,8 @@
 
 import type { RequestHandler } from 'express';
 import { logitsOf, probabilitiesOf } from '../../request/prepare/classifier.js';
-import { parseClassify, prepareClassified, requireClassifier } from '../../request/prepare/parse-scores.js';
+import { requireClassifier } from '../../request/prepare/model-tasks.js';
+import { parseClassify, prepareClassified } from '../../request/prepare/parse-scores.js';
 import { runPrompt } from '../generation/prompt-result.js';
 import type { ServerParts } from '../replica/server-parts.js';
 import { answerPrompts } from './each-prompt.js';
@@ -25,8 +26,8 @@ export function classifyRoute(parts: ServerParts): RequestHandler {
         model: modelName,
         data: results.map((logits, index) => ({
           index,
-          label: classifier.labels[logits.indexOf(Math.max(...logits))] ?? '',
-          probs: probabilitiesOf(logits, parsed.activates),
+          label: classifier.names[logits.indexOf(Math.max(...logits))] ?? '',
+          probs: probabilitiesOf(classifier, logits, parsed.activates),
           num_classes: logits.length,
         })),
         usage,

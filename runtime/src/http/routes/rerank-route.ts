@@ -2,7 +2,8 @@
 
 import type { RequestHandler } from 'express';
 import { logitsOf, scoreOf } from '../../request/prepare/classifier.js';
-import { parseRerank, preparePair, requireScorer } from '../../request/prepare/parse-scores.js';
+import { requireScorer } from '../../request/prepare/model-tasks.js';
+import { parseRerank, preparePair } from '../../request/prepare/parse-scores.js';
 import { runPrompt } from '../generation/prompt-result.js';
 import type { ServerParts } from '../replica/server-parts.js';
 import { answerPrompts } from './each-prompt.js';
@@ -27,7 +28,7 @@ export function rerankRoute(parts: ServerParts): RequestHandler {
           .map((logits, index) => ({
             index,
             ...(returnsDocuments ? { document: { text: pairs[index]?.document ?? '' } } : {}),
-            relevance_score: scoreOf(logits, parsed.activates),
+            relevance_score: scoreOf(scorer, logits, parsed.activates),
           }))
           .sort((a, b) => b.relevance_score - a.relevance_score)
           .slice(0, topN ?? results.length),

@@ -2,7 +2,8 @@
 
 import type { RequestHandler } from 'express';
 import { logitsOf, scoreOf } from '../../request/prepare/classifier.js';
-import { parseScore, preparePair, requireScorer } from '../../request/prepare/parse-scores.js';
+import { requireScorer } from '../../request/prepare/model-tasks.js';
+import { parseScore, preparePair } from '../../request/prepare/parse-scores.js';
 import { runPrompt } from '../generation/prompt-result.js';
 import type { ServerParts } from '../replica/server-parts.js';
 import { answerPrompts } from './each-prompt.js';
@@ -26,7 +27,7 @@ export function scoreRoute(parts: ServerParts): RequestHandler {
         data: results.map((logits, index) => ({
           index,
           object: 'score',
-          score: scoreOf(logits, parsed.activates),
+          score: scoreOf(scorer, logits, parsed.activates),
         })),
         usage,
       }),

@@ -142,11 +142,17 @@ describe('refuses', () => {
     ['/v1/rerank', { query: 'q', documents: ['a'], top_n: -1 }, 'top_n must be', 'top_n'],
     ['/v1/rerank', { query: 'q', documents: ['a'], rank_fields: ['x'] }, 'not a known', 'rank_fields'],
     ['/v1/rerank', { query: 'q', documents: ['a', 'x'.repeat(1024)] }, 'the context is 1024', 'documents.1'],
+    [
+      '/v1/rerank',
+      { query: 'q'.repeat(10_000), documents: Array.from({ length: 2000 }, () => 'a') },
+      'documents: 2000 texts, each with its query and instruction, have 20002000 characters',
+      'documents',
+    ],
     ['/v1/score', { text_1: ['a', 'b'], text_2: ['c'] }, 'text_1 has 2 texts, and text_2 has 1', 'text_1'],
     ['/v1/score', { text_1: 'a', text_2: [] }, 'text_2 must be a text, or a list', 'text_2'],
     ['/classify', { input: '', add_special_tokens: false }, 'input has no tokens', 'input'],
     ['/classify', { input: [[1], [9999]] }, 'input.1 has the token id 9999', 'input.1'],
-  ])('%s %j', async (path, body, message, param) => {
+  ])('%s %#', async (path, body, message, param) => {
     const { status, answer } = await post(path, body);
     expect(status).toBe(400);
     expect(answer.error).toMatchObject({ message: expect.stringContaining(message), param });
@@ -163,6 +169,39 @@ describe('refuses', () => {
     const { status, answer } = await post(path, body);
     expect([status, answer.error.code]).toEqual([400, 'task_not_supported']);
     expect(answer.error.message).toContain('engine.classifierFromToken');
+  });
+});
+
+describe('a model with a head that classifies', () => {
+  beforeEach(async () => {
+    await server.stop();
+    server = await ScriptedServer.start({ judges: 'head' });
+    server.script = ({ prompt }) => [{ ...output([], 'stop'), embedding: Float32Array.of(prompt.length, 1) }];
+  });
+
+  test('has the probabilities of its labels, by the hidden state of the last token', async () => {
+    const { status, answer } = await post('/classify', { input: [[5], [5, 6, 7]] });
+    expect(status).toBe(200);
+    expect(server.engine.requests.map(({ pooling }) => pooling)).toEqual(['last', 'last']);
+    const [even, safe] = answer.data;
+    expect(even!.probs).toEqual([0.5, 0.5]);
+    expect(safe).toMatchObject({ label: 'safe', num_classes: 2 });
+    expect(safe!.probs[0]).toBeCloseTo(sigmoid(2), 12);
+    const raw = await post('/classify', { input: [5, 6, 7], use_activation: false });
+    expect(raw.answer.data[0]!.probs).toEqual([3, 1]);
+  });
+
+  test.each([
+    ['/v1/chat/completions', { messages: [{ role: 'user', content: 'x' }] }, 'no head that generates'],
+    ['/v1/completions', { prompt: 'x' }, 'no head that generates'],
+    ['/generate', { prompt: 'x' }, 'no head that generates'],
+    ['/v1/models/tiny:predict', { prompt: 'x' }, 'no head that generates'],
+    ['/v1/rerank', { query: 'q', documents: ['a'] }, '2 labels, which make no single score'],
+  ])('refuses %s', async (path, body, why) => {
+    const { status, answer } = await post(path, body);
+    expect([status, answer.error.code]).toEqual([400, 'task_not_supported']);
+    expect(answer.error.message).toContain(why);
+    expect(server.engine.requests).toEqual([]);
   });
 });
 

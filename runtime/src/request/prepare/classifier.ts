@@ -1,17 +1,31 @@
-// What judges a prompt where the model does: tokens whose logits behind it are those of labels. From what the engine gives
-// to logits, and from logits to probabilities and scores.
+// What judges a prompt where the model does: tokens whose logits behind it are those of labels, or a head on the hidden state
+// of its last token. From what the engine gives to logits, and from logits to probabilities and scores.
 
+import type { Labels } from '@llmservice/checkpoint';
 import type { EngineOutput } from '../../engine/protocol.js';
 
 /** A label for each of some tokens: Qwen3-Reranker's "no" and "yes". */
-export interface Classifier {
-  readonly labels: readonly string[];
+export interface TokenClassifier extends Labels {
+  readonly kind: 'tokens';
   /** Ids, one per label, each once. */
   readonly tokens: readonly number[];
 }
 
-/** One per label, up to a constant of the prompt; null: the output is none of a judged prompt. */
-export function logitsOf({ tokens }: Classifier, { logprobs }: EngineOutput): readonly number[] | null {
+/** A head in place of the one that generates, as transformers' classes for sequence classification have it. */
+export interface HeadClassifier extends Labels {
+  readonly kind: 'head';
+  /** (labels, hidden) */
+  readonly weights: Float32Array;
+}
+
+export type Classifier = TokenClassifier | HeadClassifier;
+
+/** One per label, of tokens up to a constant of the prompt; null: the output is none of a judged prompt. */
+export function logitsOf(classifier: Classifier, output: EngineOutput): readonly number[] | null {
+  return classifier.kind === 'tokens' ? ofTokens(classifier, output) : ofHead(classifier, output);
+}
+
+function ofTokens({ tokens }: TokenClassifier, { logprobs }: EngineOutput): readonly number[] | null {
   const top = logprobs?.[0]?.top;
   if (top === undefined) return null;
   return tokens.map((id) => {
@@ -21,16 +35,43 @@ export function logitsOf({ tokens }: Classifier, { logprobs }: EngineOutput): re
   });
 }
 
-/** Each label's probability (softmax), or its logit without activation. */
-export function probabilitiesOf(logits: readonly number[], activates: boolean): readonly number[] {
-  if (!activates) return logits;
+function ofHead({ names, weights }: HeadClassifier, { embedding }: EngineOutput): readonly number[] | null {
+  if (embedding === null) return null;
+  const width = embedding.length;
+  return names.map((_, label) =>
+    embedding.reduce((sum, value, i) => sum + value * (weights[label * width + i] ?? NaN), 0),
+  );
+}
+
+/** Each label's probability, or its logit without activation. */
+export function probabilitiesOf(
+  { activation }: Classifier,
+  logits: readonly number[],
+  activates: boolean,
+): readonly number[] {
+  if (!activates || activation === 'none') return logits;
+  return activation === 'sigmoid' ? logits.map(sigmoid) : softmax(logits);
+}
+
+/** Whether its logits make one score: of two tokens, or of one label. */
+export const isScorer = ({ kind, names }: Classifier): boolean =>
+  names.length === (kind === 'tokens' ? 2 : 1);
+
+/** Of two tokens the second's probability, of one label its own; or without activation the log-odds. */
+export function scoreOf(
+  { kind, activation }: Classifier,
+  [first = NaN, second = NaN]: readonly number[],
+  activates: boolean,
+): number {
+  const logit = kind === 'tokens' ? second - first : first;
+  return activates && activation !== 'none' ? sigmoid(logit) : logit;
+}
+
+const sigmoid = (logit: number): number => 1 / (1 + Math.exp(-logit));
+
+function softmax(logits: readonly number[]): readonly number[] {
   const largest = Math.max(...logits);
   const weights = logits.map((logit) => Math.exp(logit - largest));
   const sum = weights.reduce((total, weight) => total + weight, 0);
   return weights.map((weight) => weight / sum);
-}
-
-/** The second label's probability, or its log-odds without activation. */
-export function scoreOf([no = 0, yes = 0]: readonly number[], activates: boolean): number {
-  return activates ? 1 / (1 + Math.exp(no - yes)) : yes - no;
 }

@@ -6,10 +6,10 @@ import type { Tokenizer } from '../../tokens/tokenizer.js';
 import type { ToolDialect } from '../../tools/dialect.js';
 import { ApiError } from '../body/api-error.js';
 import type { ThinkIds } from '../text/think-ids.js';
-import type { Classifier } from './classifier.js';
+import type { ModelTasks } from './model-tasks.js';
 
 /** What of a loaded model request code needs. */
-export interface ModelTexts {
+export interface ModelTexts extends ModelTasks {
   readonly tokenizer: Tokenizer;
   /** Null: the checkpoint has none, so that only completions and plain :predict prompts work. */
   readonly chatTemplate: ChatRenderer | null;
@@ -20,8 +20,6 @@ export interface ModelTexts {
   readonly toolDialect: ToolDialect | null;
   /** Of answers in the channels of OpenAI's Harmony format, which have reasoning and calls of their own; null: of any other. */
   readonly harmony: HarmonyTokens | null;
-  /** What judges texts; null: the model only continues them. */
-  readonly classifier: Classifier | null;
   /** Rows of the embedding: ids at or above it do not exist. */
   readonly vocabSize: number;
   /** Tokens of prompt plus output of one sequence. */

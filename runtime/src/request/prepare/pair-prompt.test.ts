@@ -6,7 +6,7 @@ import { encodePair } from './pair-prompt.js';
 import type { ModelTexts } from './model-texts.js';
 
 const pair = { query: 'What is it?', document: 'A pod.', param: 'documents' };
-const classifier = { labels: ['no', 'yes'], tokens: [1, 2] };
+const classifier = { kind: 'tokens', names: ['no', 'yes'], activation: 'softmax', tokens: [1, 2] } as const;
 
 function model(markers: readonly string[], template: string | null): ModelTexts {
   const text = template ?? '';
@@ -20,6 +20,8 @@ function model(markers: readonly string[], template: string | null): ModelTexts 
     eosIds: [],
     think: null,
     toolDialect: null,
+    harmony: null,
+    generates: true,
     classifier,
     vocabSize: 300,
     maxModelLen: 4096,

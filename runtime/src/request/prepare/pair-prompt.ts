@@ -1,5 +1,6 @@
 // The prompt that asks a causal model whether a document answers a query.
 
+import { ApiError } from '../body/api-error.js';
 import { encodeString } from '../fields/encode-string.js';
 import type { Classifier } from './classifier.js';
 import type { ModelTexts } from './model-texts.js';
@@ -22,7 +23,7 @@ const taskOf = ([no = '', yes = '']: readonly string[]): string =>
   'Judge whether the Document meets the requirements based on the Query and the Instruct provided. ' +
   `Note that the answer can only be "${yes}" or "${no}".`;
 
-/** @throws ApiError chat_template_refused, context_length_exceeded, invalid_request; the signal's reason */
+/** @throws ApiError task_not_supported, chat_template_refused, context_length_exceeded, invalid_request; the signal's reason */
 export async function encodePair(
   pair: Pair,
   instruction: string | null,
@@ -39,16 +40,18 @@ export async function encodePair(
 async function pairText(
   { query, document }: Pair,
   instruction: string,
-  { labels }: Classifier,
+  classifier: Classifier,
   model: ModelTexts,
   signal?: AbortSignal,
 ): Promise<string> {
   // Clients of vLLM may write the model's prompt themselves, around both texts.
   if (query.startsWith('<|im_start|>')) return query + document;
-  const task = taskOf(labels.map(wordOf));
+  const isQwen3 = isOfQwen3(model);
+  if (classifier.kind === 'head' && !isQwen3) throw unknownPrompt();
+  const task = taskOf(classifier.kind === 'head' ? ['no', 'yes'] : classifier.names.map(wordOf));
   const asked = `<Instruct>: ${instruction}\n<Query>: ${query}\n<Document>: ${document}`;
   // The checkpoint's chat template may be for anything else: this is what the model was trained on.
-  if (isOfQwen3(model))
+  if (isQwen3)
     return (
       `<|im_start|>system\n${task}<|im_end|>\n<|im_start|>user\n${asked}<|im_end|>\n` +
       '<|im_start|>assistant\n<think>\n\n</think>\n\n'
@@ -75,6 +78,13 @@ async function pairText(
 
 const isOfQwen3 = ({ tokenizer }: ModelTexts): boolean =>
   ['<|im_start|>', '<|im_end|>', '<think>', '</think>'].every((token) => tokenizer.tokenId(token) !== null);
+
+/** How a head was trained to see a pair, its checkpoint does not say. */
+const unknownPrompt = (): ApiError =>
+  ApiError.of(
+    'task_not_supported',
+    'the prompt that this model was trained to judge pairs by is not known: write it yourself, and POST /classify',
+  );
 
 /** A token without what vocabularies write for a space. */
 const wordOf = (token: string): string => token.replace(/^[Ġ▁]/, '');

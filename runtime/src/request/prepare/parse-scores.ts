@@ -44,6 +44,7 @@ export function parseRerank(body: unknown): RerankRequest {
     document: typeof document === 'string' ? document : document.text,
     param: placeOf('documents', documents, index),
   }));
+  requireBounded(pairs, fields.instruction, 'documents');
   return {
     pairs,
     topN: top_n === 0 ? null : top_n,
@@ -69,7 +70,21 @@ export function parseScore(body: unknown): PairsRequest {
     document,
     param: placeOf('text_2', documents, index),
   }));
+  requireBounded(pairs, fields.instruction, 'text_2');
   return { pairs, ...readJudged(fields), instruction: fields.instruction ?? null };
+}
+
+/** A query is encoded with each document: a small body may ask for texts of any length. */
+const maxPairChars = 2 ** 24;
+
+/** @throws ApiError invalid_request */
+function requireBounded(pairs: readonly Pair[], instruction: string | null | undefined, param: string): void {
+  const beside = instruction?.length ?? 0;
+  const chars = pairs.reduce((sum, { query, document }) => sum + query.length + document.length + beside, 0);
+  if (chars <= maxPairChars) return;
+  const found = `${String(pairs.length)} texts, each with its query and instruction, have ${String(chars)} characters`;
+  const message = `${param}: ${found}, more than ${String(maxPairChars)}: send fewer at once`;
+  throw ApiError.of('invalid_request', message, { param });
 }
 
 /** @throws ApiError invalid_request, with every violation */
@@ -89,23 +104,6 @@ const readJudged = (fields: JudgedFields): Judged => ({
 
 const placeOf = (field: string, entries: readonly unknown[], index: number): string =>
   entries.length > 1 ? `${field}.${String(index)}` : field;
-
-/** @throws ApiError task_not_supported */
-export function requireClassifier({ classifier }: ModelTexts): Classifier {
-  if (classifier !== null) return classifier;
-  const message =
-    'this model judges no texts: engine.classifierFromToken (--classifier-from-token, CLASSIFIER_FROM_TOKEN) ' +
-    'names the tokens of one that does, such as no,yes of Qwen3-Reranker';
-  throw ApiError.of('task_not_supported', message);
-}
-
-/** @throws ApiError task_not_supported */
-export function requireScorer(model: ModelTexts): Classifier {
-  const classifier = requireClassifier(model);
-  if (classifier.labels.length === 2) return classifier;
-  const message = `a score needs a model with 2 labels, and this one has ${String(classifier.labels.length)}: POST /classify has their probabilities`;
-  throw ApiError.of('task_not_supported', message);
-}
 
 /** @throws ApiError chat_template_refused, context_length_exceeded, invalid_request; the signal's reason */
 export async function preparePair(

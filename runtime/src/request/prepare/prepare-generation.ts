@@ -8,6 +8,7 @@ import { scoresPrompt } from '../fields/answer-details.js';
 import { ApiError } from '../body/api-error.js';
 import { channelPlace } from './channel-place.js';
 import { encodeParts, encodeText, placeIn } from './encode-text.js';
+import { requireGenerator } from './model-tasks.js';
 import { requireDialect, type ModelTexts } from './model-texts.js';
 import { isOpen, promptReasoning } from './prompt-reasoning.js';
 import { renderParts } from './render-messages.js';
@@ -27,7 +28,8 @@ export interface PreparedGeneration {
 
 /**
  * @param signal ends the preparation
- * @throws ApiError context_length_exceeded, chat_template_refused, tools_not_supported, invalid_request; the signal's reason
+ * @throws ApiError task_not_supported, context_length_exceeded, chat_template_refused, tools_not_supported,
+ *   invalid_request; the signal's reason
  */
 export async function prepareGeneration(
   request: ApiRequest,
@@ -36,6 +38,7 @@ export async function prepareGeneration(
   model: ModelTexts,
   signal?: AbortSignal,
 ): Promise<PreparedGeneration> {
+  requireGenerator(model);
   if (request.stopTokenIds.length > 0) checkIds('stop_token_ids', request.stopTokenIds, model.vocabSize);
   // What cannot be served is refused before the prompt is made.
   if (request.tools !== null && model.harmony === null) requireDialect(model);

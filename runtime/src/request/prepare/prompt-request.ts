@@ -39,14 +39,15 @@ export function poolingRequest(
   };
 }
 
-/** Of the classifier's logits: those of a first token, which nobody gets. */
+/** Of the classifier's logits: its head's, or those of a first token, which nobody gets. */
 export function classifierRequest(
   id: string,
   prompt: Int32Array,
-  { tokens }: Classifier,
+  classifier: Classifier,
   maxModelLen: number,
   scheduling: Scheduling,
 ): GenerateRequest {
+  if (classifier.kind === 'head') return poolingRequest(id, prompt, 'last', scheduling);
   const none = new Int32Array();
   return {
     ...poolingRequest(id, prompt, 'none', scheduling),
@@ -60,7 +61,7 @@ export function classifierRequest(
       banned: none,
       bannedEnds: none,
       minTokens: 0,
-      reported: Int32Array.from(tokens),
+      reported: Int32Array.from(classifier.tokens),
       reasoning: null,
     },
   };
