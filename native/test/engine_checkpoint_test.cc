@@ -131,7 +131,7 @@ TEST(Checkpoint, SkipsVisionAndDraftTensors) {
 // As GPUs are.
 class BackendWithoutCaps final : public ReferenceBackend {
  public:
-  bool scales_and_caps() const override { return false; }
+  bool runs_all_models() const override { return false; }
 };
 
 TEST(Checkpoint, OfAModelThatABackendLacksOperationsForIsRefusedByTheirNames) {

@@ -1,5 +1,6 @@
 // Paged attention: close to the scalar reference, and each position's bits the same whether it came in a
 // prefill, a chunk of one, a decode, beside other sequences, on any family and thread count.
+#include <limits>
 #include <numeric>
 
 #include "ops_support.h"
@@ -11,6 +12,7 @@ struct Case {
   AttentionShape shape;
   int32_t tokens;
   float cap = 0;
+  bool sinks = false;
 };
 
 // One sequence's q, k, v for every position, and a cache whose blocks lie in reverse order.
@@ -18,7 +20,9 @@ class AttentionTest : public ::testing::TestWithParam<Case> {
  protected:
   AttentionShape shape = GetParam().shape;
   int32_t tokens = GetParam().tokens;
-  float cap = GetParam().cap;
+  // Below all scores of a head, among them and above.
+  std::vector<float> sinks = random_floats(shape.heads, 4, 12.0f);
+  ScoreRules rules{GetParam().cap, GetParam().sinks ? sinks.data() : nullptr};
   int64_t q_width = int64_t{shape.heads} * shape.head_dim;
   int64_t kv_width = int64_t{shape.kv_heads} * shape.head_dim;
   std::vector<float> q = random_floats(tokens * q_width, 1, 3.0f);
@@ -40,7 +44,7 @@ class AttentionTest : public ::testing::TestWithParam<Case> {
     for (int32_t at = 0; at < tokens; at += piece) {
       const Segment segment{0, std::min(piece, tokens - at), at, 0, blocks.data(), 0};
       write_kv(backend, shape, segment, &k[at * kv_width], &v[at * kv_width], cache);
-      backend.attention(shape, {&segment, 1}, &q[at * q_width], q_width, cache, &out[at * q_width], cap);
+      backend.attention(shape, {&segment, 1}, &q[at * q_width], q_width, cache, &out[at * q_width], rules);
     }
     return out;
   }
@@ -92,14 +96,36 @@ INSTANTIATE_TEST_SUITE_P(
         Case{shape(4, 2, 64, 16, DType::kF8E4M3), 130}, Case{shape(6, 1, 40, 16, DType::kF8E4M3), 257},
         Case{shape(1, 1, 256, 64, DType::kF8E4M3), 300}, Case{shape(2, 2, 24, 8, DType::kF8E4M3, 40), 300},
         Case{shape(4, 2, 32, 16, DType::kBF16), 300, 1.5f},
-        Case{shape(6, 1, 24, 16, DType::kF32, 40), 258, 2.0f}),
+        Case{shape(6, 1, 24, 16, DType::kF32, 40), 258, 2.0f},
+        Case{shape(8, 2, 32, 16, DType::kBF16), 600, 0, true},
+        Case{shape(6, 3, 24, 16, DType::kF32, 40), 300, 0, true},
+        Case{shape(8, 1, 64, 16, DType::kF8E4M3, 128), 258, 2.0f, true}),
     [](const auto& info) {
       const AttentionShape& s = info.param.shape;
       return std::string(name_of(s.kv_dtype)) + "_" + std::to_string(s.heads) + "_heads_of_" +
              std::to_string(s.head_dim) + "_over_" + std::to_string(info.param.tokens) +
              (s.window > 0 ? "_window_" + std::to_string(s.window) : "") +
-             (info.param.cap > 0 ? "_capped" : "");
+             (info.param.cap > 0 ? "_capped" : "") + (info.param.sinks ? "_with_sinks" : "");
     });
+
+TEST(Attention, ASinkTakesItsShareOfEachRowAndGivesNothing) {
+  const AttentionShape s = shape(4, 2, 16, 16, DType::kF32);
+  const std::vector<float> q(4 * 16, 0.0f), k(2 * 2 * 16, 0.0f), v(2 * 2 * 16, 1.0f);
+  // Both positions score 0: each weighs e^0, the sink e^sink.
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> sinks = {0.0f, -inf, 3.0f, 500.0f};
+  const int32_t block = 0;
+  for (const auto& backend : all_backends()) {
+    const auto kc = backend->allocate(2 * 16 * 16 * 4), vc = backend->allocate(2 * 16 * 16 * 4);
+    const KvCache cache{kc->data(), vc->data()};
+    const Segment write{0, 2, 0, 0, &block, 0}, read{0, 1, 1, 0, &block, 0};
+    write_kv(*backend, s, write, k.data(), v.data(), cache);
+    std::vector<float> out(4 * 16);
+    backend->attention(s, {&read, 1}, q.data(), 64, cache, out.data(), {.sinks = sinks.data()});
+    const float shares[] = {2.0f / 3, 1, 2 / (2 + std::exp(3.0f)), 0};
+    for (int i = 0; i < 64; ++i) EXPECT_NEAR(out[i], shares[i / 16], 1e-6f) << label(*backend) << " " << i;
+  }
+}
 
 TEST(Attention, AWindowHidesWhatLiesBeforeIt) {
   const AttentionShape s = shape(1, 1, 16, 16, DType::kF32, 20);

@@ -72,6 +72,7 @@ struct MixtureCase {
   DType dtype;
   int64_t hidden;
   int64_t width;
+  bool as_gpt_oss = false;  // biases, and clamped gates
 };
 
 class MixtureTest : public ::testing::TestWithParam<MixtureCase> {
@@ -81,6 +82,8 @@ class MixtureTest : public ::testing::TestWithParam<MixtureCase> {
   const int64_t width = GetParam().width;
   const DType keep = GetParam().dtype == DType::kF32 ? DType::kF32 : DType::kBF16;
   const std::vector<float> x = random_floats(kRows * hidden, 21);
+  const std::vector<float> gate_up_bias = random_floats(7 * 2 * width, 23);
+  const std::vector<float> down_bias = random_floats(7 * hidden, 24);
   // Expert 6 is nobody's choice; the bias makes expert 2 everybody's.
   const std::vector<float> logits = [] {
     std::vector<float> values = random_floats(kRows * 7, 22, 2.0f);
@@ -98,6 +101,11 @@ class MixtureTest : public ::testing::TestWithParam<MixtureCase> {
           pack_expert(backend, random_matrix(GetParam().dtype, 2 * width, hidden, 2 * e), keep));
       out.down.push_back(
           pack_expert(backend, random_matrix(GetParam().dtype, hidden, width, 2 * e + 1), keep));
+    }
+    if (GetParam().as_gpt_oss) {
+      out.gate_up_bias = gate_up_bias.data();
+      out.down_bias = down_bias.data();
+      out.clamped = ClampedSwiglu{.limit = 0.9f, .alpha = 1.702f};
     }
     return out;
   }
@@ -152,8 +160,13 @@ TEST_P(MixtureTest, GivesARowTheSameBitsWhateverRunsBesideIt) {
 INSTANTIATE_TEST_SUITE_P(Cases, MixtureTest,
                          ::testing::Values(MixtureCase{DType::kF8E4M3, 136, 24},
                                            MixtureCase{DType::kBF16, 200, 70},
-                                           MixtureCase{DType::kF32, 72, 64}),
-                         [](const auto& info) { return name_of(info.param.dtype); });
+                                           MixtureCase{DType::kF32, 72, 64},
+                                           MixtureCase{DType::kMXFP4, 96, 64, true},
+                                           MixtureCase{DType::kBF16, 72, 40, true}),
+                         [](const auto& info) {
+                           const std::string form = info.param.as_gpt_oss ? "_as_gpt_oss" : "";
+                           return name_of(info.param.dtype) + form;
+                         });
 
 TEST(AddGated, OpensEachRowByItsSigmoid) {
   ReferenceBackend reference;

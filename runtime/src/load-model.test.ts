@@ -12,7 +12,7 @@ const tokenizer = Tokenizer.fromJson(tokenizerJson(['<think>', '</think>'], mark
 const harmony = harmonyTokens(tokenizer);
 const files = {
   ...{ tokenizer, harmony, chatTemplate: null, defaults: noDefaults, tokenizerInfo: {} },
-  ...{ thinksByItself: true, probedDialect: null },
+  ...{ thinksByItself: true, probedDialect: null, classifierTokens: null },
 } as unknown as ModelFiles;
 const served = (settings: Parameters<typeof servedModel>[4]): ReturnType<typeof servedModel> =>
   servedModel(files, noServerDefaults, { vocabSize: 300 } as never, 4096, settings, {

@@ -51,7 +51,7 @@ int64_t widest_mixed(const ModelConfig& c) {
 // The same config, of which the backend has all operations. checkAccelerator() in checkpoint/src/memory
 // refuses by the same table before anything is loaded.
 const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
-  if (backend.scales_and_caps()) return c;
+  if (backend.runs_all_models()) return c;
   std::string missing;
   for (const auto& [operation, taken] : {std::pair{"scaled embeddings", c.embedding_scale != 1},
                                          std::pair{"GELU gates", c.activation == Activation::kGelu},

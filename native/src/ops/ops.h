@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/attention.h"
 #include "ops/error.h"
 #include "ops/gdn.h"
 #include "ops/matrix.h"
@@ -40,45 +41,6 @@ struct Segment {
   // The last `drafts` rows may come to nothing: they leave the recurrent state as it was before them. They do
   // not lie below chunked_until.
   int32_t drafts = 0;
-};
-
-struct AttentionShape {
-  int32_t heads;
-  int32_t kv_heads;
-  int32_t head_dim;
-  int32_t block_size;
-  DType kv_dtype;
-  float scale;  // of scores: 1/sqrt(head_dim), but for models that say otherwise
-  // Positions that a row sees, its own included; 0: all before it.
-  int32_t window = 0;
-  // Positions before it hold nothing and are never seen; no row lies before it.
-  int32_t first = 0;
-};
-
-// First position that the row at `position` sees.
-inline int32_t first_seen(const AttentionShape& shape, int32_t position) {
-  const bool whole = shape.window == 0 || position - shape.first < shape.window;
-  return whole ? shape.first : position - shape.window + 1;
-}
-
-// Paged KV of one layer: (blocks, kv_heads, block_size, head_dim) each for K and V. Where it is kept in
-// kF8E4M3, the head_dim codes of a position and head share a scale: (blocks, kv_heads, block_size) each.
-struct KvCache {
-  void* k;
-  void* v;
-  float* k_scales = nullptr;
-  float* v_scales = nullptr;
-};
-
-// What becomes of q and k before attention, in this order: RMSNorm per head, where there are weights
-// (head_dim) for it, then rotation of the first `rotary` features (NeoX halves) by cos, sin (T, rotary / 2).
-struct NormRope {
-  const float* q_norm = nullptr;
-  const float* k_norm = nullptr;  // null where q_norm is
-  float eps = 0;
-  int32_t rotary = 0;
-  const float* cos = nullptr;
-  const float* sin = nullptr;
 };
 
 // State row `from` is to be copied over row `to`.
@@ -111,12 +73,21 @@ struct Routing {
   float* weights;
 };
 
+// A gate of min(gate, limit) * sigmoid(alpha * min(gate, limit)), which multiplies 1 + up, up within ±limit.
+struct ClampedSwiglu {
+  float limit;
+  float alpha;
+};
+
 // The routed experts of one layer: expert e maps (D) by gate_up[e] (2F, D) to [gate F | up F], and by down[e]
 // (D, F) back.
 struct Experts {
   std::vector<ExpertMatrix> gate_up;
   std::vector<ExpertMatrix> down;
-  std::unique_ptr<Buffer> index;  // what a backend wants with them, made by prepare()
+  const float* gate_up_bias = nullptr;   // (experts, 2F); null: none
+  const float* down_bias = nullptr;      // (experts, D); null: none, or another rank adds it
+  std::optional<ClampedSwiglu> clamped;  // in place of silu(gate) · up
+  std::unique_ptr<Buffer> index;         // what a backend wants with them, made by prepare()
 };
 
 // Room for `rows` pairs of a row and one of its experts, at least as many as the step has rows.
@@ -190,8 +161,9 @@ class Backend {
   // All of a step has been asked for: it may begin. Block tables do not change before this.
   virtual void submit() {}
 
-  // Whether scale(), gelu_mul(), cap() and capped scores of attention are there.
-  virtual bool scales_and_caps() const { return true; }
+  // Whether scale(), gelu_mul(), cap(), ScoreRules of attention and experts with biases or clamped gates are
+  // there.
+  virtual bool runs_all_models() const { return true; }
   // x (count) *= factor.
   virtual void scale(float* /*x*/, int64_t /*count*/, float /*factor*/) {}
   // out (T, F) = gelu(gate_up[:, :F]) · gate_up[:, F:], gate_up (T, 2F); gelu approximated by tanh.
@@ -243,7 +215,8 @@ class Backend {
 
   // The top_k experts of each row by its softmax over all of logits (T, experts), equal ones by lower index.
   virtual void route(const RoutingShape&, const float* logits, int64_t rows, const Routing&) = 0;
-  // out (T, D) = Σ over the row's experts, in ascending order, of weight · down(silu(gate(x)) · up(x)).
+  // out (T, D) = Σ over the row's experts, in ascending order, of weight · down(silu(gate(x)) · up(x)), or as
+  // Experts has it.
   virtual void run_experts(const Experts&, const RoutingShape&, const Routing&, const float* x, int64_t rows,
                            const ExpertWorkspace&, float* out) = 0;
 
@@ -256,9 +229,9 @@ class Backend {
   virtual void norm_rope_write(const AttentionShape&, std::span<const Segment>, const NormRope&, float* q,
                                float* k, const float* v, int64_t stride, const KvCache&) = 0;
   // out (T, heads, head_dim): causal attention of q over the cache. KV is split at fixed absolute positions.
-  // Scores become cap * tanh(score / cap); 0: they stay. Apart from the shape, which kernels of GPUs take.
+  // The rules stand apart from the shape, which kernels of GPUs take.
   virtual void attention(const AttentionShape&, std::span<const Segment>, const float* q, int64_t q_stride,
-                         const KvCache&, float* out, float cap = 0) = 0;
+                         const KvCache&, float* out, const ScoreRules& rules = {}) = 0;
 
   // Zeroes the slots' conv tail and S.
   virtual void gdn_reset(const GdnShape&, std::span<const int32_t> slots, const GdnState&) = 0;

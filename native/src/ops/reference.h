@@ -47,7 +47,7 @@ class ReferenceBackend : public Backend {
   void norm_rope_write(const AttentionShape&, std::span<const Segment>, const NormRope&, float* q, float* k,
                        const float* v, int64_t stride, const KvCache&) override;
   void attention(const AttentionShape&, std::span<const Segment>, const float* q, int64_t q_stride,
-                 const KvCache&, float* out, float cap = 0) override;
+                 const KvCache&, float* out, const ScoreRules& rules = {}) override;
 
   void gdn_reset(const GdnShape&, std::span<const int32_t> slots, const GdnState&) override;
   void gdn_copy(const GdnShape&, std::span<const StateCopy>, const GdnState&) override;

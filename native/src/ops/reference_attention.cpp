@@ -70,7 +70,7 @@ double load(const AttentionShape& shape, const void* cache, const float* scales,
 }
 
 void attend(const AttentionShape& shape, const Segment& segment, int32_t position, int32_t head,
-            const float* q, const KvCache& cache, float cap, float* out) {
+            const float* q, const KvCache& cache, const ScoreRules& rules, float* out) {
   const int32_t kv_head = head / (shape.heads / shape.kv_heads);
   const int32_t first = first_seen(shape, position);
   std::vector<double> weights(position + 1, -INFINITY);
@@ -80,10 +80,12 @@ void attend(const AttentionShape& shape, const Segment& segment, int32_t positio
     double dot = 0;
     for (int32_t i = 0; i < shape.head_dim; ++i) dot += q[i] * load(shape, cache.k, cache.k_scales, row, i);
     weights[p] = dot * shape.scale;
-    if (cap > 0) weights[p] = cap * std::tanh(weights[p] / cap);
+    if (rules.cap > 0) weights[p] = rules.cap * std::tanh(weights[p] / rules.cap);
     top = std::max(top, weights[p]);
   }
-  double total = 0;
+  const double sink = rules.sinks == nullptr ? -INFINITY : rules.sinks[head];
+  top = std::max(top, sink);
+  double total = std::exp(sink - top);
   for (double& w : weights) total += w = std::exp(w - top);
   for (int32_t i = 0; i < shape.head_dim; ++i) {
     double sum = 0;
@@ -130,13 +132,13 @@ void ReferenceBackend::norm_rope_write(const AttentionShape& shape, std::span<co
 
 void ReferenceBackend::attention(const AttentionShape& shape, std::span<const Segment> segments,
                                  const float* q, int64_t q_stride, const KvCache& cache, float* out,
-                                 float cap) {
+                                 const ScoreRules& rules) {
   const int64_t width = static_cast<int64_t>(shape.heads) * shape.head_dim;
   for (const Segment& segment : segments) {
     for (int32_t r = 0; r < segment.count; ++r) {
       const int64_t row = segment.first + r;
       for (int32_t h = 0; h < shape.heads; ++h) {
-        attend(shape, segment, segment.position + r, h, q + row * q_stride + h * shape.head_dim, cache, cap,
+        attend(shape, segment, segment.position + r, h, q + row * q_stride + h * shape.head_dim, cache, rules,
                out + row * width + h * shape.head_dim);
       }
     }

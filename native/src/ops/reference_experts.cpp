@@ -6,6 +6,22 @@
 #include "ops/reference.h"
 
 namespace llmservice {
+namespace {
+
+void add(const float* bias, int64_t expert, std::vector<float>& values) {
+  const auto width = static_cast<int64_t>(values.size());
+  for (int64_t i = 0; bias != nullptr && i < width; ++i) values[i] += bias[expert * width + i];
+}
+
+void clamped_swiglu(const ClampedSwiglu& form, const std::vector<float>& gate_up, std::vector<float>& out) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    const double gate = std::min(gate_up[i], form.limit);
+    const double up = std::clamp(gate_up[out.size() + i], -form.limit, form.limit);
+    out[i] = static_cast<float>((up + 1) * gate * reference_sigmoid(form.alpha * gate));
+  }
+}
+
+}  // namespace
 
 void ReferenceBackend::route(const RoutingShape& shape, const float* logits, int64_t rows,
                              const Routing& routing) {
@@ -36,8 +52,14 @@ void ReferenceBackend::run_experts(const Experts& experts, const RoutingShape& s
     for (int32_t i = 0; i < shape.top_k; ++i) {
       const int32_t expert = routing.ids[t * shape.top_k + i];
       matmul(*experts.gate_up[expert], x + t * hidden, 1, gate_up.data());
-      silu_mul(gate_up.data(), 1, width, mixed.data());
+      add(experts.gate_up_bias, expert, gate_up);
+      if (experts.clamped) {
+        clamped_swiglu(*experts.clamped, gate_up, mixed);
+      } else {
+        silu_mul(gate_up.data(), 1, width, mixed.data());
+      }
       matmul(*experts.down[expert], mixed.data(), 1, y.data());
+      add(experts.down_bias, expert, y);
       for (int64_t d = 0; d < hidden; ++d) {
         sum[d] += static_cast<double>(routing.weights[t * shape.top_k + i]) * y[d];
       }

@@ -114,7 +114,7 @@ void CpuBackend::norm_rope_write(const AttentionShape& shape, std::span<const Se
 }
 
 void CpuBackend::attention(const AttentionShape& shape, std::span<const Segment> segments, const float* q,
-                           int64_t q_stride, const KvCache& cache, float* out, float cap) {
+                           int64_t q_stride, const KvCache& cache, float* out, const ScoreRules& rules) {
   const int32_t group = shape.heads / shape.kv_heads;
   if (group > kMaxAttentionRows) {
     throw EngineError(FailureReason::kUnsupportedArchitecture,
@@ -140,7 +140,8 @@ void CpuBackend::attention(const AttentionShape& shape, std::span<const Segment>
                        .out = out + row * width + head,
                        .out_stride = width,
                        .scratch = nullptr,
-                       .cap = cap});
+                       .cap = rules.cap,
+                       .sinks = rules.sinks == nullptr ? nullptr : rules.sinks + kv_head * group});
     }
   }
   attend(shape, divide(std::move(tiles), pool_.threads()), tile_rows);

@@ -43,12 +43,24 @@ void merge_split(const AttentionTile& t, int32_t begin, const SplitSums& split, 
   }
 }
 
+// What a pair's values are multiplied by: one over the sum of its weights, that of its sink included.
+template <class L>
+float normalizer(const SplitSums& merged, int64_t m, const float* sink) {
+  if (sink == nullptr) return 1.0f / merged.total[m];
+  const float both = merged.top[m] > *sink ? merged.top[m] : *sink;
+  float weights[L::kCount];
+  exp(L::set(merged.top[m] - both)).store(weights);
+  const float own = weights[0];
+  exp(L::set(*sink - both)).store(weights);
+  return own / (merged.total[m] * own + weights[0]);
+}
+
 template <class L>
 void write_merged(const AttentionTile& t, const SplitSums& merged) {
   const AttentionShape& shape = *t.shape;
   const int group = shape.heads / shape.kv_heads;
   for (int m = 0; m < t.rows * group; ++m) {
-    const L factor = L::set(1.0f / merged.total[m]);
+    const L factor = L::set(normalizer<L>(merged, m, t.sinks == nullptr ? nullptr : t.sinks + m % group));
     float* out = t.out + m / group * t.out_stride + m % group * shape.head_dim;
     for (int d = 0; d < shape.head_dim; d += L::kCount) {
       const int n = shape.head_dim - d < L::kCount ? shape.head_dim - d : L::kCount;

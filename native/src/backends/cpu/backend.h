@@ -86,7 +86,7 @@ class CpuBackend final : public Backend {
   void norm_rope_write(const AttentionShape&, std::span<const Segment>, const NormRope&, float* q, float* k,
                        const float* v, int64_t stride, const KvCache&) override;
   void attention(const AttentionShape&, std::span<const Segment>, const float* q, int64_t q_stride,
-                 const KvCache&, float* out, float cap) override;
+                 const KvCache&, float* out, const ScoreRules& rules) override;
 
   // gdn.cpp
   void gdn_reset(const GdnShape&, std::span<const int32_t> slots, const GdnState&) override;
@@ -105,6 +105,10 @@ class CpuBackend final : public Backend {
   void multiply(const PackedMatrix& matrix, const float* x, int64_t rows, float* out);
   // x (rows, cols) with its columns in `order`; valid until the next op.
   const float* reordered(const float* x, int64_t rows, std::span<const int32_t> order);
+  // x (rows, width) += the expert's row of biases (experts, width), null: nothing.
+  void add_expert_biases(std::span<const ExpertTile> tiles, const float* biases, int64_t width, float* x);
+  void clamped_swiglu(const ClampedSwiglu& form, const float* gate_up, int64_t rows, int64_t width,
+                      float* out);
   // x (rows, cols) as it is and, where asked for, rounded; valid until the next op.
   ProductRows rows_for(const float* x, int64_t rows, int64_t cols, bool rounds);
   // Of tiles of at most `tile_rows` rows.

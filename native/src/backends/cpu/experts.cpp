@@ -74,6 +74,25 @@ void CpuBackend::multiply_grouped(std::span<const ExpertMatrix> matrices, std::s
   });
 }
 
+void CpuBackend::add_expert_biases(std::span<const ExpertTile> tiles, const float* biases, int64_t width,
+                                   float* x) {
+  if (biases == nullptr) return;
+  for_rows(static_cast<int64_t>(tiles.size()), kTileRows * width, [&](int64_t i) {
+    const ExpertTile& tile = tiles[i];
+    for (int64_t row = tile.first; row < tile.first + tile.rows; ++row) {
+      kernels_.add(x + row * width, biases + tile.expert * width, width);
+    }
+  });
+}
+
+void CpuBackend::clamped_swiglu(const ClampedSwiglu& form, const float* gate_up, int64_t rows, int64_t width,
+                                float* out) {
+  for_spans(rows, width, [&](int64_t t, int64_t first, int64_t n) {
+    const float* gate = gate_up + t * 2 * width + first;
+    kernels_.clamped_swiglu(gate, gate + width, n, form, out + t * width + first);
+  });
+}
+
 void CpuBackend::run_experts(const Experts& experts, const RoutingShape& shape, const Routing& routing,
                              const float* x, int64_t rows, const ExpertWorkspace& workspace, float* out) {
   const int64_t hidden = experts.gate_up.front()->cols;
@@ -88,8 +107,14 @@ void CpuBackend::run_experts(const Experts& experts, const RoutingShape& shape, 
     const std::vector<ExpertTile> tiles = cut(sorted, first, end);
     take_rows(x, std::span(sorted.row).subspan(begin, pairs), hidden, workspace.hidden);
     multiply_grouped(experts.gate_up, tiles, workspace.hidden, workspace.wide);
-    silu_mul(workspace.wide, pairs, width, workspace.mixed);
+    add_expert_biases(tiles, experts.gate_up_bias, 2 * width, workspace.wide);
+    if (experts.clamped) {
+      clamped_swiglu(*experts.clamped, workspace.wide, pairs, width, workspace.mixed);
+    } else {
+      silu_mul(workspace.wide, pairs, width, workspace.mixed);
+    }
     multiply_grouped(experts.down, tiles, workspace.mixed, workspace.hidden);
+    add_expert_biases(tiles, experts.down_bias, hidden, workspace.hidden);
     for_rows(rows, shape.top_k * hidden, [&](int64_t t) {
       for (int64_t i = t * shape.top_k; i < (t + 1) * shape.top_k; ++i) {
         const int64_t pair = sorted.place[i] - begin;

@@ -33,6 +33,7 @@ constexpr Kernels make_kernels(const char* isa) {
           .scale = scale<L>,
           .gelu_mul = gelu_mul<L>,
           .cap = cap<L>,
+          .clamped_swiglu = clamped_swiglu<L>,
           .rotate = rotate<L>,
           .attend = attend<L>,
           .attend_split = attend_split<L>,

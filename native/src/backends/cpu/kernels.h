@@ -64,8 +64,9 @@ struct AttentionTile {
   const KvCache* cache;
   float* out;  // as q
   int64_t out_stride;
-  float* scratch;  // attention_scratch floats
-  float cap;       // of scores; 0: none
+  float* scratch;                // attention_scratch floats
+  float cap;                     // of scores; 0: none
+  const float* sinks = nullptr;  // of the group's query heads, as in ScoreRules; null: none
 };
 int64_t attention_scratch(const AttentionShape& shape, int32_t rows);
 
@@ -163,6 +164,8 @@ struct Kernels {
   void (*scale)(float* x, int64_t count, float factor);
   void (*gelu_mul)(const float* gate, const float* up, int64_t count, float* out);
   void (*cap)(float* x, int64_t count, float limit);
+  void (*clamped_swiglu)(const float* gate, const float* up, int64_t count, const ClampedSwiglu& form,
+                         float* out);
   void (*rotate)(float* head, int64_t half, const float* cos, const float* sin);
   void (*attend)(const AttentionTile&);
   // The same in two parts: one split, that at position `begin`; and once the next splits are computed, taking

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "backends/cpu/lanes_math.h"
+#include "ops/ops.h"
 
 namespace llmservice::cpu {
 
@@ -111,6 +112,20 @@ void gelu_mul(const float* gate, const float* up, int64_t count, float* out) {
 template <class L>
 void cap(float* x, int64_t count, float limit) {
   for_lanes<L>(count, [&](int64_t i, int n) { capped(L::load(x + i, n), limit).store(x + i, n); });
+}
+
+template <class L>
+void clamped_swiglu(const float* gate, const float* up, int64_t count, const ClampedSwiglu& form,
+                    float* out) {
+  const L limit = L::set(form.limit);
+  const L lowest = L::set(-form.limit);
+  const L alpha = L::set(form.alpha);
+  const L one = L::set(1.0f);
+  for_lanes<L>(count, [&](int64_t i, int n) {
+    const L g = min(limit, L::load(gate + i, n));
+    const L u = max(lowest, min(limit, L::load(up + i, n)));
+    ((u + one) * (g * sigmoid(g * alpha))).store(out + i, n);
+  });
 }
 
 // Rotates the pair (head[i], head[i + half]) by the angle whose cos and sin are given.

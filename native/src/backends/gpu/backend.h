@@ -48,7 +48,7 @@ class GpuBackend final : public Backend {
   void upload(std::span<const std::byte> host, void* device) override;
   std::span<float> to_host(float* x, int64_t count) override;
   bool samples() const override { return samples_; }
-  bool scales_and_caps() const override { return false; }
+  bool runs_all_models() const override { return false; }
   void submit() override;
   std::unique_ptr<Matrix> pack(std::span<const MatrixPart> parts, DType keep,
                                const std::function<void(uint64_t)>& on_bytes) override;
@@ -84,7 +84,7 @@ class GpuBackend final : public Backend {
   void norm_rope_write(const AttentionShape&, std::span<const Segment>, const NormRope&, float* q, float* k,
                        const float* v, int64_t stride, const KvCache&) override;
   void attention(const AttentionShape&, std::span<const Segment>, const float* q, int64_t q_stride,
-                 const KvCache&, float* out, float /*cap*/) override;
+                 const KvCache&, float* out, const ScoreRules&) override;
   void gdn_reset(const GdnShape&, std::span<const int32_t> slots, const GdnState&) override;
   void gdn_copy(const GdnShape&, std::span<const StateCopy>, const GdnState&) override;
   void gdn_conv(const GdnShape&, std::span<const Segment>, const float* weight, float* qkv, int64_t stride,

@@ -54,7 +54,7 @@ void GpuBackend::norm_rope_write(const AttentionShape& shape, std::span<const Se
 }
 
 void GpuBackend::attention(const AttentionShape& shape, std::span<const Segment> segments, const float* q,
-                           int64_t q_stride, const KvCache& cache, float* out, float) {
+                           int64_t q_stride, const KvCache& cache, float* out, const ScoreRules&) {
   const StepSegments step = staged_segments(segments, shape.block_size);
   const int64_t rows = rows_of(segments);
   const int64_t floats = attention_workspace(shape, rows, step.longest);
