@@ -151,6 +151,15 @@ TEST(Checkpoint, OfAModelThatABackendLacksOperationsForIsRefusedByTheirNames) {
   EXPECT_EQ(refusal(),
             "UnsupportedArchitecture: llama runs on CPUs alone: there are no GPU kernels for GELU gates, "
             "capped logits.");
+  config.attention_sinks = true;
+  config.moe = MoeConfig{.experts = 2,
+                         .top_k = 1,
+                         .intermediate = 8,
+                         .shared_intermediate = 0,
+                         .normalize_top_k = true,
+                         .biases = true,
+                         .clamped = ClampedSwiglu{.limit = 7, .alpha = 1.702f}};
+  EXPECT_TRUE(refusal().ends_with("attention sinks, biases of experts, clamped gates of experts."));
 }
 
 TEST(Checkpoint, ProgressReachesTheTotalAndNeverPassesIt) {

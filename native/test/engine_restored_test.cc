@@ -7,6 +7,7 @@
 #include "failures.h"
 #include "model/checkpoint.h"
 #include "model/rope.h"
+#include "ops/block_types.h"
 #include "ops/dtype.h"
 #include "tiny_checkpoint.h"
 
@@ -69,6 +70,44 @@ TEST_F(Restored, TheDecayIsItsLogarithm) {
   std::mt19937 random(1);
   EXPECT_EQ(failure_of([&] { open(bf16_tensor({4}, -2, 1, random), Restoration::kLogOfDecay); }),
             "UnsupportedQuantization");
+}
+
+TEST_F(Restored, ExpertsThatLieByColumnsComeByRows) {
+  StoredTensor stored = counted({2, 3, 4});  // two experts of three columns and four rows
+  stored.shape = {2, 4, 3};
+  const Tensor down = open(stored, Restoration::kExperts);
+  EXPECT_EQ(floats(down, 0, 12), (std::vector<float>{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11}));
+  EXPECT_EQ(floats(down, 11, 4), (std::vector<float>{11, 12, 16, 20}));
+  // Rows of gate and up in turn: both gates, then both of up.
+  const Tensor gate_up = open(stored, Restoration::kPairedExperts);
+  EXPECT_EQ(floats(gate_up, 12, 12), (std::vector<float>{12, 16, 20, 14, 18, 22, 13, 17, 21, 15, 19, 23}));
+  const Tensor bias = open(counted({2, 4}), Restoration::kPairedExperts);
+  EXPECT_EQ(floats(bias, 0, 8), (std::vector<float>{0, 2, 1, 3, 4, 6, 5, 7}));
+}
+
+// One expert of two rows, whose codes are 0 to 15 twice and then once backwards; scales lie behind them.
+TEST_F(Restored, CodesOfMxfp4AndTheirScalesComeAsBlocks) {
+  std::string bytes;
+  for (int i = 0; i < 16; ++i) bytes += static_cast<char>((2 * i % 16) | (2 * i + 1) % 16 << 4);
+  for (int i = 0; i < 16; ++i) bytes += static_cast<char>((31 - 2 * i) % 16 | (30 - 2 * i) % 16 << 4);
+  bytes += {127, static_cast<char>(128)};
+  ModelConfig config = tiny_llama_config();
+  write_checkpoint(dir_, config, {{"x", {"MXFP4", {1, 2, 32}, bytes}}});
+  source_ = *dir_.checkpoint();
+  TensorPlace& place = source_.tensors[0];
+  place.restoration = Restoration::kExperts;
+  place.scales = ScalesPlace{place.file, place.offset + 32};
+  const Tensor x = checkpoint_.emplace(source_).tensor("x");
+  std::vector<std::byte> blocks(2 * 17);
+  x.read(0, blocks);
+  for (int64_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(block_value(DType::kMXFP4, blocks.data(), i), e2m1_to_float(static_cast<uint8_t>(i % 16)));
+    const auto code = static_cast<uint8_t>((31 - i) % 16);
+    EXPECT_EQ(block_value(DType::kMXFP4, blocks.data(), 32 + i), 2 * e2m1_to_float(code)) << i;
+  }
+  std::vector<std::byte> second(17);
+  x.read(17, second);
+  EXPECT_TRUE(std::equal(second.begin(), second.end(), blocks.begin() + 17));
 }
 
 TEST_F(Restored, DividedFrequenciesAreReadFromTheirTensor) {

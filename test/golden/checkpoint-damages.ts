@@ -232,6 +232,11 @@ export const scaleDamages: readonly (readonly [model: string, what: string, dama
   ['qwen3-nvfp4', 'without its global scales', without(/weight_global_scale$/)],
   ['qwen3-nvfp4', 'with scales in F32', tensors(/k_proj\.weight_scale$/, typed('F32', 4))],
   ['llama-nvfp4-modelopt', 'without its global scales', without(/weight_scale_2$/)],
+  ['gpt_oss-mxfp4', 'with more scales', tensors(/down_proj_scales$/, longer)],
+  ['gpt_oss-mxfp4', 'with scales in F32', tensors(/gate_up_proj_scales$/, typed('F32', 4))],
+  ['gpt_oss-mxfp4', 'with more codes', tensors(/down_proj_blocks$/, longer)],
+  ['gpt_oss-mxfp4', 'with more sinks', tensors(/sinks$/, longer)],
+  ['gpt_oss-mxfp4', 'with biases in FP8', tensors(/router\.bias$/, typed('F8_E4M3', 1))],
 ];
 
 /** Of one GGUF file. */

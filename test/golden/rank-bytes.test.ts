@@ -169,6 +169,7 @@ test('there are at least 30, of every format', () => {
         'FP8 channel',
         'NVFP4',
         'NVFP4 modelopt',
+        'MXFP4 experts',
         'NVFP4 experts',
       ],
       ...['GGUF Q8_0', 'GGUF Q4_0', 'GGUF Q4_K_M'],

@@ -31,6 +31,8 @@ const refused = new Map([
     /runs on CPUs alone: .*scaled embeddings, GELU gates, capped scores of attention, capped logits/,
   ],
   ['gemma3-bf16', /runs on CPUs alone: .*scaled embeddings, GELU gates/],
+  ['gpt_oss-bf16', /runs on CPUs alone: .*attention sinks, biases of experts, clamped gates of experts/],
+  ['gpt_oss-mxfp4', /runs on CPUs alone: .*attention sinks, biases of experts, clamped gates of experts/],
   ['gemma3_text-bf16', /runs on CPUs alone: .*scaled embeddings, GELU gates, capped logits/],
 ]);
 

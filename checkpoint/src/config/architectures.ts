@@ -42,6 +42,11 @@ export interface Architecture {
     /** Layers with a window rotate by rope_local_base_freq, and the others' scaling is in max_position_embeddings already. */
     readonly localRope: boolean;
   } | null;
+  /**
+   * A learned score of each head joins attention's softmax; router and experts have biases, gates are clamped, and experts lie
+   * as fused-experts.ts reads them.
+   */
+  readonly gptOss: boolean;
   /** What transformers takes for fields that config.json leaves out, where the engine takes something else or refuses. */
   readonly defaults: ConfigObject;
   /** Feed-forward layers are mixtures of experts; null: all are dense. */
@@ -67,6 +72,7 @@ const dense = {
   window: null,
   hybrid: null,
   gemma: null,
+  gptOss: false,
   defaults: {},
   experts: null,
   renamed: [],
@@ -140,6 +146,32 @@ export const architectures: readonly Architecture[] = [
     qkNorm: true,
     window: { switch: 'use_sliding_window', layers: 'all' },
     experts: { shared: false, everyLayer: false, normalized: false, width: 'moe_intermediate_size' },
+  },
+  {
+    ...dense,
+    name: 'gpt_oss',
+    modelTypes: ['gpt_oss'],
+    headDim: 64,
+    window: { switch: null, layers: 'pattern' },
+    gptOss: true,
+    defaults: {
+      attention_bias: true,
+      sliding_window: 128,
+      sliding_window_pattern: 2,
+      rms_norm_eps: 1e-5,
+      max_position_embeddings: 131_072,
+      rope_theta: 150_000,
+      rope_scaling: {
+        ...{ rope_type: 'yarn', factor: 32, beta_fast: 32, beta_slow: 1, truncate: false },
+        original_max_position_embeddings: 4096,
+      },
+    },
+    experts: { shared: false, everyLayer: true, normalized: 'always', width: 'intermediate_size' },
+    renamed: [
+      ['.mlp.router.', '.mlp.gate.'],
+      ['.experts.gate_up_proj_bias', '.experts.gate_up_proj.bias'],
+      ['.experts.down_proj_bias', '.experts.down_proj.bias'],
+    ],
   },
   {
     ...gemma,

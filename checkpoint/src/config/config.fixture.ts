@@ -87,6 +87,48 @@ export const mixtralConfig = {
   sliding_window: null,
 };
 
+/** Of gpt-oss-20b. */
+export const gptOssConfig = {
+  architectures: ['GptOssForCausalLM'],
+  model_type: 'gpt_oss',
+  attention_bias: true,
+  head_dim: 64,
+  hidden_act: 'silu',
+  hidden_size: 2880,
+  initial_context_length: 4096,
+  intermediate_size: 2880,
+  layer_types: Array.from({ length: 24 }, (_, i) => (i % 2 === 0 ? 'sliding_attention' : 'full_attention')),
+  max_position_embeddings: 131072,
+  num_attention_heads: 64,
+  num_experts_per_tok: 4,
+  num_hidden_layers: 24,
+  num_key_value_heads: 8,
+  num_local_experts: 32,
+  quantization_config: {
+    modules_to_not_convert: [
+      'model.layers.*.self_attn',
+      'model.layers.*.mlp.router',
+      'model.embed_tokens',
+      'lm_head',
+    ],
+    quant_method: 'mxfp4',
+  },
+  rms_norm_eps: 1e-5,
+  rope_scaling: {
+    beta_fast: 32,
+    beta_slow: 1,
+    factor: 32,
+    original_max_position_embeddings: 4096,
+    rope_type: 'yarn',
+    truncate: false,
+  },
+  rope_theta: 150000,
+  sliding_window: 128,
+  swiglu_limit: 7,
+  tie_word_embeddings: false,
+  vocab_size: 201088,
+};
+
 /** Of gemma-3-4b-it, which leaves out all that transformers has by itself. */
 export const gemma3Config = {
   model_type: 'gemma3',

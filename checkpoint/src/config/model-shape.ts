@@ -27,6 +27,10 @@ export interface MoeDimensions {
   readonly sharedFfn: number;
   /** A row's weights are scaled to sum to one. */
   readonly normalized: boolean;
+  /** Of the router, and of the experts' projections. */
+  readonly biases: boolean;
+  /** min(gate, limit) · σ(alpha · min(gate, limit)) · (1 + up), up within ±limit; null: SiLU. */
+  readonly clampedSwiglu: { readonly limit: number; readonly alpha: number } | null;
 }
 
 export interface ModelShape extends Rope {
@@ -67,6 +71,8 @@ export interface ModelShape extends Rope {
   readonly logitCap: number;
   /** What layers with a window rotate by; null: by what the others do. */
   readonly windowRope: WindowRope | null;
+  /** A learned score of each head joins attention's softmax, without a value. */
+  readonly attentionSinks: boolean;
   /** Null where no layer is a gdn layer. */
   readonly gdn: GdnDimensions | null;
   /** Null where no layer is a mixture of experts. */

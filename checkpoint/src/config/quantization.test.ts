@@ -45,6 +45,7 @@ describe('parseQuantization', () => {
     ['no tool', {}, 'quant_method none'],
     ['fp8 in e5m2', { quant_method: 'fp8', fmt: 'e5m2' }, '"e5m2"'],
     ['fp8 in blocks of 64', { quant_method: 'fp8', weight_block_size: [64, 64] }, '[64,64]'],
+    ['MXFP4 of an architecture that stores it in no known way', { quant_method: 'mxfp4' }, '"mxfp4"'],
     ['MXFP4 groups of 32', compressed(fp8('tensor'), { ...nvfp4, group_size: 32 }), 'config_groups.group_1'],
     ['a group without weights', compressed(undefined as unknown as object), 'weights none'],
     ['modelopt in INT4', { quant_method: 'modelopt', quant_algo: 'W4A16_AWQ' }, 'W4A16_AWQ'],

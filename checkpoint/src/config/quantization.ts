@@ -4,8 +4,8 @@
 import { FailureError } from '@llmservice/crds';
 import { parsePacking } from './packed-integers.js';
 
-/** Of the checkpoint's matrices. none: BF16, F16, F32. fp8: e4m3, scaled by tensor, row or 128x128. gguf: blocks. integers: packed. */
-export type Quantization = 'none' | 'fp8' | 'nvfp4' | 'gguf' | 'integers';
+/** Of the checkpoint's matrices. none: BF16, F16, F32. fp8: e4m3, scaled by tensor, row or 128x128. mxfp4: experts of gpt_oss. gguf: blocks. integers: packed. */
+export type Quantization = 'none' | 'fp8' | 'nvfp4' | 'mxfp4' | 'gguf' | 'integers';
 
 /** `engine.quantization`: what unquantized matrices become while they load. */
 export type LoadQuantization = 'none' | 'fp8' | 'int8';
@@ -14,7 +14,8 @@ type Json = Readonly<Record<string, unknown>>;
 
 const supported =
   'supported: unquantized matrices (BF16, F16, F32), FP8 e4m3 (one scale per tensor, row or 128x128 block) and NVFP4, ' +
-  'as fp8, compressed-tensors and modelopt checkpoints hold them, and integers of 4 and 8 bits of gptq, awq and compressed-tensors';
+  'as fp8, compressed-tensors and modelopt checkpoints hold them, MXFP4 as that of gpt_oss does, and integers of 4 and 8 bits of ' +
+  'gptq, awq and compressed-tensors';
 
 /** @throws FailureError UnsupportedQuantization */
 export function parseQuantization(top: Json): Quantization {
@@ -24,6 +25,8 @@ export function parseQuantization(top: Json): Quantization {
   switch (declared['quant_method']) {
     case 'fp8':
       return parseFp8(declared);
+    case 'mxfp4':
+      return parseMxfp4(top);
     case 'compressed-tensors':
       return parseCompressedTensors(declared);
     case 'gptq':
@@ -74,6 +77,12 @@ function parseFp8(config: Json): Quantization {
   const blockIs128 = block === undefined || block === null || isBlock128(block);
   if (blockIs128 && (fmt === undefined || fmt === 'e4m3')) return 'fp8';
   throw unsupported(`fp8 with fmt ${quote(fmt)}, weight_block_size ${quote(block)}`);
+}
+
+/** Which axis is coded, and in which order, is known of one architecture. */
+function parseMxfp4({ model_type: type }: Json): Quantization {
+  if (type === 'gpt_oss') return 'mxfp4';
+  throw unsupported(`quantization_config has quant_method "mxfp4" for model_type ${quote(type)}`);
 }
 
 function parseCompressedTensors(config: Json): Quantization {

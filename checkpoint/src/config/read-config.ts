@@ -24,7 +24,7 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
   // Multimodal releases keep the language model's fields in text_config; text-only ones have them at the top.
   const given = outer.has('text_config') ? outer.child('text_config') : outer;
   const fields = given.over(architecture.defaults);
-  const { hybrid, gemma, qkNorm } = architecture;
+  const { hybrid, gemma, gptOss, qkNorm } = architecture;
 
   const layers = fields.parts('num_hidden_layers');
   const heads = fields.positive('num_attention_heads');
@@ -68,6 +68,7 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
     windows: readWindows(fields, architecture, layers),
     gdn: readGdn(fields, architecture),
     moe: readMoe(fields, architecture),
+    attentionSinks: gptOss,
     ...readRope(fields, headDim, hybrid === null ? 1 : 0.25, gemma?.localRope !== true),
     ...readGemma(outer, fields, architecture, { hidden, headDim }),
   };
@@ -111,7 +112,7 @@ function readGdn(fields: FieldReader, { hybrid }: Architecture): GdnDimensions |
   return gdn;
 }
 
-function readMoe(fields: FieldReader, { experts }: Architecture): MoeDimensions | null {
+function readMoe(fields: FieldReader, { experts, gptOss }: Architecture): MoeDimensions | null {
   if (experts === null) return null;
   const { shared, normalized, width } = experts;
   const moe = {
@@ -121,6 +122,13 @@ function readMoe(fields: FieldReader, { experts }: Architecture): MoeDimensions 
     ffn: fields.positive(width),
     sharedFfn: shared ? fields.positive('shared_expert_intermediate_size') : 0,
     normalized: normalized === 'always' || fields.flag('norm_topk_prob', normalized),
+    biases: gptOss,
+    clampedSwiglu: gptOss
+      ? {
+          limit: fields.positiveNumber('swiglu_limit') ?? 7,
+          alpha: fields.positiveNumber('swiglu_alpha') ?? 1.702,
+        }
+      : null,
   };
   fields.check(moe.topK <= moe.experts, 'num_experts_per_tok must not be more than the number of experts');
   return moe;

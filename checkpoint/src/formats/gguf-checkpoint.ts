@@ -14,7 +14,7 @@ import type { PlacedTensor } from './safetensors-header.js';
  * that rotate together, not as two halves; `logOfDecay`: it holds -exp of what it should.
  * Source: llama.cpp, conversion/llama.py and conversion/qwen.py.
  */
-export type Restoration = 'halvedRows' | 'logOfDecay';
+export type GgufRestoration = 'halvedRows' | 'logOfDecay';
 
 /** A tensor under the name that safetensors checkpoints have for it. */
 export interface GgufTensorEntry extends PlacedTensor {
@@ -22,7 +22,7 @@ export interface GgufTensorEntry extends PlacedTensor {
   readonly file: string;
   /** In the file, for messages. */
   readonly storedName: string;
-  readonly restoration: Restoration | null;
+  readonly restoration: GgufRestoration | null;
 }
 
 export interface GgufCheckpoint {
@@ -229,7 +229,7 @@ function toEntry(
   return { name, file, storedName: stored, dtype, shape: restored(name, shape), offset, bytes, restoration };
 }
 
-function restorationOf(name: string, { architecture }: GgufKeys): Restoration | null {
+function restorationOf(name: string, { architecture }: GgufKeys): GgufRestoration | null {
   if (name.endsWith('A_log')) return 'logOfDecay';
   return architecture === 'llama' && /\.self_attn\.[qk]_proj\./.test(name) ? 'halvedRows' : null;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
 import type { ModelShape } from '../config/model-shape.js';
 import { parseCheckpointConfig } from '../config/read-config.js';
-import { qwen35MoeConfig, qwen36Config, qwen3MoeConfig } from '../config/config.fixture.js';
+import { gemma2Config, qwen35MoeConfig, qwen36Config, qwen3MoeConfig } from '../config/config.fixture.js';
 import type { MemoryPlanInput } from './memory-parts.js';
 import { planMemory, type MemoryPlan } from './memory-plan.js';
 import { evenWeights, splitByColumns } from '../weights/resident-weights.fixture.js';
@@ -236,4 +236,12 @@ describe('planMemory', () => {
     expect(failure.reason).toBe('InvalidEngineConfig');
     expect(failure.detail).toEqual({ maxModelLen: 300000, maxPositionEmbeddings: 262144 });
   });
+});
+
+test('a plan of a GPU that lacks operations of the model is refused before anything else is checked', () => {
+  const gemma2 = parseCheckpointConfig(gemma2Config);
+  const failure = thrownBy(FailureError, () =>
+    planMemory({ ...reference, shape: gemma2, accelerator: 'cuda', tensor: 7, memoryBytes: 0 }),
+  );
+  expect(failure.message).toContain('gemma2 runs on CPUs alone');
 });

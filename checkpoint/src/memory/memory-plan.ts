@@ -4,7 +4,7 @@
 
 import { FailureError } from '@llmservice/crds';
 import { measure, type MemoryParts, type MemoryPlanInput } from './memory-parts.js';
-import { checkAccelerator } from './check-accelerator.js';
+import { checkAccelerator } from '../weights/check-accelerator.js';
 import { contextTooLong, tooLarge } from './memory-refusals.js';
 import { checkTensorParallel } from '../weights/tensor-parallel.js';
 

@@ -5,7 +5,9 @@ import { FailureError } from '@llmservice/crds';
 import type { ModelShape } from '../config/model-shape.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
 import { checkStorage } from './check-storage.js';
+import { storedName } from './engine-names.js';
 import { draftTensors, trunkTensors, type Expected } from './expected-tensors.js';
+import { storedSides } from './fused-experts.js';
 import { isOfMtp } from './mtp-head.js';
 
 /**
@@ -16,14 +18,14 @@ import { isOfMtp } from './mtp-head.js';
 export function checkTensors(shape: ModelShape, tensors: readonly TensorEntry[]): void {
   const byName = namesOf(tensors.filter(({ name }) => !isOfMtp(name)));
   checkStorage(byName);
-  checkExpected(trunkTensors(shape, byName), byName);
+  checkExpected(trunkTensors(shape, byName), byName, shape);
 }
 
 /** The same of the layer for multi-token prediction on a model of `shape`. @throws as `checkTensors` */
 export function checkDraftTensors(shape: ModelShape, tensors: readonly TensorEntry[]): void {
   const byName = namesOf(tensors.filter(({ name }) => isOfMtp(name)));
   checkStorage(byName);
-  checkExpected(draftTensors(shape, byName), byName);
+  checkExpected(draftTensors(shape, byName), byName, shape);
 }
 
 function namesOf(tensors: readonly TensorEntry[]): ReadonlyMap<string, TensorEntry> {
@@ -32,23 +34,30 @@ function namesOf(tensors: readonly TensorEntry[]): ReadonlyMap<string, TensorEnt
 
 const vectorTypes = new Set(['F32', 'BF16', 'F16']);
 
-function checkExpected(all: Iterable<Expected>, byName: ReadonlyMap<string, TensorEntry>): void {
+function checkExpected(
+  all: Iterable<Expected>,
+  byName: ReadonlyMap<string, TensorEntry>,
+  shape: ModelShape,
+): void {
   for (const { name, sides, isMatrix } of all) {
     const found = byName.get(`${name}_packed`) ?? byName.get(name);
     if (found === undefined) {
-      throw new FailureError('CheckpointIncomplete', `the checkpoint has no tensor ${name}`);
+      throw new FailureError(
+        'CheckpointIncomplete',
+        `the checkpoint has no tensor ${storedName(shape, name)}`,
+      );
     }
     const own = isMatrix ? valueSides(found) : found.shape;
     if (own.join() !== sides.join()) {
       throw new FailureError(
         'CheckpointCorrupt',
-        `tensor ${found.name} has shape ${listed(own)} where config.json implies ${listed(sides)}`,
+        `tensor ${storedName(shape, found.name)} has shape ${listed(storedSides(found, own))} where config.json implies ${listed(storedSides(found, sides))}`,
       );
     }
     if (isMatrix || vectorTypes.has(found.dtype)) continue;
     throw new FailureError(
       'UnsupportedQuantization',
-      `tensor ${name} has type ${found.dtype}; vectors are read as F32, BF16 or F16`,
+      `tensor ${storedName(shape, name)} has type ${found.dtype}; vectors are read as F32, BF16 or F16`,
     );
   }
 }

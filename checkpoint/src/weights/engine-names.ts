@@ -33,3 +33,9 @@ export function inEngineNames<Tensor extends { readonly name: string }>(
     ),
   }));
 }
+
+/** What releases call the tensor `name` of the engine, for messages. */
+export function storedName({ architecture }: Pick<ModelShape, 'architecture'>, name: string): string {
+  const renamed = architectureNamed(architecture)?.renamed ?? [];
+  return renamed.reduceRight((other, [stored, own]) => other.replace(own, stored), name);
+}

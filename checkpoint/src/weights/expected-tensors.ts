@@ -87,6 +87,7 @@ function* attention(at: string, shape: ModelShape): Generator<Expected> {
   }
   yield matrix(`${at}o_proj`, hidden, shape.heads * headDim);
   if (shape.outputBias) yield vector(`${at}o_proj.bias`, hidden);
+  if (shape.attentionSinks) yield vector(`${at}sinks`, shape.heads);
   if (!shape.qkNorm) return;
   yield vector(`${at}q_norm.weight`, headDim);
   yield vector(`${at}k_norm.weight`, headDim);
@@ -126,7 +127,7 @@ function* feedForwardBiases(at: string, width: number, hidden: number): Generato
 /** One by one; or all in one tensor, gate over up; or, as GGUF files have them, gate and up each in one. */
 function* experts(
   at: string,
-  { experts: count, ffn, sharedFfn }: MoeDimensions,
+  { experts: count, ffn, sharedFfn, biases }: MoeDimensions,
   hidden: number,
   found: Found,
 ): Generator<Expected> {
@@ -134,7 +135,12 @@ function* experts(
   const stack = (name: string, rows: number, cols: number): Expected => ({
     ...{ name: `${at}experts.${name}`, sides: [count, rows, cols], isMatrix: true },
   });
-  if (found.has(`${at}experts.gate_up_proj`)) {
+  if (biases) {
+    yield vector(`${at}gate.bias`, count);
+    yield vector(`${at}experts.gate_up_proj.bias`, count, 2 * ffn);
+    yield vector(`${at}experts.down_proj.bias`, count, hidden);
+  }
+  if (biases || found.has(`${at}experts.gate_up_proj`)) {
     yield stack('gate_up_proj', 2 * ffn, hidden);
     yield stack('down_proj', hidden, ffn);
   } else if (found.has(`${at}experts.gate_proj`)) {

@@ -55,6 +55,12 @@ describe('modules that config.json lists as not quantized', () => {
       ['lm_head', 'model.layers.1.mlp.up_proj'],
       ['model.layers.11.mlp.up_proj'],
     ],
+    [
+      'mxfp4 by names with stars',
+      { quant_method: 'mxfp4', modules_to_not_convert: ['model.layers.*.mlp.router', 'lm_head'] },
+      ['model.layers.3.mlp.router', 'lm_head'],
+      ['model.layers.3.mlp.up_proj'],
+    ],
   ])('%s', (_name, quantization, listed, others) => {
     for (const module of listed) {
       const { reason, message } = thrownBy(FailureError, () => {

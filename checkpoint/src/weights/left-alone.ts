@@ -9,7 +9,7 @@ import { towers } from './towers.js';
 /** Wrapper prefixes differ between releases; longest first. */
 const wrapper = /^(model\.language_model\.|language_model\.model\.|language_model\.|model\.)/;
 /** The matrix of a module, or a stack of experts' matrices, which is its own module. */
-const matrix = /^(.*\.experts\.[a-z_]+_proj)$|^(.*)\.(?:weight|weight_packed|qweight)$/;
+const matrix = /^(.*\.experts\.[a-z_]+_proj)(?:_blocks)?$|^(.*)\.(?:weight|weight_packed|qweight)$/;
 const quantizedTypes = new Set(['F8_E4M3', 'U8', 'I32', 'I8']);
 const unread = new RegExp(String.raw`^(${towers}|mtp\.)`);
 
@@ -72,6 +72,7 @@ function gptqList(declared: ConfigObject): LeftAlone {
 function nameOfList(declared: ConfigObject): string {
   switch (declared['quant_method']) {
     case 'awq':
+    case 'mxfp4':
       return 'modules_to_not_convert';
     case 'fp8':
       return 'ignored_layers' in declared ? 'ignored_layers' : 'modules_to_not_convert';

@@ -4,6 +4,7 @@
 import type { ModelShape } from '../config/model-shape.js';
 import { checkLoadQuantization } from '../config/quantization.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
+import { checkAccelerator } from './check-accelerator.js';
 import { checkDraftTensors, checkTensors } from './check-tensors.js';
 import { checkDeviceFormats, type Device } from './device-formats.js';
 import type { MtpHead } from './mtp-head.js';
@@ -21,7 +22,7 @@ export interface WeighOptions extends HoldOptions {
 
 /**
  * @param head of a paired checkpoint, judged by checkMtpHead; null: the layer for drafts, if any, is the checkpoint's own
- * @throws FailureError InvalidEngineConfig, UnsupportedQuantization, CheckpointIncomplete, CheckpointCorrupt
+ * @throws FailureError InvalidEngineConfig, UnsupportedArchitecture, UnsupportedQuantization, CheckpointIncomplete, CheckpointCorrupt
  */
 export function weighCheckpoint(
   { shape, tensors }: { readonly shape: ModelShape; readonly tensors: readonly TensorEntry[] },
@@ -32,6 +33,7 @@ export function weighCheckpoint(
   checkSpeculative([...tensors, ...(head?.tensors ?? [])], options.speculative);
   checkTensors(shape, tensors);
   if (options.speculative.method === 'mtp') checkDraftTensors(shape, head?.tensors ?? tensors);
+  checkAccelerator(shape, options.accelerator);
   checkDeviceFormats(options.accelerator, tensors);
   const trunk = residentWeights(tensors, shape, options);
   return head === null ? trunk : joinedWeights(trunk, residentWeights(head.tensors, head.shape, options));

@@ -24,6 +24,7 @@ const bySplit: Readonly<Record<Exclude<Split, 'whole' | 'first'>, readonly strin
     'conv1d',
     'A_log',
     'dt_bias',
+    'sinks',
   ],
   columns: ['o_proj', 'down_proj', 'out_proj', 'fc'],
   kvRows: ['k_proj', 'v_proj'],

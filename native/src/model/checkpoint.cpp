@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "model/fused_experts.h"
 #include "model/restored_tensor.h"
 #include "ops/dtype.h"
 
@@ -34,7 +35,6 @@ std::string to_text(const std::vector<int64_t>& shape) {
 }
 
 void Tensor::read(uint64_t at, std::span<std::byte> out) const {
-  if (arrivals != nullptr && derived) arrivals->wait_for(file->name(), offset, bytes);
   if (arrivals != nullptr && !derived) arrivals->wait_for(file->name(), offset + at, out.size());
   file->read(offset + at, out);
   if (dtype == DType::kF8E4M3 && has_fp8_nan(out)) {
@@ -51,20 +51,26 @@ Checkpoint::Checkpoint(const CheckpointSource& source, const Arrivals* arrivals)
   for (const TensorPlace& place : source.tensors) where_[place.name] = {open(source, place), &place};
 }
 
-const TensorFile* Checkpoint::open(const CheckpointSource& source, const TensorPlace& place) {
-  if (place.packed) {
-    const auto open = [&](const std::string& name) { return open_file(source, name); };
-    return restored_.emplace_back(packed_tensor(place, open, arrivals_, unpacked_)).get();
-  }
-  const TensorFile* file = open_file(source, place.file);
-  if (place.restoration == Restoration::kNone) return file;
-  return restored_.emplace_back(restored_tensor(*file, place, source.config.head_dim)).get();
-}
-
-const TensorFile* Checkpoint::open_file(const CheckpointSource& source, const std::string& name) {
+const TensorFile& Checkpoint::open(const CheckpointSource& source, const std::string& name) {
   std::unique_ptr<TensorFile>& file = files_[name];
   if (file == nullptr) file = std::make_unique<StoredFile>(source.dir / name);
-  return file.get();
+  return *file;
+}
+
+const TensorFile* Checkpoint::open(const CheckpointSource& source, const TensorPlace& place) {
+  if (place.packed) {
+    const open_part = [&](const std::string& name) { return &open(source, name); };
+    return restored_.emplace_back(packed_tensor(place, open_part, arrivals_, unpacked_)).get();
+  }
+  const TensorFile& file = open(source, place.file);
+  if (place.restoration == Restoration::kNone) return &file;
+  const bool fused =
+      place.restoration == Restoration::kExperts || place.restoration == Restoration::kPairedExperts;
+  const TensorFile* const scales = place.scales ? &open(source, place.scales->file) : nullptr;
+  return restored_
+      .emplace_back(fused ? fused_experts(place, file, scales, arrivals_, *turned_)
+                          : restored_tensor(file, place, source.config.head_dim, arrivals_))
+      .get();
 }
 
 Tensor Checkpoint::tensor(const std::string& name) const {

@@ -8,6 +8,7 @@
 
 #include "model/arrivals.h"
 #include "model/checkpoint_source.h"
+#include "model/fused_experts.h"
 #include "model/packed_tensor.h"
 #include "model/stored_file.h"
 #include "ops/ops.h"
@@ -22,7 +23,7 @@ struct Tensor {
   uint64_t offset;
   uint64_t bytes;
   const TensorFile* file;
-  bool derived;              // any byte may be made from any other of the tensor's
+  bool derived;              // its bytes are made from others, for which `file` waits itself
   bool quantizable;          // as in TensorPlace
   const Arrivals* arrivals;  // null: the file is complete
 
@@ -54,8 +55,8 @@ class Checkpoint {
   uint64_t bytes_of(const std::function<bool(const std::string&)>& wanted) const;
 
  private:
+  const TensorFile& open(const CheckpointSource& source, const std::string& name);
   const TensorFile* open(const CheckpointSource& source, const TensorPlace& place);
-  const TensorFile* open_file(const CheckpointSource& source, const std::string& name);
 
   struct Opened {
     const TensorFile* file;
@@ -65,6 +66,7 @@ class Checkpoint {
   std::unordered_map<std::string, std::unique_ptr<TensorFile>> files_;
   std::vector<std::unique_ptr<TensorFile>> restored_;
   std::shared_ptr<UnpackedRows> unpacked_ = std::make_shared<UnpackedRows>();
+  std::unique_ptr<TurnedExpert> turned_ = std::make_unique<TurnedExpert>();
   std::unordered_map<std::string, Opened> where_;
 };
 

@@ -42,8 +42,8 @@ class Fields {
     for (const json& each : at(name)) all.push_back(chosen(each, path_ + name, choices));
     return all;
   }
-  bool has(const char* name) const { return object_.contains(name); }
   Fields object(const char* name) { return {at(name), path_ + name + "."}; }
+  bool has(const char* name) const { return object_.contains(name); }
   bool is_null(const char* name) {
     const bool null = at(name).is_null();
     if (!null) --read_;  // who asks reads it next
@@ -108,12 +108,20 @@ GdnConfig to_gdn(Fields fields) {
   return gdn;
 }
 
+ClampedSwiglu to_clamped(Fields fields) {
+  const ClampedSwiglu clamped{.limit = fields.get<float>("limit"), .alpha = fields.get<float>("alpha")};
+  fields.finish();
+  return clamped;
+}
+
 MoeConfig to_moe(Fields fields) {
-  const MoeConfig moe{.experts = fields.get<int32_t>("experts"),
-                      .top_k = fields.get<int32_t>("topK"),
-                      .intermediate = fields.get<int32_t>("ffn"),
-                      .shared_intermediate = fields.get<int32_t>("sharedFfn"),
-                      .normalize_top_k = fields.get<bool>("normalized")};
+  MoeConfig moe{.experts = fields.get<int32_t>("experts"),
+                .top_k = fields.get<int32_t>("topK"),
+                .intermediate = fields.get<int32_t>("ffn"),
+                .shared_intermediate = fields.get<int32_t>("sharedFfn"),
+                .normalize_top_k = fields.get<bool>("normalized"),
+                .biases = fields.get<bool>("biases")};
+  if (!fields.is_null("clampedSwiglu")) moe.clamped = to_clamped(fields.object("clampedSwiglu"));
   fields.finish();
   return moe;
 }
@@ -160,7 +168,8 @@ ModelConfig to_config(Fields fields) {
                      .query_scalar = fields.get<double>("queryScalar"),
                      .score_cap = fields.get<float>("scoreCap"),
                      .logit_cap = fields.get<float>("logitCap"),
-                     .window_rope = {}};
+                     .window_rope = {},
+                     .attention_sinks = fields.get<bool>("attentionSinks")};
   if (!fields.is_null("gdn")) config.gdn = to_gdn(fields.object("gdn"));
   if (!fields.is_null("moe")) config.moe = to_moe(fields.object("moe"));
   if (!fields.is_null("windowRope")) {
@@ -201,6 +210,12 @@ PackedSource to_packed(Fields fields) {
   return packed;
 }
 
+ScalesPlace to_scales(Fields fields) {
+  ScalesPlace place{.file = fields.get<std::string>("file"), .offset = fields.get<uint64_t>("offset")};
+  fields.finish();
+  return place;
+}
+
 TensorPlace to_place(Fields fields) {
   TensorPlace place{.name = fields.get<std::string>("name"),
                     .file = fields.get<std::string>("file"),
@@ -212,9 +227,13 @@ TensorPlace to_place(Fields fields) {
                     .quantizable = fields.get<bool>("quantizable")};
   if (fields.has("packed")) place.packed = to_packed(fields.object("packed"));
   if (!fields.is_null("restoration")) {
-    place.restoration = fields.choice<Restoration>(
-        "restoration", {{"halvedRows", Restoration::kHalvedRows}, {"logOfDecay", Restoration::kLogOfDecay}});
+    place.restoration =
+        fields.choice<Restoration>("restoration", {{"halvedRows", Restoration::kHalvedRows},
+                                                   {"logOfDecay", Restoration::kLogOfDecay},
+                                                   {"experts", Restoration::kExperts},
+                                                   {"pairedExperts", Restoration::kPairedExperts}});
   }
+  if (fields.has("scales")) place.scales = to_scales(fields.object("scales"));
   fields.finish();
   return place;
 }

@@ -17,8 +17,16 @@ namespace llmservice {
 // What unquantized matrices become while they are read (load_quantizer.h).
 enum class LoadQuantization : uint8_t { kNone, kFp8, kInt8 };
 
-// What a converter did to a tensor's values, which reading undoes (restored_tensor.h).
-enum class Restoration : uint8_t { kNone, kHalvedRows, kLogOfDecay };
+// How a tensor differs from what the engine reads, which reading undoes (restored_tensor.h): what a converter
+// did to its values, or how experts lie that are stored by the columns of their matrices or in two tensors;
+// those of kPairedExperts and their biases have gate and up in turn, not one after the other.
+enum class Restoration : uint8_t { kNone, kHalvedRows, kLogOfDecay, kExperts, kPairedExperts };
+
+// Where the scales of experts lie that are stored apart from their codes.
+struct ScalesPlace {
+  std::string file;
+  uint64_t offset;
+};
 
 // One of the tensors that a packed matrix is stored in.
 struct PackedPart {
@@ -58,6 +66,7 @@ struct TensorPlace {
   Restoration restoration = Restoration::kNone;
   std::optional<PackedSource> packed = std::nullopt;  // `dtype` is INT4 or INT8: what reading makes of it
   bool quantizable = false;                           // may become what CheckpointSource::quantization says
+  std::optional<ScalesPlace> scales = {};
 };
 
 struct CheckpointSource {

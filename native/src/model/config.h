@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "ops/ops.h"
+
 namespace llmservice {
 
 // Llama 3.1's stretch of the low rotary frequencies.
@@ -62,9 +64,11 @@ struct GdnConfig {
 struct MoeConfig {
   int32_t experts;
   int32_t top_k;
-  int32_t intermediate;         // width of one expert
-  int32_t shared_intermediate;  // width of the expert that every row runs too; 0: there is none
-  bool normalize_top_k;         // a row's weights are scaled to sum to one
+  int32_t intermediate;                       // width of one expert
+  int32_t shared_intermediate;                // width of the expert that every row runs too; 0: there is none
+  bool normalize_top_k;                       // a row's weights are scaled to sum to one
+  bool biases = false;                        // of the router and of the experts' projections
+  std::optional<ClampedSwiglu> clamped = {};  // of the experts' gates; null: SiLU
 };
 
 enum class LayerKind : uint8_t { kAttention, kGdn };
@@ -102,6 +106,7 @@ struct ModelConfig {
   float score_cap = 0;                    // scores of attention become cap * tanh(x / cap); 0: they stay
   float logit_cap = 0;                    // logits likewise
   std::optional<RopeConfig> window_rope;  // of layers with a window; null: that of the others
+  bool attention_sinks = false;           // a score of each head joins the softmax, without a value
   bool mtp = false;  // the last of the layers is the one for multi-token prediction: no part of the trunk
 
   bool hybrid() const { return gdn.has_value(); }

@@ -42,6 +42,7 @@ AttentionWeights read_attention(WeightReader& reader, const ModelConfig& c, Shar
   }
   const Band o{prefix + "o_proj", c.hidden, c.heads * d, whole(c.hidden), head_rows(heads.q, d)};
   weights.o = reader.linear({o}, c.output_bias && shard.rank == 0);
+  if (c.attention_sinks) weights.sinks = reader.vector(prefix + "sinks", {c.heads}, heads.q);
   return weights;
 }
 
@@ -77,7 +78,7 @@ MlpWeights read_mlp(WeightReader& reader, const ModelConfig& c, Shard shard, con
 }
 
 size_t mixer_bytes(const AttentionWeights& w) {
-  return w.qkv.bytes() + w.q_norm.bytes() + w.k_norm.bytes() + w.o.bytes();
+  return w.qkv.bytes() + w.q_norm.bytes() + w.k_norm.bytes() + w.o.bytes() + w.sinks.bytes();
 }
 
 size_t mixer_bytes(const GdnWeights& w) {

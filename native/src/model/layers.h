@@ -16,6 +16,7 @@ struct AttentionWeights {
   DeviceVector q_norm;  // empty: no norm
   DeviceVector k_norm;
   Linear o;
+  DeviceVector sinks;  // (heads); empty: none
 };
 
 // qkvz emits [q | k | v | z] of one row, ba emits [b | a].

@@ -48,15 +48,18 @@ int64_t widest_mixed(const ModelConfig& c) {
       {static_cast<int64_t>(c.heads) * c.head_dim, static_cast<int64_t>(c.intermediate), gdn, expert});
 }
 
-// The same config, of which the backend has all operations. checkAccelerator() in checkpoint/src/memory
+// The same config, of which the backend has all operations. checkAccelerator() in checkpoint/src/weights
 // refuses by the same table before anything is loaded.
 const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
   if (backend.runs_all_models()) return c;
   std::string missing;
-  for (const auto& [operation, taken] : {std::pair{"scaled embeddings", c.embedding_scale != 1},
-                                         std::pair{"GELU gates", c.activation == Activation::kGelu},
-                                         std::pair{"capped scores of attention", c.score_cap > 0},
-                                         std::pair{"capped logits", c.logit_cap > 0}}) {
+  for (const auto& [operation, taken] :
+       {std::pair{"scaled embeddings", c.embedding_scale != 1},
+        std::pair{"GELU gates", c.activation == Activation::kGelu},
+        std::pair{"capped scores of attention", c.score_cap > 0}, std::pair{"capped logits", c.logit_cap > 0},
+        std::pair{"attention sinks", c.attention_sinks},
+        std::pair{"biases of experts", c.moe && c.moe->biases},
+        std::pair{"clamped gates of experts", c.moe && c.moe->clamped}}) {
     if (taken) missing += (missing.empty() ? "" : ", ") + std::string(operation);
   }
   if (missing.empty()) return c;

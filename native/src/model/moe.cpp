@@ -54,6 +54,21 @@ Experts read_experts(WeightReader& reader, const ModelConfig& c, Shard shard, co
   return experts;
 }
 
+// What ranks compute of down is summed: one of them adds its bias.
+void read_expert_biases(WeightReader& reader, const ModelConfig& c, Shard shard, const std::string& prefix,
+                        MoeWeights& weights) {
+  const MoeConfig& moe = *c.moe;
+  const Range width = shard_range(moe.intermediate, shard, "moe_intermediate_size");
+  const Range gate_and_up[] = {width, {moe.intermediate + width.begin, width.count}};
+  weights.gate_up_bias =
+      reader.columns(prefix + "gate_up_proj.bias", moe.experts, 2 * moe.intermediate, gate_and_up);
+  weights.experts.gate_up_bias = weights.gate_up_bias.data();
+  if (shard.rank != 0) return;
+  const Range hidden[] = {whole(c.hidden)};
+  weights.down_bias = reader.columns(prefix + "down_proj.bias", moe.experts, c.hidden, hidden);
+  weights.experts.down_bias = weights.down_bias.data();
+}
+
 SharedExpertWeights read_shared(WeightReader& reader, const ModelConfig& c, Shard shard,
                                 const std::string& prefix) {
   const int64_t all = c.moe->shared_intermediate;
@@ -68,7 +83,7 @@ SharedExpertWeights read_shared(WeightReader& reader, const ModelConfig& c, Shar
 }  // namespace
 
 size_t MoeWeights::bytes() const {
-  size_t total = router.bytes();
+  size_t total = router.bytes() + gate_up_bias.bytes() + down_bias.bytes();
   for (const auto& matrix : experts.gate_up) total += matrix->bytes;
   for (const auto& matrix : experts.down) total += matrix->bytes;
   if (shared) total += shared->gate_up.bytes() + shared->down.bytes() + shared->gate.bytes();
@@ -82,8 +97,10 @@ RoutingShape routing_shape(const MoeConfig& moe) {
 MoeWeights read_moe(WeightReader& reader, const ModelConfig& c, Shard shard, const std::string& prefix) {
   MoeWeights weights;
   weights.router = reader.linear(
-      {{prefix + "gate", c.moe->experts, c.hidden, whole(c.moe->experts), whole(c.hidden)}}, false);
+      {{prefix + "gate", c.moe->experts, c.hidden, whole(c.moe->experts), whole(c.hidden)}}, c.moe->biases);
   weights.experts = read_experts(reader, c, shard, prefix + "experts.");
+  weights.experts.clamped = c.moe->clamped;
+  if (c.moe->biases) read_expert_biases(reader, c, shard, prefix + "experts.", weights);
   reader.backend().prepare(weights.experts, routing_shape(*c.moe));
   if (c.moe->shared_intermediate > 0) weights.shared = read_shared(reader, c, shard, prefix);
   return weights;

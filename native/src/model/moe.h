@@ -17,6 +17,8 @@ struct SharedExpertWeights {
 struct MoeWeights {
   Linear router;  // (experts, hidden)
   Experts experts;
+  DeviceVector gate_up_bias;  // to which `experts` point; empty: none
+  DeviceVector down_bias;
   std::optional<SharedExpertWeights> shared;
 
   size_t bytes() const;

@@ -6,34 +6,18 @@
 #include <cmath>
 #include <cstring>
 
+#include "model/derived_tensor.h"
 #include "ops/error.h"
 
 namespace llmservice {
 namespace {
 
-// A tensor whose bytes are made from those that the file has from `begin` on, and are read as if they were
-// these.
-class DerivedTensor : public TensorFile {
- public:
-  DerivedTensor(const TensorFile& from, uint64_t begin) : from_(from), begin_(begin) {}
-  const std::string& name() const override { return from_.name(); }
-  void read(uint64_t offset, std::span<std::byte> out) const override { derive(offset - begin_, out); }
-
- protected:
-  // From `offset` of the tensor.
-  virtual void derive(uint64_t offset, std::span<std::byte> out) const = 0;
-  void read_stored(uint64_t offset, std::span<std::byte> out) const { from_.read(begin_ + offset, out); }
-
- private:
-  const TensorFile& from_;
-  uint64_t begin_;
-};
-
 // Rotation pairs feature j of a head with j + half here; stored they are neighbours.
 class HalvedRows final : public DerivedTensor {
  public:
-  HalvedRows(const TensorFile& from, uint64_t begin, uint64_t row_bytes, uint64_t head_dim)
-      : DerivedTensor(from, begin), row_bytes_(row_bytes), head_dim_(head_dim) {}
+  HalvedRows(const TensorFile& from, uint64_t begin, const Arrivals* arrivals, uint64_t row_bytes,
+             uint64_t head_dim)
+      : DerivedTensor(from, begin, arrivals), row_bytes_(row_bytes), head_dim_(head_dim) {}
 
   void derive(uint64_t offset, std::span<std::byte> out) const override {
     while (!out.empty()) {
@@ -59,8 +43,8 @@ class HalvedRows final : public DerivedTensor {
 // A_log of the stored -exp(A_log), in F32.
 class LogOfDecay final : public DerivedTensor {
  public:
-  LogOfDecay(const TensorFile& from, uint64_t begin, std::string tensor)
-      : DerivedTensor(from, begin), tensor_(std::move(tensor)) {}
+  LogOfDecay(const TensorFile& from, uint64_t begin, const Arrivals* arrivals, std::string tensor)
+      : DerivedTensor(from, begin, arrivals), tensor_(std::move(tensor)) {}
 
   void derive(uint64_t offset, std::span<std::byte> out) const override {
     read_stored(offset, out);
@@ -84,13 +68,13 @@ class LogOfDecay final : public DerivedTensor {
 }  // namespace
 
 std::unique_ptr<TensorFile> restored_tensor(const TensorFile& file, const TensorPlace& place,
-                                            int32_t head_dim) {
+                                            int32_t head_dim, const Arrivals* arrivals) {
   if (place.restoration == Restoration::kLogOfDecay) {
     if (place.dtype != "F32")
       throw EngineError(FailureReason::kUnsupportedQuantization, file.name() + ": tensor " +
                                                                      place.stored_name + " has type " +
                                                                      place.dtype + "; it is read as F32.");
-    return std::make_unique<LogOfDecay>(file, place.offset, place.stored_name);
+    return std::make_unique<LogOfDecay>(file, place.offset, arrivals, place.stored_name);
   }
   const int64_t rows = place.shape.empty() ? 1 : place.shape.front();
   if (head_dim % 2 != 0 || rows % head_dim != 0) {
@@ -98,7 +82,7 @@ std::unique_ptr<TensorFile> restored_tensor(const TensorFile& file, const Tensor
                       file.name() + ": tensor " + place.stored_name + " has " + std::to_string(rows) +
                           " rows, which are no heads of " + std::to_string(head_dim) + ".");
   }
-  return std::make_unique<HalvedRows>(file, place.offset, place.bytes / static_cast<uint64_t>(rows),
+  return std::make_unique<HalvedRows>(file, place.offset, arrivals, place.bytes / static_cast<uint64_t>(rows),
                                       static_cast<uint64_t>(head_dim));
 }
 

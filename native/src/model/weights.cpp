@@ -121,14 +121,19 @@ Linear WeightReader::linear(const std::vector<Band>& bands, bool with_bias) {
   return linear;
 }
 
-DeviceVector WeightReader::vector(const std::string& name, const std::vector<int64_t>& shape,
-                                  std::span<const Range> rows, float offset) {
+Tensor WeightReader::small_tensor(const std::string& name, const std::vector<int64_t>& shape) const {
   const Tensor tensor = checkpoint_.tensor(name, shape);
   if (is_quantized(tensor.dtype)) {
     throw EngineError(FailureReason::kUnsupportedQuantization, tensor.file->name() + ": tensor " + name +
                                                                    " has type " + name_of(tensor.dtype) +
                                                                    "; vectors are read as F32, BF16 or F16.");
   }
+  return tensor;
+}
+
+DeviceVector WeightReader::vector(const std::string& name, const std::vector<int64_t>& shape,
+                                  std::span<const Range> rows, float offset) {
+  const Tensor tensor = small_tensor(name, shape);
   int64_t row = 1;
   for (size_t i = 1; i < shape.size(); ++i) row *= shape[i];
   std::vector<float> data;
@@ -137,6 +142,19 @@ DeviceVector WeightReader::vector(const std::string& name, const std::vector<int
     data.insert(data.end(), part.begin(), part.end());
   }
   for (float& value : data) value += offset;
+  return {backend_, data};
+}
+
+DeviceVector WeightReader::columns(const std::string& name, int64_t rows, int64_t columns,
+                                   std::span<const Range> ranges) {
+  const Tensor tensor = small_tensor(name, {rows, columns});
+  std::vector<float> data;
+  for (int64_t row = 0; row < rows; ++row) {
+    for (const Range& range : ranges) {
+      const auto part = values(tensor, {row * columns + range.begin, range.count});
+      data.insert(data.end(), part.begin(), part.end());
+    }
+  }
   return {backend_, data};
 }
 

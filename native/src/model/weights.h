@@ -24,7 +24,8 @@ class DeviceVector {
   DeviceVector() = default;
   DeviceVector(Backend& backend, std::span<const float> values);
   bool empty() const { return buffer_ == nullptr; }
-  const float* data() const { return static_cast<const float*>(buffer_->data()); }
+  // Null where there are none.
+  const float* data() const { return buffer_ ? static_cast<const float*>(buffer_->data()) : nullptr; }
   size_t bytes() const { return buffer_ ? buffer_->bytes() : 0; }
 
  private:
@@ -71,6 +72,8 @@ class WeightReader {
   // Bands of rows of a tensor, one after the other, widened to float, plus `offset` on each value.
   DeviceVector vector(const std::string& name, const std::vector<int64_t>& shape, std::span<const Range> rows,
                       float offset = 0);
+  // Ranges of the columns of all rows of a (rows, columns) tensor, row by row.
+  DeviceVector columns(const std::string& name, int64_t rows, int64_t columns, std::span<const Range> ranges);
   DeviceVector vector(const std::string& name, const std::vector<int64_t>& shape, Range rows,
                       float offset = 0) {
     return vector(name, shape, std::span<const Range>(&rows, 1), offset);
@@ -83,6 +86,8 @@ class WeightReader {
   // What `pack` makes of the bands, which it gets as parts, with who wants to know of bytes.
   template <class Pack>
   auto with_parts(const std::vector<Band>& bands, Pack pack);
+  // Of a vector; its type is not a quantized one.
+  Tensor small_tensor(const std::string& name, const std::vector<int64_t>& shape) const;
   std::vector<float> values(const Tensor& tensor, Range elements);
 
   const Checkpoint& checkpoint_;

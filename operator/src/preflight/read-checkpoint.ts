@@ -8,7 +8,7 @@ import {
   ggufFiles,
   hasGgufTokenizer,
   hasMtp,
-  inEngineNames,
+  inEngineForm,
   joinPacked,
   parseConfigObject,
   parseCheckpointConfig,
@@ -127,6 +127,6 @@ async function readSafetensors(files: CheckpointFiles, config: ConfigFile): Prom
   etags.set(tokenizerFile, tokenizer.etag);
 
   const { tensors, fileBytes } = await readShards(files, etags);
-  const whole = joinPacked(parseConfigObject(config.text), inEngineNames(shape, tensors));
+  const whole = joinPacked(parseConfigObject(config.text), inEngineForm(shape, tensors));
   return { shape: asStored(shape, tensors), tensors: whole, fileBytes, etags };
 }

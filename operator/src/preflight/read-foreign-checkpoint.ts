@@ -4,7 +4,7 @@
 import {
   checkTensors,
   asStored,
-  inEngineNames,
+  inEngineForm,
   joinPacked,
   parseCheckpointConfig,
   parseConfigObject,
@@ -42,7 +42,7 @@ function judge(
 ): Pick<Checkpoint, 'model' | 'weightBytes' | 'note'> {
   try {
     const shape = asStored(parseCheckpointConfig(config), tensors);
-    const named = joinPacked(parseConfigObject(config), inEngineNames(shape, tensors));
+    const named = joinPacked(parseConfigObject(config), inEngineForm(shape, tensors));
     checkTensors(shape, named);
     const weights = residentWeights(named, shape, options);
     const whole = { rank: 0, size: 1, kvHeads: shape.kvHeads };

@@ -8,6 +8,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 import formats
+import mxfp4
 import packed
 from experts import SINGLE, is_stack, single_shapes, stacked
 from fixture import Fixture
@@ -27,18 +28,22 @@ def make_tensors(fixture: Fixture, shapes: dict[str, torch.Size]) -> dict[str, T
         shapes = shapes | mtp_shapes(config.get("text_config", config))
     draw = torch.Generator().manual_seed(fixture.seed)
     tensors: dict[str, Tensor] = {}
-    for name, shape in single_shapes(shapes).items():
+    transposed = config["model_type"] == "gpt_oss"  # experts have no other layout than the reference's
+    for name, shape in (shapes if transposed else single_shapes(shapes)).items():
         if name == "lm_head.weight" and config["tie_word_embeddings"]:
             continue
         zero_centred = config["model_type"].startswith(ZERO_CENTRED) and not of_tower(name)
         weight = random_weight(name, shape, draw, zero_centred)
         if config["model_type"].startswith("gemma") and name.endswith(LAYER_RESULTS):
             weight += RESIDUAL_GAIN * len(weight) ** 0.5 - 1
-        if fixture.fp8 and fixture.stacked_experts and SINGLE.fullmatch(name):
+        if fixture.form == "mxfp4" and is_stack(name):
+            tensors |= mxfp4.store(name, weight)
+            mxfp4.check(weight, mxfp4.values(tensors)[name])
+        elif fixture.fp8 and fixture.stacked_experts and SINGLE.fullmatch(name):
             tensors[name] = weight  # quantized once it is stacked
         elif fixture.fp8 and is_fp8(name, shape):
             tensors[name], tensors[name + SCALE] = quantize(weight, getattr(torch, fixture.scale_dtype))
-        elif fixture.form == "f16" or (fixture.form and is_quantized(fixture.form, name, shape)):
+        elif fixture.form == "f16" or (fixture.form not in ("", "mxfp4") and is_quantized(fixture.form, name, shape)):
             stored = formats.store(fixture.form, name, weight)
             formats.check(fixture.form, {name: weight}, formats.values(stored, fixture.form))
             tensors |= stored
@@ -67,6 +72,8 @@ def quantize_stacks(tensors: dict[str, Tensor], scale_dtype: torch.dtype) -> dic
 
 def reference_values(fixture: Fixture, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """The same model in fp32, quantized matrices multiplied out: what the reference runs on."""
+    if fixture.form == "mxfp4":
+        return mxfp4.values(tensors)
     if fixture.form:
         return stacked(formats.values(tensors, fixture.form))
     values = {}

@@ -46,6 +46,36 @@ def mixtral(**changes) -> dict:
     return config
 
 
+def gpt_oss(**changes) -> dict:
+    """A limit far below that of releases, so that it bends what is there; heads are wider than hidden_size / num_attention_heads."""
+    own = {
+        "architectures": ["GptOssForCausalLM"],
+        "model_type": "gpt_oss",
+        "hidden_size": 72,
+        "intermediate_size": 40,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 8,
+        "head_dim": 32,
+        "attention_bias": True,
+        "num_local_experts": 8,
+        "num_experts_per_tok": 3,
+        "sliding_window": 40,
+        "swiglu_limit": 1.25,
+        "rope_theta": 150000.0,
+        "rope_scaling": {
+            "rope_type": "yarn",
+            "factor": 8.0,
+            "original_max_position_embeddings": 128,
+            "beta_fast": 32.0,
+            "beta_slow": 1.0,
+            "truncate": False,
+        },
+    }
+    config = {**llama(), **own, **changes}
+    del config["mlp_bias"]
+    return config
+
+
 def gemma2(**changes) -> dict:
     """Caps far below those of releases, so that they bend what is there; the root of 72 is no number of bfloat16."""
     own = {

@@ -149,6 +149,9 @@ def quantization_config(form: str, kept: list[str], stored: dict[str, Tensor]) -
     if form in ("nvfp4", FP8_MTP):
         weights = {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": GROUP, "symmetric": True}
         return compressed_tensors("nvfp4-pack-quantized", weights, ["lm_head"])
+    if form == "mxfp4":
+        kept = ["model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"]
+        return {"quant_method": "mxfp4", "modules_to_not_convert": kept}
     if form == "nvfp4-modelopt":
         return {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head*"]}
     return {}

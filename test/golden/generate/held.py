@@ -5,10 +5,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MethodType
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from transformers.models.gpt_oss.modeling_gpt_oss import GptOssExperts
 
 import gguf_files
 import gguf_fixtures
@@ -42,15 +44,18 @@ class Held:
             values, dtypes = reference_values(fixture, tensors), {n: t.dtype for n, t in tensors.items()}
         load(model, values)
         model.set_experts_implementation("eager")
+        for module in model.modules():
+            if isinstance(module, GptOssExperts):
+                module.forward = MethodType(run_by_linear, module)
         return Held(model, tensors, dtypes)
 
     def matrices(self) -> dict[str, nn.Parameter]:
-        return {n: p for n, p in self.model.named_parameters() if p.ndim > 1}
+        return {n: p for n, p in self.model.named_parameters() if p.ndim > 1 and not n.endswith("bias")}
 
     def types_beside(self, name: str) -> set[torch.dtype]:
         """Of the parameter's matrices: experts are stacked in the reference, and stored apart."""
         stack = name.partition(".experts.")[0] + ".experts." if ".experts." in name else name
-        return {dtype for n, dtype in self.dtypes.items() if n.startswith(stack) and "scale" not in n}
+        return {dtype for n, dtype in self.dtypes.items() if n.startswith(stack) and "scale" not in n and not n.endswith("bias")}
 
     @contextmanager
     def multiplied(self, times: Callable[[int, Tensor, Tensor], Tensor]) -> Iterator[None]:
@@ -72,6 +77,17 @@ class Held:
         ]
         if unmet:
             raise ValueError(f"these were multiplied elsewhere: {unmet}")
+
+
+def run_by_linear(experts: GptOssExperts, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
+    """What the experts do, through functional.linear: theirs multiply otherwise."""
+    out = torch.zeros_like(x)
+    for expert in range(experts.num_experts):
+        rows, places = torch.where(ids == expert)
+        wide = functional.linear(x[rows], experts.gate_up_proj[expert].T, experts.gate_up_proj_bias[expert])
+        y = functional.linear(experts._apply_gate(wide), experts.down_proj[expert].T, experts.down_proj_bias[expert])
+        out.index_add_(0, rows, y * weights[rows, places, None])
+    return out
 
 
 def place_of(weight: Tensor) -> int:

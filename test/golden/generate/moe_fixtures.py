@@ -1,7 +1,7 @@
 """The fixture models with experts: one by one and stacked, routed and shared, by format and for ranks."""
 
 from fixture import Fixture
-from fixture_configs import FOUR_RANKS, TWO_LAYERS, mixtral, qwen3_5, qwen3_5_moe_text, qwen3_moe, qwen3_next
+from fixture_configs import FOUR_RANKS, TWO_LAYERS, gpt_oss, mixtral, qwen3_5, qwen3_5_moe_text, qwen3_moe, qwen3_next
 
 MIXTURES = (
     Fixture(
@@ -132,5 +132,36 @@ MIXTURES = (
         mixtral(),
         form="fp8-tensor",
         seed=64,
+    ),
+    Fixture(
+        "gpt_oss-mxfp4",
+        "experts in MXFP4 with biases, a router with one, attention with biases and sinks, windows by layer_types, YaRN without "
+        "whole frequencies; for 2 and 4 tensor-parallel ranks, which cut no block",
+        gpt_oss(hidden_size=96, intermediate_size=128, layer_types=["sliding_attention", "full_attention"]),
+        form="mxfp4",
+        shards=2,
+        seed=101,  # 57 meets a close choice of experts, as do most
+    ),
+    Fixture(
+        "gpt_oss-bf16",
+        "experts that are not quantized, (columns, rows) each, gate and up alternating; alpha other than that of releases, windows "
+        "where no field says which layers have one, rope_parameters",
+        gpt_oss(
+            num_local_experts=6,
+            num_experts_per_tok=4,
+            swiglu_alpha=1.5,
+            rope_theta=None,
+            rope_scaling=None,
+            rope_parameters={
+                "rope_type": "yarn",
+                "rope_theta": 150000.0,
+                "factor": 8.0,
+                "original_max_position_embeddings": 128,
+                "beta_fast": 16.0,
+                "beta_slow": 1.0,
+                "truncate": False,
+            },
+        ),
+        seed=100,
     ),
 )

@@ -28,14 +28,19 @@ MODELS = Path(__file__).parent.parent / "models"
 IN_PAIRS = {torch.bfloat16, torch.float8_e4m3fn}
 
 
-def attend(module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, softcap: float | None = None, **options):
+def attend(module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, softcap: float | None = None, s_aux: Tensor | None = None, **options):
     """Keys come here as the cache would hold them: normalized and rotated."""
-    if softcap is None:
+    if softcap is None and s_aux is None:
         return sdpa_attention_forward(module, query, halved(key), halved(value), mask, **options)
     seen = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool).tril() if mask is None else mask
     key, value = (halved(x).repeat_interleave(query.shape[1] // x.shape[1], 1) for x in (key, value))
-    scores = softcap * torch.tanh(query @ key.mT * options["scaling"] / softcap)
-    weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
+    scores = query @ key.mT * options["scaling"]
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)
+    scores = scores.masked_fill(~seen, -torch.inf)
+    if s_aux is not None:
+        scores = torch.cat([scores, s_aux.view(1, -1, 1, 1).expand(*scores.shape[:3], 1)], -1)
+    weights = scores.softmax(-1)[..., : key.shape[-2]]
     return (weights @ value).transpose(1, 2).contiguous(), None
 
 

@@ -28,8 +28,7 @@ from reference import followed, greedy, teacher_forced
 
 MODELS = Path(__file__).parent.parent / "models"
 # Models that GPUs refuse.
-# GPUs refuse Gemma and packed integers.
-ON_CPUS_ALONE = ("gemma", "llama-gptq", "qwen3-gptq", "llama-awq", "qwen3-w4a16", "llama-w8a8")
+ON_CPUS_ALONE = ("gemma", "gpt_oss", "llama-gptq", "qwen3-gptq", "llama-awq", "qwen3-w4a16", "llama-w8a8")
 COLUMNS = 128
 LOG2E = 1.44269504
 

@@ -31,11 +31,15 @@ CODES = {
     "INT8": (8, 32, 4),
 }
 ROW_SCALE = ("fp8 row", "int8", "nvfp4")
+# Columns lie in pairs.
+PAIRED = ("bfloat16", "fp8 block", "fp8 row")
 
 
 def panel_bytes(cols: int, held: str) -> int:
     """One panel of 64 rows."""
     bits, unit, shared = CODES[held]
+    if held in PAIRED:
+        cols += cols % 2
     return 64 * (cols * bits // 8 + ceil(cols, unit) * shared + (4 if held in ROW_SCALE else 0))
 
 
@@ -146,6 +150,11 @@ class Rank:
         self.pack(self.hidden, (f"{at}q_proj", q), (f"{at}k_proj", kv), (f"{at}v_proj", kv))
         all_heads = self.release.text["num_attention_heads"]
         self.pack(all_heads * d, (f"{at}o_proj", self.hidden), split_columns=True)
+        if self.release.kind == "gpt_oss":
+            self.vector(q + 2 * kv)
+            self.vector(self.q_heads)
+            if self.rank == 0:
+                self.vector(self.hidden)
         if self.release.qk_norm:
             self.vector(d)
             self.vector(d)
@@ -179,6 +188,11 @@ class Rank:
         before = self.bytes
         self.feed_forward(f"{at}experts.0.", self.release.expert_width)
         self.bytes += (self.bytes - before) * (self.release.experts - 1)
+        if self.release.kind == "gpt_oss":
+            self.vector(self.release.experts)
+            self.vector(self.release.experts, 2 * self.part(self.release.expert_width))
+            if self.rank == 0:
+                self.vector(self.release.experts, self.hidden)
         shared = t.get("shared_expert_intermediate_size", 0)
         if shared > 0:
             self.feed_forward(f"{at}shared_expert.", shared)

@@ -49,11 +49,11 @@ class Release:
 
     @property
     def expert_width(self) -> int:
-        return self.text["intermediate_size" if self.kind == "mixtral" else "moe_intermediate_size"]
+        return self.text["intermediate_size" if self.kind in ("mixtral", "gpt_oss") else "moe_intermediate_size"]
 
     @property
     def qk_norm(self) -> bool:
-        return self.kind not in ("llama", "mixtral", "gemma2")
+        return self.kind not in ("llama", "mixtral", "gemma2", "gpt_oss")
 
     def is_full(self, layer: int) -> bool:
         return not self.hybrid or (layer + 1) % self.text["full_attention_interval"] == 0
@@ -99,6 +99,7 @@ FORMATS = {
     "W8A8": all_but("BF16", "W8A8"),
     # Experts in four bits, the rest in BF16, as releases of large mixtures have it.
     "NVFP4 experts": lambda m: "NVFP4 modelopt" if ".experts." in m else "BF16",
+    "MXFP4 experts": lambda m: "MXFP4" if ".experts." in m else "BF16",
     "GGUF Q8_0": lambda m: "F32" if last(m) == "gate" else "Q8_0",
     "GGUF Q4_0": lambda m: {"gate": "F32", "lm_head": "Q6_K"}.get(last(m), "Q4_0"),
     "GGUF Q4_K_M": q4_k_m,

@@ -83,6 +83,10 @@ def stored_layer(release: Release, at: str, full: bool, plain: str):
         yield from matrix(release, f"{attn}k_proj", kv, h)
         yield from matrix(release, f"{attn}v_proj", kv, h)
         yield from matrix(release, f"{attn}o_proj", h, q)
+        if release.kind == "gpt_oss":
+            yield f"{attn}sinks", plain, [t["num_attention_heads"]]
+            for name, rows in (("q", q), ("k", kv), ("v", kv), ("o", h)):
+                yield f"{attn}{name}_proj.bias", plain, [rows]
         if release.qk_norm:
             yield f"{attn}q_norm.weight", plain, [d]
             yield f"{attn}k_norm.weight", plain, [d]
@@ -109,6 +113,9 @@ def stored_layer(release: Release, at: str, full: bool, plain: str):
         yield from stored_mlp(release, mlp, t["intermediate_size"], h)
         return
     width = release.expert_width
+    if release.kind == "gpt_oss":
+        yield from stored_gpt_oss(release, mlp, width, h, plain)
+        return
     yield from matrix(release, f"{mlp}gate", release.experts, h)
     if "stacked" in release.also:
         yield f"{mlp}experts.gate_up_proj", plain, [release.experts, 2 * width, h]
@@ -120,6 +127,19 @@ def stored_layer(release: Release, at: str, full: bool, plain: str):
     if shared > 0:
         yield from stored_mlp(release, f"{mlp}shared_expert.", shared, h)
         yield from matrix(release, f"{mlp}shared_expert_gate", 1, h)
+
+
+def stored_gpt_oss(release: Release, at: str, width: int, h: int, plain: str):
+    count = release.experts
+    yield f"{at}router.weight", plain, [count, h]
+    yield f"{at}router.bias", plain, [count]
+    for name, rows, cols in (("gate_up_proj", 2 * width, h), ("down_proj", h, width)):
+        yield f"{at}experts.{name}_bias", plain, [count, rows]
+        if release.weights == "BF16":
+            yield f"{at}experts.{name}", plain, [count, cols, rows]
+        else:
+            yield f"{at}experts.{name}_blocks", "U8", [count, rows, cols // 32, 16]
+            yield f"{at}experts.{name}_scales", "U8", [count, rows, cols // 32]
 
 
 def stored_mlp(release: Release, at: str, width: int, h: int):

@@ -20,6 +20,7 @@ def quantization(weights: str) -> dict:
         "AWQ": {"quant_method": "awq", "bits": 4, "group_size": 128, "version": "gemm", "zero_point": True},
         "W4A16": {"quant_method": "compressed-tensors", "format": "pack-quantized", **group({**four, "symmetric": False})},
         "W8A8": {"quant_method": "compressed-tensors", "format": "int-quantized", **group({**eight, "symmetric": True})},
+        "MXFP4 experts": {"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "lm_head"]},
         "NVFP4": {
             "quant_method": "compressed-tensors",
             **group({"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16}),
@@ -62,6 +63,12 @@ def qwen3_moe(name, weights, parameters, layers, hidden, heads, kv, ffn, experts
 def mixtral(name, weights, parameters, *shape, positions, **how):
     text = sizes(*shape, 32000, positions, num_local_experts=8, num_experts_per_tok=2)
     return Release(name, {"model_type": "mixtral", **text, **quantization(weights)}, weights, parameters, **how)
+
+
+def gpt_oss(name, weights, parameters, layers, experts):
+    moe = {"num_local_experts": experts, "num_experts_per_tok": 4, "sliding_window": 128}
+    text = sizes(layers, 2880, 64, 8, 2880, 201088, 131072, head_dim=64, attention_bias=True, **moe)
+    return Release(name, {"model_type": "gpt_oss", **text, **quantization(weights)}, weights, parameters)
 
 
 def gemma2(name, weights, parameters, *shape, **how):
@@ -145,6 +152,9 @@ RELEASES = [
     gemma3("Gemma-3-1B", "BF16", 999_885_952, 26, 1152, 4, 1, 6912),
     mixtral("Mixtral-8x7B", "BF16", 46_702_792_704, 32, 4096, 32, 8, 14336, positions=32768),
     mixtral("Mixtral-8x22B FP8", "FP8 tensor", None, 56, 6144, 48, 8, 16384, positions=65536),
+    gpt_oss("gpt-oss-20b", "MXFP4 experts", None, 24, 32),
+    gpt_oss("gpt-oss-20b in BF16", "BF16", 20_914_757_184, 24, 32),
+    gpt_oss("gpt-oss-120b", "MXFP4 experts", None, 36, 128),
     qwen3_moe("Qwen3-30B-A3B", "BF16", 30_532_122_624, *Q30A3),
     qwen3_moe("Qwen3-30B-A3B-FP8", "FP8 block", None, *Q30A3),
     qwen3_moe("Qwen3-235B-A22B", "BF16", 235_093_634_560, *Q235),

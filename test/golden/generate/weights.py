@@ -34,11 +34,15 @@ def random_weight(name: str, shape: torch.Size, draw: torch.Generator, zero_cent
         return 1 + 0.2 * noise
     if name.endswith(("bias", "pos_embed.weight")) or is_norm(name):
         return 0.2 * noise
+    if name.endswith(".sinks"):
+        return 2 * noise
+    if name.endswith((".experts.gate_up_proj", ".experts.down_proj")):  # of gpt_oss, (E, columns, rows)
+        return (EXPERT_GAIN if name.endswith("down_proj") else 1.0) * noise / shape[1] ** 0.5
     if name.endswith("conv1d.weight"):
         return 0.5 * noise
     if name.endswith(("embed_tokens.weight", "lm_head.weight")):
         return noise * LOGIT_SPREAD / shape[1] ** 0.5
-    if name.endswith("mlp.gate.weight"):
+    if name.endswith(("mlp.gate.weight", "mlp.router.weight")):
         return ROUTER_GAIN * noise / shape[1] ** 0.5
     gain = RESIDUAL_GAIN if name.endswith(("o_proj.weight", "out_proj.weight", "down_proj.weight")) else 1.0
     if ".experts." in name and gain > 1:

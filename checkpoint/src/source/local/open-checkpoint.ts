@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { FailureError } from '@llmservice/crds';
 import type { ModelShape } from '../../config/model-shape.js';
 import { parseCheckpointConfig, parseConfigObject } from '../../config/read-config.js';
-import { readGgufCheckpoint, type Restoration } from '../../formats/gguf-checkpoint.js';
+import { readGgufCheckpoint, type GgufRestoration } from '../../formats/gguf-checkpoint.js';
 import { headerLengthBytes, type PlacedTensor } from '../../formats/safetensors-header.js';
 import {
   checkIndexed,
@@ -16,7 +16,8 @@ import {
 } from '../../formats/safetensors-index.js';
 import { maxIndexBytes, parseHeaderLength } from '../../formats/safetensors.js';
 import { checkSmallFile } from '../../json/small-json.js';
-import { asStored, inEngineNames } from '../../weights/engine-names.js';
+import { asStored } from '../../weights/engine-names.js';
+import { inEngineForm, type EngineTensor, type FusedForm } from '../../weights/fused-experts.js';
 import { checkLeftAlone } from '../../weights/left-alone.js';
 import { joinPacked, type Packed } from '../../weights/packed-tensors.js';
 import { isOfMtp, type MtpHead } from '../../weights/mtp-head.js';
@@ -29,8 +30,10 @@ export interface StoredTensor extends PlacedTensor {
   readonly file: string;
   /** Of the tensor in that file, for messages. */
   readonly storedName: string;
-  /** What was done to its values, which reading it undoes; null: nothing. */
-  readonly restoration: Restoration | null;
+  /** How it differs from what the engine has, which reading it undoes; null: not at all. */
+  readonly restoration: GgufRestoration | FusedForm | null;
+  /** Where the scales of its codes are, if they lie apart. */
+  readonly scales?: { readonly file: string; readonly offset: number };
   /** Of packed integers, the tensors that it is made of. */
   readonly packed?: Packed<StoredTensor>;
 }
@@ -53,11 +56,18 @@ export async function openCheckpoint(model: string): Promise<LocalCheckpoint> {
     const shape = parseCheckpointConfig(config);
     const tensors = await readTensors(model);
     checkLeftAlone(config, tensors);
-    const named = joinPacked(config, inEngineNames(shape, tensors));
-    return { dir: model, shape: asStored(shape, tensors), tensors: named };
+    const inForm = joinPacked(config, inEngineForm(shape, tensors).map(toStored));
+    return { dir: model, shape: asStored(shape, tensors), tensors: inForm };
   }
   const { shape, tensors } = readGgufCheckpoint(await readLocalGguf(gguf, { arrays: false }));
   return { dir: dirname(gguf), shape, tensors };
+}
+
+function toStored({ fused, scaledBy, ...tensor }: EngineTensor<StoredTensor>): StoredTensor {
+  const stored = fused === undefined ? tensor : { ...tensor, restoration: fused };
+  return scaledBy === undefined
+    ? stored
+    : { ...stored, scales: { file: scaledBy.file, offset: scaledBy.offset } };
 }
 
 /**

@@ -9,6 +9,9 @@ const onCpusAlone: readonly (readonly [operation: string, isTaken: (shape: Model
   ['GELU gates', ({ activation }) => activation === 'gelu'],
   ['capped scores of attention', ({ scoreCap }) => scoreCap > 0],
   ['capped logits', ({ logitCap }) => logitCap > 0],
+  ['attention sinks', ({ attentionSinks }) => attentionSinks],
+  ['biases of experts', ({ moe }) => moe?.biases === true],
+  ['clamped gates of experts', ({ moe }) => moe !== null && moe.clampedSwiglu !== null],
 ];
 
 /** @throws FailureError UnsupportedArchitecture */
