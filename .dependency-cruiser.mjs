@@ -8,9 +8,10 @@ const folders = {
     json: [], // hostile JSON, small and streamed
     config: ['json'], // config.json as one model shape
     formats: ['json', 'config'], // headers of weight files, and the metadata of GGUF ones
+    adapters: ['json', 'config', 'formats'], // LoRA adapters of a model
     weights: ['config', 'formats'], // what the engine holds of tensors, by rank
-    memory: ['config', 'weights'], // what a rank takes in all, and whether it fits
-    source: ['json', 'config', 'formats', 'weights'], // where a checkpoint lies
+    memory: ['config', 'adapters', 'weights'], // what a rank takes in all, and whether it fits
+    source: ['json', 'config', 'formats', 'adapters', 'weights'], // where a checkpoint lies
   },
   'operator/src': {
     kube: [], // the API server: a client, its objects, who may be asked

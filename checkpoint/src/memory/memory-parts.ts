@@ -5,6 +5,7 @@ import { mib } from '@llmservice/crds';
 import type { ModelShape } from '../config/model-shape.js';
 import { hostProcessBytes } from './host-processes.js';
 import { kvBytesPerToken, type KvCacheDtype } from './kv-cache.js';
+import { adapterBytes, noAdapters, type AdapterRoom } from './adapter-room.js';
 import type { Device } from '../weights/device-formats.js';
 import { withDraftHead } from '../weights/draft-head.js';
 import { weightBytesByRank } from '../weights/rank-weights.js';
@@ -33,6 +34,8 @@ export interface MemoryPlanInput {
   readonly dtype: EngineDtype;
   readonly speculative: Speculative;
   readonly kvCacheDtype: KvCacheDtype;
+  /** Absent: none. */
+  readonly adapterRoom?: AdapterRoom;
 }
 
 /**
@@ -54,6 +57,8 @@ export interface MemoryParts {
   /** Recurrent states of all sequences, and what they keep of drafts. */
   readonly state: number;
   readonly workspace: number;
+  /** Room for adapters. */
+  readonly adapters: number;
   readonly kvBytesPerToken: number;
   readonly kvBytesPerBlock: number;
   /** What is left for KV; negative when it does not even hold the rest. */
@@ -76,8 +81,9 @@ export function measure(input: MemoryPlanInput): MemoryParts {
   const state = (perSeq + drafts) * input.maxNumSeqs;
   const workspace = workspaceBytes(input) + deviceWorkspaceBytes(input);
   const { shape, tensor, dtype, kvCacheDtype } = input;
+  const adapters = adapterBytes(shape, tensor, dtype, input.adapterRoom ?? noAdapters);
   const perToken = kvBytesPerToken(shape, tensor, dtype, kvCacheDtype, countAttentionLayers(input));
-  const left = budget - reserved - sharedMemory - weights - state - workspace;
+  const left = budget - reserved - sharedMemory - weights - state - workspace - adapters;
   return {
     budget,
     reserved,
@@ -87,6 +93,7 @@ export function measure(input: MemoryPlanInput): MemoryParts {
     stateBytesPerSeq: perSeq,
     state,
     workspace,
+    adapters,
     kvBytesPerToken: perToken,
     kvBytesPerBlock: perToken * input.blockSize,
     left,

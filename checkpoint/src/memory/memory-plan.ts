@@ -109,6 +109,18 @@ function reservedNote({ accelerator, tensor }: MemoryPlanInput): string {
   return tensor === 1 ? processes : `this rank's part: ${processes}`;
 }
 
+function adapterRows({ adapterRoom }: MemoryPlanInput, { adapters }: MemoryParts): MemoryPlanRow[] {
+  if (adapterRoom === undefined || adapterRoom.most === 0) return [];
+  const { most, maxRank } = adapterRoom;
+  return [
+    {
+      name: 'adapters',
+      bytes: adapters,
+      note: `${String(most)} of rank ${String(maxRank)} and of all linear layers`,
+    },
+  ];
+}
+
 function describe(
   input: MemoryPlanInput,
   parts: MemoryParts,
@@ -134,6 +146,7 @@ function describe(
       bytes: parts.workspace,
       note: `${String(input.maxNumBatchedTokens)} rows, and logits`,
     },
+    ...adapterRows(input, parts),
     {
       name: 'KV cache',
       bytes: kv,

@@ -7,5 +7,6 @@ export {
   type StoredTensor,
 } from './open-checkpoint.js';
 export { readClassifierHead } from './classifier-head.js';
+export { openAdapter, type LocalAdapter } from './open-adapter.js';
 export { openLocalModel } from './local-gguf.js';
 export { parseHeaderInSteps, parseIndexInSteps } from './parse-in-steps.js';

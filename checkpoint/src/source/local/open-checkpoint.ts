@@ -117,7 +117,7 @@ async function readIndex(path: string): Promise<Uint8Array | null> {
   );
 }
 
-async function readHeader(dir: string, file: string): Promise<PlacedTensor[]> {
+export async function readHeader(dir: string, file: string): Promise<PlacedTensor[]> {
   const path = join(dir, file);
   const handle = await open(path).catch((cause: unknown) => {
     throw incomplete(path, cause);

@@ -1,0 +1,41 @@
+// The linear layers that an adapter may change, and their sides.
+
+import type { ModelShape } from '../config/model-shape.js';
+
+export const maxAdapterRank = 256;
+
+export const projections = [
+  ...(['q_proj', 'k_proj', 'v_proj', 'o_proj'] as const),
+  ...(['gate_proj', 'up_proj', 'down_proj'] as const),
+] as const;
+export type ProjectionName = (typeof projections)[number];
+
+export interface Sides {
+  readonly inputs: number;
+  readonly outputs: number;
+}
+
+/** Of a linear layer of decoder layer `layer`; null where the architecture has none of that name there. */
+export function projectionSides(shape: ModelShape, layer: number, projection: ProjectionName): Sides | null {
+  const { hidden, ffn } = shape;
+  const kind = shape.layerKinds[layer];
+  if (kind === undefined) return null;
+  const attends = kind === 'full' || shape.gdn === null;
+  const isDense = (shape.feedForward[layer] ?? 'dense') === 'dense';
+  const queries = shape.heads * shape.headDim;
+  const keys = shape.kvHeads * shape.headDim;
+  switch (projection) {
+    case 'q_proj':
+      return attends ? { inputs: hidden, outputs: queries * (shape.outputGate ? 2 : 1) } : null;
+    case 'k_proj':
+    case 'v_proj':
+      return attends ? { inputs: hidden, outputs: keys } : null;
+    case 'o_proj':
+      return attends ? { inputs: queries, outputs: hidden } : null;
+    case 'gate_proj':
+    case 'up_proj':
+      return isDense ? { inputs: hidden, outputs: ffn } : null;
+    case 'down_proj':
+      return isDense ? { inputs: ffn, outputs: hidden } : null;
+  }
+}

@@ -1,0 +1,56 @@
+// What LoRA adapters take beside the base: room for as many as may be loaded at once, each of the largest rank and of every
+// linear layer, so that a load never meets a full machine.
+
+import { FailureError } from '@llmservice/crds';
+import type { LowRankPair } from '../adapters/adapter-tensors.js';
+import { projections, projectionSides, type ProjectionName } from '../adapters/projections.js';
+import type { ModelShape } from '../config/model-shape.js';
+import type { EngineDtype } from '../weights/resident-weights.js';
+
+/** How many adapters an engine may have at once, and of which rank. */
+export interface AdapterRoom {
+  /** 0: none. */
+  readonly most: number;
+  readonly maxRank: number;
+}
+
+export const noAdapters: AdapterRoom = { most: 0, maxRank: 0 };
+
+/** A is stored in whole groups of lanes. */
+const rankLanes = 16;
+/** Whose inputs ranks divide; of the others they divide the outputs. */
+const byInputs: readonly ProjectionName[] = ['o_proj', 'down_proj'];
+
+/** Bytes of one rank. */
+export function adapterBytes(
+  shape: ModelShape,
+  tensor: number,
+  dtype: EngineDtype,
+  { most, maxRank }: AdapterRoom,
+): number {
+  const width = Math.ceil(maxRank / rankLanes) * rankLanes;
+  let values = 0;
+  for (const layer of most === 0 ? [] : shape.layerKinds.keys()) {
+    for (const projection of projections) {
+      const sides = projectionSides(shape, layer, projection);
+      if (sides === null) continue;
+      const { inputs, outputs } = sides;
+      const split = byInputs.includes(projection);
+      // A KV head that several ranks hold is whole on each.
+      const own = Math.max(Math.ceil(outputs / tensor), Math.min(outputs, shape.headDim));
+      values += split ? (inputs / tensor) * width + outputs * maxRank : inputs * width + own * maxRank;
+    }
+  }
+  return most * values * (dtype === 'float32' ? 4 : 2);
+}
+
+/** @throws FailureError InvalidEngineConfig where a pair has a larger rank than there is room for */
+export function checkAdapterRank(pairs: readonly LowRankPair[], { maxRank }: AdapterRoom): void {
+  const rank = Math.max(...pairs.map((pair) => pair.rank));
+  if (rank <= maxRank) return;
+  throw new FailureError(
+    'InvalidEngineConfig',
+    `the adapter has rank ${String(rank)}; there is room for ranks to ${String(maxRank)} (--max-adapter-rank, up to 256)`,
+    { rank, maxRank },
+  );
+}
