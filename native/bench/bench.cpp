@@ -6,6 +6,7 @@
 #include <exception>
 #include <stdexcept>
 
+#include "adapters.h"
 #include "backends/cpu/topology.h"
 #include "median.h"
 #include "products.h"
@@ -55,6 +56,7 @@ constexpr const char* kUsage =
     "       llmservice_bench products [ROUNDS [FAMILY...]]          products alone, family beside family\n"
     "       llmservice_bench threads [ROUNDS]                       attention and sampling, one thread and "
     "all\n"
+    "       llmservice_bench adapters [ROUNDS]                      32 LoRA adapters beside the base alone\n"
     "       llmservice_bench measure FOLDER ARCHITECTURE auto|ISA SEQUENCES:PROMPT...   one round each, as "
     "JSON\n"
     "       llmservice_bench write FOLDER ARCHITECTURE BF16|FP8     the checkpoint alone\n"
@@ -86,6 +88,10 @@ int main_of(std::vector<std::string> args) {
   }
   if (!args.empty() && args[0] == "threads") {
     report_threads(args.size() > 1 ? std::max(std::atoi(args[1].c_str()), 1) : 40);
+    return 0;
+  }
+  if (!args.empty() && args[0] == "adapters") {
+    report_adapters(args.size() > 1 ? std::max(std::atoi(args[1].c_str()), 1) : 5);
     return 0;
   }
   const bool stored = args.size() == 5 && args[0] == "stored";

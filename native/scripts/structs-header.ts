@@ -5,7 +5,15 @@ import type { Choice, Declarations, Field, Struct, Type } from './declarations.j
 
 /** What the addon is given, and enums of what it answers: these are generated, with the types of their fields. */
 const generated = [
-  ...['BoundOptions', 'ArrivalMap', 'StepPlan', 'AwaitedReasoning', 'CompileLimits', 'GrammarKind'],
+  ...[
+    'BoundOptions',
+    'ArrivalMap',
+    'StepPlan',
+    'AdapterPart',
+    'AwaitedReasoning',
+    'CompileLimits',
+    'GrammarKind',
+  ],
   ...['FaultKind', 'CompileEnd'],
 ];
 /** What it answers: C++ has the structs, which also hold what is written by hand, and their fields are visited. */
@@ -162,5 +170,6 @@ function cppOf(type: Type, choices: Declarations['choices']): readonly [type: st
 const valueOf = (written: string | undefined, otherwise: string): string =>
   written === undefined || written === 'null' ? otherwise : written.replace(/n$/, '');
 const nameIn = (type: Type): string => (type.kind === 'named' ? type.name : nameIn(type.of));
-const constant = (value: string): string => `k${value.charAt(0).toUpperCase()}${value.slice(1)}`;
+const constant = (value: string): string =>
+  `k${value.replaceAll(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())}`;
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

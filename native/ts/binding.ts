@@ -1,6 +1,7 @@
 // The one declaration of the native addon. `npm run generate` writes src/bridge/structs.h from it, which says how C++ holds and
 // reads what is declared here. Across the bridge: null, never undefined; no further fields; typed arrays are copied.
 
+export * from './bridge/adapter.js';
 export * from './bridge/addon.js';
 export * from './bridge/admission.js';
 export * from './bridge/engine-options.js';

@@ -41,6 +41,7 @@ const admission: Admission = {
   pooling: 'none',
   constraint: null,
   rules: null,
+  adapter: 0,
 };
 const first: StepPlan = {
   ...emptyPlan,

@@ -14,3 +14,4 @@ export {
   runRank,
   tryLock,
 } from './engine.js';
+export { adapterParts } from './adapter-parts.js';

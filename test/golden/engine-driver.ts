@@ -51,6 +51,8 @@ export interface Job {
   readonly joinsAt: number;
   /** Most prompt rows per step; a multiple of 64. */
   readonly chunk: number;
+  /** Number of the adapter that it uses; absent: none. */
+  readonly adapter?: number;
 }
 
 export interface Generated {
@@ -87,6 +89,8 @@ async function loadRanks(modelDir: string, how: How, size: number): Promise<Engi
       info: engine.info,
       step: (plan) => engine.step(plan),
       withdraw: () => engine.withdraw(),
+      loadAdapter: (part) => engine.loadAdapter(part),
+      unloadAdapter: (number) => engine.unloadAdapter(number),
       dispose: async () => {
         await engine.dispose();
         await ranks;
@@ -161,8 +165,13 @@ function heldDrafts({ drafts }: StepResult): [number, number[]][] {
 }
 
 /** Logprob of each token of `ids` after the first, and the most likely one in its place. */
-export async function score(engine: Engine, ids: readonly number[], chunk: number): Promise<Scores> {
-  const job = { slot: 0, prompt: ids, generated: [], count: 1, sampling: greedy, joinsAt: 0, chunk };
+export async function score(
+  engine: Engine,
+  ids: readonly number[],
+  chunk: number,
+  adapter = 0,
+): Promise<Scores> {
+  const job = { slot: 0, prompt: ids, generated: [], count: 1, sampling: greedy, joinsAt: 0, chunk, adapter };
   const logprobs: number[] = [];
   const best: number[] = [];
   for (let computed = 0; computed < ids.length; computed += chunk) {
@@ -222,7 +231,7 @@ export async function ask(
   return result;
 }
 
-function admission({ slot, prompt, generated, count, sampling }: Job): Admission {
+function admission({ slot, prompt, generated, count, sampling, adapter = 0 }: Job): Admission {
   return {
     slot,
     tokens: Int32Array.of(...prompt, ...generated),
@@ -236,6 +245,7 @@ function admission({ slot, prompt, generated, count, sampling }: Job): Admission
     pooling: 'none',
     constraint: null,
     rules: null,
+    adapter,
   };
 }
 

@@ -48,6 +48,7 @@ async function score(engine: Engine, ids: Int32Array, chunk: number): Promise<nu
     pooling: 'none',
     constraint: null,
     rules: null,
+    adapter: 0,
   };
   const blocks = Int32Array.from(
     Array.from(ids, (_, i) => [0, i])

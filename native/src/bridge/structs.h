@@ -328,11 +328,13 @@ struct Admission {
   std::shared_ptr<const Grammar> constraint = nullptr;
   // Null: none. Rules and constraint together may leave no token: a fault `deadEnd`.
   TokenRules rules = {};
+  // Number of the adapter that the sequence uses; 0: none.
+  int32_t adapter = 0;
 };
 
 void visit_fields(Is<Admission> auto& value, auto&& visit) {
   [[maybe_unused]] auto& [slot, tokens, cached_tokens, snapshot, prompt_length, max_length, stop_tokens,
-                          sampling, prompt_logprobs, pooling, constraint, rules] = value;
+                          sampling, prompt_logprobs, pooling, constraint, rules, adapter] = value;
   visit("slot", value.slot);
   visit("tokens", value.tokens);
   visit("cachedTokens", value.cached_tokens);
@@ -345,6 +347,7 @@ void visit_fields(Is<Admission> auto& value, auto&& visit) {
   visit("pooling", value.pooling);
   visit("constraint", value.constraint);
   visit("rules", or_neutral(value.rules));
+  visit("adapter", value.adapter);
 }
 
 struct SlotBlock {
@@ -465,6 +468,62 @@ void visit_fields(Is<StepPlan> auto& value, auto&& visit) {
   visit("drafts", value.drafts);
   visit("warmup", value.warmup);
   visit("ahead", value.ahead);
+}
+
+// The linear layers of attention and of a dense feed-forward, as checkpoints name them.
+enum class Projection : uint8_t { kQProj, kKProj, kVProj, kOProj, kGateProj, kUpProj, kDownProj };
+
+template <>
+inline constexpr std::array<const char*, 7> kNames<Projection>{"q_proj",    "k_proj",  "v_proj",   "o_proj",
+                                                               "gate_proj", "up_proj", "down_proj"};
+
+enum class AdapterDtype : uint8_t { kF32, kBF16, kF16 };
+
+template <>
+inline constexpr std::array<const char*, 3> kNames<AdapterDtype>{"F32", "BF16", "F16"};
+
+// What an adapter adds to a linear layer of (out, in): scale · B · A · x, with A (rank, in) and B (out,
+// rank).
+struct AdapterPair {
+  int32_t layer = 0;
+  Projection projection = Projection::kQProj;
+  int32_t rank = 0;
+  float scale = 0;
+  AdapterDtype a_dtype = AdapterDtype::kF32;
+  // Of A's data in the file.
+  int64_t a_offset = 0;
+  AdapterDtype b_dtype = AdapterDtype::kF32;
+  int64_t b_offset = 0;
+};
+
+void visit_fields(Is<AdapterPair> auto& value, auto&& visit) {
+  [[maybe_unused]] auto& [layer, projection, rank, scale, a_dtype, a_offset, b_dtype, b_offset] = value;
+  visit("layer", value.layer);
+  visit("projection", value.projection);
+  visit("rank", value.rank);
+  visit("scale", value.scale);
+  visit("aDtype", value.a_dtype);
+  visit("aOffset", value.a_offset);
+  visit("bDtype", value.b_dtype);
+  visit("bOffset", value.b_offset);
+}
+
+// Some of an adapter's pairs. The adapter is there once its last part is.
+struct AdapterPart {
+  // From 1 on, up to 256; of all parts the same.
+  int32_t number = 0;
+  // The file with the tensors: an absolute path.
+  std::string file = {};
+  std::vector<AdapterPair> pairs = {};
+  bool last = false;
+};
+
+void visit_fields(Is<AdapterPart> auto& value, auto&& visit) {
+  [[maybe_unused]] auto& [number, file, pairs, last] = value;
+  visit("number", value.number);
+  visit("file", value.file);
+  visit("pairs", value.pairs);
+  visit("last", value.last);
 }
 
 struct AwaitedReasoning {

@@ -1,5 +1,6 @@
 // A step from plan to result, and before it what an engine loads. The parts of a step have files of their
-// own: step_rows.cpp, outputs.cpp, draws.cpp, pooling.cpp, drafts.cpp, faults.cpp, ranks.cpp.
+// own: step_rows.cpp, outputs.cpp, draws.cpp, pooling.cpp, drafts.cpp, faults.cpp, adapters.cpp,
+// ranks.cpp.
 #include "engine/engine.h"
 
 #include <chrono>
@@ -173,6 +174,8 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
            .collectives = ranks_ == nullptr ? std::nullopt : std::optional(ranks_->name())};
   ids_.reserve(o.max_num_batched_tokens);
   positions_.reserve(o.max_num_batched_tokens);
+  rows_.reserve(o.max_num_seqs);
+  adapted_.reserve(o.max_num_seqs);
   segments_.reserve(o.max_num_seqs);
   output_rows_.reserve(o.max_num_batched_tokens);
   outputs_.reserve(o.max_num_batched_tokens);
@@ -188,12 +191,9 @@ StepResult Engine::step(const StepPlan& plan) {
   // Before the other ranks are notified, which do not know of every end.
   if (plan.ahead && !plan.warmup) return step(slots_.without_ended(plan));
   const auto start = std::chrono::steady_clock::now();
-  if (half_done_) {
-    throw EngineError(FailureReason::kEngineFault,
-                      "An earlier step failed half-way (" + lost_by_ +
-                          "), so the sequences are lost. Load the engine again.");
-  }
+  refuse_half_done();
   slots_.check(plan);
+  check_adapters(plan);
   half_done_ = true;
   StepResult result;
   try {
@@ -213,6 +213,12 @@ StepResult Engine::step(const StepPlan& plan) {
   return result;
 }
 
+void Engine::refuse_half_done() const {
+  if (!half_done_) return;
+  throw EngineError(FailureReason::kEngineFault, "An earlier step failed half-way (" + lost_by_ +
+                                                     "), so the sequences are lost. Load the engine again.");
+}
+
 StepResult Engine::run(const StepPlan& plan) {
   share_plan(plan);
   slots_.apply(plan);
@@ -227,7 +233,8 @@ StepResult Engine::run(const StepPlan& plan) {
                      .segments = segments_,
                      .outputs = output_rows_,
                      .saves = saves_,
-                     .replays = replays_});
+                     .replays = replays_,
+                     .adapted = adapted_});
     if (follows()) {
       follow_outputs();
     } else {

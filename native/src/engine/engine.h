@@ -69,6 +69,11 @@ class Engine {
   // Throws EngineFault when the plan breaks a rule; then nothing was computed or changed. An error in the
   // midst of a step poisons the engine: every later step throws.
   StepResult step(const StepPlan& plan);
+  // Between steps, on rank 0: the adapter's part is read on all ranks, or the adapter is on none. Throws
+  // EngineError, after which the engine is as it was.
+  void load_adapter(const AdapterPart& part);
+  // Sequences that use it are not to be advanced any more.
+  void unload_adapter(int32_t number);
   // On ranks other than 0: runs rank 0's steps until it ends the group.
   void follow();
 
@@ -112,6 +117,7 @@ class Engine {
   void begin_sequences(const StepPlan& plan);
   // step_rows.cpp
   void gather_rows(const StepPlan& plan);
+  void adapt_rows(int32_t number, const Segment& segment);
   void gather_outputs(const Segment& segment, const Slot& slot);
   void gather_pooled(const Segment& segment, const Slot& slot);
   // outputs.cpp
@@ -139,6 +145,9 @@ class Engine {
   void report_fault(const Output& output, FaultKind kind, StepResult& result) const;
   // pooling.cpp
   void pool_rows(StepResult& result);
+  void refuse_half_done() const;
+  // adapters.cpp
+  void check_adapters(const StepPlan& plan) const;
   // ranks.cpp
   void share_plan(const StepPlan& plan);
   void report_what_runs();
@@ -162,6 +171,8 @@ class Engine {
   // The step in hand; reserved once.
   std::vector<int32_t> ids_;
   std::vector<int32_t> positions_;
+  std::vector<RowEntry> rows_;  // of the plan, in the order that they run in
+  std::vector<AdaptedRows> adapted_;
   std::vector<Segment> segments_;
   std::vector<int32_t> output_rows_;
   std::vector<Output> outputs_;

@@ -33,6 +33,7 @@ class Writer {
   requires(!Plain<T>) void put(const T& value) {
     visit_fields(value, [this](const char*, const auto& field) { put(field); });
   }
+  void put(const std::string& text) { put(std::vector<char>(text.begin(), text.end())); }
   // Only rank 0 samples.
   void put(const std::shared_ptr<const Grammar>&) {}
   void put(OrNeutral<const TokenRules>) {}
@@ -64,6 +65,11 @@ class Reader {
   requires(!Plain<T>) void get(T& value) {
     visit_fields(value, [this](const char*, auto&& field) { get(field); });
   }
+  void get(std::string& text) {
+    std::vector<char> characters;
+    get(characters);
+    text.assign(characters.begin(), characters.end());
+  }
   void get(std::shared_ptr<const Grammar>&) {}
   void get(OrNeutral<TokenRules>) {}
   bool at_end() const { return bytes_.empty(); }
@@ -88,20 +94,34 @@ class Reader {
   std::span<const std::byte> bytes_;
 };
 
-}  // namespace
-
-std::vector<std::byte> encode_plan(const StepPlan& plan) {
+template <class T>
+std::vector<std::byte> encode(MessageKind kind, const T& value) {
   Writer writer;
-  writer.put(plan);
+  writer.put(kind);
+  writer.put(value);
   return writer.take();
 }
 
-StepPlan decode_plan(std::span<const std::byte> bytes) {
-  StepPlan plan;
-  Reader reader(bytes);
-  reader.get(plan);
+template <class T>
+T decode(std::span<const std::byte> message) {
+  T value{};
+  Reader reader(message);
+  MessageKind kind{};
+  reader.get(kind);
+  reader.get(value);
   if (!reader.at_end()) Reader::too_short();
-  return plan;
+  return value;
 }
+
+}  // namespace
+
+std::vector<std::byte> encode_plan(const StepPlan& plan) { return encode(MessageKind::kPlan, plan); }
+std::vector<std::byte> encode_part(const AdapterPart& part) { return encode(MessageKind::kAdapter, part); }
+std::vector<std::byte> encode_unload(int32_t number) { return encode(MessageKind::kUnload, number); }
+
+MessageKind kind_of(std::span<const std::byte> message) { return static_cast<MessageKind>(message.front()); }
+StepPlan decode_plan(std::span<const std::byte> message) { return decode<StepPlan>(message); }
+AdapterPart decode_part(std::span<const std::byte> message) { return decode<AdapterPart>(message); }
+int32_t decode_unload(std::span<const std::byte> message) { return decode<int32_t>(message); }
 
 }  // namespace llmservice

@@ -1,4 +1,4 @@
-// A step plan as bytes, for the ranks that follow rank 0. Both ends are the same build on the same machine.
+// What rank 0 tells the ranks that follow it, as bytes. Both ends are the same build on the same machine.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,17 @@
 
 namespace llmservice {
 
+enum class MessageKind : uint8_t { kPlan, kAdapter, kUnload };
+
 std::vector<std::byte> encode_plan(const StepPlan& plan);
-// Throws EngineFault when the bytes are not exactly one plan.
-StepPlan decode_plan(std::span<const std::byte> bytes);
+std::vector<std::byte> encode_part(const AdapterPart& part);
+std::vector<std::byte> encode_unload(int32_t number);
+
+// Of a message that is not empty.
+MessageKind kind_of(std::span<const std::byte> message);
+// These throw EngineFault when the bytes are not exactly one message.
+StepPlan decode_plan(std::span<const std::byte> message);
+AdapterPart decode_part(std::span<const std::byte> message);
+int32_t decode_unload(std::span<const std::byte> message);
 
 }  // namespace llmservice

@@ -71,7 +71,17 @@ void Engine::follow() {
   for (;;) {
     const std::vector<std::byte> message = group_->receive();
     if (message.empty()) return group_->close();
-    step(decode_plan(message));
+    switch (kind_of(message)) {
+      case MessageKind::kPlan:
+        step(decode_plan(message));
+        break;
+      case MessageKind::kAdapter:
+        load_adapter(decode_part(message));
+        break;
+      case MessageKind::kUnload:
+        unload_adapter(decode_unload(message));
+        break;
+    }
   }
 }
 

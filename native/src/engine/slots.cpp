@@ -83,6 +83,7 @@ void SlotTable::admit(const Admission& admission) {
   slot.sampling = admission.sampling;
   slot.rules = admission.rules;
   slot.prompt_logprobs = admission.prompt_logprobs;
+  slot.adapter = admission.adapter;
   slot.pooling = admission.pooling;
   const auto generated = slot.tokens.begin() + slot.prompt_length;
   if (admission.constraint) {

@@ -40,6 +40,7 @@ struct Slot {
   SamplingParams sampling;
   TokenRules rules;
   bool prompt_logprobs = false;
+  int32_t adapter = 0;  // 0: none
   Pooling pooling = Pooling::kNone;
   std::vector<float> pooled;  // (hidden): the sum so far
   LogitsRun run;

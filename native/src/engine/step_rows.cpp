@@ -15,7 +15,12 @@ void Engine::gather_rows(const StepPlan& plan) {
   outputs_.clear();
   pooled_.clear();
   replays_.clear();
-  for (const auto& [index, most] : plan.rows) {
+  adapted_.clear();
+  const auto adapter_of = [&](const RowEntry& entry) { return slots_.at(entry.slot).adapter; };
+  rows_ = plan.rows;
+  // Rows of one adapter stand together, so that its weights are read once.
+  if (std::ranges::any_of(rows_, adapter_of)) std::ranges::stable_sort(rows_, {}, adapter_of);
+  for (const auto& [index, most] : rows_) {
     Slot& slot = slots_.at(index);
     const int32_t uncomputed = slot.known() - slot.position;
     const int32_t drafts = std::clamp(most - uncomputed, 0, static_cast<int32_t>(slot.drafts.size()));
@@ -31,6 +36,7 @@ void Engine::gather_rows(const StepPlan& plan) {
       ids_.push_back(i < uncomputed ? slot.tokens[slot.position + i] : slot.drafts[i - uncomputed]);
       positions_.push_back(slot.position + i);
     }
+    if (slot.adapter != 0) adapt_rows(slot.adapter, segments_.back());
     gather_outputs(segments_.back(), slot);
     if (slot.replays > 0) replays_.push_back({index, slot.replays});
     slot.replays = 0;
@@ -41,6 +47,14 @@ void Engine::gather_rows(const StepPlan& plan) {
   saves_.clear();
   for (const auto& [slot, position, snapshot] : plan.saves) {
     saves_.push_back({.slot = slot, .position = position, .to = first_snapshot_ + snapshot});
+  }
+}
+
+void Engine::adapt_rows(int32_t number, const Segment& segment) {
+  if (!adapted_.empty() && adapted_.back().number == number) {
+    adapted_.back().count += segment.count;
+  } else {
+    adapted_.push_back({number, segment.first, segment.count});
   }
 }
 

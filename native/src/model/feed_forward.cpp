@@ -4,12 +4,14 @@
 
 namespace llmservice {
 
-void Model::feed_forward(const LayerWeights& weights, int64_t rows) {
-  std::visit([&](const auto& kind) { run(kind, rows); }, weights.feed_forward);
+void Model::feed_forward(size_t layer, const ModelStep& step) {
+  std::visit([&](const auto& kind) { run(kind, layer, step); }, layers_[layer].feed_forward);
 }
 
-void Model::run(const MlpWeights& weights, int64_t rows) {
+void Model::run(const MlpWeights& weights, size_t layer, const ModelStep& step) {
+  const auto rows = static_cast<int64_t>(step.ids.size());
   weights.gate_up.apply(backend_, work_.normed, rows, work_.wide);
+  adapters_.apply(step.adapted, layer, Site::kGateUp, work_.normed, work_.wide, weights.gate_up.width());
   const int64_t width = weights.gate_up.width() / 2;
   if (config_.activation == Activation::kGelu) {
     backend_.gelu_mul(work_.wide, rows, width, work_.mixed);
@@ -17,9 +19,11 @@ void Model::run(const MlpWeights& weights, int64_t rows) {
     backend_.silu_mul(work_.wide, rows, width, work_.mixed);
   }
   weights.down.apply(backend_, work_.mixed, rows, work_.output);
+  adapters_.apply(step.adapted, layer, Site::kDown, work_.mixed, work_.output, config_.hidden);
 }
 
-void Model::run(const MoeWeights& weights, int64_t rows) {
+void Model::run(const MoeWeights& weights, size_t, const ModelStep& step) {
+  const auto rows = static_cast<int64_t>(step.ids.size());
   const RoutingShape shape = routing_shape(*config_.moe);
   const Routing routing{work_.expert_ids, work_.expert_weights};
   weights.router.apply(backend_, work_.normed, rows, work_.wide);

@@ -71,7 +71,7 @@ void Model::run_layer(size_t index, float* update, const ModelStep& step, int32_
   std::visit([&](const auto& weights) { mix(weights, index, step); }, layer.mixer);
   norm_output(layer.mixed_norm, rows);
   norm_residual(work_.output, layer.post_norm, rows, work_.normed, place == 0 ? 0 : place + 2);
-  feed_forward(layer, rows);
+  feed_forward(index, step);
   norm_output(layer.fed_norm, rows);
 }
 
@@ -108,6 +108,7 @@ void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& 
   const int64_t kv_width = static_cast<int64_t>(config_.kv_heads) * config_.head_dim;
   const int64_t stride = weights.qkv.width();
   weights.qkv.apply(backend_, work_.normed, rows, work_.wide);
+  adapters_.apply(step.adapted, layer, Site::kQkv, work_.normed, work_.wide, stride);
   float* const q = work_.wide;
   float* const k = q + (config_.output_gate ? 2 : 1) * q_width;
   float* const v = k + kv_width;
@@ -129,6 +130,7 @@ void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& 
                      {.cap = config_.score_cap, .sinks = weights.sinks.data()});
   if (config_.output_gate) backend_.sigmoid_mul(work_.mixed, q + q_width, stride, rows, q_width);
   weights.o.apply(backend_, work_.mixed, rows, work_.output);
+  adapters_.apply(step.adapted, layer, Site::kOutput, work_.mixed, work_.output, config_.hidden);
 }
 
 void Model::mix(const GdnWeights& weights, size_t layer, const ModelStep& step) {

@@ -10,7 +10,8 @@ Range head_rows(Range heads, int64_t head_dim) { return {heads.begin * head_dim,
 
 float norm_offset(const ModelConfig& config) { return config.unit_offset_norm ? 1.0f : 0.0f; }
 
-std::vector<Band> qkv_bands(const ModelConfig& c, const HeadShard& heads, const std::string& prefix) {
+std::vector<Band> qkv_bands(const ModelConfig& c, Shard shard, const std::string& prefix) {
+  const HeadShard heads = shard_heads(c.heads, c.kv_heads, shard);
   const int64_t d = c.head_dim;
   std::vector<Band> bands;
   if (c.output_gate) {
@@ -30,18 +31,32 @@ std::vector<Band> qkv_bands(const ModelConfig& c, const HeadShard& heads, const 
   return bands;
 }
 
+std::vector<Band> output_bands(const ModelConfig& c, Shard shard, const std::string& prefix) {
+  const Range columns = head_rows(shard_heads(c.heads, c.kv_heads, shard).q, c.head_dim);
+  return {{prefix + "o_proj", c.hidden, int64_t{c.heads} * c.head_dim, whole(c.hidden), columns}};
+}
+
+std::vector<Band> gate_up_bands(const ModelConfig& c, Shard shard, const std::string& prefix) {
+  const Range width = shard_range(c.intermediate, shard, "intermediate_size");
+  return {{prefix + "gate_proj", c.intermediate, c.hidden, width, whole(c.hidden)},
+          {prefix + "up_proj", c.intermediate, c.hidden, width, whole(c.hidden)}};
+}
+
+std::vector<Band> down_bands(const ModelConfig& c, Shard shard, const std::string& prefix) {
+  const Range width = shard_range(c.intermediate, shard, "intermediate_size");
+  return {{prefix + "down_proj", c.hidden, c.intermediate, whole(c.hidden), width}};
+}
+
 AttentionWeights read_attention(WeightReader& reader, const ModelConfig& c, Shard shard,
                                 const std::string& prefix) {
-  const HeadShard heads = shard_heads(c.heads, c.kv_heads, shard);
   const int64_t d = c.head_dim;
   AttentionWeights weights;
-  weights.qkv = reader.linear(qkv_bands(c, heads, prefix), c.qkv_bias);
+  weights.qkv = reader.linear(qkv_bands(c, shard, prefix), c.qkv_bias);
   if (c.qk_norm) {
     weights.q_norm = reader.vector(prefix + "q_norm.weight", {d}, whole(d), norm_offset(c));
     weights.k_norm = reader.vector(prefix + "k_norm.weight", {d}, whole(d), norm_offset(c));
   }
-  const Band o{prefix + "o_proj", c.hidden, c.heads * d, whole(c.hidden), head_rows(heads.q, d)};
-  weights.o = reader.linear({o}, c.output_bias && shard.rank == 0);
+  weights.o = reader.linear(output_bands(c, shard, prefix), c.output_bias && shard.rank == 0);
   if (c.attention_sinks) weights.sinks = reader.vector(prefix + "sinks", {c.heads}, heads.q);
   return weights;
 }
@@ -69,12 +84,8 @@ GdnWeights read_gdn(WeightReader& reader, const ModelConfig& c, Shard shard, con
 }
 
 MlpWeights read_mlp(WeightReader& reader, const ModelConfig& c, Shard shard, const std::string& prefix) {
-  const Range width = shard_range(c.intermediate, shard, "intermediate_size");
-  return {.gate_up = reader.linear({{prefix + "gate_proj", c.intermediate, c.hidden, width, whole(c.hidden)},
-                                    {prefix + "up_proj", c.intermediate, c.hidden, width, whole(c.hidden)}},
-                                   c.mlp_bias),
-          .down = reader.linear({{prefix + "down_proj", c.hidden, c.intermediate, whole(c.hidden), width}},
-                                c.mlp_bias && shard.rank == 0)};
+  return {.gate_up = reader.linear(gate_up_bands(c, shard, prefix), c.mlp_bias),
+          .down = reader.linear(down_bands(c, shard, prefix), c.mlp_bias && shard.rank == 0)};
 }
 
 size_t mixer_bytes(const AttentionWeights& w) {
@@ -92,6 +103,19 @@ size_t LayerWeights::bytes() const {
   const size_t mixed = std::visit([](const auto& weights) { return mixer_bytes(weights); }, mixer);
   const size_t fed = std::visit([](const auto& weights) { return weights.bytes(); }, feed_forward);
   return mixed + fed + input_norm.bytes() + post_norm.bytes() + mixed_norm.bytes() + fed_norm.bytes();
+}
+
+std::vector<Band> site_bands(const ModelConfig& c, Shard shard, Site site, const std::string& prefix) {
+  switch (site) {
+    case Site::kQkv:
+      return qkv_bands(c, shard, prefix + "self_attn.");
+    case Site::kOutput:
+      return output_bands(c, shard, prefix + "self_attn.");
+    case Site::kGateUp:
+      return gate_up_bands(c, shard, prefix + "mlp.");
+    default:
+      return down_bands(c, shard, prefix + "mlp.");
+  }
 }
 
 LayerWeights read_layer(WeightReader& reader, const ModelConfig& c, Shard shard, LayerKind kind,

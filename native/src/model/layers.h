@@ -3,6 +3,7 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "model/config.h"
 #include "model/moe.h"
@@ -48,6 +49,13 @@ struct LayerWeights {
 
   size_t bytes() const;
 };
+
+// The matrices of a layer with attention and a dense feed-forward, by the names of their fields.
+enum class Site : uint8_t { kQkv, kOutput, kGateUp, kDown };
+constexpr size_t kSites = 4;
+
+// What this rank's matrix is made of, of a layer whose tensors begin with `prefix`.
+std::vector<Band> site_bands(const ModelConfig& config, Shard shard, Site site, const std::string& prefix);
 
 // Reads layer `prefix` (for example "model.layers.3.") of a model whose whole config is `config`.
 LayerWeights read_layer(WeightReader& reader, const ModelConfig& config, Shard shard, LayerKind kind,

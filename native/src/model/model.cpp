@@ -82,7 +82,8 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
       max_tokens_(options.max_tokens),
       frequencies_(backend, rope_frequencies(config.rope)),
       caches_(backend, config_, options.caches),
-      max_drafts_(options.caches.drafts) {
+      max_drafts_(options.caches.drafts),
+      adapters_(backend, config, options.shard, options.keep) {
   if (config.window_rope) window_frequencies_ = {backend, rope_frequencies(*config.window_rope)};
   const std::string prefix = find_prefix(checkpoint);
   const std::string head = find_head(checkpoint);

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "model/adapters.h"
 #include "model/caches.h"
 #include "model/layers.h"
 #include "model/mtp.h"
@@ -43,6 +44,7 @@ struct ModelStep {
   std::span<const int32_t> outputs;  // rows whose logits are wanted
   std::span<const StateMark> saves;  // recurrent states to keep
   std::span<const StateReplay> replays = {};
+  std::span<const AdaptedRows> adapted = {};  // rows that use an adapter
 };
 
 // What a step left to be processed, on rank 0; valid until the next call of the model.
@@ -69,6 +71,8 @@ class Model {
   const ModelConfig& config() const { return config_; }
   int32_t kv_blocks() const { return kv_blocks_; }
   size_t weight_bytes() const;
+  Adapters& adapters() { return adapters_; }
+  const Adapters& adapters() const { return adapters_; }
   size_t workspace_bytes() const { return work_.memory->bytes(); }
 
   // Forgets the recurrent state of slots that begin a new sequence.
@@ -119,9 +123,9 @@ class Model {
   void plan_draft_states(const ModelStep& step);
   void keep_draft_inputs(size_t layer, int64_t stride);
   void replay_drafts(const GdnWeights& weights, size_t layer);
-  void feed_forward(const LayerWeights& weights, int64_t rows);
-  void run(const MlpWeights& weights, int64_t rows);
-  void run(const MoeWeights& weights, int64_t rows);
+  void feed_forward(size_t layer, const ModelStep& step);
+  void run(const MlpWeights& weights, size_t layer, const ModelStep& step);
+  void run(const MoeWeights& weights, size_t layer, const ModelStep& step);
   void forget_faults(int64_t rows);
 
   ModelConfig config_;  // as this rank sees it
@@ -152,6 +156,7 @@ class Model {
   std::unique_ptr<Matrix> draft_head_;  // of draft(), narrower; null: the same
   bool drafted_last_ = false;           // draft() came after forward()
   DeviceVector final_norm_;
+  Adapters adapters_;
   std::vector<LayerWeights> layers_;
   std::optional<MtpWeights> mtp_;
   std::vector<RowCopy> mtp_rows_;

@@ -13,6 +13,7 @@ namespace llmservice {
 EngineOptions to_engine_options(const Napi::Value& value);
 ArrivalMap to_arrival_map(const Napi::Value& value);
 StepPlan to_step_plan(const Napi::Value& value);
+AdapterPart to_adapter_part(const Napi::Value& value);
 
 Napi::Object from_info(Napi::Env env, const EngineInfo& info);
 Napi::Object from_result(Napi::Env env, const StepResult& result);

@@ -55,4 +55,6 @@ ArrivalMap to_arrival_map(const Napi::Value& value) { return JsReader::read<Arri
 
 StepPlan to_step_plan(const Napi::Value& value) { return JsReader::read<StepPlan>(value, "plan"); }
 
+AdapterPart to_adapter_part(const Napi::Value& value) { return JsReader::read<AdapterPart>(value, "part"); }
+
 }  // namespace llmservice

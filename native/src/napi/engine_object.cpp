@@ -134,6 +134,8 @@ Napi::Function EngineObject::define(Napi::Env env) {
   return DefineClass(
       env, "Engine",
       {InstanceMethod<&EngineObject::step>("step"), InstanceMethod<&EngineObject::withdraw>("withdraw"),
+       InstanceMethod<&EngineObject::load_adapter>("loadAdapter"),
+       InstanceMethod<&EngineObject::unload_adapter>("unloadAdapter"),
        InstanceMethod<&EngineObject::dispose>("dispose")});
 }
 
@@ -170,7 +172,7 @@ Napi::Value EngineObject::step(const Napi::CallbackInfo& call) {
     promise_ = deferred;
     ++steps_;
     Ref();  // the wrapper stays while its step is under way
-    thread_->run([this, engine = engine_, plan, deferred]() -> Settle {
+    thread_->run_step([this, engine = engine_, plan, deferred]() -> Settle {
       try {
         auto result = std::make_shared<StepResult>(engine->step(*plan));
         return [this, result, deferred](Napi::Env env) {
@@ -204,6 +206,44 @@ Napi::Value EngineObject::withdraw(const Napi::CallbackInfo& call) {
     step_ended();
   }
   return Napi::Boolean::New(env, withdrawn);
+}
+
+Napi::Value EngineObject::load_adapter(const Napi::CallbackInfo& call) {
+  try {
+    if (call.Length() != 1) throw Napi::TypeError::New(call.Env(), "loadAdapter(part) takes a part.");
+    return run(call.Env(), [part = to_adapter_part(call[0])](Engine& engine) { engine.load_adapter(part); });
+  } catch (const Napi::Error& error) {
+    return rejected(call.Env(), error);
+  }
+}
+
+Napi::Value EngineObject::unload_adapter(const Napi::CallbackInfo& call) {
+  if (call.Length() != 1 || !call[0].IsNumber()) {
+    return rejected(call.Env(), Napi::TypeError::New(call.Env(), "unloadAdapter(number) takes a number."));
+  }
+  const int32_t number = call[0].As<Napi::Number>();
+  return run(call.Env(), [number](Engine& engine) { engine.unload_adapter(number); });
+}
+
+Napi::Value EngineObject::run(Napi::Env env, std::function<void(Engine&)> work) {
+  if (!disposal_.IsEmpty()) return rejected(env, fault(env, "The engine is disposed."));
+  const auto deferred = Napi::Promise::Deferred::New(env);
+  Ref();
+  thread_->run([this, engine = engine_, work = std::move(work), deferred]() -> Settle {
+    try {
+      work(*engine);
+      return [this, deferred](Napi::Env env) {
+        deferred.Resolve(env.Undefined());
+        Unref();
+      };
+    } catch (...) {
+      return [this, error = std::current_exception(), deferred](Napi::Env env) {
+        deferred.Reject(from_exception(env, error).Value());
+        Unref();
+      };
+    }
+  });
+  return deferred.Promise();
 }
 
 Napi::Value EngineObject::dispose(const Napi::CallbackInfo& call) {

@@ -1,9 +1,11 @@
-// The JavaScript face of an engine: { info, step(plan), withdraw(), dispose() }, load(), which makes one, and
+// The JavaScript face of an engine: { info, step(plan), withdraw(), loadAdapter(part),
+// unloadAdapter(number), dispose() }, load(), which makes one, and
 // runRank(), which has one follow rank 0.
 #pragma once
 
 #include <napi.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -29,6 +31,10 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
  private:
   Napi::Value step(const Napi::CallbackInfo& call);
   Napi::Value withdraw(const Napi::CallbackInfo& call);
+  Napi::Value load_adapter(const Napi::CallbackInfo& call);
+  Napi::Value unload_adapter(const Napi::CallbackInfo& call);
+  // Runs `work` between steps; the promise resolves to undefined.
+  Napi::Value run(Napi::Env env, std::function<void(Engine&)> work);
   Napi::Value dispose(const Napi::CallbackInfo& call);
   void step_ended();
 

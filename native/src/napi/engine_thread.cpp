@@ -1,5 +1,8 @@
 #include "napi/engine_thread.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace llmservice {
 
 void call_settle(Napi::Env env, Napi::Function, std::nullptr_t*, Settle* settle) {
@@ -21,7 +24,7 @@ EngineThread::~EngineThread() {
   dispatcher_.Release();
 }
 
-void EngineThread::run(std::function<Settle()> job) {
+void EngineThread::queue(Job job) {
   if (pending_++ == 0) dispatcher_.Ref(env_);
   {
     const std::lock_guard lock(mutex_);
@@ -33,8 +36,9 @@ void EngineThread::run(std::function<Settle()> job) {
 bool EngineThread::withdraw() {
   {
     const std::lock_guard lock(mutex_);
-    if (jobs_.empty()) return false;
-    jobs_.pop_back();
+    const auto last = std::find_if(jobs_.rbegin(), jobs_.rend(), [](const Job& job) { return job.step; });
+    if (last == jobs_.rend()) return false;
+    jobs_.erase(std::next(last).base());
   }
   finished(env_);
   return true;
@@ -63,7 +67,7 @@ void EngineThread::loop() {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
       if (stopping_) return;
-      job = std::move(jobs_.front());
+      job = std::move(jobs_.front().run);
       jobs_.pop_front();
     }
     post([this, settle = job()](Napi::Env env) {

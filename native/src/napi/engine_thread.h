@@ -26,8 +26,10 @@ class EngineThread {
 
   // Queues a job; while one is under way the process stays alive. JavaScript thread only. The job's return
   // value runs on the JavaScript thread.
-  void run(std::function<Settle()> job);
-  // Takes back the job queued last, unless it has begun; false when there is none. JavaScript thread only.
+  void run(std::function<Settle()> job) { queue({std::move(job), false}); }
+  // The same of a job that can be withdrawn.
+  void run_step(std::function<Settle()> step) { queue({std::move(step), true}); }
+  // Takes back the step queued last, unless it has begun; false when there is none. JavaScript thread only.
   bool withdraw();
   // Has `settle` run on the JavaScript thread without waiting for it. Any thread.
   void post(Settle settle);
@@ -39,6 +41,11 @@ class EngineThread {
  private:
   using Dispatcher = Napi::TypedThreadSafeFunction<std::nullptr_t, Settle, call_settle>;
   static void at_exit(void* self) { static_cast<EngineThread*>(self)->stop(); }
+  struct Job {
+    std::function<Settle()> run;
+    bool step;
+  };
+  void queue(Job job);
   void loop();
   void finished(Napi::Env env);
 
@@ -46,7 +53,7 @@ class EngineThread {
   Dispatcher dispatcher_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<std::function<Settle()>> jobs_;
+  std::deque<Job> jobs_;
   bool stopping_ = false;
   std::atomic<bool> cancelled_ = false;
   int pending_ = 0;  // JavaScript thread only

@@ -16,6 +16,7 @@
 #include "ops/attention.h"
 #include "ops/error.h"
 #include "ops/gdn.h"
+#include "ops/low_rank.h"
 #include "ops/matrix.h"
 #include "ops/sample_request.h"
 
@@ -131,7 +132,7 @@ class RankChannel;  // collective.h
 
 // Ops may run when they are called or later, in the order of their calls; what they are given as spans is
 // read during the call.
-class Backend {
+class Backend : public AdapterOps {
  public:
   virtual ~Backend() = default;
   virtual const char* isa() const = 0;

@@ -1,5 +1,6 @@
 // What the compiled addon exports. One engine thread per Engine runs steps in order; promises settle on the JavaScript thread.
 
+import type { AdapterPart } from './adapter.js';
 import type { ArrivalMap, BoundOptions, EngineInfo, GpuVendor } from './engine-options.js';
 import type { GrammarCompiler, Vocabulary } from './grammar.js';
 import type { StepPlan } from './step-plan.js';
@@ -18,6 +19,14 @@ export interface Engine {
   step(plan: StepPlan): Promise<StepResult>;
   /** Takes back the step asked for last, unless it has begun: its promise rejects, and it leaves no trace. */
   withdraw(): boolean;
+  /**
+   * Reads a part of an adapter, between two steps. One adapter is loaded at a time: when a part fails, nothing of the
+   * adapter is left.
+   * @throws where the file cannot be read, or for GPUs, which have no kernels for adapters
+   */
+  loadAdapter(part: AdapterPart): Promise<void>;
+  /** Forgets an adapter, or what is loaded of it. Sequences that use it must not be advanced any more. */
+  unloadAdapter(number: number): Promise<void>;
   /** Waits for the steps in flight, then frees everything. Idempotent. */
   dispose(): Promise<void>;
 }

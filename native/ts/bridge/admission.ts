@@ -36,4 +36,6 @@ export interface Admission {
   readonly constraint: Constraint | null;
   /** Null: none. Rules and constraint together may leave no token: a fault `deadEnd`. */
   readonly rules: OrNeutral<TokenRules>;
+  /** Number of the adapter that the sequence uses; 0: none. */
+  readonly adapter: number;
 }

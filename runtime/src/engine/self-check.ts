@@ -31,6 +31,7 @@ function questions(vocabSize: number): GenerateRequest[] {
     stopTokens: new Int32Array(),
     sampling: greedy,
     rules: null,
+    adapter: null,
     promptLogprobs: false,
     boundaries: [],
     cacheSalt: null,

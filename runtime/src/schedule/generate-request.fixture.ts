@@ -18,6 +18,7 @@ export function generateRequest(
     stopTokens: Int32Array.of(),
     sampling: greedy,
     rules: null,
+    adapter: null,
     promptLogprobs: false,
     grammar: null,
     boundaries: [],

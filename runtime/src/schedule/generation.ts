@@ -18,6 +18,13 @@ export interface GrammarText {
   readonly after: ReasoningIds | null;
 }
 
+export interface UsedAdapter {
+  /** Of the engine's. */
+  readonly number: number;
+  /** Of this load of it alone: what one load has computed, no other reuses. */
+  readonly key: string;
+}
+
 /** One generation, or embedding, asked of the engine. */
 export interface GenerateRequest {
   /** Unique among the requests in flight. */
@@ -33,6 +40,8 @@ export interface GenerateRequest {
   readonly sampling: SamplingParams;
   /** What it says of single tokens; null: nothing. */
   readonly rules: TokenRules | null;
+  /** The LoRA adapter that it uses; null: the model as it is. */
+  readonly adapter: UsedAdapter | null;
   /** Whether the prompt's own tokens are to be scored too; then `sampling.topLogprobs` is set. */
   readonly promptLogprobs: boolean;
   /** Null: anything. */

@@ -54,7 +54,7 @@ export class PlanBuilder {
 
   /** @param snapshot state of the tokens computed already; null: there are none, or the model keeps no state */
   admit({ sequence, slot, computed }: Running, snapshot: number | null): void {
-    const { prompt, stopTokens, sampling, pooling, rules } = sequence.request;
+    const { prompt, stopTokens, sampling, pooling, rules, adapter } = sequence.request;
     this.#admit.push({
       slot,
       tokens: sequence.tokens(),
@@ -68,6 +68,7 @@ export class PlanBuilder {
       pooling,
       constraint: sequence.constraint,
       rules,
+      adapter: adapter?.number ?? 0,
     });
   }
 

@@ -201,7 +201,12 @@ export class PrefixCache {
   /** Key of the block that follows `path`. Block texts have one length, so that what stands before is unambiguous. */
   #key(sequence: Sequence, path: readonly CachedBlock[]): string {
     const parent = path.at(-1);
-    const before = parent === undefined ? `salt ${sequence.request.cacheSalt ?? ''}` : String(parent.id);
+    const before = parent === undefined ? rootOf(sequence.request) : String(parent.id);
     return before + sequence.blockText(path.length, this.#rules.blockSize);
   }
+}
+
+/** Prompts of different salts, or of different adapters, share nothing: their keys and values differ. */
+function rootOf({ cacheSalt, adapter }: Sequence['request']): string {
+  return `adapter ${JSON.stringify(adapter?.key ?? null)} salt ${cacheSalt ?? ''}`;
 }

@@ -72,5 +72,6 @@ function admission(slot: number, cachedTokens: number, shape: WarmupShape, limit
     pooling: 'none',
     constraint: null,
     rules: null,
+    adapter: 0,
   };
 }

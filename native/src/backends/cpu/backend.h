@@ -59,6 +59,11 @@ class CpuBackend final : public Backend {
   void gather(const Matrix& table, std::span<const int32_t> ids, float* out) override;
   void matmul(const Matrix& w, const float* x, int64_t rows, float* out) override;
 
+  // low_rank.cpp
+  bool adapts() const override { return true; }
+  void add_low_rank(std::span<const LowRankRows>, const float* x, int64_t cols, float* out,
+                    int64_t out_stride) override;
+
   // rows.cpp
   void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,
                 float* out) override;

@@ -7,6 +7,7 @@
 #include "backends/cpu/delta_chunk_kernel.h"
 #include "backends/cpu/delta_recurrent_kernel.h"
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/low_rank_kernel.h"
 #include "backends/cpu/routing_kernel.h"
 #include "backends/cpu/row_kernels.h"
 
@@ -41,7 +42,9 @@ constexpr Kernels make_kernels(const char* isa) {
           .convolve = convolve<L>,
           .delta_gram = delta_gram<L>,
           .delta_chunks = delta_chunks<L>,
-          .delta_recurrent = delta_recurrent<L>};
+          .delta_recurrent = delta_recurrent<L>,
+          .shrink = shrink<L>,
+          .expand = expand<L>};
 }
 
 }  // namespace llmservice::cpu

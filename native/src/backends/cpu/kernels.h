@@ -138,6 +138,19 @@ struct DeltaTile {
 int64_t delta_scratch(int32_t k_dim);
 int64_t gram_scratch(int32_t k_dim);
 
+// Some rows of one pair, and of its outputs [column, column + columns).
+struct LowRankTile {
+  const LowRank* pair;
+  const float* x;  // first row
+  int64_t x_stride;
+  float* shrunk;  // (rows, pair->width()): scale · x · Aᵀ
+  int64_t rows;
+  float* out;  // first row, first output of the weight matrix
+  int64_t out_stride;
+  int64_t column;
+  int64_t columns;
+};
+
 struct Kernels {
   const char* isa;
 
@@ -178,6 +191,8 @@ struct Kernels {
                      float* scratch);
   void (*delta_chunks)(const DeltaTile&);     // rows a multiple of 64
   void (*delta_recurrent)(const DeltaTile&);  // any rows
+  void (*shrink)(const LowRankTile&);
+  void (*expand)(const LowRankTile&);  // out += shrunk · Bᵀ
 };
 
 const Kernels& portable_kernels();

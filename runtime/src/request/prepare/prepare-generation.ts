@@ -76,6 +76,7 @@ export async function prepareGeneration(
       request.rules === null && budget === null
         ? null
         : await tokenRules(request.rules, budget, model, signal),
+    adapter: null,
     promptLogprobs: request.sampling.topLogprobs !== null && scoresPrompt(request.details),
     grammar: grammar === null ? null : { ...grammar, after: reasoning },
     boundaries: messageEnds(prompt, model),

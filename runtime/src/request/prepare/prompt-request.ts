@@ -30,6 +30,7 @@ export function poolingRequest(
     stopTokens: new Int32Array(),
     sampling: greedy,
     rules: null,
+    adapter: null,
     promptLogprobs: false,
     boundaries: [],
     cacheSalt,

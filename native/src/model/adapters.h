@@ -1,0 +1,66 @@
+// The LoRA adapters of a model, by number: loaded and dropped between steps, part by part, while sequences
+// run. Each rank holds of A and B what it holds of the matrix that they adapt.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "bridge/structs.h"
+#include "model/config.h"
+#include "model/layers.h"
+#include "ops/ops.h"
+
+namespace llmservice {
+
+// Rows [first, first + count) of a step use adapter `number`.
+struct AdaptedRows {
+  int32_t number;
+  int32_t first;
+  int32_t count;
+};
+
+class Adapters {
+ public:
+  static constexpr int32_t kMost = 256;  // numbers are 1 to kMost
+  static constexpr int32_t kMaxRank = 256;
+
+  // Of a model whose whole config is `config`. `keep` is the type of unquantized weights: kF32 keeps pairs in
+  // float32, all others in BF16.
+  Adapters(Backend& backend, const ModelConfig& config, Shard shard, DType keep);
+
+  bool has(int32_t number) const { return loaded_.contains(number); }
+  // Reads a part; the last one makes the adapter usable. Throws EngineError where the part cannot be: then
+  // nothing is left of the adapter, and all others are as they were.
+  void load(const AdapterPart& part);
+  void drop(int32_t number);
+
+  // out (T, stride) += what the rows' adapters add at `site` of `layer`, x (T, in) being the site's input.
+  void apply(std::span<const AdaptedRows> rows, size_t layer, Site site, const float* x, float* out,
+             int64_t stride);
+
+ private:
+  // One linear layer's, and where its memory is.
+  struct Pair {
+    std::unique_ptr<Buffer> memory;
+    LowRank view;
+  };
+  using Layer = std::array<std::vector<Pair>, kSites>;
+  using Adapter = std::vector<Layer>;  // of the trunk's layers
+
+  void check(const AdapterPart& part) const;
+  void check_place(const AdapterPair& pair) const;
+  Pair read(const class StoredFile& file, const AdapterPair& pair, const std::vector<Band>& bands) const;
+
+  Backend& backend_;
+  ModelConfig config_;
+  Shard shard_;
+  DType held_;
+  std::map<int32_t, Adapter> loaded_;
+  std::map<int32_t, Adapter> loading_;  // one at most
+  std::vector<LowRankRows> entries_;    // of apply()
+};
+
+}  // namespace llmservice
