@@ -34,6 +34,9 @@ export const serverVariableNames = {
   requestLog: 'LLMSERVICE_REQUEST_LOG_URI',
   requestLogText: 'LLMSERVICE_REQUEST_LOG_TEXT',
   threads: 'LLMSERVICE_THREADS',
+  adapters: 'LLMSERVICE_ADAPTERS',
+  maxAdapters: 'LLMSERVICE_MAX_ADAPTERS',
+  maxAdapterRank: 'LLMSERVICE_MAX_ADAPTER_RANK',
   trustRemoteCode: 'TRUST_REMOTE_CODE',
 } as const;
 export type ServerVariableKey = keyof typeof serverVariableNames;

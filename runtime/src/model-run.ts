@@ -4,6 +4,9 @@
 import { FailureError } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
 import { setTimeout as sleepFor } from 'node:timers/promises';
+import type { AdapterService } from './adapters/adapter-service.js';
+import { obtainAdapter, type ObtainedAdapter } from './adapters/obtain-adapter.js';
+import { adapterRoomOf } from './config/adapter-settings.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
 import { readHeads } from './checkpoint/read-classifier.js';
 import { EngineClient } from './engine/engine-client.js';
@@ -19,6 +22,7 @@ import { manifestSampling } from './request/fields/sampling.js';
 import type { TextProcesses } from './text-processes/text-processes.js';
 import type { WeightsCache } from './weights/cache/weights-cache.js';
 import { SourceChangedError } from './weights/checkpoint-source.js';
+import { retryWhileUnavailable } from './weights/retry.js';
 import { obtainCheckpoint, type ObtainedCheckpoint } from './weights/obtain-checkpoint.js';
 
 /** An engine that is ready, and what requests need besides it. */
@@ -43,6 +47,7 @@ export class ModelRun {
     private readonly cache: WeightsCache | null,
     private readonly observer: LoadObserver,
     private readonly logger: Logger,
+    private readonly adapters: AdapterService,
   ) {}
 
   /** Null before there is one. */
@@ -114,6 +119,23 @@ export class ModelRun {
     });
   }
 
+  /** @throws FailureError, AbortError */
+  obtainAdapter(uri: string): Promise<ObtainedAdapter> {
+    const { server } = this.config;
+    const settings = {
+      weightsDir: server.weightsDir,
+      cache: null,
+      s3: s3SettingsOf(this.config),
+      allowedUris: server.adminAllowedUris,
+      observer: quiet,
+      sleep: (milliseconds: number) => this.sleep(milliseconds),
+      signal: this.stopping.signal,
+    };
+    return obtainAdapter(uri, settings, (read) =>
+      retryWhileUnavailable(read, this.observer, (milliseconds) => this.sleep(milliseconds)),
+    );
+  }
+
   private async startEngine(checkpoint: ObtainedCheckpoint): Promise<ReadyModel> {
     const { arrivals, verified } = checkpoint;
     const files = await readModelFiles(checkpoint.dir, this.logger);
@@ -130,6 +152,7 @@ export class ModelRun {
       arrivals?.map ?? null,
     );
     this.client = client;
+    await this.adapters.prepare(client.adapters, (uri) => this.obtainAdapter(uri));
     this.observer.engineStarted(client);
     await client.start();
     const { state } = client.health();
@@ -171,6 +194,7 @@ export class ModelRun {
       tensor: parallelism.tensor,
       memoryBytesPerDevice: accelerator.memoryBytesPerDevice,
       threads: this.config.server.threads,
+      adapterRoom: adapterRoomOf(this.config.server),
     };
   }
 
@@ -191,6 +215,10 @@ export class ModelRun {
     await sleepFor(milliseconds, undefined, { signal: this.stopping.signal });
   }
 }
+
+const nothing = (): void => undefined;
+/** Adapters are small beside a checkpoint: the progress of a load is the checkpoint's. */
+const quiet = { begin: nothing, received: nothing, alive: nothing, elsewhere: nothing };
 
 const stoppedLoading = {
   reason: 'EngineFault',

@@ -4,9 +4,13 @@
 import { FailureError } from '@llmservice/crds';
 import { collectDefaultMetrics } from 'prom-client';
 import { AccessControl } from './access-control.js';
+import { AdapterService } from './adapters/adapter-service.js';
+import { ServedAdapters } from './adapters/served-adapters.js';
+import { loadEnded, requireAllowed } from './admin-loads.js';
 import { AdminServer } from './admin-server.js';
 import { makeBatches } from './batches.js';
 import { bodyRoom } from './body-room.js';
+import { adapterRoomOf } from './config/adapter-settings.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
 import { readIfThere } from './engine/read-if-there.js';
 import type { ReplicaControl } from './http/admin-app.js';
@@ -23,6 +27,7 @@ import type { ServerParts } from './http/replica/server-parts.js';
 import { readTlsFiles } from './http/server/tls-files.js';
 import { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
+import { observeAdapters } from './metrics/adapter-metrics.js';
 import { EventLoopDelay } from './metrics/event-loop-delay.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import { ModelRun } from './model-run.js';
@@ -32,7 +37,6 @@ import { compatibilities } from './request/compatibility.js';
 import { makeWeightsCache } from './node-cache.js';
 import { makeResponseStore } from './response-store.js';
 import type { WeightsCache } from './weights/cache/weights-cache.js';
-import { allowedUri } from './weights/allowed-uris.js';
 import { StallWatch } from './weights/stall-watch.js';
 
 const watchEveryMs = 250;
@@ -54,6 +58,8 @@ export class Replica {
   private readonly cache: WeightsCache | null;
   private readonly stored: ReturnType<typeof makeResponseStore>;
   private readonly batches: BatchService | null;
+  private readonly served = new ServedAdapters();
+  private readonly adapters: AdapterService;
   private model: ModelRun | null = null;
   private boundPort = 0;
 
@@ -65,11 +71,20 @@ export class Replica {
     const { engineConfig, server } = config;
     const { model } = engineConfig;
     const { namePrefix, pathsPerModel } = compatibilities[server.compatibility];
+    const names = withPrefix(model, namePrefix);
+    this.adapters = new AdapterService({
+      configured: server.adapters,
+      room: adapterRoomOf(server),
+      served: this.served,
+      taken: [names.name, ...names.aliases],
+      logger,
+    });
     this.lifecycle = new Lifecycle(model.name);
     this.stall = new StallWatch(engineConfig.noProgressTimeoutSeconds * 1000, now);
     this.observer = new LoadObserver(this.lifecycle, this.stall, logger, now);
     const metrics = new ServerMetrics(model.name, () => this.lifecycle);
     collectDefaultMetrics({ register: metrics.registry });
+    observeAdapters(metrics.registry, adapterRoomOf(server).most, this.served);
     this.delay = new EventLoopDelay(metrics.registry, model.name, now);
     this.cache = makeWeightsCache(config, metrics.registry, logger);
     this.stored = makeResponseStore(config, logger);
@@ -87,7 +102,7 @@ export class Replica {
       metrics,
       logger,
       now,
-      names: withPrefix(model, namePrefix),
+      names: { ...names, adapters: this.served },
       service: server.service,
       admission: new Admission(engineConfig.engine.maxNumSeqs + server.maxWaiting),
       access: this.control.access,
@@ -166,13 +181,14 @@ export class Replica {
   async load(uri = this.config.engineConfig.model.uri): Promise<void> {
     this.stopping.signal.throwIfAborted();
     if (this.model !== null) throw new Error('a model is loaded: unload it first');
-    const run = new ModelRun(uri, this.config, this.cache, this.observer, this.logger);
+    const run = new ModelRun(uri, this.config, this.cache, this.observer, this.logger, this.adapters);
     this.model = run;
     try {
       const { engine, info, model } = await run.load();
       const { engine: settings } = this.config.engineConfig;
       this.parts.metrics.serving(settings, model.maxModelLen);
       engine.onStep(({ stepTokens }) => this.parts.metrics.stepped(stepTokens));
+      this.adapters.startServing(engine.adapters);
       this.lifecycle.startServing(engine, model);
       this.logger.info('serving', { uri, ...info, maxModelLen: model.maxModelLen });
     } catch (error) {
@@ -187,42 +203,29 @@ export class Replica {
   }
 
   private adminControl(): ReplicaControl {
+    const { engineConfig, server } = this.config;
     return {
       stop: () => this.stop(),
       load: async (uri) => {
         if (this.model !== null)
           throw ApiError.of('model_already_loaded', 'a model is loaded or loading: unload it first');
-        const allowed = uri === null ? undefined : await this.requireAllowed(uri);
+        const configured = [engineConfig.model.uri];
+        const allowed =
+          uri === null ? undefined : await requireAllowed('uri', uri, configured, server.adminAllowedUris);
         await this.load(allowed).catch((error: unknown) => {
-          throw isAbort(error) ? this.loadEnded() : error;
+          throw isAbort(error) ? loadEnded(this.lifecycle, this.stopping.signal.aborted) : error;
         });
       },
       unload: () => this.unload(),
+      loadAdapter: async ({ name, uri }) => {
+        const configured = server.adapters.map((each) => each.uri);
+        const allowed = await requireAllowed('lora_path', uri, configured, server.adminAllowedUris);
+        const run = this.model;
+        if (run === null) throw ApiError.of('model_not_ready', 'no model is loaded');
+        await this.adapters.load({ name, uri: allowed }, (place) => run.obtainAdapter(place));
+      },
+      unloadAdapter: (name) => this.adapters.unload(name),
     };
-  }
-
-  /** @throws ApiError model_not_allowed; FailureError as `allowedUri` */
-  private async requireAllowed(uri: string): Promise<string> {
-    const { engineConfig, server } = this.config;
-    const configured = engineConfig.model.uri;
-    if (uri === configured) return uri;
-    const found = await allowedUri(uri, server.adminAllowedUris);
-    if (found !== null) return found;
-    const those = [configured, ...server.adminAllowedUris.map((each) => `what is below ${each}`)].join(', ');
-    throw ApiError.of(
-      'model_not_allowed',
-      `an administrator may load ${those}; to allow others, set administration.allowedUris (--admin-allowed-uris)`,
-      { param: 'uri' },
-    );
-  }
-
-  /** Why a load that somebody asked for was broken off. */
-  private loadEnded(): ApiError {
-    const { state, failure } = this.lifecycle.health();
-    if (state === 'failed' && failure !== null) return ApiError.ofFailure(failure);
-    return this.stopping.signal.aborted
-      ? ApiError.of('draining', 'this replica is shutting down, which ended the load')
-      : ApiError.of('request_cancelled', 'an unload ended the load: send it again for a model to be loaded');
   }
 
   /** A load that was unloaded fails, and ends its run a second time: by then there may be another one. */
@@ -230,6 +233,7 @@ export class Replica {
     if (this.model === run) {
       this.lifecycle.unloaded();
       this.endRunning();
+      this.adapters.clear();
     }
     await run.stop();
     if (this.model === run) this.model = null;

@@ -23,6 +23,7 @@ export function engineSettings(modelDir: string, changes: Partial<EngineSettings
     collectives: 'auto',
     warmup: { preset: 'none', shapes: [], timeLimitSeconds: 60 },
     threads: 1,
+    adapterRoom: { most: 0, maxRank: 0 },
     ...changes,
   };
 }

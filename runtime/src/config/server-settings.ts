@@ -3,6 +3,7 @@
 
 import { paths, readBoolean, serverVariableNames } from '@llmservice/crds';
 import { compatibilities, isCompatibilityName, type CompatibilityName } from '../request/compatibility.js';
+import { adapterSettings, type AdapterSettings } from './adapter-settings.js';
 import { keepingSettings, type KeepingSettings } from './keeping-settings.js';
 import { reachSettings, type ReachSettings } from './reach-settings.js';
 import { atLeast, between, defineFor, mib } from './server-setting.js';
@@ -33,7 +34,7 @@ interface ProcessSettings {
   readonly trustRemoteCode: boolean;
 }
 
-export interface ServerSettings extends ReachSettings, ProcessSettings, KeepingSettings {}
+export interface ServerSettings extends ReachSettings, ProcessSettings, KeepingSettings, AdapterSettings {}
 
 const logLevels = ['error', 'warn', 'info', 'debug'];
 
@@ -118,7 +119,12 @@ const processSettings = [
   ),
 ] as const;
 
-export const serverSettings = [...reachSettings, ...processSettings, ...keepingSettings] as const;
+export const serverSettings = [
+  ...reachSettings,
+  ...processSettings,
+  ...adapterSettings,
+  ...keepingSettings,
+] as const;
 
 /** Where the reason of a failure goes that was met before there was a configuration. */
 export function terminationLogOf(env: Readonly<Record<string, string | undefined>>): string {

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../config/child-environment.js';
 import { execArguments } from './exec-arguments.js';
 import { inheritedStdio } from './inherited-stdio.js';
-import type { EngineMessage, EngineSettings, ServerMessage } from './protocol.js';
+import type { EngineAdapter, EngineMessage, EngineSettings, ServerMessage } from './protocol.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
 const entry = fileURLToPath(new URL('../../dist/engine/engine-process.js', import.meta.url));
@@ -56,12 +56,16 @@ export class EngineChild {
   /** Why it was killed or ended itself, when that is known before its exit is. */
   #lastWords: Failure | null = null;
 
-  /** @param arrivals what of the weights is on disk while they are still pulled; null: all */
+  /**
+   * @param arrivals what of the weights is on disk while they are still pulled; null: all
+   * @param adapters to be loaded before it is ready
+   */
   constructor(
     settings: EngineSettings,
     arrivals: ArrivalMap | null,
     limits: ChildLimits,
     listener: Listener,
+    adapters: readonly EngineAdapter[],
   ) {
     this.#limits = limits;
     this.#listener = listener;
@@ -88,6 +92,7 @@ export class EngineChild {
       type: 'start',
       settings,
       arrivals: arrivals === null ? null : { ...arrivals, descriptor: inheritedArrivals },
+      adapters,
     });
   }
 

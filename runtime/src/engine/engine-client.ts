@@ -5,6 +5,7 @@
 import type { Failure } from '@llmservice/crds';
 import type { ArrivalMap } from '@llmservice/native';
 import type { Logger } from 'winston';
+import { EngineAdapters } from './engine-adapters.js';
 import { EngineChild, type ChildLimits, type EngineNews } from './engine-child.js';
 import type { EngineHealth, EngineState } from './engine-state.js';
 import { Flights, toError } from './flights.js';
@@ -47,6 +48,7 @@ export class EngineClient {
   readonly #limits: EngineLimits;
   readonly #arrivals: ArrivalMap | null;
   readonly #flights = new Flights((message) => this.#child?.send(message));
+  readonly #adapters = new EngineAdapters((message) => this.#child?.send(message));
   readonly #numbers = new NumericalWatch();
   readonly #backOff: RestartBackOff;
   #state: EngineState = { kind: 'loading', loaded: nothing, warmup: null };
@@ -119,6 +121,11 @@ export class EngineClient {
     this.#child?.send({ type: 'flushCache' });
   }
 
+  /** Of the process that runs and of those after it. Before `start` nothing is awaited. */
+  get adapters(): EngineAdapters {
+    return this.#adapters;
+  }
+
   /** Ends the engine process; requests in flight end with an error. Idempotent. */
   async stop(): Promise<void> {
     this.#state = { kind: 'stopped' };
@@ -131,10 +138,12 @@ export class EngineClient {
   #launch(): void {
     this.#restartTimer = null;
     try {
-      this.#child = new EngineChild(this.#settings, this.#arrivals, this.#limits, {
-        news: (news) => this.#hear(news),
-        ended: (cause) => this.#ended(cause),
-      });
+      const listener = {
+        news: (news: EngineNews): void => this.#hear(news),
+        ended: (cause: Failure): void => this.#ended(cause),
+      };
+      const adapters = this.#adapters.give();
+      this.#child = new EngineChild(this.#settings, this.#arrivals, this.#limits, listener, adapters);
     } catch (error) {
       // Node throws some of the reasons why a process cannot be made, and reports others later.
       this.#ended({
@@ -160,6 +169,9 @@ export class EngineClient {
         return;
       case 'ready':
         void this.#readyIfSound(news);
+        return;
+      case 'adapter':
+        this.#adapters.ended(news.number, news.failure);
         return;
       case 'step':
         if (news.stats.stepsTotal !== (this.#stats?.stepsTotal ?? 0)) this.#stepped(news.stats);
@@ -205,6 +217,7 @@ export class EngineClient {
     if (this.#state.kind === 'stopped') return;
     this.#state = { kind: 'ready', info, device, plannedBlocks, maxModelLen, warmup };
     this.#readyAt = performance.now();
+    this.#adapters.ready();
     const { ran, leftOut, seconds } = warmup;
     this.#logger.info('engine ready', {
       pid: this.#child?.pid,
@@ -223,6 +236,7 @@ export class EngineClient {
   #ended(cause: Failure): void {
     this.#child = null;
     this.#stats = null;
+    this.#adapters.lost(cause);
     if (this.#state.kind === 'stopped') return;
     const served = this.#state.kind === 'ready';
     if (!served && (this.#state.kind === 'loading' || !passes(cause))) this.#giveUp(cause);

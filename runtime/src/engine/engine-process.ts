@@ -11,6 +11,7 @@ import {
   type EngineInfo,
 } from '@llmservice/native';
 import { Scheduler } from '../schedule/scheduler.js';
+import { AdapterLoader } from './adapter-loader.js';
 import { warmUp, type WarmupReport } from '../warmup/warm-up.js';
 import { warmupShapes, type WarmupLimits } from '../warmup/warmup-shapes.js';
 import { cpuOf, gpuOf, sysfsUnder, type EngineDevice } from './engine-device.js';
@@ -18,20 +19,25 @@ import { failureOf } from './failure-of.js';
 import { grammarsOf, readTokenizerFiles, startCompileProcesses } from './grammars.js';
 import { Intake } from './intake.js';
 import { planEngine } from './plan-engine.js';
-import type { EngineMessage, EngineSettings, ServerMessage } from './protocol.js';
+import type { EngineAdapter, EngineMessage, EngineSettings, ServerMessage } from './protocol.js';
 import { RankProcesses } from './rank-processes.js';
 import { StepLoop } from './step-loop.js';
 
 const heartbeatMs = 1000;
 let loop: StepLoop | null = null;
 let intake: Intake | null = null;
+let loader: AdapterLoader | null = null;
 
 function send(message: EngineMessage): void {
   // A closed channel means that the parent is gone; 'disconnect' ends this process.
   if (process.connected) process.send?.(message);
 }
 
-async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Promise<void> {
+async function serve(
+  settings: EngineSettings,
+  arrivals: ArrivalMap | null,
+  adapters: readonly EngineAdapter[],
+): Promise<void> {
   const options = await planEngine(settings);
   const ranks =
     settings.tensor === 1
@@ -49,6 +55,8 @@ async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Pro
     readTokenizerFiles(settings.modelDir),
   ]);
   ranks?.joined();
+  loader = new AdapterLoader(engine, settings);
+  for (const adapter of adapters) await loader.load(adapter);
   const { numBlocks, hybrid } = engine.info;
   const limits = { ...options, numBlocks, hybrid };
   const warmup = await warmUpEngine(engine, settings, limits);
@@ -101,7 +109,9 @@ function fail(failure: Failure): void {
 process.on('message', (message: ServerMessage) => {
   switch (message.type) {
     case 'start':
-      serve(message.settings, message.arrivals).catch((error: unknown) => fail(failureOf(error)));
+      serve(message.settings, message.arrivals, message.adapters).catch((error: unknown) =>
+        fail(failureOf(error)),
+      );
       return;
     case 'submit':
       intake?.submit(message.request);
@@ -111,6 +121,18 @@ process.on('message', (message: ServerMessage) => {
       return;
     case 'flushCache':
       loop?.flushCache();
+      return;
+    case 'loadAdapter': {
+      const { number } = message.adapter;
+      const ended = (failure: Failure | null): void => send({ type: 'adapter', number, failure });
+      loader?.load(message.adapter).then(
+        () => ended(null),
+        (error: unknown) => ended(failureOf(error)),
+      );
+      return;
+    }
+    case 'unloadAdapter':
+      loader?.unload(message.number).catch((error: unknown) => fail(failureOf(error)));
       return;
     case 'shutdown':
       if (loop === null) process.exit(0);

@@ -2,7 +2,7 @@
 // Transport: child_process IPC with 'advanced' serialization, so typed arrays and bigint travel as they are.
 // At most one 'step' message per engine step goes to the server, whatever the number of sequences.
 
-import type { KvCacheDtype, LoadQuantization, Speculative } from '@llmservice/checkpoint';
+import type { AdapterRoom, KvCacheDtype, LoadQuantization, Speculative } from '@llmservice/checkpoint';
 import type { Failure } from '@llmservice/crds';
 import type { ArrivalMap, EngineInfo, EngineOptions } from '@llmservice/native';
 import type { EngineDevice } from './engine-device.js';
@@ -45,6 +45,15 @@ export interface EngineSettings {
   readonly warmup: Warmup;
   /** Compute threads of all ranks together; null: one per physical core. */
   readonly threads: number | null;
+  readonly adapterRoom: AdapterRoom;
+}
+
+/** A LoRA adapter on this machine's disk. */
+export interface EngineAdapter {
+  readonly number: number;
+  /** For messages. */
+  readonly name: string;
+  readonly dir: string;
 }
 
 /** What one engine step (or several, if the reader is slow) added to one generation. */
@@ -90,10 +99,14 @@ export type ServerMessage =
       readonly type: 'start';
       readonly settings: EngineSettings;
       readonly arrivals: ArrivalMap | null;
+      /** To be loaded before it is ready. */
+      readonly adapters: readonly EngineAdapter[];
     }
   | { readonly type: 'submit'; readonly request: GenerateRequest }
   | { readonly type: 'cancel'; readonly id: string }
   | { readonly type: 'flushCache' }
+  | { readonly type: 'loadAdapter'; readonly adapter: EngineAdapter }
+  | { readonly type: 'unloadAdapter'; readonly number: number }
   | { readonly type: 'shutdown' };
 
 /** The part of a step message that concerns one generation; `failure` ends it with an error. */
@@ -115,6 +128,8 @@ export type EngineMessage =
       readonly maxModelLen: number;
       readonly warmup: WarmupReport;
     }
+  /** How the load of an adapter ended; null: well. */
+  | { readonly type: 'adapter'; readonly number: number; readonly failure: Failure | null }
   /** The load failed, or the engine met a fault that it does not survive; the process exits after it. */
   | { readonly type: 'failed'; readonly failure: Failure }
   /** Every second, also while loading and between steps; stepAgeMs: how long the step in flight has run. */

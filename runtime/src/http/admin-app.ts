@@ -7,6 +7,7 @@ import { ApiError } from '../request/body/api-error.js';
 import { invalidRequest } from '../request/body/violation.js';
 import { presentedKey } from './access/access.js';
 import { errorHandler } from './routes/error-handler.js';
+import type { NamedAdapter } from '../config/adapter-settings.js';
 import { LoopTurns } from '../loop-turns.js';
 import { BodyBudget } from './bodies/body-budget.js';
 import { jsonBody } from './bodies/json-body.js';
@@ -24,6 +25,10 @@ export interface ReplicaControl {
    */
   load(uri: string | null): Promise<void>;
   unload(): Promise<void>;
+  /** @throws FailureError, ApiError model_not_allowed, model_not_ready, invalid_request */
+  loadAdapter(adapter: NamedAdapter): Promise<void>;
+  /** Resolves once no request uses it. @throws ApiError model_not_found, model_not_ready */
+  unloadAdapter(name: string): Promise<void>;
 }
 
 export interface AdminParts {
@@ -113,6 +118,17 @@ function adminRoutes({ server, control }: AdminParts): AdminRoute[] {
       await control.unload();
       return { state: lifecycle.health().state };
     }),
+    // As vLLM names them and their fields.
+    post('/v1/load_lora_adapter', async ({ body }) => {
+      const { lora_name, lora_path } = readTexts(body, ['lora_name', 'lora_path']);
+      await control.loadAdapter({ name: lora_name, uri: lora_path });
+      return { lora_name, lora_path };
+    }),
+    post('/v1/unload_lora_adapter', async ({ body }) => {
+      const { lora_name } = readTexts(body, ['lora_name']);
+      await control.unloadAdapter(lora_name);
+      return { lora_name };
+    }),
   ];
 }
 
@@ -159,4 +175,20 @@ function readUri(body: unknown): string | null {
   throw invalidRequest([
     { param: name, message: 'the body must be empty or {"uri": "URI OF A CHECKPOINT"}' },
   ]);
+}
+
+/** Fields that must be texts, and the only ones. @throws ApiError invalid_request */
+function readTexts<Name extends string>(body: unknown, names: readonly Name[]): Record<Name, string> {
+  const fields = (body ?? {}) as Partial<Record<string, unknown>>;
+  const wrong = names.filter((name) => typeof fields[name] !== 'string' || fields[name] === '');
+  const others = Object.keys(fields).filter((name) => !(names as readonly string[]).includes(name));
+  const violations = [
+    ...wrong.map((param) => ({ param, message: `${param} must be a text` })),
+    ...others.map((param) => ({
+      param,
+      message: `${param} is no field here; there are ${names.join(', ')}`,
+    })),
+  ];
+  if (violations.length > 0) throw invalidRequest(violations);
+  return fields as Record<Name, string>;
 }

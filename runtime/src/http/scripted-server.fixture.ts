@@ -8,6 +8,7 @@ import type { CallFormName } from '../tools/call-forms.js';
 import { dialectOf } from '../tools/dialect.js';
 import { servedTools } from '../tools/served-tools.js';
 import { makeLogger } from '../log/logger.js';
+import { ServedAdapters } from '../adapters/served-adapters.js';
 import { KeyBudgets } from '../keys/key-budgets.js';
 import { momentOf } from '../keys/moment.fixture.js';
 import { ServerMetrics } from '../metrics/server-metrics.js';
@@ -137,7 +138,10 @@ export class ScriptedServer {
     const send = batchSender(() => parts);
     const parts: ServerParts = {
       lifecycle,
-      names: withPrefix({ name: 'tiny', aliases: ['small'] }, compatible.namePrefix),
+      names: {
+        ...withPrefix({ name: 'tiny', aliases: ['small'] }, compatible.namePrefix),
+        adapters: new ServedAdapters(),
+      },
       service,
       admission: new Admission(8),
       metrics,

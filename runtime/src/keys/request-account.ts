@@ -4,7 +4,7 @@
 
 import type { ConfiguredKey } from '@llmservice/crds';
 import type { AccountingRecord } from '../accounting/accounting-record.js';
-import type { GenerateRequest } from '../schedule/generation.js';
+import type { GenerateRequest, UsedAdapter } from '../schedule/generation.js';
 import { ApiError } from '../request/body/api-error.js';
 import type { FinishedGeneration } from '../observe/ended-request.js';
 import { totalUsage } from '../observe/request-totals.js';
@@ -37,7 +37,7 @@ export interface KeyAccess {
 }
 
 export class RequestAccount {
-  readonly #request: AccountedRequest;
+  readonly #request: AccountedRequest & { readonly adapter: UsedAdapter | null };
   readonly #access: KeyAccess | null;
   readonly #events: UsageEvents;
   readonly #clock: () => Moment;
@@ -56,7 +56,7 @@ export class RequestAccount {
    * @throws ApiError rate_limit_exceeded
    */
   constructor(
-    request: AccountedRequest,
+    request: AccountedRequest & { readonly adapter: UsedAdapter | null },
     access: KeyAccess | null,
     events: UsageEvents,
     clock: () => Moment,
@@ -81,12 +81,13 @@ export class RequestAccount {
   }
 
   /**
-   * The request with the share and the cached prompts of its key. A weight of w is log2(w) levels of priority: each
+   * The request with its adapter, and with the share and the cached prompts of its key. A weight of w is log2(w) levels of priority: each
    * doubles the share.
    * @param priority that the client asked for; null: it did not
    * @throws ApiError invalid_request where it is more urgent than the key, or a request without one, may ask for
    */
-  share(request: GenerateRequest, priority: number | null): GenerateRequest {
+  share(prepared: GenerateRequest, priority: number | null): GenerateRequest {
+    const request = { ...prepared, adapter: this.#request.adapter };
     if (this.#access === null) {
       requireBound(priority, this.#events.mostUrgentPriority, 'requests may be here');
       return request;

@@ -7,7 +7,7 @@ import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The settings that name a checkpoint. */
-export type UriField = 'model.uri' | 'engine.speculative.uri' | 'administration.allowedUris';
+export type UriField = 'model.uri' | 'engine.speculative.uri' | 'administration.allowedUris' | 'adapters';
 
 /** `file` is the GGUF file in the folder that is meant; null for the folder. */
 export type CheckpointUri = { readonly file: string | null } & (

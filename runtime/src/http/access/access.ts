@@ -7,6 +7,7 @@ import type { RateLimit } from '../../keys/key-budget.js';
 import type { KeyBudgets } from '../../keys/key-budgets.js';
 import type { Moment } from '../../keys/moment.js';
 import { RequestAccount, type AccountedRequest } from '../../keys/request-account.js';
+import type { UsedAdapter } from '../../schedule/generation.js';
 import type { KeyMetrics } from '../../metrics/key-metrics.js';
 import { ApiError } from '../../request/body/api-error.js';
 import type { Admission } from './admission.js';
@@ -85,12 +86,17 @@ export function refuseEarly(access: Access, admission: Pick<Admission, 'requireR
  * The account of a request that was let in. Keys may have changed since, while its body came.
  * @throws ApiError rate_limit_exceeded, invalid_api_key
  */
-export function openAccount(access: Access, request: AccountedRequest, response: Response): RequestAccount {
+export function openAccount(
+  access: Access,
+  request: AccountedRequest,
+  response: Response,
+  adapter: UsedAdapter | null,
+): RequestAccount {
   const { keys, budgets, metrics, log, clock, mostUrgentPriority } = access;
   const key = keys === null ? null : requireKey(keys, metrics, response.req);
   const record = recordOf(response);
   const account = new RequestAccount(
-    request,
+    { ...request, adapter },
     key === null ? null : { key, budget: budgets.of(key, clock()) },
     {
       keepsTexts: record.keepsTexts,

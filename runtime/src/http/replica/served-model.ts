@@ -2,6 +2,7 @@
 
 import { headers } from '@llmservice/crds';
 import type { Request } from 'express';
+import type { ServedAdapters } from '../../adapters/served-adapters.js';
 import { ApiError } from '../../request/body/api-error.js';
 import type { Fields } from '../../request/body/field-table.js';
 import type { GenerationDefaults } from '../../request/fields/generation-defaults.js';
@@ -11,6 +12,8 @@ import type { ThinkIds } from '../../request/text/think-ids.js';
 export interface ModelNames {
   readonly name: string;
   readonly aliases: readonly string[];
+  /** Which have names of their own. */
+  readonly adapters: ServedAdapters;
 }
 
 export interface ServedModel extends ModelTexts {
@@ -21,7 +24,10 @@ export interface ServedModel extends ModelTexts {
 }
 
 /** All names, and each of them after the prefix; null: without. */
-export function withPrefix({ name, aliases }: ModelNames, prefix: string | null): ModelNames {
+export function withPrefix(
+  { name, aliases }: Omit<ModelNames, 'adapters'>,
+  prefix: string | null,
+): Omit<ModelNames, 'adapters'> {
   const further = prefix === null ? [] : [name, ...aliases].map((each) => `${prefix}${each}`);
   return { name, aliases: [...new Set([...aliases, ...further])] };
 }
@@ -31,16 +37,18 @@ export function withPrefix({ name, aliases }: ModelNames, prefix: string | null)
  * leads here because that one does not answer, its names are understood too, and the answer has ours.
  * @throws ApiError model_not_found, with the served names
  */
-export function resolveName(
-  { name, aliases }: ModelNames,
-  asked: string | null,
-  request: Pick<Request, 'get'>,
-): string {
+export function resolveName(names: ModelNames, asked: string | null, request: Pick<Request, 'get'>): string {
+  const { name, aliases, adapters } = names;
   if (asked === null) return name;
-  if (asked === name || aliases.includes(asked)) return asked;
+  if (asked === name || aliases.includes(asked) || adapters.has(asked)) return asked;
   // Anybody may send the header: it makes a name understood and opens nothing.
   if (request.get(headers.fallbackFor)?.split(',').includes(asked) === true) return name;
-  const served = [name, ...aliases].join(', ');
+  return notServed(names, asked);
+}
+
+/** @throws ApiError model_not_found, with the served names */
+export function notServed({ name, aliases, adapters }: ModelNames, asked: string): never {
+  const served = [name, ...aliases, ...adapters.all.map((each) => each.name)].join(', ');
   throw ApiError.of(
     'model_not_found',
     `the model ${JSON.stringify(asked)} does not exist here; served: ${served}`,

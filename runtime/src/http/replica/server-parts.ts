@@ -3,6 +3,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Request, Response } from 'express';
+import type { UsedAdapter } from '../../schedule/generation.js';
 import type { Logger } from '../../log/logger.js';
 import type { LoopTurns } from '../../loop-turns.js';
 import type { ServerMetrics } from '../../metrics/server-metrics.js';
@@ -16,7 +17,7 @@ import type { BatchService } from '../batches/batch-service.js';
 import type { BodyBudget } from '../bodies/body-budget.js';
 import { matchedRoute, recordOf, type RecordParts } from '../access/request-record.js';
 import type { StoredResponses } from '../stored-responses/stored-responses.js';
-import type { ModelNames } from './served-model.js';
+import { notServed, type ModelNames } from './served-model.js';
 
 export interface ServerParts extends RecordParts {
   readonly lifecycle: Lifecycle;
@@ -66,7 +67,8 @@ export async function whileAdmitted(
   run: (signal: AbortSignal, account: RequestAccount, end: (reason: ApiError) => void) => Promise<void>,
   { outlivesConnection = false } = {},
 ): Promise<void> {
-  const account = openAccount(parts.access, request, response);
+  const adapter = enterAdapter(parts.names, request.model);
+  const account = openAccount(parts.access, request, response, adapter?.used ?? null);
   const controller = new AbortController();
   // Each generation listens; beyond ten Node would warn of a leak.
   setMaxListeners(0, controller.signal);
@@ -92,8 +94,21 @@ export async function whileAdmitted(
     controller.abort('the request has ended');
     parts.running.delete(running);
     leave?.();
+    adapter?.leave();
     account.close();
   }
+}
+
+/**
+ * The adapter that the name is of; null: the model's own name.
+ * @throws ApiError model_not_found: the adapter was removed since the name was looked up
+ */
+function enterAdapter(
+  names: ModelNames,
+  model: string,
+): { readonly used: UsedAdapter; readonly leave: () => void } | null {
+  if (model === names.name || names.aliases.includes(model)) return null;
+  return names.adapters.enter(model) ?? notServed(names, model);
 }
 
 export function newId(prefix: string): string {

@@ -1,16 +1,16 @@
 // GET models, in OpenAI's, Anthropic's and KServe's form at once.
 
 import type { RequestHandler } from 'express';
-import { resolveName } from '../replica/served-model.js';
+import { resolveName, type ModelNames } from '../replica/served-model.js';
 import type { ServerParts } from '../replica/server-parts.js';
 
 export function listModelsRoute({ names, lifecycle }: ServerParts, startedAt: number): RequestHandler {
   return (_request, response) => {
-    const all = [names.name, ...names.aliases];
+    const all = [names.name, ...names.aliases, ...names.adapters.all.map(({ name }) => name)];
     const maxModelLen = lifecycle.model?.maxModelLen ?? null;
     response.json({
       object: 'list',
-      data: all.map((name) => describe(name, names.name, maxModelLen, startedAt)),
+      data: all.map((name) => describe(name, names, maxModelLen, startedAt)),
       models: all,
       has_more: false,
       first_id: all[0],
@@ -27,18 +27,20 @@ export function getModelRoute({ names, lifecycle }: ServerParts, startedAt: numb
     const ready = lifecycle.health().state === 'serving';
     response
       .status(ready ? 200 : 503)
-      .json({ ...describe(name, names.name, maxModelLen, startedAt), name, ready });
+      .json({ ...describe(name, names, maxModelLen, startedAt), name, ready });
   };
 }
 
-function describe(id: string, root: string, maxModelLen: number | null, created: number): object {
+/** An adapter's root is where it was loaded from, and its parent the model. */
+function describe(id: string, names: ModelNames, maxModelLen: number | null, created: number): object {
+  const adapter = names.adapters.get(id);
   return {
     id,
     object: 'model',
     created,
     owned_by: 'llmservice',
-    root,
-    parent: null,
+    root: adapter?.uri ?? names.name,
+    parent: adapter === null ? null : names.name,
     max_model_len: maxModelLen,
     ...anthropicModel(id, maxModelLen, created),
   };

@@ -1,0 +1,137 @@
+// The adapters of this replica from their URIs to the engine, and away again: those of the settings come with the model,
+// others at an administrator's word while requests run.
+
+import type { AdapterRoom } from '@llmservice/checkpoint';
+import { checkAdapterName, type NamedAdapter } from '../config/adapter-settings.js';
+import type { EngineAdapters } from '../engine/engine-adapters.js';
+import type { Logger } from '../log/logger.js';
+import { ApiError } from '../request/body/api-error.js';
+import { invalidRequest } from '../request/body/violation.js';
+import type { UsedAdapter } from '../schedule/generation.js';
+import type { ObtainedAdapter } from './obtain-adapter.js';
+import type { ServedAdapters } from './served-adapters.js';
+
+/** From a URI to a folder. */
+export type Obtain = (uri: string) => Promise<ObtainedAdapter>;
+
+export interface AdapterServiceParts {
+  readonly configured: readonly NamedAdapter[];
+  readonly room: AdapterRoom;
+  readonly served: ServedAdapters;
+  /** Names that are the model's. */
+  readonly taken: readonly string[];
+  readonly logger: Logger;
+}
+
+interface Loaded extends NamedAdapter {
+  readonly used: UsedAdapter;
+  readonly obtained: ObtainedAdapter;
+}
+
+export class AdapterService {
+  readonly #parts: AdapterServiceParts;
+  readonly #loaded = new Map<string, Loaded>();
+  /** Names of adapters that come or go. */
+  readonly #busy = new Set<string>();
+  #engine: EngineAdapters | null = null;
+
+  constructor(parts: AdapterServiceParts) {
+    this.#parts = parts;
+  }
+
+  /** Has an engine that is about to start load those of the settings. @throws FailureError of an adapter */
+  async prepare(engine: EngineAdapters, obtain: Obtain): Promise<void> {
+    this.clear();
+    for (const { name, uri } of this.#parts.configured) {
+      const used = this.#reserve(name);
+      const obtained = await obtain(uri);
+      this.#loaded.set(name, { name, uri, used, obtained });
+      engine.keep({ number: used.number, name, dir: obtained.dir });
+    }
+  }
+
+  /** The engine has all that it was to load. */
+  startServing(engine: EngineAdapters): void {
+    this.#engine = engine;
+    for (const adapter of this.#loaded.values()) this.#parts.served.serve(adapter);
+  }
+
+  /** @throws ApiError invalid_request, model_not_ready; FailureError why it cannot be loaded */
+  async load({ name, uri }: NamedAdapter, obtain: Obtain): Promise<void> {
+    const engine = this.#requireEngine();
+    this.#requireFree(name);
+    const used = this.#reserve(name);
+    this.#busy.add(name);
+    let obtained: ObtainedAdapter | null = null;
+    try {
+      obtained = await obtain(uri);
+      await engine.load({ number: used.number, name, dir: obtained.dir });
+      // The engine may have gone meanwhile, and another come.
+      if (this.#engine !== engine) throw ApiError.of('model_not_ready', 'the model was unloaded meanwhile');
+    } catch (error) {
+      obtained?.release();
+      if (this.#engine === engine) this.#parts.served.release(used);
+      throw error;
+    } finally {
+      this.#busy.delete(name);
+    }
+    const loaded = { name, uri, used, obtained };
+    this.#loaded.set(name, loaded);
+    this.#parts.served.serve(loaded);
+    this.#parts.logger.info('adapter loaded', { name, uri });
+  }
+
+  /** Resolves once no request uses it any more and the engine was told to forget it. @throws ApiError model_not_found */
+  async unload(name: string): Promise<void> {
+    const engine = this.#requireEngine();
+    const loaded = this.#loaded.get(name);
+    if (loaded === undefined) {
+      const there = [...this.#loaded.keys()].join(', ');
+      const message = `there is no adapter ${JSON.stringify(name)}; loaded: ${there === '' ? 'none' : there}`;
+      throw ApiError.of('model_not_found', message, { param: 'lora_name' });
+    }
+    this.#loaded.delete(name);
+    await this.#parts.served.remove(name);
+    loaded.obtained.release();
+    if (this.#engine !== engine) return;
+    engine.unload(loaded.used.number);
+    this.#parts.served.release(loaded.used);
+    this.#parts.logger.info('adapter unloaded', { name });
+  }
+
+  /** The engine is gone. */
+  clear(): void {
+    this.#engine = null;
+    for (const { obtained } of this.#loaded.values()) obtained.release();
+    this.#loaded.clear();
+    this.#parts.served.clear();
+  }
+
+  #requireEngine(): EngineAdapters {
+    if (this.#engine !== null) return this.#engine;
+    throw ApiError.of('model_not_ready', 'adapters are loaded beside a model, and none is serving');
+  }
+
+  /** @throws ApiError invalid_request */
+  #requireFree(name: string): void {
+    const refuse = (message: string): never => {
+      throw invalidRequest([{ param: 'lora_name', message }]);
+    };
+    try {
+      checkAdapterName(name);
+    } catch (error) {
+      refuse((error as Error).message);
+    }
+    if (this.#parts.taken.includes(name)) refuse(`${name} is a name of the model itself`);
+    if (this.#loaded.has(name) || this.#busy.has(name)) refuse(`the adapter ${name} is loaded already`);
+  }
+
+  /** @throws ApiError invalid_request where there is no room for one more */
+  #reserve(name: string): UsedAdapter {
+    const { served, room } = this.#parts;
+    const used = served.reserve(name, room.most);
+    if (used !== null) return used;
+    const message = `there is room for ${String(room.most)} adapters (--max-adapters): unload one, or let the plan keep more`;
+    throw invalidRequest([{ param: 'lora_name', message }]);
+  }
+}

@@ -1,0 +1,66 @@
+// From the URI of an adapter to a folder that holds its two files: a local folder as it is, of S3 a copy of its own, pulled
+// and verified.
+
+import { adapterConfigFile, adapterWeightsFile } from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
+import type { FileVersion } from '../weights/checkpoint-source.js';
+import { readHeader, type Attempt, type WeightsHeader } from '../weights/inspect-checkpoint.js';
+import { openSource, type OpenSource, type SourceSettings } from '../weights/open-source.js';
+import { pullFiles } from '../weights/pull-files.js';
+import { parallelRanges, pieceBytes } from '../weights/pull-sizes.js';
+
+export interface ObtainedAdapter {
+  readonly dir: string;
+  /** It is not read any more. Idempotent. */
+  readonly release: () => void;
+}
+
+/** @throws FailureError CheckpointIncomplete, InvalidEngineConfig, and those of S3 and of the disk */
+export async function obtainAdapter(
+  uri: string,
+  settings: SourceSettings,
+  attempt: Attempt,
+): Promise<ObtainedAdapter> {
+  // Of the node's cache, the engine process could read only what it has inherited.
+  const own = { ...settings, cache: null };
+  const opened = await openSource('adapters', uri, { pin: null, suffix: '' }, own, attempt);
+  try {
+    if (opened.file !== null) {
+      const message = `the adapter ${uri} is a GGUF file; expected is a folder with ${adapterConfigFile}`;
+      throw new FailureError('InvalidEngineConfig', message);
+    }
+    const files = await filesOf(opened, attempt);
+    await pull(opened, files, settings, attempt);
+    return { dir: opened.dir, release: opened.release };
+  } catch (error) {
+    opened.release();
+    throw error;
+  }
+}
+
+async function filesOf({ source }: OpenSource, attempt: Attempt): Promise<FileVersion[]> {
+  const names = (await attempt(() => source.list())).map(({ name }) => name);
+  const wanted = [adapterConfigFile, adapterWeightsFile];
+  const missing = wanted.filter((name) => !names.includes(name));
+  if (missing.length > 0) {
+    const message = `the adapter ${source.uri} lacks ${missing.join(' and ')}; found: ${names.slice(0, 10).join(', ')}`;
+    throw new FailureError('CheckpointIncomplete', message, { missing: missing.length });
+  }
+  return Promise.all(wanted.map((name) => attempt(() => source.version(name))));
+}
+
+async function pull(
+  { source, dir, room, isComplete, commit }: OpenSource,
+  files: readonly FileVersion[],
+  { observer, signal }: SourceSettings,
+  attempt: Attempt,
+): Promise<void> {
+  if (isComplete) return;
+  const weights = files.filter(({ name }) => name === adapterWeightsFile);
+  const headers = new Map<string, WeightsHeader>();
+  for (const file of weights) headers.set(file.name, await readHeader(source, file, attempt));
+  const how = { parallelRanges, pieceBytes, attempt, observer, signal, room, reservedBytes: 0 };
+  const { arrivals, verified } = await pullFiles({ source, checkpoint: { files, headers }, dir, ...how });
+  await verified.finally(() => arrivals.close());
+  await commit(files);
+}
