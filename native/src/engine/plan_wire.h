@@ -1,4 +1,4 @@
-// What rank 0 tells the ranks that follow it, as bytes. Both ends are the same build on the same machine.
+// What rank 0 sends to the ranks that follow it, as bytes. Both ends are the same build on the same machine.
 #pragma once
 
 #include <cstddef>

@@ -81,7 +81,7 @@ export class AdapterService {
     this.#parts.logger.info('adapter loaded', { name, uri });
   }
 
-  /** Resolves once no request uses it any more and the engine was told to forget it. @throws ApiError model_not_found */
+  /** Resolves once no request uses it any more and the engine is to forget it. @throws ApiError model_not_found */
   async unload(name: string): Promise<void> {
     const engine = this.#requireEngine();
     const loaded = this.#loaded.get(name);

@@ -36,6 +36,12 @@ test.each([
   expect(server.engine.requests).toMatchObject([{ adapter: { number: 1 } }]);
 });
 
+test('the path of :predict says which, and a body that names another is refused', async () => {
+  const answer = await server.post('/v1/models/tiny:predict', { prompt: 'x', model: 'legal' });
+  expect(answer.status).toBe(404);
+  expect(server.engine.requests).toEqual([]);
+});
+
 test('it is listed with the model as its parent', async () => {
   const list = await json(await server.get('/v1/models'));
   expect(list).toMatchObject({

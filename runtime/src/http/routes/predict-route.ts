@@ -9,7 +9,7 @@ import { readWhole } from './answer-route.js';
 import type { WholeChoice } from '../protocols/answer-shape.js';
 import { Generation } from '../generation/generation.js';
 import { nameAnswer } from '../access/request-record.js';
-import { resolveName } from '../replica/served-model.js';
+import { notServed, resolveName } from '../replica/served-model.js';
 import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
 
 export function predictRoute(parts: ServerParts): RequestHandler {
@@ -45,9 +45,15 @@ export async function answerTexts(
 ): Promise<void> {
   const { metrics, now } = parts;
   const serving = parts.lifecycle.requireServing();
-  if (!serving.model.defaults.compatibility.predictIgnoresModel)
-    for (const { parsed } of texts) resolveName(parts.names, parsed.model, request);
   const { id, model } = head;
+  if (!serving.model.defaults.compatibility.predictIgnoresModel) {
+    for (const { parsed } of texts) {
+      // The path says which adapter answers.
+      const named = resolveName(parts.names, parsed.model, request);
+      if (named !== model && parts.names.adapters.has(named))
+        notServed(parts.names, `${named} at :predict of ${model}`);
+    }
+  }
   nameAnswer(response, id);
   const accounted = { ...head, route: routeOf(request) };
   await whileAdmitted(parts, response, accounted, texts.length, async (signal, account) => {
