@@ -106,11 +106,10 @@ json described(const Architecture& a, const Sizes& s) {
                     {"tiled", false}};
   }
   if (a.experts) {
-    shape["moe"] = {{"experts", kExperts},
-                    {"topK", kTopK},
-                    {"ffn", expert_width(s)},
-                    {"sharedFfn", a.hybrid ? expert_width(s) : 0},
-                    {"normalized", true}};
+    shape["moe"] = {{"experts", kExperts},     {"topK", kTopK},
+                    {"ffn", expert_width(s)},  {"sharedFfn", a.hybrid ? expert_width(s) : 0},
+                    {"normalized", true},      {"biases", false},
+                    {"clampedSwiglu", nullptr}};
   }
   return shape;
 }
@@ -177,10 +176,10 @@ bool is_expert(const TensorShape& tensor) { return tensor.name.find(".experts.")
 
 json plain_description(int64_t head_dim) {
   return {
-      {"normEpsilon", 1e-6}, {"qkvBias", false},   {"outputBias", false},   {"mlpBias", false},
-      {"gdn", nullptr},      {"moe", nullptr},     {"windowRope", nullptr}, {"scaling", {{"type", "none"}}},
-      {"embeddingScale", 1}, {"postNorms", false}, {"activation", "silu"},  {"queryScalar", head_dim},
-      {"scoreCap", 0},       {"logitCap", 0}};
+      {"normEpsilon", 1e-6}, {"qkvBias", false},   {"outputBias", false},    {"mlpBias", false},
+      {"gdn", nullptr},      {"moe", nullptr},     {"windowRope", nullptr},  {"scaling", {{"type", "none"}}},
+      {"embeddingScale", 1}, {"postNorms", false}, {"activation", "silu"},   {"queryScalar", head_dim},
+      {"scoreCap", 0},       {"logitCap", 0},      {"attentionSinks", false}};
 }
 
 int64_t TensorShape::values() const {

@@ -59,7 +59,7 @@ const TensorFile& Checkpoint::open(const CheckpointSource& source, const std::st
 
 const TensorFile* Checkpoint::open(const CheckpointSource& source, const TensorPlace& place) {
   if (place.packed) {
-    const open_part = [&](const std::string& name) { return &open(source, name); };
+    const auto open_part = [&](const std::string& name) { return &open(source, name); };
     return restored_.emplace_back(packed_tensor(place, open_part, arrivals_, unpacked_)).get();
   }
   const TensorFile& file = open(source, place.file);

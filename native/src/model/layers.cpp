@@ -57,7 +57,10 @@ AttentionWeights read_attention(WeightReader& reader, const ModelConfig& c, Shar
     weights.k_norm = reader.vector(prefix + "k_norm.weight", {d}, whole(d), norm_offset(c));
   }
   weights.o = reader.linear(output_bands(c, shard, prefix), c.output_bias && shard.rank == 0);
-  if (c.attention_sinks) weights.sinks = reader.vector(prefix + "sinks", {c.heads}, heads.q);
+  if (c.attention_sinks) {
+    const Range heads = shard_heads(c.heads, c.kv_heads, shard).q;
+    weights.sinks = reader.vector(prefix + "sinks", {c.heads}, heads);
+  }
   return weights;
 }
 

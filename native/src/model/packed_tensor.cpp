@@ -14,7 +14,7 @@ namespace {
 
 // Output channels that are unpacked at once: where they lie side by side, a read brings a KiB.
 constexpr int64_t kRows = 256;
-constexpr int64_t kBlockColumns = 32;
+constexpr int64_t kBlockWidth = 32;
 
 // AWQ: which of a word's eight nibbles holds column 0, 1, ... of its eight. Source: AutoAWQ,
 // packing_utils.py.
@@ -55,7 +55,7 @@ class PackedTensor final : public TensorFile {
 
   void read(uint64_t offset, std::span<std::byte> out) const override {
     const std::lock_guard lock(unpacked_->mutex);
-    const auto row_bytes = static_cast<uint64_t>(cols_ / kBlockColumns * block_bytes());
+    const auto row_bytes = static_cast<uint64_t>(cols_ / kBlockWidth * block_bytes());
     offset -= begin_;
     while (!out.empty()) {
       const auto row = static_cast<int64_t>(offset / row_bytes);
@@ -106,7 +106,7 @@ class PackedTensor final : public TensorFile {
     unpacked_->owner = nullptr;
     if (unpacked_->placed != this) place_columns();
     unpacked_->placed = this;
-    unpacked_->bytes.assign(range.count * (cols_ / kBlockColumns) * block_bytes(), std::byte{0});
+    unpacked_->bytes.assign(range.count * (cols_ / kBlockWidth) * block_bytes(), std::byte{0});
     put_words(range, read_scales(range), read_zeros(range));
     put_codes(range);
     unpacked_->first = first;
@@ -187,12 +187,12 @@ class PackedTensor final : public TensorFile {
   }
 
   std::byte* block(int64_t row, int64_t column) const {
-    return unpacked_->bytes.data() + (row * cols_ + column) / kBlockColumns * block_bytes();
+    return unpacked_->bytes.data() + (row * cols_ + column) / kBlockWidth * block_bytes();
   }
 
   void put_words(RowRange range, const std::vector<float>& scales, const std::vector<uint8_t>& zeros) const {
     for (int64_t r = 0; r < range.count; ++r) {
-      for (int64_t column = 0; column < cols_; column += kBlockColumns) {
+      for (int64_t column = 0; column < cols_; column += kBlockWidth) {
         const int64_t at = r * groups() + column / packed_.group_columns;
         const uint32_t word = std::bit_cast<uint32_t>(scales[at]) | zeros[at];
         std::memcpy(block(r, column), &word, sizeof word);
@@ -203,13 +203,13 @@ class PackedTensor final : public TensorFile {
   void put_code(int64_t row, int64_t stored_column, uint8_t code) const {
     const int64_t column = unpacked_->places[stored_column];
     std::byte* const codes = block(row, column) + sizeof(uint32_t);
-    const int64_t at = column % kBlockColumns;
+    const int64_t at = column % kBlockWidth;
     if (packed_.bits == 8) {
       codes[at] = static_cast<std::byte>(code);
-    } else if (at < kBlockColumns / 2) {
+    } else if (at < kBlockWidth / 2) {
       codes[at] |= static_cast<std::byte>(code);
     } else {
-      codes[at - kBlockColumns / 2] |= static_cast<std::byte>(code << 4);
+      codes[at - kBlockWidth / 2] |= static_cast<std::byte>(code << 4);
     }
   }
 
