@@ -111,7 +111,15 @@ describe('the chat template of gpt-oss', () => {
     const harmony = await findHarmony(chatTemplate, tokenizer);
     if (harmony === null) throw new Error('the template is one of Harmony');
     return {
-      ...{ tokenizer, chatTemplate, harmony, think: null, toolDialect: null, generates: true, classifier: null },
+      ...{
+        tokenizer,
+        chatTemplate,
+        harmony,
+        think: null,
+        toolDialect: null,
+        generates: true,
+        classifier: null,
+      },
       ...{ eosIds: [harmony.return, harmony.call], vocabSize: 300, maxModelLen: 4096 },
     };
   }
