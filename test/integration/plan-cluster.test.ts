@@ -26,7 +26,7 @@ describe('with checkpoints in a bucket and a cluster', () => {
   beforeAll(async () => {
     world = await World.start();
     world.s3.put('models', 'good', llamaCheckpoint());
-    world.s3.put('models', 'awq', llamaCheckpoint({ quantization_config: { quant_method: 'awq' } }));
+    world.s3.put('models', 'bnb', llamaCheckpoint({ quantization_config: { quant_method: 'bitsandbytes' } }));
     kubeconfig = join(folder, 'kubeconfig');
     writeFileSync(kubeconfig, world.api.kubeConfig().exportConfig());
   }, 180_000);
@@ -54,10 +54,10 @@ describe('with checkpoints in a bucket and a cluster', () => {
     const at = (path: string) => manifests(llmService('x', { model: world.model(path), ...limits }));
     const absent = await plan(['-f', '-'], at('models/none/'), s3Environment);
     expect([absent.code, absent.text]).toEqual([3, expect.stringContaining('config.json')]);
-    const awq = await plan(['-f', '-'], at('models/awq/'), s3Environment);
-    expect([awq.code, awq.text]).toEqual([1, expect.stringContaining('"awq"')]);
+    const bnb = await plan(['-f', '-'], at('models/bnb/'), s3Environment);
+    expect([bnb.code, bnb.text]).toEqual([1, expect.stringContaining('"bitsandbytes"')]);
     // Its two weight files have 180 KB of zeros.
-    expect(awq.text).toMatch(
+    expect(bnb.text).toMatch(
       /estimate +an engine that runs it would take about 0\.2 MiB, 1 of these devices \(rule of/,
     );
     expect(absent.text).not.toContain('estimate');

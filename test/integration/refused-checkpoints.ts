@@ -18,11 +18,11 @@ export const refusedCheckpoints: readonly [
 ][] = [
   ['unknown-model', 'UnsupportedArchitecture', { 'config.json': '{"model_type":"mamba"}' }, [], '"mamba"'],
   [
-    'awq',
+    'bitsandbytes',
     'UnsupportedQuantization',
-    llamaCheckpoint({ quantization_config: { quant_method: 'awq' } }),
+    llamaCheckpoint({ quantization_config: { quant_method: 'bitsandbytes' } }),
     [],
-    '"awq"',
+    '"bitsandbytes"',
   ],
   ['no-config', 'ModelNotFound', {}, ['config.json'], 'config.json'],
   ['no-tokenizer', 'TokenizerMissing', {}, ['tokenizer.json'], 'tokenizer.json'],
