@@ -21,6 +21,10 @@ if [ ! -x "$build/bin/llama-server" ]; then
       "$sources/venv/bin/pip" download -q --no-deps --no-build-isolation --no-binary llama-cpp-python -d "$sources" \
         "llama-cpp-python==$version"
       tar xzf "$sources/llama_cpp_python-$version.tar.gz" -C "$sources"
+      # Its own reader and writer of GGUF, for write_gguf.py.
+      for packages in "$sources"/venv/lib/python3*/site-packages; do
+        echo "$PWD/$sources/llama_cpp_python-$version/vendor/llama.cpp/gguf-py" >"$packages/gguf.pth"
+      done
     fi
     cmake -S "$sources/llama_cpp_python-$version/vendor/llama.cpp" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
       -DGGML_NATIVE=ON -DLLAMA_CURL=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DBUILD_SHARED_LIBS=OFF "$@"
