@@ -42,6 +42,10 @@ void pack_band(DType from, DType to, const std::byte* data, int64_t rows, int64_
   constexpr int64_t kFp8Together = columns_together(DType::kF8E4M3);
   constexpr int64_t kBf16Together = columns_together(DType::kBF16);
   if (from == to) {
+    static_assert(kFp8Together == 2 && kBf16Together == 2);
+    const bool in_pairs = cols % 2 == 0;  // which move as one element
+    if (from == DType::kF8E4M3 && in_pairs) return scatter_as_is<uint16_t>(data, rows, cols / 2, out);
+    if (from == DType::kBF16 && in_pairs) return scatter_as_is<uint32_t>(data, rows, cols / 2, out);
     if (from == DType::kF8E4M3) return scatter_as_is<uint8_t, kFp8Together>(data, rows, cols, out);
     if (from == DType::kBF16) return scatter_as_is<uint16_t, kBf16Together>(data, rows, cols, out);
     if (size_of(from) == 1) return scatter_as_is<uint8_t>(data, rows, cols, out);
