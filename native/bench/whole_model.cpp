@@ -1,9 +1,10 @@
 #include "whole_model.h"
 
-#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 
 #include "backends/cpu/topology.h"
 #include "median.h"
@@ -18,10 +19,11 @@ constexpr int32_t kBlock = 32;
 
 int32_t blocks_of(const Load& load) { return (load.prompt + kDecodes) / kBlock + 1; }
 
-int64_t peak_resident_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t{usage.ru_maxrss} * 1024;
+int64_t resident_bytes() {
+  int64_t pages_in_all = 0;
+  int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages_in_all >> pages;
+  return pages * sysconf(_SC_PAGESIZE);
 }
 
 // Multiply-adds per second that all threads reach in registers alone; 0 on machines without pairs of BF16.
@@ -91,9 +93,11 @@ void print_measurements(const std::filesystem::path& dir, const ModelShape& shap
   cpu::ThreadPool pool(cpu::usable_cores());
   for (const Load& load : loads) {
     std::unique_ptr<Engine> engine;
+    const int64_t before = resident_bytes();
     const double loading = seconds_of([&] { engine = load_engine(dir, load, isa); });
     Rounds rounds;
     run_round(*engine, load, probe, rounds);
+    const int64_t taken = resident_bytes() - before;
     const double peak = peak_bf16_adds(pool);
     const double prefill = rounds.prefill[0];
     const nlohmann::json line = {
@@ -108,7 +112,8 @@ void print_measurements(const std::filesystem::path& dir, const ModelShape& shap
         {"peak", peak},
         {"loadSeconds", loading},
         {"weightBytes", engine->info().weight_bytes},
-        {"residentBytes", peak_resident_bytes()}};
+        {"kvBytes", engine->info().kv_bytes_per_block * load.sequences * blocks_of(load)},
+        {"residentBytes", taken}};
     std::printf("%s\n", line.dump().c_str());
     std::fflush(stdout);
   }

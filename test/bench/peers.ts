@@ -106,10 +106,10 @@ function sharesOf({ format, lines }: LlmService): string {
   const percent = (values: readonly number[]): string => `${(100 * median(values)).toFixed(0)} %`;
   const [one, long] = [512, 2048].map((prompt) => lines.filter((line) => line.prompt === prompt));
   const bandwidth = median(lines.map((line) => line.bandwidth / 1e9)).toFixed(1);
-  const beside = median(one!.map((line) => line.residentBytes / line.weightBytes - 1));
+  const beside = median(one!.map((line) => (line.residentBytes - line.kvBytes) / line.weightBytes - 1));
   return (
     `${format}: decode 1 at ${percent(one!.map((line) => line.ofBandwidth))} of ${bandwidth} GB/s, prefill 512 and 2048 at ` +
     `${percent(one!.map((line) => line.ofPeak))} and ${percent(long!.map((line) => line.ofPeak))} of the peak of BF16 pairs; ` +
-    `loaded in ${median(one!.map((line) => line.loadSeconds)).toFixed(2)} s, resident ${(100 * beside).toFixed(0)} % over the weights`
+    `loaded in ${median(one!.map((line) => line.loadSeconds)).toFixed(2)} s, resident ${(100 * beside).toFixed(0)} % over weights and KV`
   );
 }

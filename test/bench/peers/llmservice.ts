@@ -14,6 +14,8 @@ interface Line {
   readonly ofPeak: number;
   readonly loadSeconds: number;
   readonly weightBytes: number;
+  readonly kvBytes: number;
+  /** What loading and one round added. */
   readonly residentBytes: number;
 }
 
