@@ -1,7 +1,8 @@
 """Writes models/NAME/on-cpu.json: what the reference says when it rounds as a CPU with dot products of BF16 does.
 
-Activations that meet a matrix held in bfloat16 or FP8 become bfloat16; keys and values too, which the engine keeps so. All
-else stays in float32: other formats' activations, queries and the weights of attention. Which way a value is rounded depends
+Activations that meet a matrix held in bfloat16 or FP8 become bfloat16; keys and values too, which the engine keeps so, and
+what multiplies these: scaled queries, and the weights of attention before they are divided by their sum. All else stays in
+float32, other formats' activations too. Which way a value is rounded depends
 on the last bits of the sums before it, and moves all that follows: sums of products are made in double, and
 teacherForced.inFloat32 has the log-probabilities that the same reference gives with its sums in float32.
 Usage: python generate/on_cpu.py [NAME ...]   (after models.py and gguf_models.py, in the same environment)
@@ -15,7 +16,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 from transformers import AttentionInterface, AttentionMaskInterface
-from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 import gguf_fixtures
@@ -28,27 +28,32 @@ MODELS = Path(__file__).parent.parent / "models"
 IN_PAIRS = {torch.bfloat16, torch.float8_e4m3fn}
 
 
-def attend(module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, softcap: float | None = None, s_aux: Tensor | None = None, **options):
-    """Keys come here as the cache would hold them: normalized and rotated."""
-    if softcap is None and s_aux is None:
-        return sdpa_attention_forward(module, query, halved(key), halved(value), mask, **options)
-    seen = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool).tril() if mask is None else mask
-    key, value = (halved(x).repeat_interleave(query.shape[1] // x.shape[1], 1) for x in (key, value))
-    scores = query @ key.mT * options["scaling"]
-    if softcap is not None:
-        scores = softcap * torch.tanh(scores / softcap)
-    scores = scores.masked_fill(~seen, -torch.inf)
-    if s_aux is not None:
-        scores = torch.cat([scores, s_aux.view(1, -1, 1, 1).expand(*scores.shape[:3], 1)], -1)
-    weights = scores.softmax(-1)[..., : key.shape[-2]]
-    return (weights @ value).transpose(1, 2).contiguous(), None
+def attend_in(sums: torch.dtype):
+    """Attention whose sums are made in that type. Keys come here as the cache would hold them: normalized and rotated. All
+    positions lie in one split of the engine's, but for the last of 257, whose weights are rounded beside another maximum there."""
+
+    def attend(module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scaling: float, softcap: float | None = None, s_aux: Tensor | None = None, **_):
+        seen = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool).tril() if mask is None else mask
+        key, value = (halved(x).repeat_interleave(query.shape[1] // x.shape[1], 1).to(sums) for x in (key, value))
+        scores = (halved(query * scaling).to(sums) @ key.mT).float()
+        if softcap is not None:
+            scores = softcap * torch.tanh(scores / softcap)
+        scores = scores.masked_fill(~seen, -torch.inf)
+        top = scores.amax(-1, keepdim=True)
+        weights = (scores - top).exp()
+        total = weights.sum(-1, keepdim=True)
+        if s_aux is not None:
+            total = total + (s_aux.view(1, -1, 1, 1) - top).exp()
+        values = (halved(weights).to(sums) @ value).float()
+        return (values / total).transpose(1, 2).contiguous(), None
+
+    return attend
 
 
 def generate(fixture: Fixture) -> None:
     folder = MODELS / fixture.name
     golden = json.loads((folder / "golden.json").read_text())
     held = Held.of(fixture)
-    held.model.set_attn_implementation("halved_kv")
     rounds = {place_of(p): bool(held.types_beside(n) & IN_PAIRS) for n, p in held.matrices().items()}
     exact = functional.linear
 
@@ -59,9 +64,11 @@ def generate(fixture: Fixture) -> None:
         return exact(halved(x) if rounds[place] else x, weight)
 
     ids = golden["teacherForced"]["ids"]
+    held.model.set_attn_implementation("halved_in_double")
     with held.multiplied(in_double):
         greedily = [greedy(held.model, run["prompt"]) for run in golden["greedy"]]
         forced = teacher_forced(held.model, ids)
+    held.model.set_attn_implementation("halved_in_float")
     with held.multiplied(in_float):
         in_floats = teacher_forced(held.model, ids)["logprobs"]
     said = {"greedy": greedily, "teacherForced": {**forced, "inFloat32": in_floats}}
@@ -70,8 +77,9 @@ def generate(fixture: Fixture) -> None:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    AttentionInterface.register("halved_kv", attend)
-    AttentionMaskInterface.register("halved_kv", sdpa_mask)
+    for name, sums in (("halved_in_double", torch.float64), ("halved_in_float", torch.float32)):
+        AttentionInterface.register(name, attend_in(sums))
+        AttentionMaskInterface.register(name, sdpa_mask)
     for fixture in [*FIXTURES, *(fixture for fixture, _, _ in gguf_fixtures.FIXTURES.values())]:
         if len(sys.argv) == 1 or fixture.name in sys.argv[1:]:
             generate(fixture)

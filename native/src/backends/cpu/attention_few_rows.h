@@ -1,5 +1,5 @@
 // Attention of few rows, such as a decode's, over one split: keys and values go from the cache to registers.
-// Sums run as those of attention_split.h do, so that their bits are the same.
+// Sums run as those of attention_floats.h do, so that their bits are the same.
 #pragma once
 
 #include "backends/cpu/kernels.h"
@@ -7,10 +7,6 @@
 #include "backends/cpu/product.h"
 
 namespace llmservice::cpu {
-
-// Up to as many rows, keys and values go from the cache to registers, anew for a few of them at a time. More
-// share a split that is widened once.
-constexpr int kFewRows = 8;
 
 // scores (R, 16 positions) += q (R, features) · keys, feature by feature; `key` gives one of 16 positions.
 template <class L, int R, class Key>

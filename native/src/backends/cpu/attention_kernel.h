@@ -4,7 +4,7 @@
 // that a window hides from a row are left out for it.
 #pragma once
 
-#include "backends/cpu/attention_split.h"
+#include "backends/cpu/attention_floats.h"
 
 namespace llmservice::cpu {
 
@@ -69,25 +69,25 @@ void write_merged(const AttentionTile& t, const SplitSums& merged) {
   }
 }
 
-template <class L>
+template <class L, class Products = FloatProducts<L>>
 void attend(const AttentionTile& t) {
   const int m_count = t.rows * (t.shape->heads / t.shape->kv_heads);
   const AttentionScratch<L> s(t.scratch, *t.shape, m_count);
   const SplitSums sums(s.sums, m_count, s.dim);
   const SplitSums merged(s.merged, m_count, s.dim);
-  scale_queries(t, s);
+  Products::take_queries(t, s);
   for (int32_t begin = first_split(*t.shape, t.position); begin < t.position + t.rows; begin += kSplit) {
-    sum_split(t, s, begin, sums);
+    sum_split<L, Products>(t, s, begin, sums);
     merge_split<L>(t, begin, sums, merged);
   }
   write_merged<L>(t, merged);
 }
 
-template <class L>
+template <class L, class Products = FloatProducts<L>>
 void attend_split(const AttentionTile& t, int32_t begin, const SplitSums& sums) {
   const AttentionScratch<L> s(t.scratch, *t.shape, t.rows * (t.shape->heads / t.shape->kv_heads));
-  scale_queries(t, s);
-  sum_split(t, s, begin, sums);
+  Products::take_queries(t, s);
+  sum_split<L, Products>(t, s, begin, sums);
 }
 
 template <class L>

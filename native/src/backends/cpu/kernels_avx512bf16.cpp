@@ -1,5 +1,5 @@
 // The AVX-512 BF16 instruction family: that of AVX-512 but for products of pairs (VDPBF16PS; VPERMI2B of VBMI
-// for FP8). Compiled with its flags where the target is x86-64; elsewhere dispatch never names it.
+// for FP8), those of attention over keys and values in BF16 among them. Compiled with its flags where the target is x86-64; elsewhere dispatch never names it.
 //
 // total = Σ over K blocks of 128, in order, of (chain over the block's pairs) · scale. Of a pair the second
 // product is added first, then the first, each multiply-add rounded once; numbers below 2^-126 count as zero.
@@ -11,6 +11,8 @@
 #include <span>
 #include <utility>
 
+#include "backends/cpu/attention_kernel.h"
+#include "backends/cpu/attention_pairs_avx512bf16.h"
 #include "backends/cpu/pair_weights_avx512bf16.h"
 
 namespace llmservice::cpu {
@@ -155,6 +157,16 @@ void round_block(const float* x, int count, uint16_t* out) {
   }
 }
 
+void attend_pairs(const AttentionTile& t) {
+  if (t.shape->kv_dtype != DType::kBF16) return avx512_kernels().attend(t);
+  attend<Avx512Lanes, PairProducts>(t);
+}
+
+void attend_split_pairs(const AttentionTile& t, int32_t begin, const SplitSums& sums) {
+  if (t.shape->kv_dtype != DType::kBF16) return avx512_kernels().attend_split(t, begin, sums);
+  attend_split<Avx512Lanes, PairProducts>(t, begin, sums);
+}
+
 }  // namespace
 
 const Kernels& avx512bf16_kernels() {
@@ -163,6 +175,8 @@ const Kernels& avx512bf16_kernels() {
     family.isa = "avx512bf16";
     family.round_block = round_block;
     family.multiply_pairs = multiply_pairs;
+    family.attend = attend_pairs;
+    family.attend_split = attend_split_pairs;
     return family;
   }();
   return kernels;

@@ -6,22 +6,22 @@
 namespace llmservice::cpu {
 
 // One position's K and V in the cache, at `row` rows of head_dim values; scales of e4m3 codes as load_fp8
-// wants them. A row below 0 stands for zeros.
+// wants them.
 struct KvRow {
-  int64_t row = -1;
-  float k_scale = 0;
-  float v_scale = 0;
+  int64_t row;
+  float k_scale;
+  float v_scale;
 };
 
 inline KvRow find_kv(const AttentionTile& t, int32_t position) {
   const AttentionShape& s = *t.shape;
   const int64_t block = t.blocks[position / s.block_size];
   const int64_t row = (block * s.kv_heads + t.kv_head) * s.block_size + position % s.block_size;
-  if (s.kv_dtype != DType::kF8E4M3) return {.row = row};
+  if (s.kv_dtype != DType::kF8E4M3) return {row, 1, 1};
   return {row, 256 * t.cache->k_scales[row], 256 * t.cache->v_scales[row]};
 }
 
-// Readers of the cache's types: n values of one position's K or V, from feature d on; a row below 0 is zeros.
+// Readers of the cache's types: n values of one position's K or V, from feature d on.
 template <class L, class Element, L (*kLoad)(const Element*, int)>
 struct KvElements {
   static constexpr bool kIsBf16 = sizeof(Element) == sizeof(uint16_t);

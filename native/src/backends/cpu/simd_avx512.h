@@ -10,6 +10,13 @@
 
 namespace llmservice::cpu {
 
+// What is compiled for BF16 too has names of its own: the linker keeps one of each name, for every machine.
+#ifdef __AVX512BF16__
+inline namespace with_bf16 {
+#else
+inline namespace without_bf16 {
+#endif
+
 struct Avx512Lanes {
   static constexpr int kCount = 16;
   static constexpr int kBlockVectors = 4;  // 6 × 4 sums, 4 operands and a broadcast fill 32 registers
@@ -190,4 +197,5 @@ inline void transpose(Avx512Lanes (&rows)[16]) {
   }
 }
 
+}  // namespace with_bf16 or without_bf16
 }  // namespace llmservice::cpu

@@ -1,0 +1,180 @@
+// Products of attention in pairs of BF16: queries, once scaled, and weights are rounded to what keys and values
+// are kept in. Include only from *avx512bf16*.cpp, which alone are compiled for that family.
+#pragma once
+
+#include "backends/cpu/attention_few_rows.h"
+#include "backends/cpu/attention_split.h"
+#include "backends/cpu/simd_avx512.h"
+
+namespace llmservice::cpu {
+namespace {
+
+// Lanes of sums of products of pairs: each operand's 32 bits are two numbers in BF16. Of a pair the second
+// product is added first.
+struct PairLanes {
+  static constexpr int kCount = 16;
+  static constexpr int kBlockVectors = 4;  // as of Avx512Lanes
+  __m512 v;
+
+  static PairLanes set(float pair) { return {_mm512_set1_ps(pair)}; }
+  static PairLanes zero() { return {_mm512_setzero_ps()}; }
+  static PairLanes load(const float* p) { return {_mm512_loadu_ps(p)}; }
+  void store(float* p) const { _mm512_storeu_ps(p, v); }
+};
+
+inline PairLanes fma(PairLanes a, PairLanes b, PairLanes sums) {
+  return {_mm512_dpbf16_ps(sums.v, (__m512bh)a.v, (__m512bh)b.v)};
+}
+
+// Of the n 16-bit numbers at p, two a lane; zeros behind them.
+inline Avx512Lanes load_pairs(const uint16_t* p, int n) {
+  const uint32_t mask = n >= 32 ? 0xffffffff : (uint32_t{1} << n) - 1;
+  return {_mm512_castsi512_ps(_mm512_maskz_loadu_epi16(mask, p))};
+}
+
+// Feature i of two positions in lane i; null: zeros.
+inline PairLanes positions_together(const uint16_t* first, const uint16_t* second, int n) {
+  const auto load = [n](const uint16_t* p) {
+    const __mmask16 mask = p == nullptr ? 0 : Avx512Lanes::first_lanes(n);
+    return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, p));
+  };
+  return {_mm512_castsi512_ps(_mm512_or_si512(load(first), _mm512_slli_epi32(load(second), 16)))};
+}
+
+// V of a split in the cache, two positions a row, read as a Dense is.
+struct CachedPairs {
+  const uint16_t* cache;
+  const KvRow* rows;
+  int count;
+  int dim;
+  int first = 0;
+
+  CachedPairs from_column(int j) const { return {cache, rows, count, dim, first + j}; }
+  template <class>
+  PairLanes load(int row, int column) const {
+    const int d = first + column;
+    const int n = dim - d < PairLanes::kCount ? dim - d : PairLanes::kCount;
+    const auto at = [&](int p) { return p < count ? cache + rows[p].row * dim + d : nullptr; };
+    return positions_together(at(2 * row), at(2 * row + 1), n);
+  }
+};
+
+struct PairProducts {
+  using L = Avx512Lanes;
+
+  // Of a row of queries, the first half of its scratch.
+  static void take_queries(const AttentionTile& t, const AttentionScratch<L>& s) {
+    const AttentionShape& shape = *t.shape;
+    const int group = shape.heads / shape.kv_heads;
+    for (int m = 0; m < t.rows * group; ++m) {
+      const float* q = t.q + m / group * t.q_stride + m % group * shape.head_dim;
+      round(q, shape.head_dim, shape.scale, s.q + m * shape.head_dim);
+    }
+  }
+
+  static void score(const SplitOf<L>& split) {
+    const AttentionTile& t = split.tile;
+    const AttentionScratch<L>& s = split.scratch;
+    if (split.is_few()) return score_in_place(split);
+    load(split);
+    product<PairLanes, false>({s.q, t.shape->head_dim, 1}, {s.keys, kKeyStep}, pairs_of(t.shape->head_dim),
+                              {s.weights, kSplit}, split.m_count, split.padded());
+  }
+
+  static void sum_values(const SplitOf<L>& split, const SeeingPairs& pairs, Dense to) {
+    const AttentionTile& t = split.tile;
+    const AttentionScratch<L>& s = split.scratch;
+    for (int m = pairs.first; m < pairs.end; ++m) {
+      round(s.weights + m * kSplit, split.padded(), 1, s.weights + m * kSplit);
+    }
+    const Broadcast weights{s.weights + pairs.first * kSplit, kSplit, 1};
+    const int depth = pairs_of(split.count);
+    const auto width = static_cast<int>(s.dim);
+    if (split.is_few()) {
+      const auto* cache = static_cast<const uint16_t*>(t.cache->v);
+      const CachedPairs values{cache, split.rows, split.count, t.shape->head_dim};
+      return product<PairLanes, false>(weights, values, depth, to, pairs.count(), width);
+    }
+    product<PairLanes, false>(weights, {s.values, s.dim}, depth, to, pairs.count(), width);
+  }
+
+ private:
+  static constexpr int pairs_of(int numbers) { return (numbers + 1) / 2; }
+
+  // out = the n numbers, times scale, in BF16, two in the place of a float; `out` may be `from`.
+  static void round(const float* from, int n, float scale, float* out) {
+    auto* to = reinterpret_cast<uint16_t*>(out);
+    const __m512 factor = _mm512_set1_ps(scale);
+    for (int i = 0; i < n; i += L::kCount) {
+      const int count = n - i < L::kCount ? n - i : L::kCount;
+      const __m512 scaled = _mm512_mul_ps(L::load(from + i, count).v, factor);
+      // The place beside a last odd number is a zero's.
+      const __mmask16 kept = L::first_lanes(2 * pairs_of(count));
+      _mm256_mask_storeu_epi16(to + i, kept, (__m256i)_mm512_cvtneps_pbh(scaled));
+    }
+  }
+
+  // K of the split as (pairs of features, positions) and V as (pairs of positions, features), zeros up to the
+  // next multiple of 16 positions.
+  static void load(const SplitOf<L>& split) {
+    const AttentionTile& t = split.tile;
+    const int dim = t.shape->head_dim;
+    const auto* k = static_cast<const uint16_t*>(t.cache->k);
+    const auto* v = static_cast<const uint16_t*>(t.cache->v);
+    for (int base = 0; base < split.count; base += L::kCount) {
+      const KvRow* const rows = split.rows + base;
+      const bool is_last = base + L::kCount >= split.count;
+      for (int d = 0; d < dim; d += 2 * L::kCount) {
+        L tile[L::kCount];
+        for (int i = 0; i < L::kCount; ++i) {
+          // The rows of sixteen positions lie too far apart for the machine to guess the next ones.
+          if (!is_last) __builtin_prefetch(k + rows[L::kCount + i].row * dim + d);
+          __builtin_prefetch(v + rows[i].row * dim + d);
+          tile[i] = load_pairs(k + rows[i].row * dim + d, base + i < split.count ? dim - d : 0);
+        }
+        transpose(tile);
+        const int pairs = pairs_of(dim - d < 2 * L::kCount ? dim - d : 2 * L::kCount);
+        for (int i = 0; i < pairs; ++i) {
+          tile[i].store(split.scratch.keys + (d / 2 + i) * kKeyStep + base);
+        }
+      }
+    }
+    const CachedPairs values{v, split.rows, split.count, dim};
+    for (int p = 0; p < pairs_of(split.count); ++p) {
+      for (int d = 0; d < dim; d += L::kCount) {
+        values.load<PairLanes>(p, d).store(split.scratch.values + p * split.scratch.dim + d);
+      }
+    }
+  }
+
+  // score() with K from the cache, sixteen positions transposed in registers.
+  static void score_in_place(const SplitOf<L>& split) {
+    const AttentionTile& t = split.tile;
+    const int dim = t.shape->head_dim;
+    const auto* k = static_cast<const uint16_t*>(t.cache->k);
+    const auto* v = static_cast<const uint16_t*>(t.cache->v);
+    const KvRow* rows = split.rows;
+    for (int base = 0; base < split.count; base += L::kCount, rows += L::kCount) {
+      float* const scores = split.scratch.weights + base;
+      for (int m = 0; m < split.m_count; ++m) L::zero().store(scores + m * kSplit);
+      const bool is_last = base + L::kCount >= split.count;
+      for (int d = 0; d < dim; d += 2 * L::kCount) {
+        L tile[L::kCount];
+        for (int i = 0; i < L::kCount; ++i) {
+          // V's turn comes after the scores.
+          if (!is_last) __builtin_prefetch(k + rows[L::kCount + i].row * dim + d);
+          __builtin_prefetch(v + rows[i].row * dim + d, 0, 2);
+          tile[i] = load_pairs(k + rows[i].row * dim + d, dim - d);
+        }
+        transpose(tile);
+        const int pairs = pairs_of(dim - d < 2 * L::kCount ? dim - d : 2 * L::kCount);
+        add_features<PairLanes>(
+            split.scratch.q + d / 2, dim, pairs, [&](int f) { return PairLanes{tile[f].v}; }, scores,
+            split.m_count);
+      }
+    }
+  }
+};
+
+}  // namespace
+}  // namespace llmservice::cpu
