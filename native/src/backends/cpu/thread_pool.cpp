@@ -1,6 +1,8 @@
 // Claiming tiles, spinning and parking.
 #include "backends/cpu/thread_pool.h"
 
+#include <chrono>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -8,8 +10,10 @@
 namespace llmservice::cpu {
 namespace {
 
-// About 20 µs: longer than the gap between two ops of a step, shorter than a time slice that others need.
-constexpr int kSpins = 500;
+// Longer than the last tile of an op and than the gap between two ops of a step, shorter than a time slice that
+// others need. In time: a pause takes 10 to 140 cycles, as the CPU has it.
+constexpr std::chrono::microseconds kSpinTime{50};
+constexpr int kPausesPerLook = 16;  // at the clock
 
 // The tile half of the cursor when it is no job's: beyond every tile.
 constexpr uint64_t kClosed = 0xffffffff;
@@ -25,10 +29,13 @@ void pause() {
 // Returns once `value` differs from `old`.
 template <class T>
 void wait_for_change(const std::atomic<T>& value, T old) {
-  for (int i = 0; i < kSpins; ++i) {
-    if (value.load(std::memory_order_acquire) != old) return;
-    pause();
-  }
+  const auto end = std::chrono::steady_clock::now() + kSpinTime;
+  do {
+    for (int i = 0; i < kPausesPerLook; ++i) {
+      if (value.load(std::memory_order_acquire) != old) return;
+      pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
   value.wait(old, std::memory_order_acquire);
 }
 
