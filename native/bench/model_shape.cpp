@@ -176,10 +176,10 @@ bool is_expert(const TensorShape& tensor) { return tensor.name.find(".experts.")
 
 json plain_description(int64_t head_dim) {
   return {
-      {"normEpsilon", 1e-6}, {"qkvBias", false},   {"outputBias", false},    {"mlpBias", false},
-      {"gdn", nullptr},      {"moe", nullptr},     {"windowRope", nullptr},  {"scaling", {{"type", "none"}}},
-      {"embeddingScale", 1}, {"postNorms", false}, {"activation", "silu"},   {"queryScalar", head_dim},
-      {"scoreCap", 0},       {"logitCap", 0},      {"attentionSinks", false}};
+      {"normEpsilon", 1e-6}, {"qkvBias", false},   {"outputBias", false},     {"mlpBias", false},
+      {"gdn", nullptr},      {"moe", nullptr},     {"windowRope", nullptr},   {"scaling", {{"type", "none"}}},
+      {"embeddingScale", 1}, {"postNorms", false}, {"activation", "silu"},    {"queryScalar", head_dim},
+      {"scoreCap", 0},       {"logitCap", 0},      {"attentionSinks", false}, {"bidirectional", false}};
 }
 
 int64_t TensorShape::values() const {

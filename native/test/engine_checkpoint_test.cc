@@ -151,6 +151,9 @@ TEST(Checkpoint, OfAModelThatABackendLacksOperationsForIsRefusedByTheirNames) {
   EXPECT_EQ(refusal(),
             "UnsupportedArchitecture: llama runs on CPUs alone: there are no GPU kernels for GELU gates, "
             "capped logits.");
+  config.bidirectional = true;
+  EXPECT_TRUE(refusal().ends_with("capped logits, bidirectional attention."));
+  config.bidirectional = false;
   config.attention_sinks = true;
   config.moe = MoeConfig{.experts = 2,
                          .top_k = 1,

@@ -34,8 +34,10 @@ Admission generation(int32_t slot, int32_t length) {
 
 class PooledRows : public ::testing::Test {
  protected:
-  void SetUp() override {
-    write_checkpoint(dir_, tiny_hybrid_config(), tiny_hybrid_tensors());
+  void SetUp() override { load(tiny_hybrid_config(), tiny_hybrid_tensors()); }
+
+  void load(const ModelConfig& config, const Tensors& tensors) {
+    write_checkpoint(dir_, config, tensors);
     const EngineOptions options{.checkpoint = dir_.checkpoint(),
                                 .block_size = 16,
                                 .num_blocks = 64,
@@ -76,7 +78,7 @@ class PooledRows : public ::testing::Test {
 };
 
 TEST_F(PooledRows, TheCutOfThePromptDoesNotMatter) {
-  for (const Pooling pooling : {Pooling::kLast, Pooling::kMean}) {
+  for (const Pooling pooling : {Pooling::kLast, Pooling::kMean, Pooling::kCls}) {
     const std::vector<float> whole = alone(150, pooling, {150});
     EXPECT_EQ(whole.size(), 64U);
     EXPECT_EQ(alone(150, pooling, {64, 64, 22}), whole);
@@ -84,6 +86,8 @@ TEST_F(PooledRows, TheCutOfThePromptDoesNotMatter) {
   }
   EXPECT_NE(alone(150, Pooling::kLast, {150}), alone(150, Pooling::kMean, {150}));
   EXPECT_EQ(alone(1, Pooling::kLast, {1}), alone(1, Pooling::kMean, {1}));
+  EXPECT_EQ(alone(1, Pooling::kLast, {1}), alone(1, Pooling::kCls, {1}));
+  EXPECT_NE(alone(150, Pooling::kMean, {150}), alone(150, Pooling::kCls, {150}));
 }
 
 TEST_F(PooledRows, NeighboursDoNotMatter) {
@@ -127,11 +131,53 @@ TEST_F(PooledRows, PlansThatMixThemUpAreRefused) {
   Admission cached = embedding(0, 150, Pooling::kMean);
   cached.cached_tokens = 64;
   cached.snapshot = 0;
-  for (const Admission& wrong : {generates, scored, cached}) {
+  Admission cached_first = cached;
+  cached_first.pooling = Pooling::kCls;
+  for (const Admission& wrong : {generates, scored, cached, cached_first}) {
     std::string message;
     EXPECT_EQ(failure_of([&] { step({wrong}, {{0, 20}}); }, &message), "EngineFault");
     EXPECT_TRUE(contains(message, "pooling")) << message;
   }
+}
+
+class EncodedRows : public PooledRows {
+  void SetUp() override {
+    ModelConfig config = tiny_llama_config();
+    config.bidirectional = true;
+    load(config, tiny_llama_tensors());
+  }
+};
+
+TEST_F(EncodedRows, DependOnWhatComesBehindThemAndOnNoNeighbours) {
+  const std::vector<float> first = alone(70, Pooling::kCls, {70});
+  Admission other = embedding(3, 70, Pooling::kCls);
+  other.tokens.back() ^= 1;
+  EXPECT_NE(step({other}, {{3, 70}}).embeddings.values, first);
+  step({}, {}, {3});
+  const std::vector<float> mean = alone(33, Pooling::kMean, {33});
+  const StepResult result =
+      step({embedding(2, 70, Pooling::kCls), embedding(1, 33, Pooling::kMean)}, {{2, 70}, {1, 33}});
+  std::vector<float> both = first;
+  both.insert(both.end(), mean.begin(), mean.end());
+  EXPECT_EQ(result.embeddings.values, both);
+}
+
+TEST_F(EncodedRows, KeepTheKvOfOneLayer) {
+  EXPECT_EQ(engine_->info().kv_bytes_per_block, 2 * 16 * 2 * 16 * 2);
+  EXPECT_TRUE(engine_->info().bidirectional);
+}
+
+TEST_F(EncodedRows, ComeInOneStepWholeAndGenerateNothing) {
+  const auto refusal = [&](const Admission& admission, int32_t rows) {
+    std::string message;
+    EXPECT_EQ(failure_of([&] { step({admission}, {{0, rows}}); }, &message), "EngineFault");
+    return message;
+  };
+  EXPECT_TRUE(contains(refusal(embedding(0, 70, Pooling::kMean), 64), "ends at 64 of 70 tokens"));
+  EXPECT_TRUE(contains(refusal(generation(0, 20), 20), "generates nothing"));
+  Admission cached = embedding(0, 70, Pooling::kLast);
+  cached.cached_tokens = 16;
+  EXPECT_TRUE(contains(refusal(cached, 54), "attention is bidirectional"));
 }
 
 }  // namespace

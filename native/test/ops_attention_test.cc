@@ -18,6 +18,7 @@ struct Case {
   int32_t tokens;
   float cap = 0;
   bool sinks = false;
+  bool causal = true;
 };
 
 // One sequence's q, k, v for every position, and a cache whose blocks lie in reverse order.
@@ -27,7 +28,7 @@ class AttentionTest : public ::testing::TestWithParam<Case> {
   int32_t tokens = GetParam().tokens;
   // Below all scores of a head, among them and above.
   std::vector<float> sinks = random_floats(shape.heads, 4, 12.0f);
-  ScoreRules rules{GetParam().cap, GetParam().sinks ? sinks.data() : nullptr};
+  ScoreRules rules{GetParam().cap, GetParam().sinks ? sinks.data() : nullptr, GetParam().causal};
   int64_t q_width = int64_t{shape.heads} * shape.head_dim;
   int64_t kv_width = int64_t{shape.kv_heads} * shape.head_dim;
   std::vector<float> q = random_floats(tokens * q_width, 1, 3.0f);
@@ -69,14 +70,17 @@ TEST_P(AttentionTest, GivesAPositionTheSameBitsHoweverItArrives) {
     std::vector<float>& whole = wholes[rounds(*backend, shape.kv_dtype)];
     if (whole.empty()) {
       whole = run(*backend, tokens);
-      expect_same_bits(run(*backend, 1), whole, label(*backend) + ", token by token");
+      if (rules.causal) {
+        expect_same_bits(run(*backend, 1), whole, label(*backend) + ", token by token");
+      }
     }
     expect_same_bits(run(*backend, tokens), whole, label(*backend) + ", prefill");
-    expect_same_bits(run(*backend, 37), whole, label(*backend) + ", pieces of 37");
+    if (rules.causal) expect_same_bits(run(*backend, 37), whole, label(*backend) + ", pieces of 37");
   }
 }
 
 TEST_P(AttentionTest, LeavesEarlierPositionsAsTheyAreWhereALaterOneIsNotFinite) {
+  if (!rules.causal) GTEST_SKIP() << "all positions see it";
   const int32_t bad = tokens * 2 / 3;
   for (const auto& backend : all_backends()) {
     std::vector<float> expected = run(*backend, tokens);
@@ -109,14 +113,41 @@ INSTANTIATE_TEST_SUITE_P(
         Case{shape(6, 1, 24, 16, DType::kF32, 40), 258, 2.0f},
         Case{shape(8, 2, 32, 16, DType::kBF16), 600, 0, true},
         Case{shape(6, 3, 24, 16, DType::kF32, 40), 300, 0, true},
-        Case{shape(8, 1, 64, 16, DType::kF8E4M3, 128), 258, 2.0f, true}),
+        Case{shape(8, 1, 64, 16, DType::kF8E4M3, 128), 258, 2.0f, true},
+        Case{shape(4, 2, 64, 16, DType::kBF16), 600, 0, false, false},
+        Case{shape(3, 3, 24, 8, DType::kF32), 65, 0, false, false},
+        Case{shape(6, 1, 40, 16, DType::kF8E4M3), 1300, 0, false, false},
+        Case{shape(2, 2, 16, 16, DType::kF32), 2, 0, false, false}),
     [](const auto& info) {
       const AttentionShape& s = info.param.shape;
       return std::string(name_of(s.kv_dtype)) + "_" + std::to_string(s.heads) + "_heads_of_" +
              std::to_string(s.head_dim) + "_over_" + std::to_string(info.param.tokens) +
              (s.window > 0 ? "_window_" + std::to_string(s.window) : "") +
-             (info.param.cap > 0 ? "_capped" : "") + (info.param.sinks ? "_with_sinks" : "");
+             (info.param.cap > 0 ? "_capped" : "") + (info.param.sinks ? "_with_sinks" : "") +
+             (info.param.causal ? "" : "_bidirectional");
     });
+
+TEST(Attention, ARowWithoutCausalitySeesWhatLiesBehindItAndNothingOfOthers) {
+  const AttentionShape s = shape(2, 1, 16, 16, DType::kF32);
+  const int32_t tokens = 300;
+  const std::vector<float> q(2 * tokens * 32, 0.0f), k(2 * tokens * 16, 0.0f);
+  std::vector<float> v(2 * tokens * 16, 0.0f);
+  // All positions weigh the same: the mean of the first sequence is 1, that of the other 2.
+  std::fill_n(v.begin() + (tokens - 1) * 16, 16, static_cast<float>(tokens));
+  std::fill_n(v.begin() + tokens * 16, tokens * 16, 2.0f);
+  std::vector<int32_t> blocks(38);
+  std::iota(blocks.begin(), blocks.end(), 0);
+  const Segment both[] = {{0, tokens, 0, 0, blocks.data(), 0}, {tokens, tokens, 0, 1, blocks.data() + 19, 0}};
+  for (const auto& backend : all_backends()) {
+    const auto kc = backend->allocate(38 * 16 * 16 * 4), vc = backend->allocate(38 * 16 * 16 * 4);
+    const KvCache cache{kc->data(), vc->data()};
+    for (const Segment& each : both) write_kv(*backend, s, each, k.data(), v.data(), cache);
+    std::vector<float> out(2 * tokens * 32), wanted(out.size(), 1.0f);
+    std::fill_n(wanted.begin() + tokens * 32, tokens * 32, 2.0f);
+    backend->attention(s, both, q.data(), 32, cache, out.data(), {.causal = false});
+    expect_close(out, wanted, 1e-6f, label(*backend));
+  }
+}
 
 TEST(Attention, ASinkTakesItsShareOfEachRowAndGivesNothing) {
   const AttentionShape s = shape(4, 2, 16, 16, DType::kF32);

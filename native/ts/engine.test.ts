@@ -93,6 +93,7 @@ describe('a loaded engine', () => {
       threads: 1,
       vocabSize: 320,
       hybrid: false,
+      bidirectional: false,
       collectives: null,
     });
     expect(engine.info.weightBytes).toBeGreaterThan(500_000);

@@ -24,6 +24,18 @@ test('a model that answers in channels has no other markers of thoughts and call
   expect(served({})).toMatchObject({ harmony, think: null, toolDialect: null });
 });
 
+test('an encoder pools the mean, and judges by no tokens', () => {
+  const heads = { generates: false, classifier: null };
+  const info = { vocabSize: 300, architecture: 'eurobert', bidirectional: true } as never;
+  const encoder = (settings: Parameters<typeof servedModel>[4]): ReturnType<typeof servedModel> =>
+    servedModel(files, noServerDefaults, info, 512, settings, heads);
+  expect(encoder({})).toMatchObject({ generates: false, pooling: 'mean' });
+  expect(served({})).toMatchObject({ generates: true, pooling: 'last' });
+  const { reason, message } = thrownBy(FailureError, () => encoder({ classifierFromToken: ['a', 'b'] }));
+  expect(reason).toBe('InvalidEngineConfig');
+  expect(message).toContain('eurobert has no logits of tokens: remove it');
+});
+
 test.each(['toolCallParser', 'reasoningParser'])('nor does it take a parser by %s', (field) => {
   const { reason, message } = thrownBy(FailureError, () => served({ [field]: 'qwen3' }));
   expect([reason, message]).toEqual([

@@ -107,7 +107,7 @@ type Settings = ToolSettings & Pick<EngineConfig['engine'], 'reasoningParser' | 
 /**
  * What requests need, now that the engine has reported its limits.
  * @throws FailureError InvalidEngineConfig: the vocabulary lacks the tokens of the reasoning parser or of the classifier, or a
- *   parser is named for a model that answers in channels
+ *   parser is named for a model that answers in channels, or tokens of a classifier for an encoder
  */
 export function servedModel(
   files: ModelFiles,
@@ -120,6 +120,7 @@ export function servedModel(
   const { tokenizer, chatTemplate, defaults, tokenizerInfo, thinksByItself, probedDialect, harmony } = files;
   if (harmony !== null) requireNoParser(settings);
   const labels = settings.classifierFromToken ?? files.classifierTokens;
+  if (labels !== null && info.bidirectional) throw encoderJudgesNot(info);
   const tools =
     chatTemplate === null || probedDialect === null
       ? { chatTemplate, toolDialect: null }
@@ -130,6 +131,7 @@ export function servedModel(
     defaults: generationDefaults(defaults, server, thinksByItself),
     eosIds: defaults.eosIds,
     generates: heads.generates,
+    pooling: info.bidirectional ? 'mean' : 'last',
     classifier:
       heads.classifier ?? (labels === null ? null : classifierOf(labels, tokenizer, info.vocabSize)),
     vocabSize: info.vocabSize,
@@ -138,6 +140,11 @@ export function servedModel(
     harmony,
     tokenizerInfo,
   };
+}
+
+function encoderJudgesNot({ architecture }: EngineInfo): FailureError {
+  const problem = `engine.classifierFromToken (classifier_from_token of config.json) names tokens, but ${architecture} has no logits of tokens: remove it`;
+  return new FailureError('InvalidEngineConfig', problem);
 }
 
 /** @throws FailureError InvalidEngineConfig: a model that answers in channels is read in no other way */

@@ -9,7 +9,8 @@ import type { Engine, EngineOptions, Pooling } from '@llmservice/native';
 import { cpuIsas } from '@llmservice/native';
 
 import { bareCopy } from './bare-copy.js';
-import { embed, greedy, loadGolden, run } from './engine-driver.js';
+import { encoderTypes } from './encoder-models.js';
+import { distance, embed, greedy, loadGolden, run } from './engine-driver.js';
 import { job, modelsDir } from './reference-bar.js';
 
 jest.setTimeout(120_000);
@@ -29,13 +30,6 @@ const models = readdirSync(modelsDir).filter((model) => existsSync(`${modelsDir}
 const readGolden = (model: string): Golden =>
   JSON.parse(readFileSync(`${modelsDir}${model}/embeddings.json`, 'utf8')) as Golden;
 
-function distance(got: ArrayLike<number>, wanted: readonly number[]): number {
-  expect(got).toHaveLength(wanted.length);
-  const squares = (values: readonly number[]): number =>
-    values.reduce((sum, value) => sum + value * value, 0);
-  return Math.sqrt(squares(wanted.map((value, i) => value - got[i]!)) / squares(wanted));
-}
-
 const poolings = ['last', 'mean'] as const satisfies readonly Pooling[];
 
 test('every architecture has a golden', () => {
@@ -45,7 +39,7 @@ test('every architecture has a golden', () => {
     };
     return config.model_type;
   });
-  expect([...new Set(architectures)].sort()).toEqual([...supportedModelTypes].sort());
+  expect([...new Set([...architectures, ...encoderTypes])].sort()).toEqual([...supportedModelTypes].sort());
 });
 
 describe.each(models)('%s', (model) => {

@@ -189,7 +189,7 @@ export async function score(
 export interface EmbedJob {
   readonly slot: number;
   readonly prompt: readonly number[];
-  readonly pooling: 'last' | 'mean';
+  readonly pooling: 'last' | 'mean' | 'cls';
 }
 
 /** Computes the embeddings together, at most `chunk` rows of each per step; the answers stand in the order of the jobs. */
@@ -217,6 +217,14 @@ export async function embed(
   }
   await engine.step({ ...emptyPlan, release: Int32Array.from(jobs, ({ slot }) => slot) });
   return jobs.map(({ slot }) => found.get(slot)!);
+}
+
+/** Length of the difference of an embedding, relative to the reference's length. */
+export function distance(got: ArrayLike<number>, wanted: readonly number[]): number {
+  if (got.length !== wanted.length) throw new RangeError(`${got.length} values in place of ${wanted.length}`);
+  const squares = (values: readonly number[]): number =>
+    values.reduce((sum, value) => sum + value * value, 0);
+  return Math.sqrt(squares(wanted.map((value, i) => value - got[i]!)) / squares(wanted));
 }
 
 /** What one step over the whole prompt gives to a request. */

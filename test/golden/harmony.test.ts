@@ -119,6 +119,7 @@ describe('the chat template of gpt-oss', () => {
         toolDialect: null,
         generates: true,
         classifier: null,
+        pooling: 'last',
       },
       ...{ eosIds: [harmony.return, harmony.call], vocabSize: 300, maxModelLen: 4096 },
     };

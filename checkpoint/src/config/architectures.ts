@@ -47,6 +47,8 @@ export interface Architecture {
    * as fused-experts.ts reads them.
    */
   readonly gptOss: boolean;
+  /** Attention sees what lies behind a position too, and there is no head that generates. */
+  readonly encoder: boolean;
   /** What transformers takes for fields that config.json leaves out, where the engine takes something else or refuses. */
   readonly defaults: ConfigObject;
   /** Feed-forward layers are mixtures of experts; null: all are dense. */
@@ -73,6 +75,7 @@ const dense = {
   hybrid: null,
   gemma: null,
   gptOss: false,
+  encoder: false,
   defaults: {},
   experts: null,
   renamed: [],
@@ -172,6 +175,15 @@ export const architectures: readonly Architecture[] = [
       ['.experts.gate_up_proj_bias', '.experts.gate_up_proj.bias'],
       ['.experts.down_proj_bias', '.experts.down_proj.bias'],
     ],
+  },
+  {
+    ...dense,
+    name: 'eurobert',
+    modelTypes: ['eurobert'],
+    kvHeads: 'heads',
+    biases: { qkv: 'attention_bias', output: 'attention_bias', mlp: 'mlp_bias' },
+    encoder: true,
+    defaults: { rms_norm_eps: 1e-5 },
   },
   {
     ...gemma,

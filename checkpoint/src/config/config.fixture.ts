@@ -129,6 +129,32 @@ export const gptOssConfig = {
   vocab_size: 201088,
 };
 
+/** Of EuroBERT-210m. */
+export const euroBertConfig = {
+  architectures: ['EuroBertForMaskedLM'],
+  model_type: 'eurobert',
+  attention_bias: false,
+  clf_pooling: 'late',
+  head_dim: 64,
+  hidden_act: 'silu',
+  hidden_size: 768,
+  intermediate_size: 3072,
+  is_causal: false,
+  mask_token_id: 128002,
+  max_position_embeddings: 8192,
+  mlp_bias: false,
+  num_attention_heads: 12,
+  num_hidden_layers: 12,
+  num_key_value_heads: 12,
+  rms_norm_eps: 1e-5,
+  rope_scaling: null,
+  rope_theta: 250000,
+  tie_word_embeddings: false,
+  torch_dtype: 'bfloat16',
+  use_cache: false,
+  vocab_size: 128256,
+};
+
 /** Of gemma-3-4b-it, which leaves out all that transformers has by itself. */
 export const gemma3Config = {
   model_type: 'gemma3',

@@ -73,6 +73,8 @@ export interface ModelShape extends Rope {
   readonly windowRope: WindowRope | null;
   /** A learned score of each head joins attention's softmax, without a value. */
   readonly attentionSinks: boolean;
+  /** Attention sees what lies behind a position too: a sequence is computed whole, in one step, and nothing is generated. */
+  readonly bidirectional: boolean;
   /** Null where no layer is a gdn layer. */
   readonly gdn: GdnDimensions | null;
   /** Null where no layer is a mixture of experts. */

@@ -24,7 +24,7 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
   // Multimodal releases keep the language model's fields in text_config; text-only ones have them at the top.
   const given = outer.has('text_config') ? outer.child('text_config') : outer;
   const fields = given.over(architecture.defaults);
-  const { hybrid, gemma, gptOss, qkNorm } = architecture;
+  const { hybrid, gemma, gptOss, encoder, qkNorm } = architecture;
 
   const layers = fields.parts('num_hidden_layers');
   const heads = fields.positive('num_attention_heads');
@@ -60,8 +60,10 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
       given.flag(
         'tie_word_embeddings',
         outer.flag('tie_word_embeddings', fields.flag('tie_word_embeddings', false)),
-      ) || labels > 0,
-    generates: labels === 0,
+      ) ||
+      labels > 0 ||
+      encoder,
+    generates: labels === 0 && !encoder,
     labels,
     quantization,
     layerKinds: readLayerKinds(fields, architecture, layers),
@@ -69,11 +71,13 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
     gdn: readGdn(fields, architecture),
     moe: readMoe(fields, architecture),
     attentionSinks: gptOss,
+    bidirectional: encoder,
     ...readRope(fields, headDim, hybrid === null ? 1 : 0.25, gemma?.localRope !== true),
     ...readGemma(outer, fields, architecture, { hidden, headDim }),
   };
   fields.check(heads % kvHeads === 0, 'num_attention_heads must be a multiple of num_key_value_heads');
   checkActivation(fields, architecture);
+  if (encoder) checkEncoder(outer, architecture);
   fields.finish();
   return shape;
 }
@@ -92,6 +96,16 @@ function findArchitecture(top: ConfigObject): Architecture {
   const problem =
     modelType === undefined ? 'there is no model_type' : `model_type ${quote(modelType)} is not supported`;
   throw unsupported(`${problem}; supported: ${supportedModelTypes.join(', ')}`);
+}
+
+/** Heads of encoders for masked language modeling are left alone; those that judge have layers of their own. */
+function checkEncoder(fields: FieldReader, { name }: Architecture): void {
+  const [first] = fields.list('architectures') ?? [];
+  if (typeof first === 'string' && /For(?:Sequence|Token)Classification$/.test(first)) {
+    throw unsupported(`${first} is not supported: of ${name}, only embeddings are`);
+  }
+  if (fields.flag('is_causal', false))
+    throw unsupported(`is_causal is true, which is not supported for ${name}`);
 }
 
 function readGdn(fields: FieldReader, { hybrid }: Architecture): GdnDimensions | null {

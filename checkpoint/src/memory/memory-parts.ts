@@ -125,8 +125,9 @@ function stateBytesPerSequence(shape: ModelShape, tensor: number): number {
   return Math.ceil((countLayers(shape, 'gdn') * perLayer) / tensor);
 }
 
-/** Multi-token prediction has one of its own. */
+/** Of those that keep KV: all layers of an encoder take turns in one's; multi-token prediction has one of its own. */
 function countAttentionLayers({ shape, speculative }: MemoryPlanInput): number {
+  if (shape.bidirectional) return 1;
   return countLayers(shape, 'full') + (speculative.method === 'mtp' ? 1 : 0);
 }
 

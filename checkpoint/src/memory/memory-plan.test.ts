@@ -2,7 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
 import type { ModelShape } from '../config/model-shape.js';
 import { parseCheckpointConfig } from '../config/read-config.js';
-import { gemma2Config, qwen35MoeConfig, qwen36Config, qwen3MoeConfig } from '../config/config.fixture.js';
+import {
+  euroBertConfig,
+  gemma2Config,
+  qwen35MoeConfig,
+  qwen36Config,
+  qwen3MoeConfig,
+} from '../config/config.fixture.js';
 import type { MemoryPlanInput } from './memory-parts.js';
 import { planMemory, type MemoryPlan } from './memory-plan.js';
 import { evenWeights, splitByColumns } from '../weights/resident-weights.fixture.js';
@@ -244,4 +250,35 @@ test('a plan of a GPU that lacks operations of the model is refused before anyth
     planMemory({ ...reference, shape: gemma2, accelerator: 'cuda', tensor: 7, memoryBytes: 0 }),
   );
   expect(failure.message).toContain('gemma2 runs on CPUs alone');
+});
+
+describe('an encoder', () => {
+  const encoder: MemoryPlanInput = {
+    ...reference,
+    shape: parseCheckpointConfig(euroBertConfig),
+    accelerator: 'cpu',
+    weights: evenWeights(4e8),
+    memoryBytes: 8 * gib,
+    tensor: 1,
+    maxModelLen: null,
+  };
+
+  test('has the KV of one layer, as much as a step fills, and no context beyond a step', () => {
+    const plan = planMemory(encoder);
+    expect(plan.kvBytesPerToken).toBe(2 * 12 * 64 * 2);
+    expect(plan).toMatchObject({ maxModelLen: 8192, numBlocks: 128 + 63, maxConcurrencyAtMaxLen: 1 });
+    expect(planMemory({ ...encoder, maxNumBatchedTokens: 1024 })).toMatchObject({ maxModelLen: 1024 });
+  });
+
+  test('is refused a context that no step holds, with what would do', () => {
+    const { reason, message } = failureOf({ ...encoder, maxModelLen: 4096, maxNumBatchedTokens: 2048 });
+    expect([reason, message]).toEqual([
+      'InvalidEngineConfig',
+      'engine.maxModelLen 4096 is more than engine.maxNumBatchedTokens 2048, but eurobert reads a text in one step: ' +
+        'raise maxNumBatchedTokens, or lower maxModelLen',
+    ]);
+    expect(failureOf({ ...encoder, maxModelLen: 9000, maxNumBatchedTokens: 16384 }).message).toContain(
+      '8192 positions of the checkpoint',
+    );
+  });
 });

@@ -27,7 +27,7 @@ export interface MemoryPlan {
   readonly workspaceBytes: number;
   readonly kvBytesPerToken: number;
   readonly kvBytesPerBlock: number;
-  /** KV blocks to allocate; no more than maxNumSeqs sequences of maxModelLen could ever fill. */
+  /** KV blocks to allocate; no more than maxNumSeqs sequences of maxModelLen, or a step of an encoder, could ever fill. */
   readonly numBlocks: number;
   /** As asked for, or the largest that fits. */
   readonly maxModelLen: number;
@@ -39,7 +39,7 @@ export interface MemoryPlan {
 /**
  * Plans one device.
  * @throws FailureError UnsupportedArchitecture, ParallelismInvalid, ModelTooLarge, KvCacheTooSmall (detail.fits: largest maxModelLen),
- *   InvalidEngineConfig (maxModelLen above what the checkpoint was made for)
+ *   InvalidEngineConfig (maxModelLen above what the checkpoint was made for, or of an encoder above the rows of a step)
  */
 export function planMemory(input: MemoryPlanInput): MemoryPlan {
   checkAccelerator(input.shape, input.accelerator);
@@ -51,7 +51,7 @@ export function planMemory(input: MemoryPlanInput): MemoryPlan {
   const blocksIn = (bytes: number): number =>
     parts.kvBytesPerBlock === 0 ? Infinity : Math.floor(bytes / parts.kvBytesPerBlock);
   const blocksThatFit = blocksIn(parts.left);
-  const longest = Math.min(input.shape.maxPositionEmbeddings, blocksThatFit * input.blockSize);
+  const longest = Math.min(longestOf(input), blocksThatFit * input.blockSize);
   const maxModelLen = input.maxModelLen ?? longest;
   const blocksPerSequence = Math.ceil(maxModelLen / input.blockSize);
   if (blocksPerSequence > blocksThatFit) throw contextTooLong(input, maxModelLen, longest);
@@ -59,7 +59,7 @@ export function planMemory(input: MemoryPlanInput): MemoryPlan {
   const numStateSnapshots = countSnapshots(input, parts, blocksPerSequence);
   const stateSnapshotBytes = numStateSnapshots * parts.stateBytesPerSeq;
   const blocksBeside = blocksIn(parts.left - stateSnapshotBytes);
-  const numBlocks = Math.min(blocksBeside, blocksPerSequence * input.maxNumSeqs);
+  const numBlocks = Math.min(blocksBeside, blocksPerSequence * input.maxNumSeqs, blocksOfStep(input));
   return {
     weightBytes: parts.weights,
     stateBytes: parts.state,
@@ -89,8 +89,29 @@ function countSnapshots(input: MemoryPlanInput, parts: MemoryParts, blocksPerSeq
   return Math.min(most, snapshotsPerSequence * input.maxNumSeqs);
 }
 
-function checkContext({ shape, maxModelLen }: MemoryPlanInput): void {
-  if (maxModelLen === null || maxModelLen <= shape.maxPositionEmbeddings) return;
+/** Whatever memory there is: an encoder reads a sequence in one step. */
+function longestOf({ shape, maxNumBatchedTokens }: MemoryPlanInput): number {
+  const { bidirectional, maxPositionEmbeddings } = shape;
+  return bidirectional ? Math.min(maxPositionEmbeddings, maxNumBatchedTokens) : maxPositionEmbeddings;
+}
+
+/** No step of an encoder finds anything in the blocks of those before it: there are as many as one can fill. */
+function blocksOfStep({ shape, maxNumBatchedTokens, maxNumSeqs, blockSize }: MemoryPlanInput): number {
+  if (!shape.bidirectional) return Infinity;
+  return Math.floor((maxNumBatchedTokens + maxNumSeqs * (blockSize - 1)) / blockSize);
+}
+
+function checkContext(input: MemoryPlanInput): void {
+  const { shape, maxModelLen, maxNumBatchedTokens } = input;
+  if (maxModelLen === null || maxModelLen <= longestOf(input)) return;
+  if (maxModelLen <= shape.maxPositionEmbeddings) {
+    throw new FailureError(
+      'InvalidEngineConfig',
+      `engine.maxModelLen ${String(maxModelLen)} is more than engine.maxNumBatchedTokens ${String(maxNumBatchedTokens)}, ` +
+        `but ${shape.architecture} reads a text in one step: raise maxNumBatchedTokens, or lower maxModelLen`,
+      { maxModelLen, maxNumBatchedTokens },
+    );
+  }
   throw new FailureError(
     'InvalidEngineConfig',
     `engine.maxModelLen ${String(maxModelLen)} is more than the ` +

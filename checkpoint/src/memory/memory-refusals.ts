@@ -53,7 +53,7 @@ function remediesFor(input: MemoryPlanInput): string[] {
   const seqs = halvings(input.maxNumSeqs).find((n) => holds({ maxNumSeqs: n }));
   if (seqs !== undefined) found.push(`engine.maxNumSeqs ${String(seqs)}`);
   const rows = halvings(input.maxNumBatchedTokens)
-    .filter((n) => n >= fewestBatchedTokens(input.maxNumSeqs, input.speculative))
+    .filter((n) => n >= Math.max(fewestBatchedTokens(input.maxNumSeqs, input.speculative), rowsOfOne(input)))
     .find((n) => holds({ maxNumBatchedTokens: n }));
   if (rows !== undefined) found.push(`engine.maxNumBatchedTokens ${String(rows)}`);
   if (input.kvCacheDtype === 'auto' && holds({ kvCacheDtype: 'fp8' })) found.push('engine.kvCacheDtype fp8');
@@ -69,6 +69,11 @@ function remediesFor(input: MemoryPlanInput): string[] {
 /** Of one sequence as long as is asked for. */
 function blocksWanted({ maxModelLen, blockSize }: MemoryPlanInput): number {
   return Math.ceil((maxModelLen ?? 1) / blockSize);
+}
+
+/** Rows that a step must have for one sequence: an encoder's is not divided. */
+function rowsOfOne({ shape, maxModelLen }: MemoryPlanInput): number {
+  return shape.bidirectional ? (maxModelLen ?? 1) : 1;
 }
 
 function neededMemory(input: MemoryPlanInput, needed: number): number {

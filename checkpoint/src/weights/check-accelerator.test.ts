@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
 import { thrownBy } from '../../../crds/src/thrown-by.fixture.js';
 import {
+  euroBertConfig,
   gemma2Config,
   gemma3Config,
   gptOssConfig,
@@ -23,6 +24,10 @@ test.each([
   [
     parseCheckpointConfig(gptOssConfig),
     'gpt_oss runs on CPUs alone (accelerator.resourceName none): there are no GPU kernels for attention sinks, biases of experts, clamped gates of experts',
+  ],
+  [
+    parseCheckpointConfig(euroBertConfig),
+    'eurobert runs on CPUs alone (accelerator.resourceName none): there are no GPU kernels for bidirectional attention',
   ],
 ])('$architecture is refused on GPUs, with what is missing and what would do', (shape, problem) => {
   for (const accelerator of ['cuda', 'hip'] as const) {

@@ -10,6 +10,7 @@ const onCpusAlone: readonly (readonly [operation: string, isTaken: (shape: Model
   ['capped scores of attention', ({ scoreCap }) => scoreCap > 0],
   ['capped logits', ({ logitCap }) => logitCap > 0],
   ['attention sinks', ({ attentionSinks }) => attentionSinks],
+  ['bidirectional attention', ({ bidirectional }) => bidirectional],
   ['biases of experts', ({ moe }) => moe?.biases === true],
   ['clamped gates of experts', ({ moe }) => moe !== null && moe.clampedSwiglu !== null],
 ];

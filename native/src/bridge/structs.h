@@ -243,10 +243,10 @@ void visit_fields(Is<SamplingParams> auto& value, auto&& visit) {
   visit("topLogprobs", value.top_logprobs);
 }
 
-enum class Pooling : uint8_t { kNone, kLast, kMean };
+enum class Pooling : uint8_t { kNone, kLast, kMean, kCls };
 
 template <>
-inline constexpr std::array<const char*, 3> kNames<Pooling>{"none", "last", "mean"};
+inline constexpr std::array<const char*, 4> kNames<Pooling>{"none", "last", "mean", "cls"};
 
 // How long the model may reason before it has to answer: it comes before every other rule.
 struct ReasoningBudget {
@@ -321,8 +321,8 @@ struct Admission {
   SamplingParams sampling = {};
   // Report the logprobs of the prompt's own tokens too; needs `sampling.topLogprobs` and no `cachedTokens`.
   bool prompt_logprobs = false;
-  // Instead of tokens, the hidden state after the final norm: of the last token, or the mean of all (then no
-  // `cachedTokens`). The sequence ends with its prompt: `maxLength` is its length.
+  // Instead of tokens, the hidden state after the final norm: of the last token, the mean of all or that of
+  // the first (then no `cachedTokens`). The sequence ends with its prompt: `maxLength` is its length.
   Pooling pooling = Pooling::kNone;
   // What is generated must be; null: anything.
   std::shared_ptr<const Grammar> constraint = nullptr;
@@ -593,8 +593,8 @@ struct EngineInfo;
 
 void visit_fields(Is<EngineInfo> auto& value, auto&& visit) {
   [[maybe_unused]] auto& [architecture, isa, threads, vocab_size, weight_bytes, workspace_bytes, num_blocks,
-                          kv_bytes_per_block, state_bytes_per_seq, draft_bytes_per_seq, hybrid, collectives] =
-      value;
+                          kv_bytes_per_block, state_bytes_per_seq, draft_bytes_per_seq, hybrid, bidirectional,
+                          collectives] = value;
   visit("architecture", value.architecture);
   visit("isa", value.isa);
   visit("threads", value.threads);
@@ -606,6 +606,7 @@ void visit_fields(Is<EngineInfo> auto& value, auto&& visit) {
   visit("stateBytesPerSeq", value.state_bytes_per_seq);
   visit("draftBytesPerSeq", value.draft_bytes_per_seq);
   visit("hybrid", value.hybrid);
+  visit("bidirectional", value.bidirectional);
   visit("collectives", value.collectives);
 }
 

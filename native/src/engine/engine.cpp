@@ -150,7 +150,8 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
               .max_tokens = o.max_num_batched_tokens,
               .vocab = model_->config().vocab,
               .hybrid = model_->config().hybrid(),
-              .drafts = o.speculation.tokens}),
+              .drafts = o.speculation.tokens,
+              .bidirectional = model_->config().bidirectional}),
       samplers_(*backend_, model_->config().vocab),
       device_sampler_(*model_),
       drafter_(make_drafter(o)),
@@ -171,6 +172,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
            .state_bytes_per_seq = state_bytes_per_slot(config),
            .draft_bytes_per_seq = draft_bytes_per_slot(config, o.speculation.tokens),
            .hybrid = config.hybrid(),
+           .bidirectional = config.bidirectional,
            .collectives = ranks_ == nullptr ? std::nullopt : std::optional(ranks_->name())};
   ids_.reserve(o.max_num_batched_tokens);
   positions_.reserve(o.max_num_batched_tokens);

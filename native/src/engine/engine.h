@@ -53,6 +53,7 @@ struct EngineInfo {
   int64_t state_bytes_per_seq;
   int64_t draft_bytes_per_seq;  // of recurrent layers, so that a state can take in drafts later
   bool hybrid;
+  bool bidirectional;
   std::optional<std::string> collectives;  // Collective::name() of several ranks
 };
 
@@ -110,7 +111,7 @@ class Engine {
     int32_t slot;
     int32_t first;
     int32_t count;
-    int32_t position;  // of the first
+    int32_t end;  // behind the last position that the step computes
   };
 
   StepResult run(const StepPlan& plan);

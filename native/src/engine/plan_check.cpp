@@ -158,6 +158,10 @@ class PlanChecker {
       if (end > static_cast<int64_t>(state.blocks) * limits_.block_size) {
         broken(where, "goes beyond the blocks of the sequence (" + std::to_string(state.blocks) + ").");
       }
+      if (limits_.bidirectional && end != state.known) {
+        broken(where, "ends at " + std::to_string(end) + " of " + std::to_string(state.known) +
+                          " tokens: where attention is bidirectional, all are computed in one step.");
+      }
       if (end < state.chunked_until && end % 64 != 0) {
         broken(where, "ends a prefill chunk at " + std::to_string(end) +
                           ": below the prompt's last multiple of 64, hybrid models need a multiple of 64.");

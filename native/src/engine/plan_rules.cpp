@@ -56,7 +56,11 @@ void check_rules(const TokenRules& r, int32_t vocab, const std::string& where) {
           "has a budget of reasoning below 0, or around it tokens outside the vocabulary.");
 }
 
-void check_pooling(const Admission& a, const std::string& where) {
+void check_pooling(const Admission& a, const SlotLimits& limits, bool warming_up, const std::string& where) {
+  if (limits.bidirectional && a.cached_tokens > 0)
+    broken(where, "has cachedTokens, but attention is bidirectional: they are others in every sequence.");
+  if (limits.bidirectional && a.pooling == Pooling::kNone && !warming_up)
+    broken(where, "has no pooling, but a model whose attention is bidirectional generates nothing.");
   const auto known = static_cast<int32_t>(a.tokens.size());
   if (a.pooling == Pooling::kNone) {
     // Behind a prompt that fills the context, a token is sampled that is none of the sequence.
@@ -65,8 +69,9 @@ void check_pooling(const Admission& a, const std::string& where) {
   }
   if (a.prompt_length != known || a.max_length != known || a.sampling.top_logprobs)
     broken(where, "has pooling, but also tokens to generate, or logprobs.");
-  if (a.pooling == Pooling::kMean && a.cached_tokens > 0)
-    broken(where, "has mean pooling and cachedTokens: the hidden states of cached positions are gone.");
+  if (a.pooling != Pooling::kLast && a.cached_tokens > 0)
+    broken(where,
+           "has mean or cls pooling and cachedTokens: the hidden states of cached positions are gone.");
 }
 
 void check_cached(const Admission& a, const SlotLimits& limits, std::span<const int32_t> snapshot_position,
@@ -109,7 +114,7 @@ void check_admission(const Admission& a, const SlotLimits& limits, std::span<con
   if (a.tokens.empty()) broken(where, "has no tokens.");
   if (a.prompt_length < 1 || a.prompt_length > static_cast<int32_t>(a.tokens.size()))
     broken(where, "has a promptLength outside its tokens.");
-  check_pooling(a, where);
+  check_pooling(a, limits, warming_up, where);
   if (a.max_length > limits.max_length) {
     broken(where, "has a maxLength above maxModelLen (" + std::to_string(limits.max_length) + ").");
   }

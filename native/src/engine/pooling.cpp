@@ -1,5 +1,5 @@
-// Embeddings: hidden states after the final norm, of the last token or summed over the prompt. The sum runs
-// token by token in float, so that its bits do not depend on how the prompt was cut into steps.
+// Embeddings: hidden states after the final norm, of the first or last token or summed over the prompt. The
+// sum runs token by token in float, so that its bits do not depend on how the prompt was cut into steps.
 #include <algorithm>
 
 #include "engine/engine.h"
@@ -9,7 +9,7 @@ namespace llmservice {
 
 void Engine::pool_rows(StepResult& result) {
   const auto width = static_cast<size_t>(model_->config().hidden);
-  for (const auto& [index, first, count, position] : pooled_) {
+  for (const auto& [index, first, count, end] : pooled_) {
     Slot& slot = slots_.at(index);
     if (slot.finished) continue;
     slot.pooled.resize(width, 0);
@@ -19,7 +19,7 @@ void Engine::pool_rows(StepResult& result) {
         for (size_t i = 0; i < width; ++i) slot.pooled[i] += rows[row + i];
       }
     }
-    if (position + count < slot.known()) continue;
+    if (end < slot.known()) continue;
     slot.finished = true;
     if (slot.pooling == Pooling::kMean) {
       for (float& value : slot.pooled) value /= static_cast<float>(slot.known());

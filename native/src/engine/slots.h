@@ -24,7 +24,8 @@ struct SlotLimits {
   int32_t max_tokens;  // rows of a step
   int32_t vocab;
   bool hybrid;
-  int32_t drafts = 0;  // that a slot may hold
+  int32_t drafts = 0;          // that a slot may hold
+  bool bidirectional = false;  // what a position is depends on all of its sequence
 };
 
 struct Slot {

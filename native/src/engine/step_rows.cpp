@@ -77,14 +77,14 @@ void Engine::gather_outputs(const Segment& segment, const Slot& slot) {
 
 void Engine::gather_pooled(const Segment& segment, const Slot& slot) {
   if (slot.pooling == Pooling::kNone) return;
-  const bool ends = segment.position + segment.count == slot.known();
-  if (slot.pooling == Pooling::kLast && !ends) return;
+  const int32_t end = segment.position + segment.count;
+  if (slot.pooling == Pooling::kLast && end < slot.known()) return;
   const int32_t skipped = slot.pooling == Pooling::kLast ? segment.count - 1 : 0;
-  pooled_.push_back({.slot = segment.slot,
-                     .first = static_cast<int32_t>(output_rows_.size()),
-                     .count = segment.count - skipped,
-                     .position = segment.position + skipped});
-  for (int32_t i = skipped; i < segment.count; ++i) output_rows_.push_back(segment.first + i);
+  const int32_t first_alone = segment.position == 0 ? 1 : 0;
+  const int32_t count = slot.pooling == Pooling::kCls ? first_alone : segment.count - skipped;
+  pooled_.push_back(
+      {.slot = segment.slot, .first = static_cast<int32_t>(output_rows_.size()), .count = count, .end = end});
+  for (int32_t i = 0; i < count; ++i) output_rows_.push_back(segment.first + skipped + i);
 }
 
 }  // namespace llmservice

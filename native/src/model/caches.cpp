@@ -58,6 +58,7 @@ int64_t gdn_channels(const GdnShape& shape) {
 }
 
 int64_t kv_bytes_per_block(const ModelConfig& config, const CacheSizes& sizes) {
+  if (config.bidirectional) return 2 * block_bytes(config, sizes);
   int64_t total = 0;
   for (const LayerKind kind : config.layers) {
     if (kind == LayerKind::kAttention) total += 2 * block_bytes(config, sizes);
@@ -108,10 +109,13 @@ void Caches::allocate_kv(Backend& backend, const ModelConfig& config, int32_t bl
   for (size_t i = 0; i < layers_.size(); ++i) {
     if (config.layers[i] == LayerKind::kAttention)
       layers_[i] = {backend.allocate(bytes), backend.allocate(bytes)};
+    // No later step reads what a layer has written: the others take its place in turn.
+    if (shared_ = config.bidirectional; shared_) return;
   }
 }
 
 KvCache Caches::kv(size_t layer) {
+  if (shared_) layer = 0;
   auto* const k = static_cast<std::byte*>(layers_[layer].first->data());
   auto* const v = static_cast<std::byte*>(layers_[layer].second->data());
   if (scale_bytes_ == 0) return {k, v};

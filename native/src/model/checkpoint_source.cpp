@@ -169,7 +169,8 @@ ModelConfig to_config(Fields fields) {
                      .score_cap = fields.get<float>("scoreCap"),
                      .logit_cap = fields.get<float>("logitCap"),
                      .window_rope = {},
-                     .attention_sinks = fields.get<bool>("attentionSinks")};
+                     .attention_sinks = fields.get<bool>("attentionSinks"),
+                     .bidirectional = fields.get<bool>("bidirectional")};
   if (!fields.is_null("gdn")) config.gdn = to_gdn(fields.object("gdn"));
   if (!fields.is_null("moe")) config.moe = to_moe(fields.object("moe"));
   if (!fields.is_null("windowRope")) {

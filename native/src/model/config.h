@@ -107,6 +107,7 @@ struct ModelConfig {
   float logit_cap = 0;                    // logits likewise
   std::optional<RopeConfig> window_rope;  // of layers with a window; null: that of the others
   bool attention_sinks = false;           // a score of each head joins the softmax, without a value
+  bool bidirectional = false;             // attention sees what lies behind a position too
   bool mtp = false;  // the last of the layers is the one for multi-token prediction: no part of the trunk
 
   bool hybrid() const { return gdn.has_value(); }

@@ -126,8 +126,9 @@ void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& 
     norm.eps = config_.norm_eps;
   }
   backend_.norm_rope_write(shape, step.segments, norm, q, k, v, stride, cache);
-  backend_.attention(shape, step.segments, q, stride, cache, work_.mixed,
-                     {.cap = config_.score_cap, .sinks = weights.sinks.data()});
+  backend_.attention(
+      shape, step.segments, q, stride, cache, work_.mixed,
+      {.cap = config_.score_cap, .sinks = weights.sinks.data(), .causal = !config_.bidirectional});
   if (config_.output_gate) backend_.sigmoid_mul(work_.mixed, q + q_width, stride, rows, q_width);
   weights.o.apply(backend_, work_.mixed, rows, work_.output);
   adapters_.apply(step.adapted, layer, Site::kOutput, work_.mixed, work_.output, config_.hidden);

@@ -58,6 +58,7 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
         std::pair{"GELU gates", c.activation == Activation::kGelu},
         std::pair{"capped scores of attention", c.score_cap > 0}, std::pair{"capped logits", c.logit_cap > 0},
         std::pair{"attention sinks", c.attention_sinks},
+        std::pair{"bidirectional attention", c.bidirectional},
         std::pair{"biases of experts", c.moe && c.moe->biases},
         std::pair{"clamped gates of experts", c.moe && c.moe->clamped}}) {
     if (taken) missing += (missing.empty() ? "" : ", ") + std::string(operation);

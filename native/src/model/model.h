@@ -1,5 +1,5 @@
-// A decoder-only transformer (llama, qwen3, gemma3) or hybrid (qwen3_5, qwen3_5_moe, qwen3_next) on a
-// backend: tokens of a step in, logits out.
+// A decoder-only transformer (llama, qwen3, gemma3), encoder (eurobert) or hybrid (qwen3_5, qwen3_5_moe,
+// qwen3_next) on a backend: tokens of a step in, logits out.
 #pragma once
 
 #include <memory>

@@ -46,10 +46,11 @@ struct NormRope {
   const float* sin = nullptr;
 };
 
-// What becomes of the scores of attention.
+// Which scores there are, and what becomes of them.
 struct ScoreRules {
   float cap = 0;                 // they become cap * tanh(score / cap); 0: they stay
   const float* sinks = nullptr;  // (heads): scores that join each row's softmax, without a value; null: none
+  bool causal = true;            // else a row sees what lies behind it too, to the end of its segment
 };
 
 }  // namespace llmservice

@@ -229,8 +229,8 @@ class Backend : public AdapterOps {
   // `stride`.
   virtual void norm_rope_write(const AttentionShape&, std::span<const Segment>, const NormRope&, float* q,
                                float* k, const float* v, int64_t stride, const KvCache&) = 0;
-  // out (T, heads, head_dim): causal attention of q over the cache. KV is split at fixed absolute positions.
-  // The rules stand apart from the shape, which kernels of GPUs take.
+  // out (T, heads, head_dim): attention of q over the cache, causal unless the rules say otherwise. KV is
+  // split at fixed absolute positions. The rules stand apart from the shape, which kernels of GPUs take.
   virtual void attention(const AttentionShape&, std::span<const Segment>, const float* q, int64_t q_stride,
                          const KvCache&, float* out, const ScoreRules& rules = {}) = 0;
 

@@ -1,5 +1,4 @@
-// Reference of what happens to q, k and v: norms, rotation, the paged cache, causal softmax over it, in
-// double.
+// Reference of what happens to q, k and v: norms, rotation, the paged cache, softmax over it, in double.
 #include <algorithm>
 #include <cmath>
 
@@ -73,9 +72,10 @@ void attend(const AttentionShape& shape, const Segment& segment, int32_t positio
             const float* q, const KvCache& cache, const ScoreRules& rules, float* out) {
   const int32_t kv_head = head / (shape.heads / shape.kv_heads);
   const int32_t first = first_seen(shape, position);
-  std::vector<double> weights(position + 1, -INFINITY);
+  const int32_t end = rules.causal ? position + 1 : segment.position + segment.count;
+  std::vector<double> weights(end, -INFINITY);
   double top = -INFINITY;
-  for (int32_t p = first; p <= position; ++p) {
+  for (int32_t p = first; p < end; ++p) {
     const int64_t row = cache_row(shape, segment, p, kv_head);
     double dot = 0;
     for (int32_t i = 0; i < shape.head_dim; ++i) dot += q[i] * load(shape, cache.k, cache.k_scales, row, i);
@@ -89,7 +89,7 @@ void attend(const AttentionShape& shape, const Segment& segment, int32_t positio
   for (double& w : weights) total += w = std::exp(w - top);
   for (int32_t i = 0; i < shape.head_dim; ++i) {
     double sum = 0;
-    for (int32_t p = first; p <= position; ++p) {
+    for (int32_t p = first; p < end; ++p) {
       sum += weights[p] * load(shape, cache.v, cache.v_scales, cache_row(shape, segment, p, kv_head), i);
     }
     out[i] = static_cast<float>(sum / total);

@@ -4,7 +4,7 @@ import type { Constraint } from './grammar.js';
 import type { OrNeutral } from './numbers.js';
 import type { SamplingParams, TokenRules } from './sampling.js';
 
-export type Pooling = 'none' | 'last' | 'mean';
+export type Pooling = 'none' | 'last' | 'mean' | 'cls';
 
 /** Puts a sequence into a free slot. After preemption it is admitted again with what it had generated. */
 export interface Admission {
@@ -28,8 +28,8 @@ export interface Admission {
   /** Report the logprobs of the prompt's own tokens too; needs `sampling.topLogprobs` and no `cachedTokens`. */
   readonly promptLogprobs: boolean;
   /**
-   * Instead of tokens, the hidden state after the final norm: of the last token, or the mean of all (then no
-   * `cachedTokens`). The sequence ends with its prompt: `maxLength` is its length.
+   * Instead of tokens, the hidden state after the final norm: of the last token, the mean of all or that of the first
+   * (then no `cachedTokens`). The sequence ends with its prompt: `maxLength` is its length.
    */
   readonly pooling: Pooling;
   /** What is generated must be; null: anything. */

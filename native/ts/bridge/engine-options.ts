@@ -127,6 +127,8 @@ export interface EngineInfo {
   readonly draftBytesPerSeq: number;
   /** True when the model keeps recurrent state (then prefill chunks end on multiples of 64). */
   readonly hybrid: boolean;
+  /** True when a position's attention sees all of its sequence: it is computed whole in one step, and only pooled. */
+  readonly bidirectional: boolean;
   /** Who adds up for several ranks: `own`, or a library with its version, such as `NCCL 2.27.7`; null: the only rank. */
   readonly collectives: string | null;
 }

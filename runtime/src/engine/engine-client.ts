@@ -191,18 +191,18 @@ export class EngineClient {
   #numericalFault(id: string, cause: Failure): void {
     this.#logger.error('numerical fault', { id, cause });
     if (this.#numbers.faulted(cause) && this.#state.kind === 'ready') {
-      void this.#giveUpIfUnsound(this.#state.info.vocabSize);
+      void this.#giveUpIfUnsound(this.#state.info);
     }
   }
 
   async #readyIfSound(ready: Ready): Promise<void> {
-    if (await this.#giveUpIfUnsound(ready.info.vocabSize)) this.#ready(ready);
+    if (await this.#giveUpIfUnsound(ready.info)) this.#ready(ready);
   }
 
   /** Asks the engine itself; false when it was given up, or lost meanwhile. */
-  async #giveUpIfUnsound(vocabSize: number): Promise<boolean> {
+  async #giveUpIfUnsound(info: Ready['info']): Promise<boolean> {
     const child = this.#child;
-    const unsound = await findUnsound(this.#flights, vocabSize);
+    const unsound = await findUnsound(this.#flights, info);
     if (child !== this.#child) return false;
     if (unsound !== null) {
       const message = `the engine answers no request soundly, not even of one token: ${unsound.message}`;

@@ -57,8 +57,8 @@ async function serve(
   ranks?.joined();
   loader = new AdapterLoader(engine, settings);
   for (const adapter of adapters) await loader.load(adapter);
-  const { numBlocks, hybrid } = engine.info;
-  const limits = { ...options, numBlocks, hybrid };
+  const { numBlocks, hybrid, bidirectional } = engine.info;
+  const limits = { ...options, numBlocks, hybrid, bidirectional };
   const warmup = await warmUpEngine(engine, settings, limits);
   const { prefixCaching } = settings;
   const scheduler = new Scheduler({ ...limits, prefixCaching });

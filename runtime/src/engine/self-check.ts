@@ -4,7 +4,7 @@
 
 import type { Failure } from '@llmservice/crds';
 import { randomUUID } from 'node:crypto';
-import { greedy } from '@llmservice/native';
+import { greedy, type EngineInfo } from '@llmservice/native';
 import { failureOf } from './failure-of.js';
 import type { Flights } from './flights.js';
 import type { GenerateRequest } from './protocol.js';
@@ -14,19 +14,23 @@ const idPrefix = 'self-check-';
 export const isSelfCheck = (id: string): boolean => id.startsWith(idPrefix);
 
 /** Why the engine is unsound: the numerical fault that every question met; null where one of them met none. */
-export async function findUnsound(flights: Flights, vocabSize: number): Promise<Failure | null> {
-  const failures = await Promise.all(questions(vocabSize).map((each) => failureOfAnswer(flights, each)));
+export async function findUnsound(
+  flights: Flights,
+  info: Pick<EngineInfo, 'vocabSize' | 'bidirectional'>,
+): Promise<Failure | null> {
+  const failures = await Promise.all(questions(info).map((each) => failureOfAnswer(flights, each)));
   const allFaulty = failures.every((failure) => failure?.reason === 'EngineNumericalFault');
   return allFaulty ? (failures[0] ?? null) : null;
 }
 
-function questions(vocabSize: number): GenerateRequest[] {
+function questions({ vocabSize, bidirectional }: Parameters<typeof findUnsound>[1]): GenerateRequest[] {
   return [1, 2, 3].map((quarter) => ({
     // More faults may come while a check runs, and begin another.
     id: idPrefix + randomUUID(),
     prompt: Int32Array.of(Math.floor((quarter * vocabSize) / 4)),
-    maxTokens: 1,
-    pooling: 'none',
+    // An encoder has no token to give.
+    maxTokens: bidirectional ? 0 : 1,
+    pooling: bidirectional ? 'last' : 'none',
     grammar: null,
     stopTokens: new Int32Array(),
     sampling: greedy,

@@ -60,6 +60,7 @@ export class ScriptedEngine implements GenerationEngine {
       stateBytesPerSeq: 0,
       draftBytesPerSeq: 0,
       hybrid: false,
+      bidirectional: false,
       collectives: 'NCCL 2.27.7',
     };
     const device = {

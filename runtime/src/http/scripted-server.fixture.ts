@@ -278,6 +278,7 @@ function tinyModel(tokenizer: Tokenizer, text = chatTemplate): ServedModel {
     eosIds: [2],
     generates: true,
     classifier: null,
+    pooling: 'last',
     vocabSize: 300,
     maxModelLen: 64,
     defaults: { ...noDefaults, eosIds: [2] },

@@ -6,7 +6,7 @@ import { asking, faultOf, hybrid, text, withFaults, World } from './cache-world.
 import type { Embedded, GenerateRequest } from './generation.js';
 import { expectedTokens } from './token-hashes.fixture.js';
 
-const embedding = (prompt: readonly number[], pooling: 'last' | 'mean'): GenerateRequest =>
+const embedding = (prompt: readonly number[], pooling: 'last' | 'mean' | 'cls'): GenerateRequest =>
   asking(prompt, { pooling, maxTokens: 0 });
 
 interface Drained {
@@ -93,6 +93,37 @@ describe.each([
     const { embedded, tokens } = drain(tight);
     expect([...embedded.get(young.id)!.embedding]).toEqual(embed(world(), { ...young, id: 'alone' }).values);
     expect(tokens.get(old.id)).toHaveLength(149);
+  });
+});
+
+describe('embeddings of an encoder', () => {
+  const world = (): World => new World({ bidirectional: true, maxModelLen: 128 });
+
+  test('take one step each, whole, and as many together as have rows', () => {
+    const { scheduler, model } = world();
+    const asked = [100, 20, 8, 128, 1].map((length) => embedding(text('a', length), 'mean'));
+    for (const each of asked) scheduler.add(each);
+    const steps: number[][] = [];
+    for (let step = scheduler.plan(); step !== null; step = scheduler.plan()) {
+      steps.push([...step.plan.rows].filter((_, i) => i % 2 === 1));
+      expect(step.plan.admit.map(({ cachedTokens }) => cachedTokens)).toEqual(step.plan.admit.map(() => 0));
+      scheduler.postprocess(model.step(step.plan));
+    }
+    expect(steps).toEqual([[100, 20, 8], [128], [1]]);
+  });
+
+  test('start from nothing that is cached', () => {
+    const twice = world();
+    const prompt = text('a', 100);
+    for (const pooling of ['last', 'mean', 'cls'] as const) {
+      expect(embed(twice, embedding(prompt, pooling)).cached).toBe(0);
+      expect(twice.scheduler.stats).toMatchObject({ blocksUsed: 0, blocksCached: 0 });
+    }
+  });
+
+  test('are refused where no step has rows for all of it', () => {
+    const { scheduler } = new World({ bidirectional: true });
+    expect(() => scheduler.add(embedding(text('a', 129), 'mean'))).toThrow('129 tokens; a step has 128 rows');
   });
 });
 

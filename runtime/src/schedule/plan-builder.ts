@@ -10,6 +10,7 @@ export const chunkMultiple = 64;
 export class PlanBuilder {
   #budget: number;
   #withheld = 0;
+  readonly #divides: boolean;
   readonly #admit: Admission[] = [];
   readonly #replace: number[] = [];
   readonly #blocks: number[] = [];
@@ -24,9 +25,11 @@ export class PlanBuilder {
    * @param budget rows that the step may have
    * @param drafts see `drafts`
    * @param ahead see `ahead`
+   * @param divides whether a sequence may be computed in several steps
    */
-  constructor(budget: number, drafts: number, ahead: boolean) {
+  constructor(budget: number, drafts: number, ahead: boolean, divides: boolean) {
     this.#budget = budget;
+    this.#divides = divides;
     this.drafts = drafts;
     this.ahead = ahead;
   }
@@ -48,6 +51,7 @@ export class PlanBuilder {
   /** Rows that a sequence with `remaining` tokens to compute from position `computed` may have now; 0: none. */
   chunk(computed: number, remaining: number): number {
     if (remaining <= this.left) return remaining;
+    if (!this.#divides) return 0;
     const end = Math.floor((computed + this.left) / chunkMultiple) * chunkMultiple;
     return Math.max(0, end - computed);
   }

@@ -164,6 +164,7 @@ describe('prefix cache of an attention model', () => {
   test.each<[string, Partial<GenerateRequest>]>([
     ['scores of its tokens are asked for', { promptLogprobs: true }],
     ['the mean of it is', { pooling: 'mean' }],
+    ['its first token is', { pooling: 'cls' }],
   ])('a prompt is not looked up where %s', (_, changes) => {
     const world = new World();
     world.scheduler.add(asking(text('a', 100), changes));

@@ -18,6 +18,8 @@ export interface PrefixCacheLimits {
   /** The model keeps recurrent state. */
   readonly hybrid: boolean;
   readonly numStateSnapshots: number;
+  /** What a block holds depends on what comes behind it, so that none is of use to others; absent: it does not. */
+  readonly bidirectional?: boolean;
 }
 
 /** What the cache has of a sequence. */
@@ -42,10 +44,11 @@ export class PrefixCache {
   readonly #snapshots: SnapshotPool<CachedBlock>;
   #made = 0;
 
-  constructor({ prefixCaching, blockSize, numBlocks, hybrid, numStateSnapshots }: PrefixCacheLimits) {
+  constructor(limits: PrefixCacheLimits) {
+    const { prefixCaching, blockSize, numBlocks, hybrid, numStateSnapshots, bidirectional } = limits;
     this.#rules = new ReuseRules(blockSize, hybrid);
     // Without a place for their state a hybrid's blocks are of no use to anybody.
-    this.#enabled = prefixCaching && (!hybrid || numStateSnapshots > 0);
+    this.#enabled = prefixCaching && bidirectional !== true && (!hybrid || numStateSnapshots > 0);
     this.#blocks = new BlockAllocator(numBlocks);
     this.#snapshots = new SnapshotPool(this.#enabled && hybrid ? numStateSnapshots : 0);
   }
@@ -81,8 +84,9 @@ export class PrefixCache {
 
   /** How much of a sequence is there; nothing is held yet. */
   find(sequence: Sequence): Match {
-    // A mean needs the hidden states of all tokens, and scores their logits: cached blocks have neither.
-    const useless = !this.#enabled || sequence.request.pooling === 'mean' || sequence.wantsScores;
+    // A mean needs the hidden states of all tokens, cls that of the first, and scores logits: cached blocks have none.
+    const { pooling } = sequence.request;
+    const useless = !this.#enabled || pooling === 'mean' || pooling === 'cls' || sequence.wantsScores;
     if (useless) return { path: [], cached: 0, matched: 0, queried: 0 };
     const { blockSize, hybrid, unit } = this.#rules;
     const most = this.#rules.longestReuse(sequence) / blockSize;

@@ -61,13 +61,16 @@ export class Scheduler {
    * @throws RangeError when it could never run: an empty prompt, or one longer than the context or the KV cache
    */
   add(request: GenerateRequest, expiresAt = Infinity, grammar: CompiledGrammar | null = null): void {
-    const { maxModelLen, numBlocks } = this.#limits;
+    const { maxModelLen, numBlocks, bidirectional, maxNumBatchedTokens } = this.#limits;
     const promptLength = request.prompt.length;
     if (promptLength === 0) throw new RangeError('the prompt has no tokens');
     if (promptLength + Math.min(1, request.maxTokens) > maxModelLen) {
       throw new RangeError(
         `the prompt has ${promptLength} tokens; the context of ${maxModelLen} leaves no room`,
       );
+    }
+    if (bidirectional === true && promptLength > maxNumBatchedTokens) {
+      throw new RangeError(`the prompt has ${promptLength} tokens; a step has ${maxNumBatchedTokens} rows`);
     }
     const sequence = new Sequence(request, maxModelLen, grammar);
     const most = this.#batch.blocksFor(sequence.maxComputed);

@@ -91,7 +91,8 @@ export class StepModel {
     rule(!this.#slots.has(slot), 'an admitted slot is free');
     const { pooling } = admission;
     rule(tokens.length <= admission.maxLength, 'an admission has room for its tokens');
-    rule(pooling !== 'mean' || cachedTokens === 0, 'a mean is over tokens that are computed');
+    const pools = pooling === 'mean' || pooling === 'cls';
+    rule(!pools || cachedTokens === 0, 'what is pooled is of tokens that are computed');
     rule(!admission.promptLogprobs || cachedTokens === 0, 'scores are of positions that are computed');
     rule(cachedTokens >= 0 && cachedTokens < tokens.length, 'a token is left to compute');
     rule(cachedTokens % blockSize === 0, 'cached tokens are whole blocks');

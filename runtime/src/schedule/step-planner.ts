@@ -19,6 +19,8 @@ export interface StepLimits {
   /** Rows of one step; at least maxNumSeqs x (1 + drafts) + 64, so that prefill advances alongside any decodes. */
   readonly maxNumBatchedTokens: number;
   readonly speculative: Speculation;
+  /** A sequence is computed whole, in one step; absent: it may be divided. */
+  readonly bidirectional?: boolean;
 }
 
 /** A step to run. */
@@ -64,7 +66,7 @@ export class StepPlanner {
    * @param drafts to make at most for each sequence that decodes
    */
   plan(drafts: number): PlannedStep | null {
-    const step = new PlanBuilder(this.#limits.maxNumBatchedTokens, drafts, false);
+    const step = this.#begin(drafts, false);
     const preempted = this.#planDecodes(step);
     // What was preempted needs blocks that are not there: admission waits for the next step.
     const started = this.#planPrompts(step, preempted.length === 0);
@@ -78,7 +80,7 @@ export class StepPlanner {
    */
   planAhead(): PlannedStep | null {
     if (this.#waiting.length > 0 || !this.#hasBlocksForDecodes()) return null;
-    const step = new PlanBuilder(this.#limits.maxNumBatchedTokens, 0, true);
+    const step = this.#begin(0, true);
     this.#planDecodes(step);
     this.#planPrompts(step, false);
     return this.#finish(step, [], []);
@@ -93,6 +95,11 @@ export class StepPlanner {
       if (running !== undefined) this.#batch.giveBackBlock(running);
     }
     this.#batch.putBackReleased(release);
+  }
+
+  #begin(drafts: number, ahead: boolean): PlanBuilder {
+    const { maxNumBatchedTokens, bidirectional } = this.#limits;
+    return new PlanBuilder(maxNumBatchedTokens, drafts, ahead, bidirectional !== true);
   }
 
   #finish(step: PlanBuilder, started: readonly Started[], preempted: readonly string[]): PlannedStep | null {

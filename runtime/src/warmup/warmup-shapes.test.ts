@@ -87,6 +87,15 @@ test('what the blocks cannot hold is left out', () => {
   expect(decodes.at(-1)).toBe('9 x 1 rows');
 });
 
+test('an encoder runs whole prompts alone', () => {
+  const limits = { bidirectional: true, maxModelLen: 512 };
+  expect(wordsOf({ preset: 'all' }, limits, false)).toEqual([
+    '4 prompts of 511',
+    ...['prompt of 64', 'prompt of 128', 'prompt of 256', 'prompt of 511'],
+  ]);
+  expect(wordsOf({ preset: 'auto' }, limits, false)).toEqual([]);
+});
+
 describe('a shape that is asked for', () => {
   test('is the end of its prompt, and decodes from there to its length', () => {
     expect(wordsOf({ shapes: ['3000:4096'] }, { maxNumSeqs: 3 }, false)).toEqual([

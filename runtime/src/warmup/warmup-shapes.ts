@@ -26,6 +26,8 @@ export interface WarmupLimits {
   readonly numBlocks: number;
   readonly blockSize: number;
   readonly hybrid: boolean;
+  /** All of a sequence is one step, and there are no decodes; absent: there are. */
+  readonly bidirectional?: boolean;
   readonly speculative: { readonly method: 'none' | 'ngram' | 'mtp'; readonly tokens: number };
 }
 
@@ -51,7 +53,9 @@ export function warmupShapes(warmup: Warmup, onGpu: boolean, limits: WarmupLimit
     ...warmup.shapes.flatMap((each) => explicitShapes(each, limits)),
     ...(preset === 'none' ? [] : presetShapes(preset, limits)),
   ];
-  const all = distinct(wanted).filter((shape) => blocksOf(shape, limits) <= limits.numBlocks);
+  const all = distinct(wanted)
+    .filter((shape) => limits.bidirectional !== true || (shape.kind === 'prompt' && shape.context === 0))
+    .filter((shape) => blocksOf(shape, limits) <= limits.numBlocks);
   const decodes = all.filter(({ kind }) => kind === 'decode');
   const kept = new Set(decodes.slice(0, Math.floor(graphsToLeave / graphsPerDecode(limits))));
   return all.filter((shape) => shape.kind === 'prompt' || kept.has(shape));

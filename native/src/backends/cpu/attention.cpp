@@ -141,7 +141,8 @@ void CpuBackend::attention(const AttentionShape& shape, std::span<const Segment>
                        .out_stride = width,
                        .scratch = nullptr,
                        .cap = rules.cap,
-                       .sinks = rules.sinks == nullptr ? nullptr : rules.sinks + kv_head * group});
+                       .sinks = rules.sinks == nullptr ? nullptr : rules.sinks + kv_head * group,
+                       .end = rules.causal ? 0 : range.segment->position + range.segment->count});
     }
   }
   attend(shape, divide(std::move(tiles), pool_.threads()), tile_rows);

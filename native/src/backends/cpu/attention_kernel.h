@@ -1,7 +1,8 @@
-// Causal attention of one tile: queries (M, head_dim) of one KV head, in splits of 256 absolute positions.
+// Attention of one tile: queries (M, head_dim) of one KV head, in splits of 256 absolute positions.
 // Splits merge in ascending order by the running maximum, whether one thread computes them or several do.
-// A row's bits depend only on its own position: masked weights are exact zeros, splits never move, and splits
-// that a window hides from a row are left out for it.
+// A row's bits depend only on its own position, and where it sees what lies behind it on its sequence's
+// length: masked weights are exact zeros, splits never move, and splits that a window hides from a row are
+// left out for it.
 #pragma once
 
 #include "backends/cpu/attention_floats.h"
@@ -76,7 +77,7 @@ void attend(const AttentionTile& t) {
   const SplitSums sums(s.sums, m_count, s.dim);
   const SplitSums merged(s.merged, m_count, s.dim);
   Products::take_queries(t, s);
-  for (int32_t begin = first_split(*t.shape, t.position); begin < t.position + t.rows; begin += kSplit) {
+  for (int32_t begin = first_split(*t.shape, t.position); begin < seen_end(t); begin += kSplit) {
     sum_split<L, Products>(t, s, begin, sums);
     merge_split<L>(t, begin, sums, merged);
   }
@@ -99,7 +100,7 @@ void merge_splits(const AttentionTile& t, const ComputedSplits& splits) {
     const SplitSums sums(splits.sums + i * SplitSums::floats(m_count, dim), m_count, dim);
     merge_split<L>(t, splits.begin + i * kSplit, sums, merged);
   }
-  if (splits.begin + splits.count * kSplit >= t.position + t.rows) write_merged<L>(t, merged);
+  if (splits.begin + splits.count * kSplit >= seen_end(t)) write_merged<L>(t, merged);
 }
 
 }  // namespace llmservice::cpu

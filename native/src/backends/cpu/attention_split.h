@@ -54,7 +54,7 @@ struct SplitOf {
       : tile(t),
         scratch(s),
         begin(from),
-        count(t.position + t.rows - from < kSplit ? t.position + t.rows - from : kSplit),
+        count(seen_end(t) - from < kSplit ? seen_end(t) - from : kSplit),
         m_count(t.rows * (t.shape->heads / t.shape->kv_heads)) {
     find_split(t, begin, count, rows);
   }
@@ -114,7 +114,7 @@ struct SeeingPairs {
   SeeingPairs(const AttentionTile& t, int32_t begin) {
     const int group = t.shape->heads / t.shape->kv_heads;
     // Rows that end before the split see nothing of it; since positions ascend they come first.
-    first = begin > t.position ? (begin - t.position) * group : 0;
+    first = t.end == 0 && begin > t.position ? (begin - t.position) * group : 0;
     // Rows whose window begins after it come last.
     end = t.rows * group;
     while (end > first && first_split(*t.shape, t.position + (end - 1) / group) > begin) end -= group;
@@ -142,7 +142,7 @@ void sum_split(const AttentionTile& t, const AttentionScratch<L>& s, int32_t beg
   // of drafts. Alone, a row meets nothing that lies behind it.
   const int32_t hidden = begin > t.position ? begin + 1 : t.position + 1;
   const int32_t end = begin + split.count;
-  if (t.rows > 1 && hidden < end && !are_values_finite<L>(t, hidden, end)) {
+  if (t.rows > 1 && t.end == 0 && hidden < end && !are_values_finite<L>(t, hidden, end)) {
     for (int m = pairs.first; m < pairs.end; m += group) {
       AttentionScratch<L> own = s;
       own.q += m * shape.head_dim;
@@ -157,7 +157,7 @@ void sum_split(const AttentionTile& t, const AttentionScratch<L>& s, int32_t beg
   Products::score(split);
   for (int m = pairs.first; m < pairs.end; ++m) {
     const int32_t position = t.position + m / group;
-    const int seen = position + 1 - begin;
+    const int seen = seen_end(t, position) - begin;
     const int unseen = first_seen(shape, position) - begin;
     float* const scores = s.weights + m * kSplit;
     if (t.cap > 0) cap<L>(scores, split.padded(), t.cap);

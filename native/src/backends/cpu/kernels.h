@@ -67,6 +67,7 @@ struct AttentionTile {
   float* scratch;                // attention_scratch floats
   float cap;                     // of scores; 0: none
   const float* sinks = nullptr;  // of the group's query heads, as in ScoreRules; null: none
+  int32_t end = 0;               // of the positions that every row sees; 0: each sees to its own
 };
 int64_t attention_scratch(const AttentionShape& shape, int32_t rows);
 
@@ -97,9 +98,14 @@ inline int32_t first_split(const AttentionShape& shape, int32_t position) {
   return first_seen(shape, position) / kSplit * kSplit;
 }
 
+// Behind the last position that the row at `position` sees.
+inline int32_t seen_end(const AttentionTile& t, int32_t position) { return t.end > 0 ? t.end : position + 1; }
+// Behind the last one that any row of the tile sees.
+inline int32_t seen_end(const AttentionTile& t) { return seen_end(t, t.position + t.rows - 1); }
+
 // Splits of which the tile's rows see something.
 inline int32_t split_count(const AttentionTile& t) {
-  return (t.position + t.rows - first_split(*t.shape, t.position) + kSplit - 1) / kSplit;
+  return (seen_end(t) - first_split(*t.shape, t.position) + kSplit - 1) / kSplit;
 }
 
 // Depthwise causal convolution of up to 16 channels over the rows of one segment.

@@ -54,7 +54,8 @@ test('gives unit vectors, as numbers or as base64 of little-endian floats', asyn
 test('asks the engine for the last token by default, with everything else that was said', async () => {
   await embed({ input: [5], user: 'team', priority: -1, cache_salt: 's', max_queue_seconds: 2 });
   await embed({ input: [5], pooling: 'mean' });
-  const [plain, mean] = server.engine.requests;
+  await embed({ input: [5], pooling: 'cls' });
+  const [plain, mean, cls] = server.engine.requests;
   expect(plain).toMatchObject({
     pooling: 'last',
     maxTokens: 0,
@@ -64,6 +65,7 @@ test('asks the engine for the last token by default, with everything else that w
     maxQueueMs: 2000,
   });
   expect(mean).toMatchObject({ pooling: 'mean' });
+  expect(cls).toMatchObject({ pooling: 'cls' });
 });
 
 describe('refuses', () => {

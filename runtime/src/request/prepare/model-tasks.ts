@@ -8,6 +8,8 @@ export interface ModelTasks {
   readonly generates: boolean;
   /** What judges texts; null: nothing does. */
   readonly classifier: Classifier | null;
+  /** Of embeddings whose request does not say. */
+  readonly pooling: 'last' | 'mean';
 }
 
 /** @throws ApiError task_not_supported */

@@ -23,6 +23,7 @@ function model(markers: readonly string[], template: string | null): ModelTexts 
     harmony: null,
     generates: true,
     classifier,
+    pooling: 'last',
     vocabSize: 300,
     maxModelLen: 4096,
   };

@@ -15,13 +15,14 @@ export interface EmbeddingsRequest extends Scheduling {
   /** One embedding each. */
   readonly inputs: readonly TextSource[];
   readonly encoding: 'float' | 'base64';
-  readonly pooling: 'last' | 'mean';
+  /** Null: the model's. */
+  readonly pooling: 'last' | 'mean' | 'cls' | null;
 }
 
 /** @throws ApiError invalid_request, with every violation */
 export function parseEmbeddings(body: unknown): EmbeddingsRequest {
   const fields = validateBody('embeddings', body);
-  const { input, encoding_format = 'float', pooling = 'last', add_special_tokens = true } = fields;
+  const { input, encoding_format = 'float', pooling = null, add_special_tokens = true } = fields;
   return {
     model: readModel(fields),
     inputs: readTexts(input, add_special_tokens),
@@ -40,7 +41,7 @@ export async function prepareEmbedding(
   signal?: AbortSignal,
 ): Promise<GenerateRequest> {
   const prompt = await encodeInput(request.inputs, input, model, signal);
-  return poolingRequest(id, prompt, request.pooling, request);
+  return poolingRequest(id, prompt, request.pooling ?? model.pooling, request);
 }
 
 /** One of a request's inputs, which may fill the context. Errors as of `prepareEmbedding`. */

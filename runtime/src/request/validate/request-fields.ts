@@ -84,7 +84,7 @@ export const fieldsOfRoute = {
     ...inputFields,
     encoding_format: { enum: ['float', 'base64'] },
     // Not OpenAI's: what of the hidden states makes the embedding.
-    pooling: { enum: ['last', 'mean'] },
+    pooling: { enum: ['last', 'mean', 'cls'] },
     add_special_tokens: boolean,
   },
   rerank: rerankFields,

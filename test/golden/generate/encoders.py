@@ -1,0 +1,86 @@
+"""Writes encoders/NAME: tiny encoders, and embeddings.json, the hidden states after the final norm that transformers' class of
+the checkpoint gives to prompts in fp32: of the first token (cls), of the last, and their mean.
+
+Usage: python generate/encoders.py [NAME ...]   (in the environment of models.py)
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from checkpoint import make_tensors, reference_values, write_checkpoint
+from fixture import Fixture
+from fixture_configs import llama
+from reference import build, load, random_ids
+
+ENCODERS = Path(__file__).parent.parent / "encoders"
+LENGTHS = (1, 5, 64, 129, 300)  # the last has two splits of attention
+DIGITS = 5
+
+
+def eurobert(**changes) -> dict:
+    own = {"architectures": ["EuroBertForMaskedLM"], "model_type": "eurobert", "pad_token_id": 1, "mask_token_id": 2, "rope_theta": 250000.0}
+    return {**llama(num_hidden_layers=2), **own, **changes}
+
+
+FIXTURES = (
+    Fixture(
+        "eurobert-bf16",
+        "GQA 3:1, with the head for masked language modeling, two shards",
+        eurobert(num_hidden_layers=3),
+        shards=2,
+        seed=101,
+    ),
+    Fixture(
+        "eurobert-biases",
+        "as sentence-transformers saves it: without a head, names without model.; biases, as many KV heads as heads, old rope scaling",
+        eurobert(
+            architectures=["EuroBertModel"],
+            num_attention_heads=4,
+            num_key_value_heads=4,
+            head_dim=24,
+            attention_bias=True,
+            mlp_bias=True,
+            rope_scaling={"rope_type": "linear", "factor": 2.0},
+        ),
+        seed=102,
+    ),
+)
+
+
+@torch.no_grad()
+def hidden_states(model, ids: list[int]) -> Tensor:
+    """(T, hidden)"""
+    return getattr(model, "model", model)(input_ids=torch.tensor([ids])).last_hidden_state[0].float()
+
+
+def rounded(values: Tensor) -> list[float]:
+    return [round(v, DIGITS) for v in values.tolist()]
+
+
+def generate(fixture: Fixture) -> None:
+    folder = ENCODERS / fixture.name
+    model = build(fixture.config)
+    tensors = make_tensors(fixture, {n: t.shape for n, t in model.state_dict().items()})
+    load(model, reference_values(fixture, tensors))
+    write_checkpoint(fixture, tensors, folder)
+    draw = torch.Generator().manual_seed(fixture.seed)
+    measured = []
+    for length in LENGTHS:
+        prompt = random_ids(length, draw)
+        states = hidden_states(model, prompt)
+        if length > 1 and torch.equal(states[0], hidden_states(model, prompt[:-1])[0]):
+            raise ValueError("the reference does not look ahead")
+        pooled = {"cls": states[0], "last": states[-1], "mean": states.mean(0)}
+        measured.append({"prompt": prompt, **{name: rounded(values) for name, values in pooled.items()}})
+    (folder / "embeddings.json").write_text(json.dumps(measured, separators=(",", ":")) + "\n")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    for fixture in FIXTURES:
+        if len(sys.argv) == 1 or fixture.name in sys.argv[1:]:
+            generate(fixture)
