@@ -72,6 +72,20 @@ TEST_F(Restored, TheDecayIsItsLogarithm) {
             "UnsupportedQuantization");
 }
 
+TEST_F(Restored, ScalesComeFromTheirExponents) {
+  const auto opened = [&](std::string exponents) {
+    std::vector<int64_t> shape{static_cast<int64_t>(exponents.size())};
+    return open({"F32", shape, std::move(exponents)}, Restoration::kPowersOfTwo);
+  };
+  const Tensor scales = opened(std::string("\x7f\x80\x00\x01\xfe", 5));
+  EXPECT_EQ(floats(scales, 0, 5), (std::vector<float>{1, 2, 0x1p-127f, 0x1p-126f, 0x1p127f}));
+  EXPECT_EQ(floats(scales, 3, 2), (std::vector<float>{0x1p-126f, 0x1p127f}));
+  const Tensor broken = opened("\x7f\xff");
+  std::string message;
+  EXPECT_EQ(failure_of([&] { floats(broken, 0, 2); }, &message), "CheckpointCorrupt");
+  EXPECT_TRUE(contains(message, "tensor x holds scales that are not numbers"));
+}
+
 TEST_F(Restored, ExpertsThatLieByColumnsComeByRows) {
   StoredTensor stored = counted({2, 3, 4});  // two experts of three columns and four rows
   stored.shape = {2, 4, 3};

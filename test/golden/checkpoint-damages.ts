@@ -188,6 +188,7 @@ const packedDamages: readonly (readonly [model: string, what: string, damage: Da
   ['qwen3-w4a16', 'without zero points', without(/\.weight_zero_point$/)],
   ['qwen3-w4a16', 'of groups for other modules', quantized({ config_groups: {} })],
   ['llama-w8a8', 'without scales', without(/\.weight_scale$/)],
+  ['llama-w8a8', 'with more scales', tensors(/q_proj\.weight_scale$/, longer)],
   [
     'llama-bf16',
     'that is said to be packed',
@@ -213,6 +214,12 @@ export const dataDamages: readonly (readonly [
   ['qwen3-gptq-v2', 'with columns of no group', /q_proj\.g_idx/, tensors(/q_proj\.g_idx$/, filled(0x7f))],
   ['qwen3-gptq-v2', 'with columns of one group', /q_proj\.g_idx/, tensors(/q_proj\.g_idx$/, filled(0))],
   [
+    'qwen3-fp8-ue8m0',
+    'with scales that are no numbers',
+    /q_proj\.weight_scale_inv/,
+    tensors(/q_proj\.weight_scale_inv$/, filled(0xff)),
+  ],
+  [
     'llama-gptq',
     'with scales that are no numbers',
     /q_proj\.qweight/,
@@ -226,6 +233,12 @@ export const scaleDamages: readonly (readonly [model: string, what: string, dama
   ['qwen3-fp8', 'without scales', without(/_scale_inv$/)],
   ['qwen3-fp8', 'with more scales', tensors(/q_proj\.weight_scale_inv$/, longer)],
   ['qwen3-fp8', 'with scales in integers', tensors(/q_proj\.weight_scale_inv$/, typed('I32', 4))],
+  ['qwen3-fp8', 'of another kind', tensors(/q_proj\.weight$/, typed('F8_E4M3FNUZ', 1))],
+  ['qwen3-fp8', 'with scales of another kind', quantized({ scale_fmt: 'ue4m3' })],
+  ['qwen3-fp8-ue8m0', 'with more scales', tensors(/q_proj\.weight_scale_inv$/, longer)],
+  ['qwen3-fp8-ue8m0', 'with scales in bytes', tensors(/q_proj\.weight_scale_inv$/, typed('U8', 1))],
+  ['qwen3-nvfp4', 'with scales that are exponents', tensors(/k_proj\.weight_scale$/, typed('F8_E8M0', 1))],
+  ['llama-fp8-groups', 'with two types in what runs together', tensors(/k_proj\.weight$/, typed('BF16', 2))],
   ['qwen3-fp8', 'with scales of what is BF16', tensors(/q_proj\.weight$/, typed('BF16', 2))],
   ['llama-fp8-tensor', 'without scales', without(/weight_scale$/)],
   ['qwen3-nvfp4', 'without scales of its groups', without(/weight_scale$/)],

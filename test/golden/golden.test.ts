@@ -32,7 +32,7 @@ const looksAtBits = (isa: string, model: string): boolean =>
   wide || isa === cpuIsas().at(-1) || oneOfEach.includes(model);
 
 test('the models are those of the generator', () => {
-  const generators = ['dense', 'moe', 'gguf'].map((name) =>
+  const generators = ['dense', 'form', 'moe', 'gguf'].map((name) =>
     readFileSync(new URL(`generate/${name}_fixtures.py`, import.meta.url), 'utf8'),
   );
   const fixtures = generators.flatMap((text) => [...text.matchAll(/\bFixture\(\s*"([^"]+)"/g)]);

@@ -19,6 +19,9 @@ const costs = [
   { model: 'qwen3_5-bf16', fp8: 0.65, int8: 0.17 }, // the gated norm of its recurrent layers magnifies rounding
 ] as const;
 
+/** The same, from the reference whose activations are FP8 by the scales in the file. */
+const fp8Inputs = 0.27;
+
 async function scored(
   model: string,
   quantization: Quantization,
@@ -42,6 +45,15 @@ function differences(a: readonly number[], b: readonly number[]): number[] {
   expect(a).toHaveLength(b.length);
   return a.map((value, i) => Math.abs(value - b[i]!));
 }
+
+test('activations that a publisher quantizes stay as they are, which is no further from the reference than they are', async () => {
+  const model = 'llama-fp8-groups';
+  const { logprobs } = await scored(model, 'none');
+  const file = readFileSync(`${modelsDir}${model}/fp8-inputs.json`, 'utf8');
+  const cost = differences(logprobs, (JSON.parse(file) as { logprobs: number[] }).logprobs);
+  expect(cost.reduce((sum, each) => sum + each, 0) / cost.length).toBeLessThan(fp8Inputs);
+  expect(Math.max(...cost)).toBeGreaterThan(allowed);
+});
 
 describe.each(costs)('$model', ({ model, ...bounds }) => {
   test.each(['fp8', 'int8'] as const)('in %s', async (quantization) => {

@@ -24,6 +24,7 @@ describe('parseQuantization', () => {
   test.each([
     ['nothing declared', undefined, 'none'],
     ['fp8 by block', { quant_method: 'fp8', fmt: 'e4m3', weight_block_size: [128, 128] }, 'fp8'],
+    ['fp8 with scales in powers of two', { quant_method: 'fp8', scale_fmt: 'ue8m0' }, 'fp8'],
     ['fp8 by tensor', { quant_method: 'fp8', activation_scheme: 'static' }, 'fp8'],
     ['compressed-tensors by channel', compressed(fp8('channel')), 'fp8'],
     ['compressed-tensors by block', compressed({ ...fp8('block'), block_structure: [128, 128] }), 'fp8'],
@@ -44,6 +45,7 @@ describe('parseQuantization', () => {
     ['an unknown tool', { quant_method: 'hqq' }, '"hqq"'],
     ['no tool', {}, 'quant_method none'],
     ['fp8 in e5m2', { quant_method: 'fp8', fmt: 'e5m2' }, '"e5m2"'],
+    ['fp8 with other scales', { quant_method: 'fp8', scale_fmt: 'ue4m3' }, 'scale_fmt "ue4m3"'],
     ['fp8 in blocks of 64', { quant_method: 'fp8', weight_block_size: [64, 64] }, '[64,64]'],
     ['MXFP4 of an architecture that stores it in no known way', { quant_method: 'mxfp4' }, '"mxfp4"'],
     ['MXFP4 groups of 32', compressed(fp8('tensor'), { ...nvfp4, group_size: 32 }), 'config_groups.group_1'],

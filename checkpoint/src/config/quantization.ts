@@ -73,10 +73,14 @@ export function isQuantizedAtLoad(module: string): boolean {
 }
 
 function parseFp8(config: Json): Quantization {
-  const { fmt, weight_block_size: block } = config;
+  const { fmt, weight_block_size: block, scale_fmt: scales } = config;
   const blockIs128 = block === undefined || block === null || isBlock128(block);
-  if (blockIs128 && (fmt === undefined || fmt === 'e4m3')) return 'fp8';
-  throw unsupported(`fp8 with fmt ${quote(fmt)}, weight_block_size ${quote(block)}`);
+  // Powers of two are scales like others, which their tensors' type shows.
+  const scalesAreKnown = [undefined, null, 'float', 'ue8m0'].includes(scales as string | null | undefined);
+  if (blockIs128 && scalesAreKnown && (fmt === undefined || fmt === 'e4m3')) return 'fp8';
+  throw unsupported(
+    `fp8 with fmt ${quote(fmt)}, weight_block_size ${quote(block)}, scale_fmt ${quote(scales)}`,
+  );
 }
 
 /** Which axis is coded, and in which order, is known of one architecture. */

@@ -18,7 +18,9 @@ const maxDtypeBytes = 16;
 const maxMetadataBytes = 4 * 2 ** 20;
 
 const sizeOfDtype: ReadonlyMap<string, number> = new Map([
-  ...['BOOL', 'U8', 'I8', 'F8_E4M3', 'F8_E5M2', 'F8_E8M0'].map((name) => [name, 1] as const),
+  ...['BOOL', 'U8', 'I8', 'F8_E4M3', 'F8_E5M2', 'F8_E8M0', 'F8_E4M3FNUZ', 'F8_E5M2FNUZ'].map(
+    (name) => [name, 1] as const,
+  ),
   ...['I16', 'U16', 'F16', 'BF16'].map((name) => [name, 2] as const),
   ...['I32', 'U32', 'F32'].map((name) => [name, 4] as const),
   ...['I64', 'U64', 'F64'].map((name) => [name, 8] as const),

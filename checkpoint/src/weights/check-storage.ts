@@ -1,9 +1,9 @@
 // How matrices are stored: in a type that the engine reads, with the scales that the type takes and no others.
 // native/src/model/stored_weight.cpp finds them by the same rules.
 
-import { FailureError, type FailureReason } from '@llmservice/crds';
 import { blockType } from '../formats/gguf-types.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
+import { listed, refusal } from './tensor-refusal.js';
 import { towers } from './towers.js';
 
 type ByName = ReadonlyMap<string, TensorEntry>;
@@ -49,6 +49,7 @@ type ScaleOf = (suffix: string) => TensorEntry | undefined;
 function checkMatrix(weight: TensorEntry, base: string, scaleOf: ScaleOf): void {
   if (weight.dtype === 'F8_E4M3') checkFp8(weight, base, scaleOf('_scale_inv') ?? scaleOf('_scale'));
   else if (weight.dtype === 'U8') checkNvfp4(weight, base, scaleOf);
+  else if (weight.dtype === 'I8') checkInt8(weight, base, scaleOf('_scale'));
   else checkPlain(weight, base, scaleOf);
 }
 
@@ -58,7 +59,7 @@ function checkPlain(weight: TensorEntry, base: string, scaleOf: ScaleOf): void {
     throw refusal(
       'UnsupportedQuantization',
       weight,
-      `has type ${dtype}; supported are F32, BF16, F16, F8_E4M3 and U8 (NVFP4)`,
+      `has type ${dtype}; supported are F32, BF16, F16, F8_E4M3, I8 and U8 (NVFP4)`,
     );
   }
   const stray = scaleSuffixes.find((suffix) => scaleOf(suffix) !== undefined);
@@ -78,7 +79,7 @@ function checkFp8(weight: TensorEntry, base: string, scale: TensorEntry | undefi
       `is FP8 but there is no tensor ${base}_scale_inv nor ${base}_scale`,
     );
   }
-  checkFloat(scale);
+  checkFloat(scale, ' or F8_E8M0');
   const [rows = 0, cols = 0] = weight.shape;
   const byBlock = [Math.ceil(rows / blockSide), Math.ceil(cols / blockSide)];
   const allowed = [[], [1], [rows, 1], byBlock].map((sides) => sides.join());
@@ -89,6 +90,19 @@ function checkFp8(weight: TensorEntry, base: string, scale: TensorEntry | undefi
     `has shape ${listed(scale.shape)}; a matrix of shape ${listed(weight.shape)} takes one scale ([] or [1]), one per row ` +
       `(${listed([rows, 1])}) or one per 128x128 block (${listed(byBlock)})`,
   );
+}
+
+/** Signed bytes, with a scale for each row. */
+function checkInt8(weight: TensorEntry, base: string, scale: TensorEntry | undefined): void {
+  if (scale === undefined) {
+    throw refusal(
+      'UnsupportedQuantization',
+      weight,
+      `has type I8, which is read with a scale per row, but there is no tensor ${base}_scale`,
+    );
+  }
+  checkFloat(scale);
+  checkSides(scale, [weight.shape[0] ?? 0, 1], weight);
 }
 
 function checkNvfp4(weight: TensorEntry, base: string, scaleOf: ScaleOf): void {
@@ -123,12 +137,12 @@ function checkNvfp4(weight: TensorEntry, base: string, scaleOf: ScaleOf): void {
   if (global.shape.length > 0) checkSides(global, [1], weight);
 }
 
-function checkFloat(scale: TensorEntry): void {
+function checkFloat(scale: TensorEntry, more = ''): void {
   if (plainTypes.has(scale.dtype)) return;
   throw refusal(
     'UnsupportedQuantization',
     scale,
-    `has type ${scale.dtype}; scales of this kind are F32, BF16 or F16`,
+    `has type ${scale.dtype}; scales of this kind are F32, BF16${more === '' ? ' or' : ','} F16${more}`,
   );
 }
 
@@ -139,12 +153,4 @@ function checkSides(scale: TensorEntry, sides: readonly number[], weight: Tensor
     scale,
     `has shape ${listed(scale.shape)} where ${weight.name} of shape ${listed(weight.shape)} takes ${listed(sides)}`,
   );
-}
-
-function refusal(reason: FailureReason, { name }: TensorEntry, what: string): FailureError {
-  return new FailureError(reason, `tensor ${name} ${what}`);
-}
-
-function listed(sides: readonly number[]): string {
-  return `[${sides.join(', ')}]`;
 }

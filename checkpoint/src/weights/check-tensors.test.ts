@@ -5,6 +5,7 @@ import { qwen36Config, qwen3MoeConfig } from '../config/config.fixture.js';
 import { parseCheckpointConfig } from '../config/read-config.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
 import { checkDraftTensors, checkTensors } from './check-tensors.js';
+import { inEngineForm } from './fused-experts.js';
 import { wholeHead, wholeTrunk } from './whole-tensors.fixture.js';
 
 const { text_config: text, ...outer } = qwen36Config;
@@ -27,6 +28,9 @@ function having(name: string, fields: Partial<TensorEntry>, all = whole): Tensor
 
 const fp8 = (...scale: readonly number[]): TensorEntry[] =>
   having(`${gate}_scale_inv`, { dtype: 'F32', shape: scale }, having(gate, { dtype: 'F8_E4M3' }));
+const exponents = having(`${gate}_scale_inv`, { dtype: 'F8_E8M0' }, fp8(136, 3));
+const int8 = (...scale: readonly number[]): TensorEntry[] =>
+  having(`${gate}_scale`, { dtype: 'BF16', shape: scale }, having(gate, { dtype: 'I8' }));
 const fourBits = having(gate, { dtype: 'U8', shape: [17408, 160] });
 const grouped = having(`${gate}_scale`, { dtype: 'F8_E4M3', shape: [17408, 20] }, fourBits);
 const nvfp4 = having(`${gate}_scale_2`, { dtype: 'F32', shape: [] }, grouped);
@@ -37,6 +41,8 @@ test.each([
   ['FP8 with a scale per row', fp8(17408, 1)],
   ['FP8 with one scale', fp8()],
   ['NVFP4', nvfp4],
+  ['FP8 with exponents for scales', inEngineForm(hybrid, exponents)],
+  ['INT8 with a scale per row', int8(17408, 1)],
   [
     'BF16, with a tower that nobody reads',
     having('model.visual.proj.weight', { dtype: 'I64', shape: [1, 1] }),
@@ -90,6 +96,31 @@ test.each([
   ],
   ['with bytes and no scale', fourBits, 'UnsupportedQuantization', `no tensor ${gate}_scale`],
   ['with NVFP4 and no global scale', grouped, 'UnsupportedQuantization', `no tensor ${gate}_scale_2`],
+  [
+    'with INT8 and no scale',
+    having(gate, { dtype: 'I8' }),
+    'UnsupportedQuantization',
+    `has type I8, which is read with a scale per row, but there is no tensor ${gate}_scale`,
+  ],
+  ['with INT8 and a scale per block', int8(136, 3), 'UnsupportedQuantization', 'takes [17408, 1]'],
+  [
+    'with FP8 of another kind',
+    having(gate, { dtype: 'F8_E4M3FNUZ' }),
+    'UnsupportedQuantization',
+    `${gate} has type F8_E4M3FNUZ; supported are F32, BF16, F16, F8_E4M3`,
+  ],
+  [
+    'with NVFP4 and exponents for scales',
+    inEngineForm(hybrid, having(`${gate}_scale`, { dtype: 'F8_E8M0' }, nvfp4)),
+    'UnsupportedQuantization',
+    'has type F8_E8M0; the group scales of NVFP4 are F8_E4M3',
+  ],
+  [
+    'with FP8 and scales in bytes',
+    having(`${gate}_scale_inv`, { dtype: 'U8' }, fp8(136, 3)),
+    'UnsupportedQuantization',
+    'has type U8; scales of this kind are F32, BF16, F16 or F8_E8M0',
+  ],
   [
     'with NVFP4 in other groups',
     having(`${gate}_scale`, { shape: [17408, 10] }, nvfp4),

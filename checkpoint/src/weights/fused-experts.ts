@@ -4,11 +4,12 @@
 // Unquantized they are (experts, columns, rows). In MXFP4: codes gate_up_proj_blocks (experts, rows, columns / 32, 16), two to a
 // byte, and powers of two gate_up_proj_scales (experts, rows, columns / 32). Rows of gate and up alternate, in biases too.
 
-import { FailureError, type FailureReason } from '@llmservice/crds';
 import { architectureNamed } from '../config/architectures.js';
 import type { ModelShape } from '../config/model-shape.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
 import { inEngineNames } from './engine-names.js';
+import { type PowerForm, withFloatScales } from './power-scales.js';
+import { listed, refusal } from './tensor-refusal.js';
 
 /** `pairedExperts`: rows of gate and up alternate. */
 export type FusedForm = 'experts' | 'pairedExperts';
@@ -16,7 +17,7 @@ export type FusedForm = 'experts' | 'pairedExperts';
 /** A tensor as the engine has it. */
 export type EngineTensor<Tensor> = Tensor & {
   /** How reading makes it of what is stored; absent: it is stored so. */
-  readonly fused?: FusedForm;
+  readonly fused?: FusedForm | PowerForm;
   /** What has the scales of its codes. */
   readonly scaledBy?: Tensor;
 };
@@ -34,7 +35,7 @@ export function inEngineForm<Tensor extends TensorEntry>(
   shape: Pick<ModelShape, 'architecture'>,
   tensors: readonly Tensor[],
 ): readonly EngineTensor<Tensor>[] {
-  const named = inEngineNames(shape, tensors);
+  const named = withFloatScales(inEngineNames(shape, tensors));
   if (architectureNamed(shape.architecture)?.gptOss !== true) return named;
   const byName = new Map(named.map((tensor) => [tensor.name, tensor]));
   return named.flatMap((tensor) => {
@@ -61,7 +62,9 @@ export function storedSides(
   sides: readonly number[],
 ): readonly number[] {
   const [count = 0, rows = 0, columns = 0] = sides;
-  return fused !== undefined && dtype !== 'MXFP4' && sides.length === 3 ? [count, columns, rows] : sides;
+  return fused !== undefined && fused !== 'powersOfTwo' && dtype !== 'MXFP4' && sides.length === 3
+    ? [count, columns, rows]
+    : sides;
 }
 
 function inBlocks<Tensor extends TensorEntry>(
@@ -122,12 +125,4 @@ function turned<Tensor extends TensorEntry>(tensor: Tensor): Tensor {
     tensor,
     `has shape ${listed(shape)}; experts are [experts, columns, rows]`,
   );
-}
-
-function refusal(reason: FailureReason, { name }: TensorEntry, what: string): FailureError {
-  return new FailureError(reason, `tensor ${name} ${what}`);
-}
-
-function listed(sides: readonly number[]): string {
-  return `[${sides.join(', ')}]`;
 }

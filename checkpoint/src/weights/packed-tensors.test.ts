@@ -48,9 +48,9 @@ describe('packed integers become one matrix in blocks', () => {
     ['awq', awq, awqParts, 'INT4', 'interleaved'],
     ['compressed-tensors', compressed(), compressedParts, 'INT4', 'rows'],
     [
-      'bytes of compressed-tensors',
-      compressed({ num_bits: 8, strategy: 'channel', symmetric: true }),
-      [tensor(`${module}.weight`, 'I8', 96, 128), tensor(`${module}.weight_scale`, 'BF16', 96, 1)],
+      'bytes of compressed-tensors, in groups',
+      compressed({ num_bits: 8, symmetric: true }),
+      [tensor(`${module}.weight`, 'I8', 96, 128), tensor(`${module}.weight_scale`, 'BF16', 96, 2)],
       'INT8',
       'bytes',
     ],
@@ -65,6 +65,18 @@ describe('packed integers become one matrix in blocks', () => {
       bytes,
       packed: { layout },
     });
+  });
+
+  test('but bytes with one scale per row, which stay as they are', () => {
+    const config = compressed({ num_bits: 8, strategy: 'channel', symmetric: true });
+    const codes = tensor(`${module}.weight`, 'I8', 96, 128);
+    const scales = tensor(`${module}.weight_scale`, 'BF16', 96, 1);
+    expect(joinPacked(config, [codes, scales])).toEqual([scales, codes]);
+    const refusal = (parts: readonly TensorEntry[]) =>
+      thrownBy(FailureError, () => joinPacked(config, parts)).message;
+    expect(refusal([codes])).toContain(`no tensor ${module}.weight_scale`);
+    const zeros = tensor(`${module}.weight_zero_point`, 'I8', 96, 1);
+    expect(refusal([codes, scales, zeros])).toContain('weight_zero_point is there although');
   });
 
   test('and each of the group that targets it', () => {

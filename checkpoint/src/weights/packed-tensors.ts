@@ -1,12 +1,13 @@
 // Matrices of packed integers lie in several tensors each: they become one tensor in the blocks that the engine reads them into,
 // once their types and shapes are found to fit. native/src/model/packed_tensor.cpp reads the parts.
 
-import { FailureError, type FailureReason } from '@llmservice/crds';
+import { FailureError } from '@llmservice/crds';
 import { type ConfigObject, isObject } from '../config/config-fields.js';
 import { type PackedGroup, type Packing, parsePacking } from '../config/packed-integers.js';
 import { blockType } from '../formats/gguf-types.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
 import { testOf } from './left-alone.js';
+import { listed, refusal } from './tensor-refusal.js';
 
 /**
  * How the integers of a matrix (N, K) lie. columns: words of neighbouring columns (K / per word, N); interleaved: words of
@@ -97,8 +98,9 @@ class Joiner<Tensor extends TensorEntry> {
     else this.#layout = codes.dtype === 'I8' ? 'bytes' : 'rows';
   }
 
-  join(): { whole: Tensor & { readonly packed: Packed<Tensor> }; parts: string[] } {
+  join(): { whole: Tensor & { readonly packed?: Packed<Tensor> }; parts: string[] } {
     const { codes, module, packing } = this;
+    if (this.#isByRow()) return this.#byRow();
     const bits = this.#layout === 'bytes' ? 8 : this.#group.bits;
     const [rows, cols] = this.#sides(bits);
     const group = this.#group.groupColumns ?? cols;
@@ -128,6 +130,19 @@ class Joiner<Tensor extends TensorEntry> {
       },
       parts: [codes.name, ...[scales, zeros, groups, ...others].map((suffix) => module + suffix)],
     };
+  }
+
+  /** Bytes with one scale for each row are held as they are stored. */
+  #isByRow(): boolean {
+    const { groupColumns, hasZeros, reordered } = this.#group;
+    return this.#layout === 'bytes' && groupColumns === null && !hasZeros && !reordered;
+  }
+
+  /** check-storage.ts checks the scales. */
+  #byRow(): { whole: Tensor; parts: string[] } {
+    this.#part(suffixes[this.packing.tool].scales);
+    this.#zeros(0, 0, 8);
+    return { whole: this.codes, parts: [this.codes.name] };
   }
 
   #sides(bits: 4 | 8): [rows: number, cols: number] {
@@ -251,12 +266,4 @@ class Joiner<Tensor extends TensorEntry> {
 function groupFor(groups: readonly PackedGroup[], module: string): PackedGroup | undefined {
   const named = groups.find(({ targets }) => targets?.some((target) => testOf(target)(module)) === true);
   return named ?? groups.find(({ targets }) => targets === null);
-}
-
-function refusal(reason: FailureReason, { name }: TensorEntry, what: string): FailureError {
-  return new FailureError(reason, `tensor ${name} ${what}`);
-}
-
-function listed(sides: readonly number[]): string {
-  return `[${sides.join(', ')}]`;
 }

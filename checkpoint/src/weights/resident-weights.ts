@@ -217,6 +217,7 @@ function heldAs(
   { dtype, quantization }: HoldOptions,
 ): Held {
   if (tensor.dtype === 'U8') return 'nvfp4';
+  if (tensor.dtype === 'I8') return 'int8';
   if (isBlockTypeName(tensor.dtype)) return tensor.dtype;
   if (tensor.dtype === 'F8_E4M3') {
     const [rows = 1, cols = 1] = tensor.shape;

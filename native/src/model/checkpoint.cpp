@@ -12,8 +12,8 @@ namespace {
 
 std::optional<DType> dtype_named(const std::string& name) {
   using enum DType;
-  for (const DType t : {kF32,  kBF16, kF16,  kF8E4M3, kF4E2M1, kQ8_0,   kQ4_0,   kQ4_K,  kQ6_K, kQ4_1,
-                        kQ5_0, kQ5_1, kQ5_K, kQ2_K,   kQ3_K,   kIQ4_NL, kIQ4_XS, kMXFP4, kInt4, kInt8}) {
+  for (const DType t : {kF32,  kBF16, kF16,  kI8,   kF8E4M3, kF4E2M1, kQ8_0,   kQ4_0,  kQ4_K, kQ6_K, kQ4_1,
+                        kQ5_0, kQ5_1, kQ5_K, kQ2_K, kQ3_K,   kIQ4_NL, kIQ4_XS, kMXFP4, kInt4, kInt8}) {
     if (name == name_of(t)) return t;
   }
   return std::nullopt;
@@ -83,7 +83,7 @@ Tensor Checkpoint::tensor(const std::string& name) const {
   if (!dtype) {
     throw EngineError(FailureReason::kUnsupportedQuantization,
                       file->name() + ": tensor " + name + " has type " + place->dtype +
-                          "; supported are F32, BF16, F16, F8_E4M3 and U8 (NVFP4).");
+                          "; supported are F32, BF16, F16, F8_E4M3, I8 and U8 (NVFP4).");
   }
   return {.name = place->stored_name,
           .dtype = *dtype,

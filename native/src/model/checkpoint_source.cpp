@@ -232,7 +232,8 @@ TensorPlace to_place(Fields fields) {
         fields.choice<Restoration>("restoration", {{"halvedRows", Restoration::kHalvedRows},
                                                    {"logOfDecay", Restoration::kLogOfDecay},
                                                    {"experts", Restoration::kExperts},
-                                                   {"pairedExperts", Restoration::kPairedExperts}});
+                                                   {"pairedExperts", Restoration::kPairedExperts},
+                                                   {"powersOfTwo", Restoration::kPowersOfTwo}});
   }
   if (fields.has("scales")) place.scales = to_scales(fields.object("scales"));
   fields.finish();

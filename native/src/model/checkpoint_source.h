@@ -19,8 +19,9 @@ enum class LoadQuantization : uint8_t { kNone, kFp8, kInt8 };
 
 // How a tensor differs from what the engine reads, which reading undoes (restored_tensor.h): what a converter
 // did to its values, or how experts lie that are stored by the columns of their matrices or in two tensors;
-// those of kPairedExperts and their biases have gate and up in turn, not one after the other.
-enum class Restoration : uint8_t { kNone, kHalvedRows, kLogOfDecay, kExperts, kPairedExperts };
+// those of kPairedExperts and their biases have gate and up in turn, not one after the other; kPowersOfTwo,
+// scales of which the file has exponents.
+enum class Restoration : uint8_t { kNone, kHalvedRows, kLogOfDecay, kExperts, kPairedExperts, kPowersOfTwo };
 
 // Where the scales of experts lie that are stored apart from their codes.
 struct ScalesPlace {

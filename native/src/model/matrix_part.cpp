@@ -29,8 +29,9 @@ float read_one(const Tensor& tensor, const BytesRead& on_bytes) {
   return read_scales(tensor, 1, whole(1), whole(1), on_bytes).front();
 }
 
-void read_fp8_scales(const StoredWeight& stored, const Band& band, PartScales& scales, MatrixPart& part,
-                     const BytesRead& on_bytes) {
+// Of kF8E4M3 and kI8.
+void read_outer_scales(const StoredWeight& stored, const Band& band, PartScales& scales, MatrixPart& part,
+                       const BytesRead& on_bytes) {
   if (stored.scaling == Scaling::kBlock) {
     const Range columns = in_units(band, kScaleBlock);
     scales.values =
@@ -87,8 +88,11 @@ MatrixPart matrix_part(const StoredWeight& stored, const Band& band, PartScales&
   if (!part.order.empty())
     check_column_borders(band, stored.cols,
                          "columns in the order of their groups stay together: use one rank");
-  if (weight.dtype == DType::kF8E4M3) read_fp8_scales(stored, band, scales, part, on_bytes);
-  if (weight.dtype == DType::kF4E2M1) read_nvfp4_scales(stored, band, scales, on_bytes);
+  if (weight.dtype == DType::kF4E2M1) {
+    read_nvfp4_scales(stored, band, scales, on_bytes);
+  } else if (has_scales(weight.dtype)) {
+    read_outer_scales(stored, band, scales, part, on_bytes);
+  }
   part.scales = scales.values;
   part.group_scales = scales.groups;
   return part;

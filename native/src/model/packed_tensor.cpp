@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "model/column_groups.h"
+#include "model/derived_tensor.h"
 #include "ops/block_types.h"
 #include "ops/dtype.h"
 #include "ops/error.h"
@@ -31,32 +32,28 @@ struct RowRange {
   int64_t count;
 };
 
-class PackedTensor final : public TensorFile {
+class PackedTensor final : public DerivedTensor {
  public:
   PackedTensor(const TensorPlace& place, const OpenFile& open, const Arrivals* arrivals,
                std::shared_ptr<UnpackedRows> unpacked)
-      : packed_(*place.packed),
-        begin_(place.offset),
+      : DerivedTensor(*open(place.packed->codes.file), place.offset, arrivals),
+        packed_(*place.packed),
         rows_(place.shape[0]),
         cols_(place.shape[1]),
         codes_{open(packed_.codes.file), &packed_.codes},
         scales_{open(packed_.scales.file), &packed_.scales},
-        arrivals_(arrivals),
         unpacked_(std::move(unpacked)) {
     if (packed_.zeros) zeros_ = {open(packed_.zeros->file), &*packed_.zeros};
     if (packed_.groups) groups_ = {open(packed_.groups->file), &*packed_.groups};
   }
 
-  const std::string& name() const override { return codes_.file->name(); }
-
   std::vector<int32_t> column_order() const override {
     return packed_.reordered ? order_of(read_groups()) : std::vector<int32_t>{};
   }
 
-  void read(uint64_t offset, std::span<std::byte> out) const override {
+  void derive(uint64_t offset, std::span<std::byte> out) const override {
     const std::lock_guard lock(unpacked_->mutex);
     const auto row_bytes = static_cast<uint64_t>(cols_ / kBlockWidth * block_bytes());
-    offset -= begin_;
     while (!out.empty()) {
       const auto row = static_cast<int64_t>(offset / row_bytes);
       unpack(row / kRows * kRows);
@@ -88,14 +85,13 @@ class PackedTensor final : public TensorFile {
     const PackedPart& place = *part.place;
     const int64_t width = place.shape.size() > 1 ? place.shape[1] : 1;
     std::vector<std::byte> bytes(rows * count * size);
-    if (arrivals_ != nullptr) arrivals_->wait_for(part.file->name(), place.offset, place.bytes);
     if (count == width) {
-      part.file->read(place.offset + static_cast<uint64_t>(row * width * size), bytes);
+      read_of(*part.file, place.offset + static_cast<uint64_t>(row * width * size), bytes);
       return bytes;
     }
     for (int64_t r = 0; r < rows; ++r) {
-      part.file->read(place.offset + static_cast<uint64_t>(((row + r) * width + first) * size),
-                      std::span(bytes).subspan(r * count * size, count * size));
+      read_of(*part.file, place.offset + static_cast<uint64_t>(((row + r) * width + first) * size),
+              std::span(bytes).subspan(r * count * size, count * size));
     }
     return bytes;
   }
@@ -269,14 +265,12 @@ class PackedTensor final : public TensorFile {
   }
 
   const PackedSource& packed_;
-  uint64_t begin_;
   int64_t rows_;
   int64_t cols_;
   OpenPart codes_;
   OpenPart scales_;
   OpenPart zeros_{};
   OpenPart groups_{};
-  const Arrivals* arrivals_;
   std::shared_ptr<UnpackedRows> unpacked_;
 };
 

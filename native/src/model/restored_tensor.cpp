@@ -1,5 +1,5 @@
-// llama's rows of q and k are reordered for rotation by neighbours, the decay is stored as -exp(A_log).
-// Source: llama.cpp, conversion/llama.py and conversion/qwen.py.
+// llama's rows of q and k are reordered for rotation by neighbours, the decay is stored as -exp(A_log);
+// scales of FP8 are exponents. Source: llama.cpp, conversion/llama.py and conversion/qwen.py.
 #include "model/restored_tensor.h"
 
 #include <algorithm>
@@ -65,6 +65,32 @@ class LogOfDecay final : public DerivedTensor {
   std::string tensor_;
 };
 
+// Floats of exponents biased by 127, a byte each (OCP E8M0).
+class PowersOfTwo final : public DerivedTensor {
+ public:
+  PowersOfTwo(const TensorFile& from, uint64_t begin, const Arrivals* arrivals, std::string tensor)
+      : DerivedTensor(from, begin, arrivals), tensor_(std::move(tensor)) {}
+
+ private:
+  // Whole floats.
+  void derive(uint64_t offset, std::span<std::byte> out) const override {
+    std::vector<std::byte> exponents(out.size() / sizeof(float));
+    read_stored(offset / sizeof(float), exponents);
+    for (size_t i = 0; i < exponents.size(); ++i) {
+      const auto exponent = static_cast<uint32_t>(exponents[i]);
+      if (exponent == 0xff) {
+        throw EngineError(FailureReason::kCheckpointCorrupt,
+                          name() + ": tensor " + tensor_ + " holds scales that are not numbers.");
+      }
+      // 2^-127 is half of what an exponent of 1 stands for.
+      const uint32_t bits = exponent == 0 ? 1u << 22 : exponent << 23;
+      std::memcpy(out.data() + i * sizeof bits, &bits, sizeof bits);
+    }
+  }
+
+  std::string tensor_;
+};
+
 }  // namespace
 
 std::unique_ptr<TensorFile> restored_tensor(const TensorFile& file, const TensorPlace& place,
@@ -76,6 +102,8 @@ std::unique_ptr<TensorFile> restored_tensor(const TensorFile& file, const Tensor
                                                                      place.dtype + "; it is read as F32.");
     return std::make_unique<LogOfDecay>(file, place.offset, arrivals, place.stored_name);
   }
+  if (place.restoration == Restoration::kPowersOfTwo)
+    return std::make_unique<PowersOfTwo>(file, place.offset, arrivals, place.stored_name);
   const int64_t rows = place.shape.empty() ? 1 : place.shape.front();
   if (head_dim % 2 != 0 || rows % head_dim != 0) {
     throw EngineError(FailureReason::kCheckpointCorrupt,

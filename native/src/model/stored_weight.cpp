@@ -86,6 +86,19 @@ void expect_shape(const Tensor& tensor, const Shape& shape, const Tensor& weight
              to_text(weight.shape) + " takes " + to_text(shape) + ".");
 }
 
+// Signed bytes, as compressed-tensors stores them.
+void read_int8(const MatrixTensors& tensors, StoredWeight& stored) {
+  if (!tensors.has("_scale")) {
+    refuse(FailureReason::kUnsupportedQuantization, stored.weight,
+           "has type I8, which is read with a scale per row, but there is no tensor " +
+               tensors.name("_scale") + ".");
+  }
+  stored.scale = tensors.get("_scale");
+  check_float(*stored.scale);
+  expect_shape(*stored.scale, {stored.rows, 1}, stored.weight);
+  stored.scaling = Scaling::kRow;
+}
+
 void read_nvfp4(const MatrixTensors& tensors, StoredWeight& stored) {
   stored.divides = stored.weight.name.ends_with("_packed");
   const char* const global = stored.divides ? "_global_scale" : "_scale_2";
@@ -163,6 +176,8 @@ StoredWeight stored_weight(const Checkpoint& checkpoint, const std::string& modu
            "them says which. Use a release with experts one by one (experts.N.gate_proj, ...).");
   } else if (weight.dtype == DType::kF4E2M1) {
     read_nvfp4(tensors, stored);
+  } else if (weight.dtype == DType::kI8) {
+    read_int8(tensors, stored);
   } else {
     refuse_stray_scale(tensors, weight);
   }

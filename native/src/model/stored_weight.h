@@ -25,7 +25,7 @@ struct StoredWeight {
   int64_t rows;
   int64_t cols;
   // Quantized types: one scale (no or one dimension of 1), one per row (rows, 1) or per block
-  // (ceil(rows/128), ceil(cols/128)). kF4E2M1: e4m3, one per 16 columns (rows, cols / 16).
+  // (ceil(rows/128), ceil(cols/128)). kI8: one per row. kF4E2M1: e4m3, one per 16 columns (rows, cols / 16).
   std::optional<Tensor> scale;
   Scaling scaling = Scaling::kBlock;
   // kF4E2M1: one float for the whole tensor. modelopt's multiplies; that of compressed-tensors divides.

@@ -1,17 +1,8 @@
-"""The fixture models without experts: architectures, formats, rope scalings, windows, ranks."""
+"""The fixture models without experts: architectures, FP8 blocks and NVFP4, rope scalings, windows, ranks."""
 
 from fixture import Fixture
 from fixture_configs import EIGHT_RANKS, FOUR_RANKS, LLAMA3_SCALING, TWO_LAYERS
 from fixture_configs import gemma2, gemma3, gemma3_text, llama, mistral, qwen2, qwen3, qwen3_5, qwen3_5_text
-
-# Four ranks have half a group of 64 columns each.
-FOUR_HEADS = {
-    "hidden_size": 128,
-    "intermediate_size": 128,
-    "num_attention_heads": 4,
-    "head_dim": 32,
-    "num_hidden_layers": 1,
-}
 
 DENSE = (
     Fixture(
@@ -162,42 +153,6 @@ DENSE = (
         llama(num_hidden_layers=2, rope_theta=10000.0),
         form="nvfp4-modelopt",
         seed=25,
-    ),
-    Fixture(
-        "llama-gptq",
-        "GPTQ of 4 bits by 64 columns with zero points that are stored less one; 4 ranks cut groups; untied head in BF16",
-        llama(**FOUR_HEADS, rope_theta=10000.0),
-        form="gptq4",
-        shards=2,
-        seed=91,
-    ),
-    Fixture(
-        "qwen3-gptq-v2",
-        "GPTQ of 8 bits, symmetric, columns in another order (desc_act), in the format gptq_v2; tied head",
-        qwen3(num_hidden_layers=1),
-        form="gptq8",
-        seed=92,
-    ),
-    Fixture(
-        "llama-awq",
-        "AWQ of 4 bits by 64 columns, interleaved, with zero points; untied head in BF16",
-        llama(**FOUR_HEADS, rope_theta=10000.0),
-        form="awq",
-        seed=93,
-    ),
-    Fixture(
-        "qwen3-w4a16",
-        "pack-quantized of compressed-tensors: 4 bits by 32 columns with zero points, down in 8 bits by output; tied head",
-        qwen3(num_hidden_layers=2),
-        form="w4a16",
-        seed=94,
-    ),
-    Fixture(
-        "llama-w8a8",
-        "int-quantized of compressed-tensors: signed bytes, one scale per output, activations by token that stay as they are",
-        llama(num_hidden_layers=1, rope_theta=10000.0),
-        form="w8a8",
-        seed=95,
     ),
     Fixture(
         "qwen3-yarn-bf16",

@@ -4,6 +4,7 @@ What each one is there for is said in its "covers" line, which also goes into it
 """
 
 from dense_fixtures import DENSE
+from form_fixtures import FORMS
 from moe_fixtures import MIXTURES
 
-FIXTURES = (*DENSE, *MIXTURES)
+FIXTURES = (*DENSE, *FORMS, *MIXTURES)

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+import fp8_groups
 import packed
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "deploy" / "demo-model" / "train"))
@@ -27,7 +28,7 @@ PACKED, GLOBAL, SCALE_2 = ".weight_packed", ".weight_global_scale", ".weight_sca
 
 SCALE_INV = ".weight_scale_inv"
 
-MIXED, FP8_MTP, FP8_BLOCK = "modelopt-mixed", "nvfp4-fp8-mtp", "fp8-block"
+MIXED, FP8_MTP, FP8_BLOCK, UE8M0 = "modelopt-mixed", "nvfp4-fp8-mtp", "fp8-block", "fp8-ue8m0"
 
 
 def form_of(form: str, name: str) -> str:
@@ -47,6 +48,11 @@ def store(form: str, name: str, weight: Tensor) -> dict[str, Tensor]:
         return {name: weight.half()}
     if form in packed.FORMS:
         return packed.store(form, module, weight)
+    if form == fp8_groups.FORM:
+        return fp8_groups.store(module, weight)
+    if form == UE8M0:
+        codes, scale = quantize_by_powers(weight)
+        return {name: codes, module + SCALE_INV: scale}
     if form == FP8_BLOCK:
         codes, scale = quantize(weight, torch.bfloat16)
         return {name: codes, module + SCALE_INV: scale}
@@ -63,6 +69,15 @@ def store(form: str, name: str, weight: Tensor) -> dict[str, Tensor]:
     stored = {name: codes, module + SCALE: scale}
     # Calibrated activation scales lie beside weights; an engine that keeps activations as they are skips them.
     return stored if form == "fp8-channel" else stored | {module + INPUT_SCALE: torch.tensor(0.01)}
+
+
+def quantize_by_powers(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Codes, and of each block of 128x128 the power of two from which no value is too large: exponents alone (E8M0)."""
+    rows, columns = weight.shape
+    blocks = [[weight[r : r + 128, c : c + 128].abs().amax() for c in range(0, columns, 128)] for r in range(0, rows, 128)]
+    scale = torch.exp2((torch.tensor(blocks) / E4M3_MAX).log2().ceil())
+    spread = scale.repeat_interleave(128, 0)[:rows].repeat_interleave(128, 1)[:, :columns]
+    return (weight / spread).to(torch.float8_e4m3fn), scale.to(torch.float8_e8m0fnu)
 
 
 def quantize_nvfp4(weight: Tensor) -> tuple[Tensor, Tensor, float]:
@@ -82,6 +97,8 @@ def values(tensors: dict[str, Tensor], form: str = "") -> dict[str, Tensor]:
     """What a reader sees, by the name that the reference gives the matrix; tensors that only serve others go."""
     if form in packed.FORMS:
         return packed.read(form, tensors)
+    if form == fp8_groups.FORM:
+        return fp8_groups.read(tensors)
     read = {}
     for name, tensor in tensors.items():
         module = name.rpartition(".")[0]
@@ -124,7 +141,7 @@ def read_nvfp4(module: str, packed: Tensor, tensors: dict[str, Tensor]) -> np.nd
 
 def check(form: str, original: dict[str, Tensor], read: dict[str, Tensor]) -> None:
     """Every matrix must come back near what it was, or the convention of a scale is wrong."""
-    fp8 = {"fp8-tensor": 0.07, "fp8-channel": 0.07, FP8_BLOCK: 0.07}
+    fp8 = {kind: 0.07 for kind in ("fp8-tensor", "fp8-channel", FP8_BLOCK, UE8M0, fp8_groups.FORM)}
     integers = {"gptq4": 0.12, "gptq8": 0.01, "awq": 0.12, "w4a16": 0.12, "w8a8": 0.01}
     worst_of = integers | {"f16": 0.001, "nvfp4": 0.2, "nvfp4-modelopt": 0.2} | fp8
     for name, weight in original.items():
@@ -138,6 +155,11 @@ def quantization_config(form: str, kept: list[str], stored: dict[str, Tensor]) -
     """quantization_config as the tool that writes this form writes it; empty for f16."""
     if form in packed.FORMS:
         return packed.quantization_config(form)
+    if form == fp8_groups.FORM:
+        return fp8_groups.quantization_config()
+    if form == UE8M0:
+        fp8 = {"quant_method": "fp8", "fmt": "e4m3", "scale_fmt": "ue8m0", "activation_scheme": "dynamic"}
+        return fp8 | {"weight_block_size": [128, 128], "modules_to_not_convert": kept}
     if form == MIXED:
         layers = {layer_of(name): algorithm_of(name) for name in stored if name.removesuffix(WEIGHT) + SCALE in stored}
         return {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "ignore": ["mtp*"], "quantized_layers": layers}

@@ -32,11 +32,11 @@ class Fp8Matrix:
             return None
         rows, columns = codes.shape
         module = name.removesuffix(".weight")
-        if module + SCALE_INV in tensors:
-            scales = tensors[module + SCALE_INV].float().repeat_interleave(BLOCK, 0)[:rows]
-        else:
-            scales = tensors[module + SCALE].float().reshape(-1, 1).expand(rows, -(-columns // BLOCK))
-        return Fp8Matrix(codes.float(), scales)
+        blocks = -(-columns // BLOCK)
+        scales = (tensors[module + SCALE_INV] if module + SCALE_INV in tensors else tensors[module + SCALE]).float()
+        if scales.shape == (-(-rows // BLOCK), blocks):
+            return Fp8Matrix(codes.float(), scales.repeat_interleave(BLOCK, 0)[:rows])
+        return Fp8Matrix(codes.float(), scales.reshape(-1, 1).expand(rows, blocks))
 
     def times(self, x: Tensor) -> Tensor:
         """x (..., K) -> (..., N)"""

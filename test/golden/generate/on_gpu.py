@@ -1,7 +1,7 @@
 """Writes models/NAME/on-gpu.json: what the reference says when what meets a matrix is rounded as GPUs round it.
 
 Matrix units take both operands in few bits: activations become e4m3 codes under a float32 scale for each row and 128
-columns beside weights in FP8, float16 beside weights in float16 and blocks of GGUF, and bfloat16 beside weights in bfloat16,
+columns beside weights in FP8, float16 beside weights in float16, integers and blocks of GGUF, and bfloat16 beside weights in bfloat16,
 as which matrices of GGUF in float32 are held; queries times log2(e), keys, values and the weights of attention become
 bfloat16. All else stays in float32. "hopper" has the same again with the sums of FP8 cut as Hopper cuts them (hopper.py),
 and greedy tokens as long as they are the same ones.
@@ -28,7 +28,7 @@ from reference import followed, greedy, teacher_forced
 
 MODELS = Path(__file__).parent.parent / "models"
 # Models that GPUs refuse.
-ON_CPUS_ALONE = ("gemma", "gpt_oss", "llama-gptq", "qwen3-gptq", "llama-awq", "qwen3-w4a16", "llama-w8a8")
+ON_CPUS_ALONE = ("gemma", "gpt_oss", "llama-gptq", "qwen3-gptq", "llama-awq", "qwen3-w4a16")
 COLUMNS = 128
 LOG2E = 1.44269504
 
@@ -56,7 +56,7 @@ def form_of(met: set[torch.dtype]):
     """How activations are rounded that meet matrices of these types."""
     if torch.float8_e4m3fn in met:
         return coded
-    if torch.float16 in met:
+    if met & {torch.float16, torch.int8}:
         return lambda x: x.half().float()
     return halved if not met or torch.bfloat16 in met else None
 

@@ -82,8 +82,10 @@ class Rank:
             return "fp8 row"
         if stored_as in ("GPTQ", "GPTQ act-order", "AWQ", "W4A16"):
             return "INT4"
-        if stored_as in ("GPTQ 8 bits", "W8A8"):
+        if stored_as == "GPTQ 8 bits":
             return "INT8"
+        if stored_as == "W8A8":
+            return "int8"
         if stored_as.startswith("NVFP4"):
             return "nvfp4"
         unquantized = release.weights in ("BF16", "F16")

@@ -1,0 +1,67 @@
+"""The fixture models whose matrices are in forms that tools for quantizing write: packed integers, and FP8 of several kinds."""
+
+from fixture import Fixture
+from fixture_configs import llama, qwen3
+
+# Four ranks have half a group of 64 columns each.
+FOUR_HEADS = {
+    "hidden_size": 128,
+    "intermediate_size": 128,
+    "num_attention_heads": 4,
+    "head_dim": 32,
+    "num_hidden_layers": 1,
+}
+
+FORMS = (
+    Fixture(
+        "llama-gptq",
+        "GPTQ of 4 bits by 64 columns with zero points that are stored less one; 4 ranks cut groups; untied head in BF16",
+        llama(**FOUR_HEADS, rope_theta=10000.0),
+        form="gptq4",
+        shards=2,
+        seed=91,
+    ),
+    Fixture(
+        "qwen3-gptq-v2",
+        "GPTQ of 8 bits, symmetric, columns in another order (desc_act), in the format gptq_v2; tied head",
+        qwen3(num_hidden_layers=1),
+        form="gptq8",
+        seed=92,
+    ),
+    Fixture(
+        "llama-awq",
+        "AWQ of 4 bits by 64 columns, interleaved, with zero points; untied head in BF16",
+        llama(**FOUR_HEADS, rope_theta=10000.0),
+        form="awq",
+        seed=93,
+    ),
+    Fixture(
+        "qwen3-w4a16",
+        "pack-quantized of compressed-tensors: 4 bits by 32 columns with zero points, down in 8 bits by output; tied head",
+        qwen3(num_hidden_layers=2),
+        form="w4a16",
+        seed=94,
+    ),
+    Fixture(
+        "llama-w8a8",
+        "int-quantized of compressed-tensors: signed bytes, one scale per output, activations by token that stay as they are",
+        llama(num_hidden_layers=1, rope_theta=10000.0),
+        form="w8a8",
+        seed=95,
+    ),
+    Fixture(
+        "qwen3-fp8-ue8m0",
+        "FP8 blocks whose scales are exponents alone (F8_E8M0), partial at the edges; tied head",
+        qwen3(num_hidden_layers=1, hidden_size=136),
+        form="fp8-ue8m0",
+        seed=96,
+    ),
+    Fixture(
+        "llama-fp8-groups",
+        "compressed-tensors with three groups in FP8: by tensor for attention, three scales in q, k and v, by channel for gate and "
+        "up, by block for down; one down in BF16, scales of activations that stay as they are",
+        llama(hidden_size=128, intermediate_size=256, num_attention_heads=4, head_dim=32, num_hidden_layers=2, rope_theta=10000.0),
+        form="fp8-groups",
+        seed=97,
+    ),
+)
