@@ -21,6 +21,8 @@ function golden<Case>(name: string): Case[] {
 interface TokenizerCase {
   readonly text: string;
   readonly ids: number[];
+  /** With the words of gpt-4o. */
+  readonly gpt4o: number[];
   readonly decoded: string;
   readonly decodedSkippingSpecial: string;
 }
@@ -63,30 +65,71 @@ describe('tokenizer', () => {
   });
 });
 
-test('the same tokenizer, as a GGUF file has it, encodes as the reference does', async () => {
-  const { model, added_tokens: added } = JSON.parse(readFileSync(`${checkpoint}/tokenizer.json`, 'utf8')) as {
-    model: { vocab: Record<string, number>; merges: [string, string][] };
-    added_tokens: { id: number; content: string; special: boolean }[];
-  };
-  const tokens = [...Object.entries(model.vocab), ...added.map(({ content, id }) => [content, id] as const)];
-  const inOrder = tokens.sort(([, a], [, b]) => a - b).map(([token]) => token);
-  const kinds = inOrder.map((_, id) => {
-    const token = added.find((each) => each.id === id);
-    return token === undefined ? 1 : token.special ? 3 : 4;
+describe('a tokenizer as a GGUF file has it', () => {
+  test.each([
+    ['qwen35', 'ids'],
+    ['gpt-4o', 'gpt4o'],
+  ] as const)('encodes with the words of %s as the reference does', async (pre, wanted) => {
+    const { model, added_tokens: added } = JSON.parse(
+      readFileSync(`${checkpoint}/tokenizer.json`, 'utf8'),
+    ) as {
+      model: { vocab: Record<string, number>; merges: [string, string][] };
+      added_tokens: { id: number; content: string; special: boolean }[];
+    };
+    const tokens = [
+      ...Object.entries(model.vocab),
+      ...added.map(({ content, id }) => [content, id] as const),
+    ];
+    const inOrder = tokens.sort(([, a], [, b]) => a - b).map(([token]) => token);
+    const kinds = inOrder.map((_, id) => {
+      const token = added.find((each) => each.id === id);
+      return token === undefined ? 1 : token.special ? 3 : 4;
+    });
+    const tokenizer = ofGguf({
+      ...{ model: 'gpt2', pre, tokens: inOrder, token_type: kinds },
+      merges: model.merges.map((pair) => pair.join(' ')),
+    });
+    for (const { text, decodedSkippingSpecial, ...ids } of golden<TokenizerCase>('tokenizer')) {
+      const encoded = await tokenizer.encode(text, { addSpecialTokens: false });
+      expect({ text, ids: [...encoded] }).toEqual({ text, ids: ids[wanted] });
+      if (wanted === 'ids')
+        expect(tokenizer.decode(ids.ids, { skipSpecialTokens: true })).toBe(decodedSkippingSpecial);
+    }
   });
-  const values = new Map<string, GgufValue>([
-    ['tokenizer.ggml.model', 'gpt2'],
-    ['tokenizer.ggml.pre', 'qwen35'],
-    ['tokenizer.ggml.tokens', inOrder],
-    ['tokenizer.ggml.token_type', kinds],
-    ['tokenizer.ggml.merges', model.merges.map((pair) => pair.join(' '))],
-  ]);
-  const json = ggufTokenizerJson({ file: 'model.gguf', values, tensors: [] });
-  const tokenizer = Tokenizer.fromJson(json, 'model.gguf');
-  for (const { text, ids, decodedSkippingSpecial } of golden<TokenizerCase>('tokenizer')) {
-    const encoded = await tokenizer.encode(text, { addSpecialTokens: false });
-    expect({ text, ids: [...encoded] }).toEqual({ text, ids });
-    expect(tokenizer.decode(ids, { skipSpecialTokens: true })).toBe(decodedSkippingSpecial);
+
+  interface SentencePieces {
+    readonly addSpacePrefix: boolean;
+    readonly tokens: string[];
+    readonly scores: number[];
+    readonly kinds: number[];
+    readonly cases: { readonly text: string; readonly ids: number[]; readonly decoded: string }[];
+  }
+
+  const sentencePieces = JSON.parse(
+    readFileSync(new URL('sentence-pieces.json', import.meta.url), 'utf8'),
+  ) as { readonly tokenizers: SentencePieces[] };
+
+  test.each(sentencePieces.tokenizers)(
+    'is SentencePiece’s where add_space_prefix is $addSpacePrefix',
+    async ({ addSpacePrefix, tokens, scores, kinds, cases }) => {
+      const tokenizer = ofGguf({
+        ...{ model: 'llama', pre: 'default', tokens, scores, token_type: kinds },
+        ...{ add_space_prefix: addSpacePrefix, unknown_token_id: 0, bos_token_id: 1, eos_token_id: 2 },
+      });
+      for (const { text, ids, decoded } of cases) {
+        const encoded = await tokenizer.encode(text, { addSpecialTokens: false });
+        expect({ text, ids: [...encoded] }).toEqual({ text, ids });
+        expect(tokenizer.decode(ids, { skipSpecialTokens: true })).toBe(decoded);
+      }
+      expect((await tokenizer.encode('a', { addSpecialTokens: true }))[0]).toBe(1);
+    },
+  );
+
+  function ofGguf(keys: Readonly<Record<string, GgufValue>>): Tokenizer {
+    const values = new Map(
+      Object.entries(keys).map(([key, value]) => [`tokenizer.ggml.${key}`, value] as const),
+    );
+    return Tokenizer.fromJson(ggufTokenizerJson({ file: 'model.gguf', values, tensors: [] }), 'model.gguf');
   }
 });
 

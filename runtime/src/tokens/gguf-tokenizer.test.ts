@@ -83,8 +83,14 @@ describe('the tokenizer of a GGUF file', () => {
   });
 
   test.each<[string, GgufFixture['keys'], string]>([
-    ['SentencePiece', { 'tokenizer.ggml.model': 'llama' }, 'Put a tokenizer.json beside the file'],
-    ['an unknown pre-tokenizer', { 'tokenizer.ggml.pre': 'tekken' }, 'is "tekken"; known are'],
+    ['WordPiece', { 'tokenizer.ggml.model': 'bert' }, 'Put a tokenizer.json beside the file'],
+    ['an unknown pre-tokenizer', { 'tokenizer.ggml.pre': 'viking' }, 'is "viking"; known are'],
+    ['SentencePiece without scores', { 'tokenizer.ggml.model': 'llama' }, 'scores is missing'],
+    [
+      'scores for other tokens',
+      { 'tokenizer.ggml.model': 'llama', 'tokenizer.ggml.scores': [1, 2] },
+      'scores is not a list of 10 numbers',
+    ],
     ['kinds for other tokens', { 'tokenizer.ggml.token_type': [1, 1] }, 'not a list of 10 numbers'],
     ['an id beyond its tokens', { 'tokenizer.ggml.eos_token_id': 10 }, 'eos_token_id is 10'],
     ['a merge of one', { 'tokenizer.ggml.merges': ['he'] }, 'which is no pair'],

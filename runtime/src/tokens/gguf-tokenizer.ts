@@ -1,9 +1,10 @@
-// The tokenizer that a GGUF file carries in its metadata, as the text of a tokenizer.json. Byte-level BPE only, with the
-// pre-tokenizers of the supported models: the file names its pre-tokenizer, and does not describe it.
+// The tokenizer that a GGUF file carries in its metadata, as the text of a tokenizer.json: SentencePiece, or byte-level BPE with
+// the pre-tokenizers of the supported models. The file names its pre-tokenizer, and does not describe it.
 // Source of the names: llama.cpp, src/llama-vocab.cpp.
 
-import { type GgufHeader } from '@llmservice/checkpoint';
-import { FailureError } from '@llmservice/crds';
+import type { GgufHeader } from '@llmservice/checkpoint';
+import { sentencePieceParts } from './gguf-sentencepiece.js';
+import { quote, tokenKinds, TokenizerKeys } from './gguf-tokenizer-keys.js';
 import { preTokenizerPatterns } from './pre-tokenizer-patterns.js';
 
 interface PreTokenizer {
@@ -36,6 +37,12 @@ const qwen2: PreTokenizer = {
   ignoreMerges: false,
   addBos: false,
 };
+const gpt4o: PreTokenizer = {
+  steps: splitBy(preTokenizerPatterns.o200k),
+  normalizer: null,
+  ignoreMerges: false,
+  addBos: false,
+};
 const smollm: PreTokenizer = {
   steps: [
     { type: 'Digits', individual_digits: true },
@@ -53,17 +60,20 @@ const preTokenizers: ReadonlyMap<unknown, PreTokenizer> = new Map([
   ['qwen2', qwen2],
   ['qwen35', { ...qwen2, steps: splitBy(preTokenizerPatterns.qwen35) }],
   ['smollm', smollm],
+  ['gpt-4o', gpt4o],
+  ['llama4', gpt4o],
+  ['tekken', { ...gpt4o, steps: splitBy(preTokenizerPatterns.tekken), ignoreMerges: true }],
 ]);
 
-/** Kinds of tokens in tokenizer.ggml.token_type. */
-const control = 3;
-const userDefined = 4;
-const unused = 5;
+const { unknown, control, userDefined, unused } = tokenKinds;
+/** Are taken whole where they stand in a text. */
+const taken: readonly number[] = [unknown, control, userDefined];
 
 /** @throws FailureError TokenizerInvalid, naming the key */
 export function ggufTokenizerJson(header: GgufHeader): string {
   const keys = new TokenizerKeys(header);
-  const pre = preTokenizerOf(keys);
+  const isSentencePiece = keys.get('model') === 'llama';
+  const pre = isSentencePiece ? null : preTokenizerOf(keys);
   const tokens = keys.texts('tokens');
   const kinds = keys.numbers('token_type', tokens.length);
   const used = tokens
@@ -72,18 +82,24 @@ export function ggufTokenizerJson(header: GgufHeader): string {
   const vocab = new Map(used.map(({ content, id }) => [content, id]));
   if (vocab.size !== used.length)
     throw keys.invalid('tokens', `holds ${String(used.length - vocab.size)} tokens twice`);
-  const added = used.filter(({ kind }) => kind === control || kind === userDefined);
+  const added = used.filter(({ kind }) => taken.includes(kind));
   return JSON.stringify({
     version: '1.0',
     truncation: null,
     padding: null,
     added_tokens: added.map(({ content, id, kind }) => ({
       ...{ id, content, single_word: false, lstrip: false, rstrip: false, normalized: false },
-      special: kind === control,
+      special: kind !== userDefined,
     })),
+    post_processor: postProcessor(keys, tokens, pre?.addBos ?? true),
+    ...(pre === null ? sentencePieceParts(keys, vocab, tokens) : byteLevelParts(keys, vocab, pre)),
+  });
+}
+
+function byteLevelParts(keys: TokenizerKeys, vocab: ReadonlyMap<string, number>, pre: PreTokenizer): object {
+  return {
     normalizer: pre.normalizer,
     pre_tokenizer: { type: 'Sequence', pretokenizers: pre.steps },
-    post_processor: postProcessor(keys, tokens, pre),
     decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
     model: {
       ...{
@@ -97,7 +113,7 @@ export function ggufTokenizerJson(header: GgufHeader): string {
       vocab: Object.fromEntries(vocab),
       merges: mergesOf(keys),
     },
-  });
+  };
 }
 
 /** Texts by name, such as bos_token, of the tokens that keys name; none in a file without a vocabulary. */
@@ -136,14 +152,17 @@ export function ggufEosIds(header: GgufHeader): number[] {
   return [...new Set([...named, ...known])];
 }
 
-const endings = new Set(['<|endoftext|>', '<|im_end|>', '<|eot_id|>', '<|end_of_text|>', '<|eom_id|>']);
+const endings = new Set([
+  ...['<|endoftext|>', '<|im_end|>', '<|eot_id|>', '<|end_of_text|>', '<|eom_id|>'],
+  ...['<|return|>', '<|call|>', '<end_of_turn>'],
+]);
 
 function preTokenizerOf(keys: TokenizerKeys): PreTokenizer {
   const model = keys.get('model');
   if (model !== 'gpt2') {
     throw keys.invalid(
       'model',
-      `is ${quote(model)}; only gpt2 (byte-level BPE) is read. Put a tokenizer.json beside the file`,
+      `is ${quote(model)}; read are gpt2 (byte-level BPE) and llama (SentencePiece). Put a tokenizer.json beside the file`,
     );
   }
   const pre = preTokenizers.get(keys.get('pre'));
@@ -162,8 +181,8 @@ function mergesOf(keys: TokenizerKeys): [string, string][] {
   });
 }
 
-function postProcessor(keys: TokenizerKeys, tokens: readonly string[], pre: PreTokenizer): object | null {
-  const bos = keys.flag('add_bos_token', pre.addBos) ? keys.id('bos_token_id', tokens.length) : null;
+function postProcessor(keys: TokenizerKeys, tokens: readonly string[], addBos: boolean): object | null {
+  const bos = keys.flag('add_bos_token', addBos) ? keys.id('bos_token_id', tokens.length) : null;
   const eos = keys.flag('add_eos_token', false) ? keys.id('eos_token_id', tokens.length) : null;
   if (bos === null && eos === null) return null;
   const special = (id: number | null, type: number): object[] =>
@@ -177,55 +196,4 @@ function postProcessor(keys: TokenizerKeys, tokens: readonly string[], pre: PreT
   });
   const named: Record<string, object> = Object.fromEntries(entries);
   return { type: 'TemplateProcessing', single, pair, special_tokens: named };
-}
-
-/** Typed reading of the keys below tokenizer.ggml. */
-class TokenizerKeys {
-  constructor(private readonly header: GgufHeader) {}
-
-  get(key: string): unknown {
-    return this.header.values.get(`tokenizer.ggml.${key}`);
-  }
-
-  texts(key: string): readonly string[] {
-    const value = this.get(key);
-    if (isArrayOf(value, 'string')) return value as readonly string[];
-    throw this.invalid(key, 'is not a list of texts');
-  }
-
-  /** Null where the key is absent. */
-  numbers(key: string, length: number): readonly number[] | null {
-    const value = this.get(key);
-    if (value === undefined) return null;
-    if (isArrayOf(value, 'number') && (value as readonly number[]).length === length)
-      return value as readonly number[];
-    throw this.invalid(key, `is not a list of ${String(length)} numbers`);
-  }
-
-  /** A token's id; null where the key is absent. */
-  id(key: string, tokens: number): number | null {
-    const value = this.get(key);
-    if (value === undefined) return null;
-    if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < tokens) return value;
-    throw this.invalid(key, `is ${quote(value)}; expected the id of one of ${String(tokens)} tokens`);
-  }
-
-  flag(key: string, otherwise: boolean): boolean {
-    const value = this.get(key) ?? otherwise;
-    if (typeof value === 'boolean') return value;
-    throw this.invalid(key, 'is not true or false');
-  }
-
-  invalid(key: string, problem: string): FailureError {
-    const { file } = this.header;
-    return new FailureError('TokenizerInvalid', `${file}: key tokenizer.ggml.${key} ${problem}`, { file });
-  }
-}
-
-function isArrayOf(value: unknown, kind: 'string' | 'number'): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === kind);
-}
-
-function quote(value: unknown): string {
-  return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 80);
 }

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import tokenizers
 import transformers
+from tokenizers import pre_tokenizers
+from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
 
 from conversations import CASES
 from strings import all_strings
@@ -19,17 +21,32 @@ CHECKPOINT = HERE.parents[1] / "deploy" / "demo-model" / "checkpoint"
 def tokenizer_cases() -> list[dict]:
     tokenizer = tokenizers.Tokenizer.from_file(str(CHECKPOINT / "tokenizer.json"))
     cases = []
-    for text in all_strings():
+    by_gpt4o = gpt4o_ids()
+    for text, gpt4o in zip(all_strings(), by_gpt4o, strict=True):
         ids = tokenizer.encode(text, add_special_tokens=False).ids
         cases.append(
             {
                 "text": text,
                 "ids": ids,
+                "gpt4o": gpt4o,
                 "decoded": tokenizer.decode(ids, skip_special_tokens=False),
                 "decodedSkippingSpecial": tokenizer.decode(ids, skip_special_tokens=True),
             }
         )
     return cases
+
+
+def gpt4o_ids() -> list[list[int]]:
+    """Of the same texts and vocabulary, with the words of gpt-4o as transformers reads them from GGUF files."""
+    tokenizer = tokenizers.Tokenizer.from_file(str(CHECKPOINT / "tokenizer.json"))
+    tokenizer.normalizer = None
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(tokenizers.Regex(GGUF_PRE_TOKENIZER_SPLITS["gpt-4o"]), behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    return [tokenizer.encode(text, add_special_tokens=False).ids for text in all_strings()]
 
 
 def template_cases() -> list[dict]:
