@@ -43,6 +43,10 @@ TEST(GdnBands, GatherThePartsOfInterleavedKeyHeads) {
   EXPECT_EQ(begins(second.qkvz), (std::vector<Range>{{64, 16}, {80, 16}, {96, 16}, {112, 16}}));
   EXPECT_EQ(begins(second.ba), (std::vector<Range>{{4, 2}, {6, 2}}));
   EXPECT_EQ(second.qkvz.front().stored_rows, 128);
+  // As GGUF files have them: the rank's heads of q, k, v and z, which lie one kind after the other.
+  const GdnBands apart = gdn_bands(config, {1, 2}, "x.", true);
+  EXPECT_EQ(begins(apart.qkvz), (std::vector<Range>{{16, 16}, {48, 16}, {80, 16}, {16, 16}}));
+  EXPECT_EQ(begins(apart.ba), begins(second.ba));
 }
 
 }  // namespace

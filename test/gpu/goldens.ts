@@ -30,8 +30,14 @@ const refused = new Map([
     'gemma2-bf16',
     /runs on CPUs alone: .*scaled embeddings, GELU gates, capped scores of attention, capped logits/,
   ],
+  ['gemma2-gguf-q8_0', /runs on CPUs alone: .*scaled embeddings, GELU gates, capped scores of attention/],
+  ['gemma3-gguf-q8_0', /runs on CPUs alone: .*scaled embeddings, GELU gates/],
   ['gemma3-bf16', /runs on CPUs alone: .*scaled embeddings, GELU gates/],
   ['gpt_oss-bf16', /runs on CPUs alone: .*attention sinks, biases of experts, clamped gates of experts/],
+  [
+    'gpt_oss-gguf-mxfp4',
+    /runs on CPUs alone: .*attention sinks, biases of experts, clamped gates of experts/,
+  ],
   ['gpt_oss-mxfp4', /runs on CPUs alone: .*attention sinks, biases of experts, clamped gates of experts/],
   ['gemma3_text-bf16', /runs on CPUs alone: .*scaled embeddings, GELU gates, capped logits/],
 ]);

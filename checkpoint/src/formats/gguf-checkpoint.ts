@@ -6,6 +6,7 @@ import { parseCheckpointConfig } from '../config/read-config.js';
 import { FailureError } from '@llmservice/crds';
 import type { GgufHeader, GgufTensor } from './gguf-header.js';
 import { GgufKeys } from './gguf-keys.js';
+import { engineName } from './gguf-tensor-names.js';
 import { blockType, ggufTypeNames } from './gguf-types.js';
 import type { PlacedTensor } from './safetensors-header.js';
 
@@ -47,7 +48,10 @@ export function readGgufCheckpoint(header: GgufHeader): GgufCheckpoint {
       ...shape,
       // The converter adds the 1 to the weights.
       unitOffsetNorm: false,
-      gdn: shape.gdn === null ? null : { ...shape.gdn, tiled: shape.gdn.vHeads !== shape.gdn.kHeads },
+      gdn:
+        shape.gdn === null
+          ? null
+          : { ...shape.gdn, tiled: !keys.isQwen3Next && shape.gdn.vHeads !== shape.gdn.kHeads },
       quantization: blocks.length === 0 ? 'none' : 'gguf',
     },
     tensors: header.tensors.flatMap((tensor) => toEntry(keys, tensor) ?? []),
@@ -55,7 +59,8 @@ export function readGgufCheckpoint(header: GgufHeader): GgufCheckpoint {
 }
 
 function toConfig(header: GgufHeader, keys: GgufKeys, tensors: ReadonlyMap<string, GgufTensor>): object {
-  if (keys.number('attention.sliding_window', 0) > 0) {
+  const window = keys.number('attention.sliding_window', 0);
+  if (window > 0 && !keys.isGptOss && !keys.isGemma) {
     throw keys.unsupported('attention.sliding_window is not supported in GGUF files');
   }
   const table = tensors.get('token_embd.weight');
@@ -77,7 +82,7 @@ function toConfig(header: GgufHeader, keys: GgufKeys, tensors: ReadonlyMap<strin
     num_attention_heads: heads,
     num_key_value_heads: keys.count('attention.head_count_kv', heads),
     head_dim: headDim,
-    rope_parameters: ropeFields(keys, headDim),
+    ...(keys.isGemma ? gemmaFields(keys, headDim) : { rope_parameters: ropeFields(keys, headDim) }),
     max_position_embeddings: keys.count('context_length'),
     vocab_size: table.shape[0],
     rms_norm_eps: keys.number('attention.layer_norm_rms_epsilon', 1e-6),
@@ -86,12 +91,16 @@ function toConfig(header: GgufHeader, keys: GgufKeys, tensors: ReadonlyMap<strin
     mlp_bias: tensors.has('blk.0.ffn_gate.bias'),
     ...(keys.sparse ? expertFields(keys) : { intermediate_size: keys.count('feed_forward_length') }),
     ...(keys.hybrid ? gdnFields(keys) : {}),
+    // What the file does not say of it, read-config.ts takes as releases have it.
+    ...(keys.isGptOss ? { sliding_window: keys.count('attention.sliding_window') } : {}),
   };
 }
 
 function modelType(keys: GgufKeys): string {
+  if (keys.isQwen3Next) return 'qwen3_next';
   if (keys.hybrid) return keys.sparse ? 'qwen3_5_moe_text' : 'qwen3_5_text';
   if (keys.isMixtral) return 'mixtral';
+  if (keys.isGptOss) return 'gpt_oss';
   if (keys.sparse) return 'qwen3_moe';
   if (keys.number('expert_count', 0) > 0) {
     throw keys.unsupported(`it has experts, which ${keys.architecture} does not have here`);
@@ -99,9 +108,37 @@ function modelType(keys: GgufKeys): string {
   return keys.architecture;
 }
 
-function ropeFields(keys: GgufKeys, headDim: number): object {
+/** Layers of the largest of each, which alone scales queries by another number than its heads' width. */
+const largest: Readonly<Record<string, number>> = { gemma2: 46, gemma3: 62 };
+
+/** What the file does not say, llama.cpp knows of the architecture, and read-config.ts. */
+function gemmaFields(keys: GgufKeys, headDim: number): object {
+  const { architecture } = keys;
+  const hidden = keys.count('embedding_length');
+  const isLargest = keys.layers === largest[architecture];
+  const { rope_theta: theta, partial_rotary_factor: part, ...scaling } = ropeFields(keys, headDim);
+  if (part !== 1) throw keys.unsupported('rope.dimension_count differs from attention.key_length');
+  const optional = (field: string, key: string): object =>
+    keys.has(key) ? { [field]: keys.number(key, 0) } : {};
+  return {
+    query_pre_attn_scalar: isLargest ? hidden / keys.count('attention.head_count') : headDim,
+    sliding_window: keys.count('attention.sliding_window', architecture === 'gemma2' ? 4096 : undefined),
+    rope_theta: theta,
+    ...(Object.keys(scaling).length === 0 ? {} : { rope_scaling: scaling }),
+    ...optional('rope_local_base_freq', 'rope.freq_base_swa'),
+    ...optional('attn_logit_softcapping', 'attn_logit_softcapping'),
+    ...optional('final_logit_softcapping', 'final_logit_softcapping'),
+  };
+}
+
+interface RopeFields extends Readonly<Record<string, unknown>> {
+  readonly rope_theta: number;
+  readonly partial_rotary_factor: number;
+}
+
+function ropeFields(keys: GgufKeys, headDim: number): RopeFields {
   const partial = {
-    rope_theta: keys.number('rope.freq_base', 10_000),
+    rope_theta: keys.number('rope.freq_base', keys.architecture === 'gemma3' ? 1_000_000 : 10_000),
     partial_rotary_factor: keys.count('rope.dimension_count', headDim) / headDim,
   };
   const type = keys.text('rope.scaling.type', 'none');
@@ -111,7 +148,12 @@ function ropeFields(keys: GgufKeys, headDim: number): object {
       `rope.scaling.type ${JSON.stringify(type)} is not supported; supported: none, linear, yarn`,
     );
   }
-  const scaling = { ...partial, rope_type: type, factor: keys.number('rope.scaling.factor', 1) };
+  const scaling = {
+    ...partial,
+    ...{ rope_type: type, factor: keys.number('rope.scaling.factor', 1) },
+    // The model's own; no key says it.
+    ...(keys.isGptOss ? { truncate: false } : {}),
+  };
   if (!keys.has('rope.scaling.original_context_length')) return scaling;
   return {
     ...scaling,
@@ -120,7 +162,8 @@ function ropeFields(keys: GgufKeys, headDim: number): object {
 }
 
 function expertFields(keys: GgufKeys): object {
-  if (keys.number('expert_gating_func', 1) !== 1) {
+  // Softmax over all experts, or, as gpt-oss has it, over the chosen ones.
+  if (![1, ...(keys.isGptOss ? [3] : [])].includes(keys.number('expert_gating_func', 1))) {
     throw keys.unsupported('expert_gating_func is not softmax, the only one that is supported');
   }
   if (![0, 1].includes(keys.number('expert_weights_scale', 1))) {
@@ -129,14 +172,19 @@ function expertFields(keys: GgufKeys): object {
   return {
     num_experts: keys.count('expert_count'),
     num_experts_per_tok: keys.count('expert_used_count'),
-    ...(keys.isMixtral
-      ? { intermediate_size: keys.count('feed_forward_length') }
-      : { moe_intermediate_size: keys.count('expert_feed_forward_length') }),
+    ...expertWidth(keys),
     norm_topk_prob: keys.flag('expert_weights_norm', true),
     ...(keys.hybrid
       ? { shared_expert_intermediate_size: keys.count('expert_shared_feed_forward_length') }
       : {}),
   };
+}
+
+/** Under the field that each architecture has for it. */
+function expertWidth(keys: GgufKeys): object {
+  if (keys.isMixtral) return { intermediate_size: keys.count('feed_forward_length') };
+  const width = keys.count('expert_feed_forward_length');
+  return keys.isGptOss ? { intermediate_size: width } : { moe_intermediate_size: width };
 }
 
 function gdnFields(keys: GgufKeys): object {
@@ -153,65 +201,14 @@ function gdnFields(keys: GgufKeys): object {
   };
 }
 
-const modelTensors: ReadonlyMap<string, string> = new Map([
-  ['rope_freqs.weight', 'rope_freqs.weight'],
-  ['token_embd.weight', 'model.embed_tokens.weight'],
-  ['output_norm.weight', 'model.norm.weight'],
-  ['output.weight', 'lm_head.weight'],
-]);
-
-/** After `blk.N.` and `model.layers.N.`; those that end in a dot may be weight or bias. */
-const layerTensors: readonly (readonly [stored: string, name: string])[] = [
-  ['attn_norm.weight', 'input_layernorm.weight'],
-  ['ffn_norm.weight', 'post_attention_layernorm.weight'],
-  ['post_attention_norm.weight', 'post_attention_layernorm.weight'],
-  ['attn_q.', 'self_attn.q_proj.'],
-  ['attn_k.', 'self_attn.k_proj.'],
-  ['attn_v.', 'self_attn.v_proj.'],
-  ['attn_output.', 'self_attn.o_proj.'],
-  ['attn_q_norm.weight', 'self_attn.q_norm.weight'],
-  ['attn_k_norm.weight', 'self_attn.k_norm.weight'],
-  ['ffn_gate.', 'mlp.gate_proj.'],
-  ['ffn_up.', 'mlp.up_proj.'],
-  ['ffn_down.', 'mlp.down_proj.'],
-  ['ffn_gate_inp.weight', 'mlp.gate.weight'],
-  ['ffn_gate_exps.weight', 'mlp.experts.gate_proj'],
-  ['ffn_up_exps.weight', 'mlp.experts.up_proj'],
-  ['ffn_gate_up_exps.weight', 'mlp.experts.gate_up_proj'],
-  ['ffn_down_exps.weight', 'mlp.experts.down_proj'],
-  ['ffn_gate_inp_shexp.weight', 'mlp.shared_expert_gate.weight'],
-  ['ffn_gate_shexp.weight', 'mlp.shared_expert.gate_proj.weight'],
-  ['ffn_up_shexp.weight', 'mlp.shared_expert.up_proj.weight'],
-  ['ffn_down_shexp.weight', 'mlp.shared_expert.down_proj.weight'],
-  ['attn_qkv.weight', 'linear_attn.in_proj_qkv.weight'],
-  ['attn_gate.weight', 'linear_attn.in_proj_z.weight'],
-  ['ssm_alpha.weight', 'linear_attn.in_proj_a.weight'],
-  ['ssm_beta.weight', 'linear_attn.in_proj_b.weight'],
-  ['ssm_a', 'linear_attn.A_log'],
-  ['ssm_dt.bias', 'linear_attn.dt_bias'],
-  ['ssm_conv1d.weight', 'linear_attn.conv1d.weight'],
-  ['ssm_norm.weight', 'linear_attn.norm.weight'],
-  ['ssm_out.weight', 'linear_attn.out_proj.weight'],
-];
-
-const layerNames: ReadonlyMap<string, string> = new Map(
-  layerTensors.flatMap(([stored, name]) =>
-    stored.endsWith('.')
-      ? ['weight', 'bias'].map((kind) => [stored + kind, name + kind] as const)
-      : [[stored, name]],
-  ),
-);
-
 /** Null for what is not run. */
 function toEntry(
   keys: GgufKeys,
   { name: stored, file, dtype, shape, offset, bytes }: GgufTensor,
 ): GgufTensorEntry | null {
-  const [, layer, part = ''] = /^blk\.(\d+)\.(.+)$/.exec(stored) ?? [];
+  const [, layer] = /^blk\.(\d+)\./.exec(stored) ?? [];
   if (layer !== undefined && Number(layer) >= keys.layers) return null;
-  const inLayer = layer === undefined ? undefined : layerNames.get(part);
-  const name =
-    inLayer === undefined ? modelTensors.get(stored) : `model.layers.${String(Number(layer))}.${inLayer}`;
+  const name = engineName(keys.architecture, stored);
   if (name === undefined) {
     throw keys.unsupported(
       `tensor ${stored} is not one that ${keys.architecture} has here, so the model would not be what it was made to be`,

@@ -4,7 +4,19 @@ import { FailureError } from '@llmservice/crds';
 import type { GgufHeader } from './gguf-header.js';
 import type { GgufValue } from './gguf-values.js';
 
-const architectures = ['llama', 'qwen3', 'qwen3moe', 'qwen35', 'qwen35moe'] as const;
+const architectures = [
+  ...([
+    'llama',
+    'qwen3',
+    'qwen3moe',
+    'qwen35',
+    'qwen35moe',
+    'qwen3next',
+    'gpt-oss',
+    'gemma2',
+    'gemma3',
+  ] as const),
+] as const;
 export type GgufArchitecture = (typeof architectures)[number];
 
 export class GgufKeys {
@@ -26,12 +38,24 @@ export class GgufKeys {
   }
 
   get hybrid(): boolean {
-    return this.architecture.startsWith('qwen35');
+    return this.architecture.startsWith('qwen35') || this.isQwen3Next;
   }
 
   /** Files of Mixtral are `llama` with experts. */
   get sparse(): boolean {
-    return this.architecture.endsWith('moe') || this.isMixtral;
+    return this.architecture.endsWith('moe') || this.isQwen3Next || this.isMixtral || this.isGptOss;
+  }
+
+  get isGemma(): boolean {
+    return this.architecture.startsWith('gemma');
+  }
+
+  get isQwen3Next(): boolean {
+    return this.architecture === 'qwen3next';
+  }
+
+  get isGptOss(): boolean {
+    return this.architecture === 'gpt-oss';
   }
 
   get isMixtral(): boolean {

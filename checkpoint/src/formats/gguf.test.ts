@@ -147,6 +147,15 @@ test('arrays of more elements than any vocabulary are refused before they are re
   }
 });
 
+/** Those of the fixture, of another architecture. */
+function keysOf(architecture: string): GgufFixture['keys'] {
+  const own = Object.entries(llamaGguf().keys).map(([key, value]) => [
+    key.replace(/^llama\./, `${architecture}.`),
+    value,
+  ]);
+  return { ...(Object.fromEntries(own) as GgufFixture['keys']), 'general.architecture': architecture };
+}
+
 describe('a GGUF file as a checkpoint', () => {
   test('has a shape, and tensors under the names of safetensors checkpoints', () => {
     const { shape, tensors } = readGgufCheckpoint(headerOf(llamaGguf()));
@@ -169,6 +178,53 @@ describe('a GGUF file as a checkpoint', () => {
       architecture: 'mixtral',
       moe: { experts: 8, topK: 2, ffn: 64, normalized: true },
     });
+  });
+
+  test('is gpt-oss with the fields that no key has', () => {
+    const keys = {
+      ...keysOf('gpt-oss'),
+      'gpt-oss.attention.sliding_window': 128,
+      ...{
+        'gpt-oss.expert_count': 8,
+        'gpt-oss.expert_used_count': 2,
+        'gpt-oss.expert_feed_forward_length': 48,
+      },
+      ...{ 'gpt-oss.rope.scaling.type': 'yarn', 'gpt-oss.rope.scaling.factor': 32 },
+      ...{ 'gpt-oss.rope.scaling.original_context_length': 4096, 'gpt-oss.expert_gating_func': 3 },
+    };
+    const tensors = { 'blk.0.attn_q.bias': { type: 0, shape: [32], bytes: 128 } };
+    expect(readGgufCheckpoint(headerOf(llamaGguf({ keys, tensors }))).shape).toMatchObject({
+      ...{ architecture: 'gpt_oss', attentionSinks: true, qkvBias: true, outputBias: true },
+      moe: { experts: 8, topK: 2, ffn: 48, biases: true, clampedSwiglu: { limit: 7, alpha: 1.702 } },
+    });
+  });
+
+  test.each([
+    [1, 32],
+    [46, 8],
+  ])('is Gemma 2 of %i layers, whose queries are scaled as those of %i features', (layers, queryScalar) => {
+    const keys = {
+      ...keysOf('gemma2'),
+      ...{ 'gemma2.attention.key_length': 32, 'gemma2.attention.value_length': 32 },
+      ...{ 'gemma2.attn_logit_softcapping': 50, 'gemma2.final_logit_softcapping': 30 },
+      ...{ 'gemma2.block_count': layers },
+    };
+    const bytes = 32 * 4;
+    const tensors = Object.fromEntries(
+      Array.from({ length: layers }, (_, i) => [
+        `blk.${String(i)}.post_ffw_norm.weight`,
+        { type: 0, shape: [32], bytes },
+      ]),
+    );
+    const { shape, tensors: named } = readGgufCheckpoint(headerOf(llamaGguf({ keys, tensors })));
+    expect(shape).toMatchObject({
+      ...{ architecture: 'gemma2', scoreCap: 50, logitCap: 30, unitOffsetNorm: false, postNorms: true },
+      queryScalar,
+    });
+    expect(shape.windows.slice(0, 2)).toEqual([4096, 0].slice(0, layers));
+    const names = named.map(({ name }) => name);
+    for (const norm of ['pre_feedforward_layernorm', 'post_feedforward_layernorm'])
+      expect(names).toContain(`model.layers.0.${norm}.weight`);
   });
 
   test('counts as quantized from the first block type on, whose blocks ranks do not cut', () => {

@@ -63,7 +63,7 @@ function* layer(
     yield vector(`${at}post_feedforward_layernorm.weight`, hidden);
   }
   if (kind === 'full' || gdn === null) yield* attention(`${at}self_attn.`, shape);
-  else yield* gatedDelta(`${at}linear_attn.`, gdn, hidden);
+  else yield* gatedDelta(`${at}linear_attn.`, gdn, hidden, found);
   const mlp = `${at}mlp.`;
   if (fed === 'moe' && moe !== null) {
     yield* experts(mlp, moe, hidden, found);
@@ -93,15 +93,19 @@ function* attention(at: string, shape: ModelShape): Generator<Expected> {
   yield vector(`${at}k_norm.weight`, headDim);
 }
 
-function* gatedDelta(at: string, gdn: GdnDimensions, hidden: number): Generator<Expected> {
+function* gatedDelta(at: string, gdn: GdnDimensions, hidden: number, found: Found): Generator<Expected> {
   const keys = gdn.kHeads * gdn.kDim;
   const values = gdn.vHeads * gdn.vDim;
-  if (gdn.interleaved) {
+  // GGUF files have the first of two interleaved matrices as two that are not.
+  if (gdn.interleaved && !found.has(`${at}in_proj_qkv.weight`)) {
     yield matrix(`${at}in_proj_qkvz`, 2 * keys + 2 * values, hidden);
-    yield matrix(`${at}in_proj_ba`, 2 * gdn.vHeads, hidden);
   } else {
     yield matrix(`${at}in_proj_qkv`, 2 * keys + values, hidden);
     yield matrix(`${at}in_proj_z`, values, hidden);
+  }
+  if (gdn.interleaved) {
+    yield matrix(`${at}in_proj_ba`, 2 * gdn.vHeads, hidden);
+  } else {
     yield matrix(`${at}in_proj_b`, gdn.vHeads, hidden);
     yield matrix(`${at}in_proj_a`, gdn.vHeads, hidden);
   }
@@ -135,18 +139,15 @@ function* experts(
   const stack = (name: string, rows: number, cols: number): Expected => ({
     ...{ name: `${at}experts.${name}`, sides: [count, rows, cols], isMatrix: true },
   });
+  const isSplit = found.has(`${at}experts.gate_proj`);
+  const parts = isSplit ? { gate_proj: ffn, up_proj: ffn } : { gate_up_proj: 2 * ffn };
+  const stacks = Object.entries({ ...parts, down_proj: hidden });
   if (biases) {
     yield vector(`${at}gate.bias`, count);
-    yield vector(`${at}experts.gate_up_proj.bias`, count, 2 * ffn);
-    yield vector(`${at}experts.down_proj.bias`, count, hidden);
+    for (const [name, rows] of stacks) yield vector(`${at}experts.${name}.bias`, count, rows);
   }
-  if (biases || found.has(`${at}experts.gate_up_proj`)) {
-    yield stack('gate_up_proj', 2 * ffn, hidden);
-    yield stack('down_proj', hidden, ffn);
-  } else if (found.has(`${at}experts.gate_proj`)) {
-    yield stack('gate_proj', ffn, hidden);
-    yield stack('up_proj', ffn, hidden);
-    yield stack('down_proj', hidden, ffn);
+  if (biases || isSplit || found.has(`${at}experts.gate_up_proj`)) {
+    for (const [name, rows] of stacks) yield stack(name, rows, name === 'down_proj' ? ffn : hidden);
   } else {
     for (let e = 0; e < count; e++) yield* feedForward(`${at}experts.${String(e)}.`, ffn, hidden);
   }

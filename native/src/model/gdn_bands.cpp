@@ -40,21 +40,22 @@ std::vector<Band> gathered(const std::string& module, std::span<const int64_t> p
 }
 
 // Stored per key head as [q | k | its v heads | their z] and [its b | its a].
-GdnBands interleaved_bands(const ModelConfig& c, Shard shard, const std::string& prefix) {
+GdnBands interleaved_bands(const ModelConfig& c, Shard shard, const std::string& prefix, bool qkvz_apart) {
   const GdnConfig& g = *c.gdn;
   const Range heads = shard_range(g.k_heads, shard, "linear_num_key_heads");
   const int64_t ratio = g.v_heads / g.k_heads;
   const int64_t v_rows = ratio * g.v_dim;
   const int64_t qkvz[] = {g.k_dim, g.k_dim, v_rows, v_rows};
   const int64_t ba[] = {ratio, ratio};
-  return {gathered(prefix + "in_proj_qkvz", qkvz, heads, g.k_heads, c.hidden),
+  return {qkvz_apart ? separate_bands(c, shard, prefix).qkvz
+                     : gathered(prefix + "in_proj_qkvz", qkvz, heads, g.k_heads, c.hidden),
           gathered(prefix + "in_proj_ba", ba, heads, g.k_heads, c.hidden)};
 }
 
 }  // namespace
 
-GdnBands gdn_bands(const ModelConfig& config, Shard shard, const std::string& prefix) {
-  return config.gdn->interleaved ? interleaved_bands(config, shard, prefix)
+GdnBands gdn_bands(const ModelConfig& config, Shard shard, const std::string& prefix, bool qkvz_apart) {
+  return config.gdn->interleaved ? interleaved_bands(config, shard, prefix, qkvz_apart)
                                  : separate_bands(config, shard, prefix);
 }
 

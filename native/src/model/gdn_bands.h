@@ -11,7 +11,9 @@ struct GdnBands {
   std::vector<Band> ba;    // [b | a]
 };
 
-// From in_proj_{qkv,z,b,a}, or from in_proj_{qkvz,ba} where the config says that they are interleaved.
-GdnBands gdn_bands(const ModelConfig& config, Shard shard, const std::string& prefix);
+// From in_proj_{qkv,z,b,a}, or from in_proj_{qkvz,ba} where the config says that they are interleaved; with
+// `qkvz_apart`, as GGUF files have it, from in_proj_{qkv,z,ba}, of which ba alone is.
+GdnBands gdn_bands(const ModelConfig& config, Shard shard, const std::string& prefix,
+                   bool qkvz_apart = false);
 
 }  // namespace llmservice

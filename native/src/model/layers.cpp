@@ -74,7 +74,7 @@ GdnWeights read_gdn(WeightReader& reader, const ModelConfig& c, Shard shard, con
   const Range v = head_rows(v_heads, g.v_dim);
   const Range parts[] = {k, {k_width + k.begin, k.count}, {2 * k_width + v.begin, v.count}};
 
-  const GdnBands bands = gdn_bands(c, shard, prefix);
+  const GdnBands bands = gdn_bands(c, shard, prefix, reader.checkpoint().has(prefix + "in_proj_qkv.weight"));
   GdnWeights weights;
   weights.qkvz = reader.linear(bands.qkvz, false);
   weights.ba = reader.linear(bands.ba, false);

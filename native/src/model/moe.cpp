@@ -59,13 +59,19 @@ void read_expert_biases(WeightReader& reader, const ModelConfig& c, Shard shard,
                         MoeWeights& weights) {
   const MoeConfig& moe = *c.moe;
   const Range width = shard_range(moe.intermediate, shard, "moe_intermediate_size");
-  const Range gate_and_up[] = {width, {moe.intermediate + width.begin, width.count}};
-  weights.gate_up_bias =
-      reader.columns(prefix + "gate_up_proj.bias", moe.experts, 2 * moe.intermediate, gate_and_up);
+  const int64_t all = moe.intermediate;
+  const std::string fused = prefix + "gate_up_proj.bias";
+  const std::vector<ColumnBand> gate_and_up =
+      reader.checkpoint().has(fused)
+          ? std::vector<ColumnBand>{{fused, 2 * all, width},
+                                    {fused, 2 * all, {all + width.begin, width.count}}}
+          : std::vector<ColumnBand>{{prefix + "gate_proj.bias", all, width},
+                                    {prefix + "up_proj.bias", all, width}};
+  weights.gate_up_bias = reader.columns(moe.experts, gate_and_up);
   weights.experts.gate_up_bias = weights.gate_up_bias.data();
   if (shard.rank != 0) return;
-  const Range hidden[] = {whole(c.hidden)};
-  weights.down_bias = reader.columns(prefix + "down_proj.bias", moe.experts, c.hidden, hidden);
+  const ColumnBand hidden[] = {{prefix + "down_proj.bias", c.hidden, whole(c.hidden)}};
+  weights.down_bias = reader.columns(moe.experts, hidden);
   weights.experts.down_bias = weights.down_bias.data();
 }
 

@@ -145,13 +145,14 @@ DeviceVector WeightReader::vector(const std::string& name, const std::vector<int
   return {backend_, data};
 }
 
-DeviceVector WeightReader::columns(const std::string& name, int64_t rows, int64_t columns,
-                                   std::span<const Range> ranges) {
-  const Tensor tensor = small_tensor(name, {rows, columns});
+DeviceVector WeightReader::columns(int64_t rows, std::span<const ColumnBand> bands) {
+  std::vector<Tensor> tensors;
+  for (const ColumnBand& band : bands) tensors.push_back(small_tensor(band.name, {rows, band.columns}));
   std::vector<float> data;
   for (int64_t row = 0; row < rows; ++row) {
-    for (const Range& range : ranges) {
-      const auto part = values(tensor, {row * columns + range.begin, range.count});
+    for (size_t i = 0; i < bands.size(); ++i) {
+      const auto& [name, columns, range] = bands[i];
+      const auto part = values(tensors[i], {row * columns + range.begin, range.count});
       data.insert(data.end(), part.begin(), part.end());
     }
   }

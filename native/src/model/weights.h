@@ -58,6 +58,13 @@ struct Band {
   std::string weight_name() const { return stack ? module : module + ".weight"; }
 };
 
+// Some columns of a tensor that has `columns`.
+struct ColumnBand {
+  std::string name;
+  int64_t columns;
+  Range range;
+};
+
 class WeightReader {
  public:
   // `keep` is the type that unquantized matrices are held in, `quantization` what they become before.
@@ -72,8 +79,8 @@ class WeightReader {
   // Bands of rows of a tensor, one after the other, widened to float, plus `offset` on each value.
   DeviceVector vector(const std::string& name, const std::vector<int64_t>& shape, std::span<const Range> rows,
                       float offset = 0);
-  // Ranges of the columns of all rows of a (rows, columns) tensor, row by row.
-  DeviceVector columns(const std::string& name, int64_t rows, int64_t columns, std::span<const Range> ranges);
+  // Of each of `rows` rows in turn, the bands of its columns, one after the other.
+  DeviceVector columns(int64_t rows, std::span<const ColumnBand> bands);
   DeviceVector vector(const std::string& name, const std::vector<int64_t>& shape, Range rows,
                       float offset = 0) {
     return vector(name, shape, std::span<const Range>(&rows, 1), offset);

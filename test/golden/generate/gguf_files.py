@@ -18,53 +18,7 @@ from gguf import GGMLQuantizationType as Type
 from torch import Tensor
 
 from gguf_fixtures import FIXTURES
-
-ARCHITECTURES = {
-    "llama": "llama", "qwen3": "qwen3", "qwen3_moe": "qwen3moe", "mixtral": "llama", "qwen3_5_text": "qwen35",
-    "qwen3_5_moe_text": "qwen35moe",
-}
-STORED = {
-    "input_layernorm.weight": "attn_norm.weight",
-    "self_attn.q_proj.weight": "attn_q.weight",
-    "self_attn.k_proj.weight": "attn_k.weight",
-    "self_attn.v_proj.weight": "attn_v.weight",
-    "self_attn.o_proj.weight": "attn_output.weight",
-    "self_attn.q_norm.weight": "attn_q_norm.weight",
-    "self_attn.k_norm.weight": "attn_k_norm.weight",
-    "mlp.gate_proj.weight": "ffn_gate.weight",
-    "mlp.up_proj.weight": "ffn_up.weight",
-    "mlp.down_proj.weight": "ffn_down.weight",
-    "mlp.gate.weight": "ffn_gate_inp.weight",
-    "mlp.shared_expert_gate.weight": "ffn_gate_inp_shexp.weight",
-    "mlp.shared_expert.gate_proj.weight": "ffn_gate_shexp.weight",
-    "mlp.shared_expert.up_proj.weight": "ffn_up_shexp.weight",
-    "mlp.shared_expert.down_proj.weight": "ffn_down_shexp.weight",
-    "linear_attn.in_proj_qkv.weight": "attn_qkv.weight",
-    "linear_attn.in_proj_z.weight": "attn_gate.weight",
-    "linear_attn.in_proj_a.weight": "ssm_alpha.weight",
-    "linear_attn.in_proj_b.weight": "ssm_beta.weight",
-    "linear_attn.A_log": "ssm_a",
-    "linear_attn.dt_bias": "ssm_dt.bias",
-    "linear_attn.conv1d.weight": "ssm_conv1d.weight",
-    "linear_attn.norm.weight": "ssm_norm.weight",
-    "linear_attn.out_proj.weight": "ssm_out.weight",
-}
-
-
-def head_dim(config: dict) -> int:
-    return config.get("head_dim", config["hidden_size"] // config["num_attention_heads"])
-
-
-def stored_name(name: str, config: dict) -> str:
-    if name == "lm_head.weight":
-        return "output.weight"
-    if not name.startswith("model.layers."):
-        return {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight"}[name]
-    _, _, layer, rest = name.split(".", 3)
-    if rest == "post_attention_layernorm.weight":
-        hybrid = config["model_type"].startswith("qwen3_5")
-        return f"blk.{layer}.{'post_attention_norm' if hybrid else 'ffn_norm'}.weight"
-    return f"blk.{layer}.{STORED[rest]}"
+from gguf_names import ARCHITECTURES, SINGLE, head_dim, stored_name
 
 
 class Changes:
@@ -72,19 +26,25 @@ class Changes:
 
     def __init__(self, config: dict):
         self.config = config
-        self.hybrid = config["model_type"].startswith("qwen3_5")
+        self.zero_centred = config["model_type"].startswith(("qwen3_5", "qwen3_next", "gemma"))
+        # Value heads lie in rounds over the key heads.
+        self.in_rounds = config["model_type"].startswith("qwen3_5")
 
     def apply(self, name: str, value: np.ndarray) -> np.ndarray:
         if name.endswith("A_log"):
-            return -np.exp(self.rounds(value, 1))
-        if self.hybrid and name.endswith("norm.weight") and "linear_attn" not in name:
+            return -np.exp(self.rounds(value, 1) if self.in_rounds else value)
+        if name.endswith(".experts.down_proj"):
+            return value.swapaxes(1, 2)
+        if self.zero_centred and name.endswith("norm.weight") and "linear_attn" not in name:
             return value + 1
         return self.reorder(name, value, self.rounds, self.neighbours)
 
     def undo(self, name: str, value: np.ndarray) -> np.ndarray:
         if name.endswith("A_log"):
-            return np.log(-self.by_key_head(value, 1))
-        if self.hybrid and name.endswith("norm.weight") and "linear_attn" not in name:
+            return np.log(-(self.by_key_head(value, 1) if self.in_rounds else value))
+        if name.endswith(".experts.down_proj"):
+            return value.swapaxes(1, 2)
+        if self.zero_centred and name.endswith("norm.weight") and "linear_attn" not in name:
             return value - 1
         return self.reorder(name, value, self.by_key_head, self.halves)
 
@@ -92,7 +52,7 @@ class Changes:
         c = self.config
         if ARCHITECTURES[c["model_type"]] == "llama" and name.endswith(("q_proj.weight", "k_proj.weight")):
             return rotation(value, head_dim(c))
-        if "linear_attn" not in name:
+        if "linear_attn" not in name or not self.in_rounds:
             return value
         v_dim, qk = c["linear_value_head_dim"], 2 * c["linear_num_key_heads"] * c["linear_key_head_dim"]
         if name.endswith(("in_proj_qkv.weight", "conv1d.weight")):
@@ -132,7 +92,7 @@ def stored_type(stored: str, shape: tuple[int, ...], main: str, others: dict[str
     """Norms, decays, convolutions and routers stay in F32, as in everybody's files."""
     part = stored.removesuffix(".weight").rpartition(".")[2]
     kept = ("ssm_conv1d", "ssm_alpha", "ssm_beta", "ffn_gate_inp", "ffn_gate_inp_shexp")
-    if len(shape) == 1 or part in kept:
+    if len(shape) == 1 or part in kept or stored.endswith(".bias"):
         return Type.F32
     return Type[others.get(part, main)]
 
@@ -174,6 +134,29 @@ def to_stored(kind: Type, value: np.ndarray, draw: np.random.Generator) -> np.nd
     return gguf.quantize(np.ascontiguousarray(value, np.float32), kind)
 
 
+def add_in_turn(name: str, value: np.ndarray, config: dict, add) -> np.ndarray:
+    """gpt-oss: rows of gate and up alternate in the release, and are two stacks of (E, rows, columns) in the file."""
+    by_columns = not name.endswith("bias")
+    rows = value.swapaxes(1, 2) if by_columns else value
+    gate = stored_name(name, config)
+    stored = (gate, gate.replace("ffn_gate_exps", "ffn_up_exps"))
+    seen = [add(part, np.ascontiguousarray(rows[:, first::2])) for first, part in enumerate(stored)]
+    joined = np.stack(seen, 2).reshape(rows.shape)
+    return np.ascontiguousarray(joined.swapaxes(1, 2) if by_columns else joined, np.float32)
+
+
+def add_apart(name: str, value: np.ndarray, config: dict, add) -> np.ndarray:
+    """Of Qwen3-Next: rows of [q | k | values | z] by key head become all q, k and values in one matrix, and all z in another."""
+    heads, dim = config["linear_num_key_heads"], config["linear_key_head_dim"]
+    width = config["linear_num_value_heads"] // heads * config["linear_value_head_dim"]
+    by_head = np.split(value.reshape(heads, -1, value.shape[1]), np.cumsum([dim, dim, width]), axis=1)
+    stored = stored_name(name, config)
+    qkv = add(stored, np.concatenate([part.reshape(-1, value.shape[1]) for part in by_head[:3]]))
+    z = add(stored.replace("attn_qkv", "attn_gate"), np.ascontiguousarray(by_head[3].reshape(-1, value.shape[1])))
+    parts = [*np.split(qkv, [heads * dim, 2 * heads * dim]), z]
+    return np.concatenate([part.reshape(heads, -1, value.shape[1]) for part in parts], axis=1).reshape(value.shape).astype(np.float32)
+
+
 def metadata(writer: gguf.GGUFWriter, config: dict) -> None:
     writer.add_context_length(config["max_position_embeddings"])
     writer.add_embedding_length(config["hidden_size"])
@@ -191,6 +174,21 @@ def metadata(writer: gguf.GGUFWriter, config: dict) -> None:
     if "num_local_experts" in config:
         writer.add_expert_count(config["num_local_experts"])
         writer.add_expert_used_count(config["num_experts_per_tok"])
+    if config["model_type"].startswith("gemma"):
+        writer.add_sliding_window(config["sliding_window"])
+        if config["attn_logit_softcapping"]:
+            writer.add_attn_logit_softcapping(config["attn_logit_softcapping"])
+        if config["final_logit_softcapping"]:
+            writer.add_final_logit_softcapping(config["final_logit_softcapping"])
+        if config.get("rope_scaling"):
+            writer.add_rope_scaling_type(gguf.RopeScalingType.LINEAR)
+            writer.add_rope_scaling_factor(config["rope_scaling"]["factor"])
+    if config["model_type"] == "gpt_oss":
+        writer.add_expert_feed_forward_length(config["intermediate_size"])
+        writer.add_sliding_window(config["sliding_window"])
+        writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
+        writer.add_rope_scaling_factor(config["rope_scaling"]["factor"])
+        writer.add_rope_scaling_orig_ctx_len(config["rope_scaling"]["original_max_position_embeddings"])
     if "num_experts" in config:
         writer.add_expert_count(config["num_experts"])
         writer.add_expert_used_count(config["num_experts_per_tok"])
@@ -204,7 +202,8 @@ def metadata(writer: gguf.GGUFWriter, config: dict) -> None:
         writer.add_ssm_time_step_rank(config["linear_num_value_heads"])
         writer.add_ssm_inner_size(config["linear_num_value_heads"] * config["linear_value_head_dim"])
         writer.add_full_attention_interval(config["full_attention_interval"])
-        writer.add_rope_dimension_sections([*rope["mrope_section"], 0])
+        if "mrope_section" in rope:
+            writer.add_rope_dimension_sections([*rope["mrope_section"], 0])
 
 
 def llama3_divisors(config: dict) -> np.ndarray | None:
@@ -223,7 +222,7 @@ def grouped_experts(tensors: dict[str, Tensor]) -> dict[str, tuple[list[str], np
     """Stored name of an expert stack -> the single experts' names, and all their values."""
     stacks: dict[str, list[str]] = {}
     for name in tensors:
-        if ".mlp.experts." in name:
+        if SINGLE.search(name):
             layer, projection = name.split(".")[2], name.split(".")[-2].removesuffix("_proj")
             stacks.setdefault(f"blk.{layer}.ffn_{projection}_exps.weight", []).append(name)
     return {stored: (names, np.stack([tensors[n].float().numpy() for n in names])) for stored, names in stacks.items()}
@@ -262,7 +261,13 @@ def write(name: str, tensors: dict[str, Tensor], folder: Path, add_tokenizer=Non
         for one, value in zip(names, add(stored, stack), strict=True):
             read[one] = torch.from_numpy(value.copy())
     for hf_name, tensor in tensors.items():
-        if ".mlp.experts." in hf_name:
+        if SINGLE.search(hf_name):
+            continue
+        if ".experts.gate_up_proj" in hf_name:
+            read[hf_name] = torch.from_numpy(add_in_turn(hf_name, tensor.float().numpy(), config, add))
+            continue
+        if "in_proj_qkvz" in hf_name:
+            read[hf_name] = torch.from_numpy(add_apart(hf_name, tensor.float().numpy(), config, add))
             continue
         value = changes.apply(hf_name, tensor.float().numpy())
         stored = stored_name(hf_name, config)

@@ -1,7 +1,7 @@
 """The GGUF fixture models: each with the type of its matrices, and that of those which differ by name."""
 
 from fixture import Fixture
-from fixture_configs import LLAMA3_SCALING, llama, mixtral, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe
+from fixture_configs import LLAMA3_SCALING, gemma2, gemma3_text, gpt_oss, llama, mixtral, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe, qwen3_next
 
 TEXT_EXPERTS = {"num_experts": 8, "num_experts_per_tok": 4, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64}
 # The types that GPUs read (checkpoint/src/formats/gguf-types.ts).
@@ -55,6 +55,32 @@ FIXTURES = {
     "mixtral-gguf-q8_0": (
         Fixture("mixtral-gguf-q8_0", "GGUF of architecture llama with stacked experts in Q8_0, router in F32",
                 mixtral(), seed=67),
+        "Q8_0", {},
+    ),
+    "gpt_oss-gguf-mxfp4": (
+        Fixture("gpt_oss-gguf-mxfp4", "GGUF of gpt-oss: experts in MXFP4, gate and up apart, their biases and the router's in F32, "
+                "sinks, the rest in Q8_0; the limit and the windows of releases, which no key says",
+                gpt_oss(hidden_size=96, intermediate_size=64, swiglu_limit=7.0, layer_types=["sliding_attention", "full_attention"]),
+                seed=104),  # 102 meets a close choice of experts
+        "Q8_0", {"ffn_gate_exps": "MXFP4", "ffn_up_exps": "MXFP4", "ffn_down_exps": "MXFP4"},
+    ),
+    "gemma2-gguf-q8_0": (
+        Fixture("gemma2-gguf-q8_0", "GGUF of Gemma 2 in Q8_0: 1 in norms, which stand behind what they normalize too, caps by keys, a window "
+                "in every second layer, which no key says",
+                gemma2(hidden_size=96, intermediate_size=128, query_pre_attn_scalar=32), seed=120),
+        "Q8_0", {},
+    ),
+    "gemma3-gguf-q8_0": (
+        Fixture("gemma3-gguf-q8_0", "GGUF of Gemma 3 in Q8_0: windows in five layers of six, which rotate by a base of their own, linear scaling "
+                "in the sixth, norms of q and k",
+                gemma3_text(hidden_size=64, intermediate_size=64, num_attention_heads=2, num_key_value_heads=1, query_pre_attn_scalar=32,
+                            num_hidden_layers=6, sliding_window_pattern=6), seed=121),
+        "Q8_0", {},
+    ),
+    "qwen3_next-gguf-q8_0": (
+        Fixture("qwen3_next-gguf-q8_0", "GGUF of Qwen3-Next in Q8_0: q, k, v and z apart, ba by key head, 3 value heads for each, stacked experts",
+                qwen3_next(hidden_size=96, num_hidden_layers=2, full_attention_interval=2,
+                           layer_types=["linear_attention", "full_attention"], linear_num_value_heads=6, **TEXT_EXPERTS), seed=103),
         "Q8_0", {},
     ),
     "qwen3_5-gguf-q8_0": (

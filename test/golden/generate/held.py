@@ -100,7 +100,7 @@ def of_gguf(fixture: Fixture, tensors: dict[str, Tensor]) -> tuple[dict[str, Ten
     with TemporaryDirectory() as folder:
         values = gguf_files.write(fixture.name, tensors, Path(folder))
     types = gguf_files.stored_types(fixture.name, tensors)
-    matrices = {n for n, value in values.items() if value.ndim == 2}
+    matrices = {n for n, value in values.items() if value.ndim == 2 and not n.endswith("bias")}
     single = {n for n in matrices if types[n] == "F32"}
     dtypes = {n: torch.bfloat16 if n in single or types[n] == "BF16" else torch.float16 for n in matrices}
     return stacked({n: halved(value) if n in single else value for n, value in values.items()}), dtypes
