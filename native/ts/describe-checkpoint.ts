@@ -2,12 +2,12 @@
 // header, so that it cannot read them in another way than the memory plan did. native/src/model/checkpoint_source.cpp reads
 // what is written here.
 
-import { isQuantizedAtLoad, type LoadQuantization } from '@llmservice/checkpoint';
+import { isQuantizedAtLoad, type Eagle3Head, type LoadQuantization } from '@llmservice/checkpoint';
 import type { LocalCheckpoint, StoredTensor } from '@llmservice/checkpoint/local';
 
 /** @param atLoad what unquantized matrices become; of a checkpoint that is quantized already, the rest is left alone */
 export function describeCheckpoint(
-  { dir, shape, tensors }: LocalCheckpoint,
+  { dir, shape, tensors, eagle3 }: LocalCheckpoint & { readonly eagle3?: Eagle3Head['eagle3'] },
   atLoad: LoadQuantization,
 ): string {
   return JSON.stringify({
@@ -21,6 +21,7 @@ export function describeCheckpoint(
       generates: undefined,
     },
     quantization: shape.quantization === 'none' ? atLoad : 'none',
+    ...(eagle3 === undefined ? {} : { eagle3 }),
     tensors: tensors.map(({ packed, ...tensor }) => ({
       ...tensor,
       reordered: undefined,

@@ -12,7 +12,7 @@ import type {
   Vocabulary,
 } from './binding.js';
 import { checkLoadQuantization } from '@llmservice/checkpoint';
-import { openCheckpoint } from '@llmservice/checkpoint/local';
+import { openCheckpoint, openEagle3 } from '@llmservice/checkpoint/local';
 import { describeCheckpoint } from './describe-checkpoint.js';
 import { loadAddon } from './load-addon.js';
 
@@ -45,7 +45,11 @@ async function bound({ modelDir, quantization, speculative, ...rest }: EngineOpt
   const model = await openCheckpoint(modelDir);
   checkLoadQuantization(model.shape.quantization, quantization);
   const checkpoint = describeCheckpoint(model, quantization);
-  const head = headDir === undefined ? null : describeCheckpoint(await openCheckpoint(headDir), quantization);
+  const opened =
+    headDir === undefined
+      ? null
+      : await (speculation.method === 'eagle3' ? openEagle3(headDir, model.shape) : openCheckpoint(headDir));
+  const head = opened === null ? null : describeCheckpoint(opened, quantization);
   return { ...rest, speculative: speculation, checkpoint, head };
 }
 

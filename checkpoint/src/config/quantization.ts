@@ -55,7 +55,7 @@ export function checkLoadQuantization(stored: Quantization, atLoad: LoadQuantiza
   );
 }
 
-/** Small, or too sensitive: tables, routers, the inputs of gates, and the mixer of the multi-token-prediction head. */
+/** Small, or too sensitive: tables, routers, the inputs of gates, and what joins the inputs of drafters. */
 const neverQuantized = new Set([
   'embed_tokens',
   'lm_head',
@@ -65,6 +65,7 @@ const neverQuantized = new Set([
   'in_proj_b',
   'in_proj_ba',
   'fc',
+  'fusion',
 ]);
 
 /** Whether quantization at load takes the matrix of `module`. */

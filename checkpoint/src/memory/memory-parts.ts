@@ -12,6 +12,7 @@ import { weightBytesByRank } from '../weights/rank-weights.js';
 import type { EngineDtype, ResidentWeights } from '../weights/resident-weights.js';
 import { sharedMemoryNeeded } from './shared-memory.js';
 import { draftBytesPerSequence, type Speculative } from '../weights/speculation.js';
+import { drafterWorkspaceBytes } from './drafter-workspace.js';
 import { deviceWorkspaceBytes } from './device-workspace.js';
 import { workspaceBytes } from './workspace.js';
 
@@ -79,10 +80,14 @@ export function measure(input: MemoryPlanInput): MemoryParts {
   const perSeq = stateBytesPerSequence(input.shape, input.tensor);
   const drafts = draftBytesPerSequence(input.shape, input.tensor, input.speculative);
   const state = (perSeq + drafts) * input.maxNumSeqs;
-  const workspace = workspaceBytes(input) + deviceWorkspaceBytes(input);
+  const workspace = workspaceBytes(input) + deviceWorkspaceBytes(input) + drafterWorkspaceBytes(input);
   const { shape, tensor, dtype, kvCacheDtype } = input;
   const adapters = adapterBytes(shape, tensor, dtype, input.adapterRoom ?? noAdapters);
-  const perToken = kvBytesPerToken(shape, tensor, dtype, kvCacheDtype, countAttentionLayers(input));
+  const kvOf = (of: ModelShape, layers: number): number =>
+    kvBytesPerToken(of, tensor, dtype, kvCacheDtype, layers);
+  const { drafter } = input.weights;
+  const perToken =
+    kvOf(shape, countAttentionLayers(input)) + (drafter === undefined ? 0 : kvOf(drafter.shape, 1));
   const left = budget - reserved - sharedMemory - weights - state - workspace - adapters;
   return {
     budget,

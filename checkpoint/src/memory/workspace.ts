@@ -5,7 +5,7 @@ import type { ModelShape } from '../config/model-shape.js';
 import type { Speculative } from '../weights/speculation.js';
 
 /** Rows whose logits the engine computes at once. */
-const logitRows = 32;
+export const logitRows = 32;
 /** Of a token that a GPU has drawn, with its alternatives (SampleResult in native/src/ops/sample_request.h). */
 const sampleBytes = 192;
 

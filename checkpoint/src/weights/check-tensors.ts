@@ -2,11 +2,12 @@
 // weight is read. The engine judges the same again when it reads them.
 
 import { FailureError } from '@llmservice/crds';
+import type { Eagle3 } from '../config/eagle3-config.js';
 import type { ModelShape } from '../config/model-shape.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
 import { checkStorage } from './check-storage.js';
 import { storedName } from './engine-names.js';
-import { draftTensors, trunkTensors, type Expected } from './expected-tensors.js';
+import { draftTensors, eagle3Tensors, trunkTensors, type Expected } from './expected-tensors.js';
 import { storedSides } from './fused-experts.js';
 import { isOfMtp } from './mtp-head.js';
 
@@ -18,14 +19,26 @@ import { isOfMtp } from './mtp-head.js';
 export function checkTensors(shape: ModelShape, tensors: readonly TensorEntry[]): void {
   const byName = namesOf(tensors.filter(({ name }) => !isOfMtp(name)));
   checkStorage(byName);
-  checkExpected(trunkTensors(shape, byName), byName, shape);
+  checkExpected(trunkTensors(shape, byName), byName, (name) => storedName(shape, name));
 }
 
 /** The same of the layer for multi-token prediction on a model of `shape`. @throws as `checkTensors` */
 export function checkDraftTensors(shape: ModelShape, tensors: readonly TensorEntry[]): void {
   const byName = namesOf(tensors.filter(({ name }) => isOfMtp(name)));
   checkStorage(byName);
-  checkExpected(draftTensors(shape, byName), byName, shape);
+  checkExpected(draftTensors(shape, byName), byName, (name) => storedName(shape, name));
+}
+
+/** The same of an EAGLE-3 draft model. @param nameOf a tensor of it, for messages @throws as `checkTensors` */
+export function checkEagle3Tensors(
+  shape: ModelShape,
+  eagle3: Eagle3,
+  tensors: readonly TensorEntry[],
+  nameOf: (name: string) => string,
+): void {
+  const byName = namesOf(tensors);
+  checkStorage(byName);
+  checkExpected(eagle3Tensors(shape, eagle3, byName), byName, nameOf);
 }
 
 function namesOf(tensors: readonly TensorEntry[]): ReadonlyMap<string, TensorEntry> {
@@ -37,27 +50,24 @@ const vectorTypes = new Set(['F32', 'BF16', 'F16']);
 function checkExpected(
   all: Iterable<Expected>,
   byName: ReadonlyMap<string, TensorEntry>,
-  shape: ModelShape,
+  nameOf: (name: string) => string,
 ): void {
   for (const { name, sides, isMatrix } of all) {
     const found = byName.get(`${name}_packed`) ?? byName.get(name);
     if (found === undefined) {
-      throw new FailureError(
-        'CheckpointIncomplete',
-        `the checkpoint has no tensor ${storedName(shape, name)}`,
-      );
+      throw new FailureError('CheckpointIncomplete', `the checkpoint has no tensor ${nameOf(name)}`);
     }
     const own = isMatrix ? valueSides(found) : found.shape;
     if (own.join() !== sides.join()) {
       throw new FailureError(
         'CheckpointCorrupt',
-        `tensor ${storedName(shape, found.name)} has shape ${listed(storedSides(found, own))} where config.json implies ${listed(storedSides(found, sides))}`,
+        `tensor ${nameOf(found.name)} has shape ${listed(storedSides(found, own))} where config.json implies ${listed(storedSides(found, sides))}`,
       );
     }
     if (isMatrix || vectorTypes.has(found.dtype)) continue;
     throw new FailureError(
       'UnsupportedQuantization',
-      `tensor ${storedName(shape, name)} has type ${found.dtype}; vectors are read as F32, BF16 or F16`,
+      `tensor ${nameOf(name)} has type ${found.dtype}; vectors are read as F32, BF16 or F16`,
     );
   }
 }

@@ -1,6 +1,7 @@
 // The tensors that a model of a shape is made of: what has to be in its checkpoint, and with which sides. Scales are not among
 // them.
 
+import type { Eagle3 } from '../config/eagle3-config.js';
 import type { FeedForwardKind, LayerKind } from '../config/layer-kinds.js';
 import type { GdnDimensions, ModelShape, MoeDimensions } from '../config/model-shape.js';
 
@@ -48,6 +49,23 @@ export function* draftTensors(shape: ModelShape, found: Found): Generator<Expect
   yield* layer('mtp.layers.0.', 'full', feedForward, shape, found);
 }
 
+/** Those of an EAGLE-3 draft model: one layer that reads the embedding beside the hidden state. */
+export function* eagle3Tensors(shape: ModelShape, { vocab }: Eagle3, found: Found): Generator<Expected> {
+  const { hidden, ffn } = shape;
+  const at = 'eagle3.layers.0.';
+  // Without one it takes the model's.
+  if (found.has('eagle3.embed_tokens.weight')) yield matrix('eagle3.embed_tokens', shape.vocab, hidden);
+  yield matrix('eagle3.fusion', hidden, 3 * hidden);
+  for (const name of ['input_layernorm', 'hidden_norm', 'post_attention_layernorm']) {
+    yield vector(`${at}${name}.weight`, hidden);
+  }
+  yield* attention(`${at}self_attn.`, shape, 2 * hidden);
+  yield* feedForward(`${at}mlp.`, ffn, hidden);
+  if (shape.mlpBias) yield* feedForwardBiases(`${at}mlp.`, ffn, hidden);
+  yield vector('eagle3.norm.weight', hidden);
+  yield matrix('eagle3.lm_head', vocab, hidden);
+}
+
 function* layer(
   at: string,
   kind: LayerKind,
@@ -73,7 +91,8 @@ function* layer(
   if (shape.mlpBias) yield* feedForwardBiases(mlp, ffn, hidden);
 }
 
-function* attention(at: string, shape: ModelShape): Generator<Expected> {
+/** @param read width of what queries, keys and values are made of */
+function* attention(at: string, shape: ModelShape, read = shape.hidden): Generator<Expected> {
   const { hidden, headDim, kvHeads } = shape;
   const queries = shape.heads * headDim * (shape.outputGate ? 2 : 1);
   const inputs = [
@@ -82,7 +101,7 @@ function* attention(at: string, shape: ModelShape): Generator<Expected> {
     ['v_proj', kvHeads * headDim],
   ] as const;
   for (const [name, rows] of inputs) {
-    yield matrix(`${at}${name}`, rows, hidden);
+    yield matrix(`${at}${name}`, rows, read);
     if (shape.qkvBias) yield vector(`${at}${name}.bias`, rows);
   }
   yield matrix(`${at}o_proj`, hidden, shape.heads * headDim);

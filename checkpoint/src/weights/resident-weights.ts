@@ -1,6 +1,7 @@
 // What the engine holds of a checkpoint's tensors: matrices that run together are packed as one, parts that are not run
 // are skipped. Each comes with how ranks divide it; rank-weights.ts counts the bytes of one rank.
 
+import type { Eagle3Config } from '../config/eagle3-config.js';
 import type { ModelShape } from '../config/model-shape.js';
 import { FailureError } from '@llmservice/crds';
 import { blockType } from '../formats/gguf-types.js';
@@ -74,6 +75,8 @@ export interface ResidentVector {
 export interface ResidentWeights {
   readonly matrices: readonly FusedMatrix[];
   readonly vectors: readonly ResidentVector[];
+  /** Whose weights are among them: a draft model, which has KV and a workspace of its own. */
+  readonly drafter?: Eagle3Config;
 }
 
 export function dtypeBytes(dtype: EngineDtype): number {
@@ -81,7 +84,9 @@ export function dtypeBytes(dtype: EngineDtype): number {
 }
 
 /** Vision towers, rotary tables and heads that classify are in the file but not held. */
-const skipped = new RegExp(String.raw`^${towers}|rotary_emb\.inv_freq$|^rope_freqs\.weight$|^score\.weight$`);
+const skipped = new RegExp(
+  String.raw`^${towers}|rotary_emb\.inv_freq$|^rope_freqs\.weight$|^score\.weight$|^eagle3\.d2t$`,
+);
 /** Scales are counted with their matrix; those of activations and of the KV cache are not read. */
 const scale =
   /\.(weight_scale|weight_scale_inv|weight_scale_2|weight_global_scale|[a-z_]*input_(global_)?scale|[qkv]_scale)$|\.experts\.(gate_up|down)_proj_scale(_inv)?$/;

@@ -5,8 +5,11 @@ import { FailureError } from '@llmservice/crds';
 import { hasMtp, mtpMark } from './mtp-head.js';
 
 export interface Speculative {
-  /** `ngram`: drafts from the sequence itself; `mtp`: by the checkpoint's layer for multi-token prediction. */
-  readonly method: 'none' | 'ngram' | 'mtp';
+  /**
+   * `ngram`: drafts from the sequence itself; `mtp`: by the checkpoint's layer for multi-token prediction; `eagle3`: by an EAGLE-3
+   * draft model.
+   */
+  readonly method: 'none' | 'ngram' | 'mtp' | 'eagle3';
   /** Most drafts of one sequence in one step, where there is a method. */
   readonly tokens: number;
 }
@@ -26,8 +29,26 @@ export function misplacedHead({
   method,
   uri,
 }: Pick<Speculative, 'method'> & { uri?: string }): string | null {
-  if (uri === undefined || method === 'mtp') return null;
-  return 'names where the head of method mtp is, but engine.speculative.method is not mtp; set it, or remove the uri';
+  if (uri === undefined && method === 'eagle3') {
+    return 'is missing: method eagle3 takes its draft model from there; name it, or set engine.speculative.method to ngram or none';
+  }
+  if (uri === undefined || method === 'mtp' || method === 'eagle3') return null;
+  return 'names where methods mtp and eagle3 take what drafts from, but engine.speculative.method is neither; set it, or remove the uri';
+}
+
+/** Whether a layer makes the drafts, which has a KV cache of its own. */
+export function draftsByLayer({ method }: Pick<Speculative, 'method'>): boolean {
+  return method === 'mtp' || method === 'eagle3';
+}
+
+/** On which devices the method drafts. @throws FailureError InvalidEngineConfig */
+export function checkDraftDevice({ method }: Speculative, accelerator: 'cpu' | 'cuda' | 'hip'): void {
+  if (method !== 'eagle3' || accelerator === 'cpu') return;
+  throw new FailureError(
+    'InvalidEngineConfig',
+    "engine.speculative.method eagle3 runs on CPUs alone: there is no GPU kernel that maps the draft vocabulary to the model's. " +
+      'Set engine.speculative.method to mtp, ngram or none, or accelerator.resourceName to none',
+  );
 }
 
 /**
@@ -38,7 +59,15 @@ export function checkSpeculative(
   tensors: Iterable<{ readonly name: string }>,
   { method }: Speculative,
 ): void {
-  if (method !== 'mtp' || hasMtp(tensors)) return;
+  const all = [...tensors];
+  if (method === 'eagle3' && !all.some(({ name }) => name.startsWith('eagle3.'))) {
+    throw new FailureError(
+      'InvalidEngineConfig',
+      'engine.speculative.method is eagle3, but engine.speculative.uri names no draft model: name one that was trained for this ' +
+        'model, or set engine.speculative.method to ngram or none',
+    );
+  }
+  if (method !== 'mtp' || hasMtp(all)) return;
   throw new FailureError(
     'InvalidEngineConfig',
     `engine.speculative.method is mtp, but the checkpoint has no tensor ${mtpMark}: it comes without a layer for ` +

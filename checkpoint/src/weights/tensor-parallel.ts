@@ -32,6 +32,7 @@ function divides(shape: ModelShape, weights: ResidentWeights, tensor: number): b
   const { heads, kvHeads, ffn, gdn, moe } = shape;
   if (cutBy(weights, tensor).length > 0) return false;
   if (gdn?.tiled === true && tensor > 1) return false;
+  if (weights.drafter !== undefined && !dividesDrafter(weights.drafter.shape, kvHeads, tensor)) return false;
   // KV heads either spread over ranks or, beyond one per rank, replicate evenly.
   const kv = kvHeads % tensor === 0 || tensor % kvHeads === 0;
   // Every rank holds its share of every expert's width.
@@ -39,6 +40,16 @@ function divides(shape: ModelShape, weights: ResidentWeights, tensor: number): b
   return (
     heads % tensor === 0 && kv && ffn % tensor === 0 && experts && (gdn === null || gdn.kHeads % tensor === 0)
   );
+}
+
+/** Ranks hold KV heads of the draft model as they hold the model's: their own, or one that is shared. */
+function dividesDrafter(
+  { heads, kvHeads, ffn }: ModelShape,
+  kvHeadsOfModel: number,
+  tensor: number,
+): boolean {
+  const kv = kvHeads === kvHeadsOfModel || (kvHeads % tensor === 0 && kvHeadsOfModel % tensor === 0);
+  return kv && heads % tensor === 0 && ffn % tensor === 0;
 }
 
 /** All that work for this model, ascending. */

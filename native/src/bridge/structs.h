@@ -74,14 +74,15 @@ enum class KvCacheDtype : uint8_t { kAuto, kFp8 };
 template <>
 inline constexpr std::array<const char*, 2> kNames<KvCacheDtype>{"auto", "fp8"};
 
-enum class DraftMethod : uint8_t { kNone, kNgram, kMtp };
+enum class DraftMethod : uint8_t { kNone, kNgram, kMtp, kEagle3 };
 
 template <>
-inline constexpr std::array<const char*, 3> kNames<DraftMethod>{"none", "ngram", "mtp"};
+inline constexpr std::array<const char*, 4> kNames<DraftMethod>{"none", "ngram", "mtp", "eagle3"};
 
 // How the next tokens of sequences are guessed, to be verified several at once. Outputs are the same without.
 struct Speculation {
-  // `ngram`: from the sequence itself; `mtp`: by the checkpoint's layer for multi-token prediction.
+  // `ngram`: from the sequence itself; `mtp`: by the checkpoint's layer for multi-token prediction; `eagle3`:
+  // by an EAGLE-3 draft model.
   DraftMethod method = DraftMethod::kNone;
   // Most drafts of one sequence in one step; 0 where the method is none.
   int32_t tokens = 0;
@@ -128,8 +129,8 @@ void visit_fields(Is<RankPlace> auto& value, auto&& visit) {
 struct BoundOptions {
   // As describe-checkpoint.ts writes it.
   std::string checkpoint = {};
-  // Another checkpoint of the same model, whose layer for multi-token prediction is taken; null: the model's
-  // own.
+  // What drafts: another checkpoint of the same model, for its layer, or a draft model; null: the model's own
+  // layer.
   std::optional<std::string> head = std::nullopt;
   // Tokens per KV block; divides 64 or is a multiple of it.
   int32_t block_size = 0;

@@ -12,6 +12,7 @@ std::unique_ptr<Drafter> Engine::make_drafter(const EngineOptions& options) {
     case DraftMethod::kNgram:
       return std::make_unique<NgramDrafter>();
     case DraftMethod::kMtp:
+    case DraftMethod::kEagle3:
       return std::make_unique<MtpDrafter>(*model_, samplers_, device_sampler_, group_.get(),
                                           options.block_size);
     default:

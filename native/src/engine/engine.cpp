@@ -24,8 +24,10 @@ void check_options(const EngineOptions& o) {
   require(s.method == DraftMethod::kNone ? s.tokens == 0 : s.tokens > 0,
           "speculative.tokens must be at least 1, and 0 where the method is none; it is " +
               std::to_string(s.tokens) + ".");
-  require(o.head == nullptr || s.method == DraftMethod::kMtp,
-          "speculative.headDir is given, but only the method mtp drafts with a head.");
+  require(o.head == nullptr || s.method == DraftMethod::kMtp || s.method == DraftMethod::kEagle3,
+          "speculative.headDir is given, but only the methods mtp and eagle3 draft with a head.");
+  require(o.head != nullptr || s.method != DraftMethod::kEagle3,
+          "speculative.headDir is missing, the folder of the draft model of the method eagle3.");
   const int64_t rows = int64_t{o.max_num_seqs} * (1 + s.tokens) + 64;
   require(o.max_num_batched_tokens >= rows,
           "maxNumBatchedTokens must be at least maxNumSeqs x (1 + speculative.tokens) + 64 (" +
@@ -55,9 +57,18 @@ int32_t blocks_to_take(const EngineOptions& o, const Model& model, const Backend
                         .block_size = o.block_size,
                         .max_length = o.max_model_len,
                         .sequences = o.max_num_seqs,
-                        .block_bytes = kv_bytes_per_block(model.config(), cache_sizes(o)),
+                        .block_bytes = model.kv_bytes_per_block(),
                         .share = *o.memory};
   return blocks_that_fit(demand, rooms_of_all({*room, model.weight_bytes()}, group), backend.isa());
+}
+
+// The operator refuses the same by checkDraftDevice().
+void check_runs_eagle3(const Backend& backend) {
+  if (backend.runs_all_models()) return;
+  throw EngineError(
+      FailureReason::kInvalidEngineConfig,
+      "engine.speculative.method eagle3 runs on CPUs alone: there is no GPU kernel that maps the "
+      "draft vocabulary to the model's.");
 }
 
 std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, RankGroup* group,
@@ -72,7 +83,13 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
   if (o.arrivals) arrivals.emplace(*o.arrivals, [&] { on_progress(loaded, total); });
   const Checkpoint checkpoint(*o.checkpoint, arrivals ? &*arrivals : nullptr);
   std::optional<PairedHead> head;
-  if (o.head != nullptr) head = open_paired_head(*o.head, config);
+  std::optional<Eagle3Source> eagle3;
+  if (o.speculation.method == DraftMethod::kEagle3) {
+    eagle3 = open_eagle3(*o.head, config);
+    check_runs_eagle3(backend);
+  } else if (o.head != nullptr) {
+    head = open_paired_head(*o.head, config);
+  }
   if (o.speculation.method == DraftMethod::kMtp) {
     config = with_mtp(std::move(config), head ? head->checkpoint : checkpoint);
   }
@@ -85,7 +102,8 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
                              .shard = o.place ? Shard{o.place->rank, o.place->size} : Shard{},
                              .ranks = ranks,
                              .quantization = o.checkpoint->quantization,
-                             .head = head ? &*head : nullptr};
+                             .head = head ? &*head : nullptr,
+                             .eagle3 = eagle3 ? &*eagle3 : nullptr};
   try {
     auto model = std::make_unique<Model>(checkpoint, config, backend, options, progress);
     if (group != nullptr) group->meet();
@@ -168,7 +186,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
            .weight_bytes = model_->weight_bytes(),
            .workspace_bytes = model_->workspace_bytes(),
            .num_blocks = model_->kv_blocks(),
-           .kv_bytes_per_block = kv_bytes_per_block(config, cache_sizes(o)),
+           .kv_bytes_per_block = model_->kv_bytes_per_block(),
            .state_bytes_per_seq = state_bytes_per_slot(config),
            .draft_bytes_per_seq = draft_bytes_per_slot(config, o.speculation.tokens),
            .hybrid = config.hybrid(),

@@ -27,7 +27,7 @@ struct EngineOptions {
   int32_t max_num_batched_tokens;
   DType dtype = DType::kBF16;                    // of unquantized weights
   std::optional<DType> kv_dtype = std::nullopt;  // none: as dtype
-  // Of method mtp, whose layer is taken; null: the model's own.
+  // Of method mtp, whose layer is taken; null: the model's own. Of method eagle3, the draft model.
   std::shared_ptr<const CheckpointSource> head = nullptr;
   Speculation speculation = {};
   int32_t threads = 0;  // 0: one per physical core

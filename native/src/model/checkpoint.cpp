@@ -107,6 +107,25 @@ Tensor Checkpoint::tensor(const std::string& name, const std::vector<int64_t>& s
   return found;
 }
 
+std::vector<int64_t> Checkpoint::integers(const std::string& name, int64_t count) const {
+  const auto found = where_.find(name);
+  if (found == where_.end()) {
+    throw EngineError(FailureReason::kCheckpointIncomplete, "The checkpoint has no tensor " + name + ".");
+  }
+  const auto& [file, place] = found->second;
+  const bool fits = place->shape == std::vector<int64_t>{count};
+  if (place->dtype != "I64" || !fits) {
+    throw EngineError(fits ? FailureReason::kUnsupportedQuantization : FailureReason::kCheckpointCorrupt,
+                      file->name() + ": tensor " + place->stored_name + " has type " + place->dtype +
+                          " and shape " + to_text(place->shape) + "; it is read as I64 of shape " +
+                          to_text({count}) + ".");
+  }
+  std::vector<int64_t> values(count);
+  if (arrivals_ != nullptr) arrivals_->wait_for(file->name(), place->offset, place->bytes);
+  file->read(place->offset, std::as_writable_bytes(std::span(values)));
+  return values;
+}
+
 std::vector<std::string> Checkpoint::names() const {
   std::vector<std::string> names;
   for (const auto& [name, opened] : where_) names.push_back(name);

@@ -51,6 +51,9 @@ class Checkpoint {
   Tensor tensor(const std::string& name) const;
   // As above, and CheckpointCorrupt when the shape is another.
   Tensor tensor(const std::string& name, const std::vector<int64_t>& shape) const;
+  // The values of a tensor (count) of integers. Throws as above, and UnsupportedQuantization for another type
+  // than I64.
+  std::vector<int64_t> integers(const std::string& name, int64_t count) const;
   // Stored bytes of all tensors whose name `wanted` accepts.
   uint64_t bytes_of(const std::function<bool(const std::string&)>& wanted) const;
 

@@ -240,6 +240,14 @@ TensorPlace to_place(Fields fields) {
   return place;
 }
 
+Eagle3Config to_eagle3(Fields fields) {
+  Eagle3Config eagle3{.vocab = fields.get<int32_t>("vocab"),
+                      .layers = fields.get<std::vector<int32_t>>("layers"),
+                      .norm_before_residual = fields.get<bool>("normBeforeResidual")};
+  fields.finish();
+  return eagle3;
+}
+
 }  // namespace
 
 CheckpointSource parse_checkpoint_source(std::string_view text) {
@@ -255,6 +263,7 @@ CheckpointSource parse_checkpoint_source(std::string_view text) {
   const json& tensors = fields.at("tensors");
   source.tensors.reserve(tensors.size());
   for (const json& tensor : tensors) source.tensors.push_back(to_place({tensor, "tensors[]."}));
+  if (fields.has("eagle3")) source.eagle3 = to_eagle3(fields.object("eagle3"));
   fields.finish();
   return source;
 }

@@ -75,6 +75,7 @@ struct CheckpointSource {
   ModelConfig config;
   LoadQuantization quantization = LoadQuantization::kNone;
   std::vector<TensorPlace> tensors;
+  std::optional<Eagle3Config> eagle3 = std::nullopt;  // of an EAGLE-3 draft model
 };
 
 // Reads the JSON that native/ts/describe-checkpoint.ts writes. Throws std::invalid_argument naming the field

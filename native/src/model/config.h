@@ -114,4 +114,11 @@ struct ModelConfig {
   size_t trunk_layers() const { return layers.size() - (mtp ? 1 : 0); }
 };
 
+// What an EAGLE-3 draft model has beside the config of its layer (eagle3.h).
+struct Eagle3Config {
+  int32_t vocab;                // draft tokens
+  std::vector<int32_t> layers;  // of the model, ascending: it reads what they read
+  bool norm_before_residual;    // the residual stream begins with the normed hidden
+};
+
 }  // namespace llmservice

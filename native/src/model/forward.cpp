@@ -29,7 +29,7 @@ void Model::forward(const ModelStep& step) {
   const auto rows = static_cast<int64_t>(step.ids.size());
   drafted_last_ = false;
   forget_faults(rows);
-  embed(step.ids);
+  embed(*embedding_, step.ids);
   set_angles(step.positions);
   float* update = nullptr;
   for (size_t i = 0; i < config_.trunk_layers(); ++i) {
@@ -38,6 +38,10 @@ void Model::forward(const ModelStep& step) {
   }
   float* const normed = mtp_ ? work_.hidden : work_.normed;
   norm_residual(update, final_norm_, rows, normed, fault_before(config_.trunk_layers()));
+  if (eagle3_) {
+    eagle3_->take_input(config_.trunk_layers(), work_.residual, rows);
+    eagle3_->fuse(rows);
+  }
   if (!step.outputs.empty()) backend_.take_rows(normed, step.outputs, config_.hidden, work_.final);
   backend_.submit();
 }
@@ -68,6 +72,7 @@ void Model::run_layer(size_t index, float* update, const ModelStep& step, int32_
   const LayerWeights& layer = layers_[index];
   const auto rows = static_cast<int64_t>(step.ids.size());
   norm_residual(update, layer.input_norm, rows, work_.normed, place);
+  if (eagle3_) eagle3_->take_input(index, work_.residual, rows);
   std::visit([&](const auto& weights) { mix(weights, index, step); }, layer.mixer);
   norm_output(layer.mixed_norm, rows);
   norm_residual(work_.output, layer.post_norm, rows, work_.normed, place == 0 ? 0 : place + 2);
@@ -81,13 +86,13 @@ std::span<const float> Model::hidden(int32_t first, int32_t count) {
 }
 
 // Each token's row lies on one rank; the others add zeros to it.
-void Model::embed(std::span<const int32_t> ids) {
+void Model::embed(const Matrix& table, std::span<const int32_t> ids) {
   own_ids_.clear();
   for (const int32_t id : ids) {
     const int64_t own = id - vocab_.begin;
     own_ids_.push_back(own >= 0 && own < vocab_.count ? static_cast<int32_t>(own) : kNoRow);
   }
-  backend_.gather(*embedding_, own_ids_, work_.residual);
+  backend_.gather(table, own_ids_, work_.residual);
   const int64_t floats = static_cast<int64_t>(ids.size()) * config_.hidden;
   ranks_.all_reduce(work_.residual, floats);
   if (config_.embedding_scale != 1) backend_.scale(work_.residual, floats, config_.embedding_scale);

@@ -68,6 +68,11 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
                     c.architecture + " runs on CPUs alone: there are no GPU kernels for " + missing + ".");
 }
 
+// Integers and flags of its vocabulary are no weights.
+bool is_read_of_eagle3(const std::string& name) {
+  return name.ends_with(".weight") || name.ends_with(".bias");
+}
+
 }  // namespace
 
 Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend,
@@ -83,6 +88,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
       max_tokens_(options.max_tokens),
       frequencies_(backend, rope_frequencies(config.rope)),
       caches_(backend, config_, options.caches),
+      cache_sizes_(options.caches),
       max_drafts_(options.caches.drafts),
       adapters_(backend, config, options.shard, options.keep) {
   if (config.window_rope) window_frequencies_ = {backend, rope_frequencies(*config.window_rope)};
@@ -95,7 +101,9 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   });
   const uint64_t mtp_bytes = mtp_checkpoint.bytes_of(
       [&](const std::string& name) { return config.mtp && name.starts_with("mtp."); });
-  const uint64_t stored = trunk_bytes + mtp_bytes;
+  const uint64_t eagle3_bytes =
+      options.eagle3 != nullptr ? options.eagle3->checkpoint.bytes_of(is_read_of_eagle3) : 0;
+  const uint64_t stored = trunk_bytes + mtp_bytes + eagle3_bytes;
   const uint64_t total = stored / options.shard.size;
   uint64_t done = 0;
   const auto on_bytes = [&](uint64_t bytes) {
@@ -125,6 +133,15 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
     // is checked.
     draft_head_ = backend.narrowed(head_ ? *head_ : *embedding_);
   }
+  if (options.eagle3 != nullptr) {
+    eagle3_ = std::make_unique<Eagle3>(*options.eagle3, backend, ranks_,
+                                       Eagle3::Options{.max_tokens = options.max_tokens,
+                                                       .keep = options.keep,
+                                                       .caches = options.caches,
+                                                       .shard = options.shard,
+                                                       .logit_rows = kLogitRows},
+                                       on_bytes);
+  }
   allocate_workspace(options);
   own_ids_.reserve(options.max_tokens);
   mtp_rows_.reserve(mtp_ ? options.max_tokens : 0);
@@ -135,6 +152,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
 
 void Model::allocate_kv(int32_t blocks) {
   caches_.allocate_kv(backend_, config_, blocks);
+  if (eagle3_) eagle3_->allocate_kv(blocks);
   kv_blocks_ = blocks;
 }
 
@@ -196,7 +214,17 @@ size_t Model::weight_bytes() const {
   for (const LayerWeights& layer : layers_) total += layer.bytes();
   if (mtp_) total += mtp_->bytes();
   if (draft_head_) total += draft_head_->bytes;
+  if (eagle3_) total += eagle3_->weight_bytes();
   return total;
+}
+
+size_t Model::workspace_bytes() const {
+  return work_.memory->bytes() + (eagle3_ ? eagle3_->workspace_bytes() : 0);
+}
+
+int64_t Model::kv_bytes_per_block() const {
+  return llmservice::kv_bytes_per_block(config_, cache_sizes_) +
+         (eagle3_ ? eagle3_->kv_bytes_per_block() : 0);
 }
 
 }  // namespace llmservice

@@ -9,6 +9,7 @@
 
 #include "model/adapters.h"
 #include "model/caches.h"
+#include "model/eagle3.h"
 #include "model/layers.h"
 #include "model/mtp.h"
 #include "model/paired_head.h"
@@ -28,6 +29,7 @@ struct ModelOptions {
   Collective* ranks = nullptr;  // null: the only rank
   LoadQuantization quantization = LoadQuantization::kNone;
   const PairedHead* head = nullptr;  // null: the layer for multi-token prediction is in the checkpoint itself
+  const Eagle3Source* eagle3 = nullptr;  // null: no draft model
 };
 
 // The first `count` drafts of the slot's last step were right: its recurrent state is to take them in.
@@ -73,7 +75,9 @@ class Model {
   size_t weight_bytes() const;
   Adapters& adapters() { return adapters_; }
   const Adapters& adapters() const { return adapters_; }
-  size_t workspace_bytes() const { return work_.memory->bytes(); }
+  size_t workspace_bytes() const;
+  // Over all layers that attend, K and V, those of what drafts included.
+  int64_t kv_bytes_per_block() const;
 
   // Forgets the recurrent state of slots that begin a new sequence.
   void reset_slots(std::span<const int32_t> slots);
@@ -88,8 +92,8 @@ class Model {
   // The hidden states after the final norm (count, hidden) of output rows [first, first + count), count at
   // most kLogitRows. Valid until the next call.
   std::span<const float> hidden(int32_t first, int32_t count);
-  // Runs the layer for multi-token prediction; afterwards make_logits() is for its output rows. forward()
-  // came before.
+  // Runs the layer for multi-token prediction, or the draft model; afterwards make_logits() is for its output
+  // rows. forward() came before.
   void draft(const MtpStep& step);
   // Begins logits (count, vocab) of output rows [first, first + count), count at most kLogitRows.
   void make_logits(int32_t first, int32_t count);
@@ -108,7 +112,7 @@ class Model {
  private:
   void allocate_workspace(const ModelOptions& options);
   StepLimits step_limits(const ModelOptions& options) const;
-  void embed(std::span<const int32_t> ids);
+  void embed(const Matrix& table, std::span<const int32_t> ids);
   void norm_output(const DeviceVector& weight, int64_t rows);
   void norm_residual(float* update, const DeviceVector& weight, int64_t rows, float* out, int32_t place);
   // work_.residual and this rank's share of what is still to be added to it (null: nothing) in;
@@ -145,6 +149,7 @@ class Model {
   DeviceVector window_frequencies_;  // of layers with a window, where theirs differ
   Caches caches_;
   int32_t kv_blocks_ = 0;
+  CacheSizes cache_sizes_;
   int32_t max_drafts_;
   // Of the step in hand, on hybrids.
   std::vector<StateRound> rounds_;
@@ -159,6 +164,7 @@ class Model {
   Adapters adapters_;
   std::vector<LayerWeights> layers_;
   std::optional<MtpWeights> mtp_;
+  std::unique_ptr<Eagle3> eagle3_;
   std::vector<RowCopy> mtp_rows_;
 
   // Workspace, one row per token of the step.

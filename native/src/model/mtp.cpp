@@ -38,10 +38,16 @@ void Model::draft(const MtpStep& step) {
   const auto rows = static_cast<int64_t>(step.ids.size());
   const int64_t hidden = config_.hidden;
   drafted_last_ = true;
+  if (eagle3_) {
+    embed(eagle3_->embedding() != nullptr ? *eagle3_->embedding() : *embedding_, step.ids);
+    return eagle3_->run(
+        step,
+        {.residual = work_.residual, .normed = work_.normed, .output = work_.output, .final = work_.final});
+  }
   backend_.take_rows(step.continues ? work_.final : work_.hidden, step.hidden, hidden, work_.output);
   backend_.rms_norm(work_.output, mtp_->hidden_norm.data(), config_.norm_eps, rows, hidden, work_.normed);
   put_mtp_columns(hidden, rows);
-  embed(step.ids);
+  embed(*embedding_, step.ids);
   backend_.rms_norm(work_.residual, mtp_->embedding_norm.data(), config_.norm_eps, rows, hidden,
                     work_.normed);
   put_mtp_columns(0, rows);

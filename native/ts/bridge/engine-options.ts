@@ -7,7 +7,7 @@ import type { Int64 } from './numbers.js';
 export interface BoundOptions {
   /** As describe-checkpoint.ts writes it. */
   readonly checkpoint: string;
-  /** Another checkpoint of the same model, whose layer for multi-token prediction is taken; null: the model's own. */
+  /** What drafts: another checkpoint of the same model, for its layer, or a draft model; null: the model's own layer. */
   readonly head: string | null;
   /** Tokens per KV block; divides 64 or is a multiple of it. */
   readonly blockSize: number;
@@ -57,7 +57,10 @@ export interface EngineOptions extends Omit<BoundOptions, 'checkpoint' | 'head' 
   readonly modelDir: string;
   /** What unquantized matrices become while they load: e4m3 with 128x128 blocks, or INT8 with a scale per row. */
   readonly quantization: LoadQuantization;
-  /** `headDir`, of method `mtp`: the folder of a checkpoint of the same model whose layer is taken; absent: the model's own. */
+  /**
+   * `headDir`: of method `mtp`, the folder of a checkpoint of the same model whose layer is taken; absent: the model's own.
+   * Of method `eagle3`, the folder of the draft model.
+   */
   readonly speculative: Speculation & { readonly headDir?: string };
 }
 
@@ -83,13 +86,16 @@ export interface MemoryShare {
 
 /** How the next tokens of sequences are guessed, to be verified several at once. Outputs are the same without. */
 export interface Speculation {
-  /** `ngram`: from the sequence itself; `mtp`: by the checkpoint's layer for multi-token prediction. */
+  /**
+   * `ngram`: from the sequence itself; `mtp`: by the checkpoint's layer for multi-token prediction; `eagle3`: by an
+   * EAGLE-3 draft model.
+   */
   readonly method: DraftMethod;
   /** Most drafts of one sequence in one step; 0 where the method is none. */
   readonly tokens: number;
 }
 
-export type DraftMethod = 'none' | 'ngram' | 'mtp';
+export type DraftMethod = 'none' | 'ngram' | 'mtp' | 'eagle3';
 
 /** One rank's place in a tensor-parallel group on this machine. */
 export interface RankPlace {

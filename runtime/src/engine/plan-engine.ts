@@ -1,10 +1,18 @@
 // From settings and the checkpoint's own headers to the options that the native engine is loaded with:
 // the same memory plan that the operator makes, here with the memory that this process really has.
 
-import { checkMtpHead, draftsOf, planMemory, weighCheckpoint } from '@llmservice/checkpoint';
+import {
+  checkMtpHead,
+  draftsOf,
+  planMemory,
+  weighCheckpoint,
+  type Eagle3Head,
+  type ModelShape,
+  type MtpHead,
+} from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { gpuDevices, type EngineOptions } from '@llmservice/native';
-import { openCheckpoint, readLocalMtpHead } from '@llmservice/checkpoint/local';
+import { openCheckpoint, openEagle3, readLocalMtpHead } from '@llmservice/checkpoint/local';
 import { kvShare } from './kv-share.js';
 import { usableMemoryBytes } from './memory-limit.js';
 import { readIfThere } from './read-if-there.js';
@@ -19,8 +27,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
   const { modelDir, accelerator, tensor, dtype, kvCacheDtype, quantization, speculative } = settings;
   const { shape, tensors } = await openCheckpoint(modelDir);
   const { headDir } = speculative;
-  const head = headDir === undefined ? null : await readLocalMtpHead(headDir);
-  if (headDir !== undefined && head !== null) checkMtpHead(headDir, head, shape);
+  const head = headDir === undefined ? null : await readHead(headDir, speculative, shape);
   const plan = planMemory({
     ...settings,
     shape,
@@ -47,6 +54,18 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     logitHashes: false,
     place: null,
   };
+}
+
+/** @throws FailureError InvalidEngineConfig where it drafts for no model of that shape, and of the checkpoint parsers */
+async function readHead(
+  dir: string,
+  { method }: EngineSettings['speculative'],
+  trunk: ModelShape,
+): Promise<MtpHead | Eagle3Head> {
+  if (method === 'eagle3') return openEagle3(dir, trunk);
+  const head = await readLocalMtpHead(dir);
+  checkMtpHead(dir, head, trunk);
+  return head;
 }
 
 /** Of a GPU, the first one's: ranks get devices of one kind. @throws FailureError DeviceUnavailable */

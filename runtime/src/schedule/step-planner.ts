@@ -4,6 +4,7 @@
 // to the queue; so the oldest running sequence always advances, and all sequences end. The step after the one in flight
 // can be planned too, as far as it does not depend on what that one gives: one token for each sequence that decodes.
 
+import { draftsByLayer } from '@llmservice/checkpoint';
 import type { Speculation, StepPlan } from '@llmservice/native';
 import type { AdmissionControl, Started } from './admission-control.js';
 import { chunkMultiple, PlanBuilder } from './plan-builder.js';
@@ -187,8 +188,8 @@ export class StepPlanner {
     step.row(running.slot, count + drafts);
     running.computed += count;
     running.verifying = drafts;
-    // The layer that makes the drafts writes its own cache where they would stand.
-    if (this.#limits.speculative.method === 'mtp' && remaining(running) === 0)
+    // A layer that makes the drafts writes its own cache where they would stand.
+    if (draftsByLayer(this.#limits.speculative) && remaining(running) === 0)
       this.#batch.takeSpareBlocks(step, running, running.sequence.length + drafts + step.drafts);
     this.#commits.advance(step, running, count);
   }

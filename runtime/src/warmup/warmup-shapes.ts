@@ -28,7 +28,7 @@ export interface WarmupLimits {
   readonly hybrid: boolean;
   /** All of a sequence is one step, and there are no decodes; absent: there are. */
   readonly bidirectional?: boolean;
-  readonly speculative: { readonly method: 'none' | 'ngram' | 'mtp'; readonly tokens: number };
+  readonly speculative: { readonly method: 'none' | 'ngram' | 'mtp' | 'eagle3'; readonly tokens: number };
 }
 
 /** Launches know the longest sequence of a step by powers of two from here on (backends/gpu/step_segments.h). */

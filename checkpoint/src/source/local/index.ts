@@ -2,6 +2,7 @@
 
 export {
   openCheckpoint,
+  openEagle3,
   readLocalMtpHead,
   type LocalCheckpoint,
   type StoredTensor,

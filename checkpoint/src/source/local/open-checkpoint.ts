@@ -17,6 +17,7 @@ import {
 import { maxIndexBytes, parseHeaderLength } from '../../formats/safetensors.js';
 import { checkSmallFile } from '../../json/small-json.js';
 import { asStored } from '../../weights/engine-names.js';
+import { readEagle3Head, type Eagle3Head } from '../../weights/eagle3-head.js';
 import { inEngineForm, type EngineTensor, type FusedForm } from '../../weights/fused-experts.js';
 import { checkLeftAlone } from '../../weights/left-alone.js';
 import { joinPacked, type Packed } from '../../weights/packed-tensors.js';
@@ -78,6 +79,17 @@ function toStored({ fused, scaledBy, ...tensor }: EngineTensor<StoredTensor>): S
 export async function readLocalMtpHead(dir: string): Promise<MtpHead> {
   const { shape, tensors } = await openCheckpoint(dir);
   return { shape, tensors: tensors.filter(({ name }) => isOfMtp(name)) };
+}
+
+/** An EAGLE-3 draft model on this machine. */
+export interface LocalEagle3 extends Eagle3Head<StoredTensor> {
+  readonly dir: string;
+}
+
+/** @throws FailureError as `readEagle3Head` */
+export async function openEagle3(dir: string, trunk: ModelShape): Promise<LocalEagle3> {
+  const config = await readConfig(dir);
+  return { dir, ...readEagle3Head(dir, config, await readTensors(dir), trunk) };
 }
 
 async function readConfig(dir: string): Promise<string> {

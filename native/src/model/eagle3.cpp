@@ -1,0 +1,242 @@
+#include "model/eagle3.h"
+
+#include <algorithm>
+
+#include "model/rope.h"
+
+namespace llmservice {
+namespace {
+
+const std::string kLayer = "eagle3.layers.0.";
+
+// Of a token that the draft vocabulary lacks: less than any logit, and finite, as logits are to be.
+constexpr float kNever = -1e30f;
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw EngineError(FailureReason::kInvalidEngineConfig, "engine.speculative.uri: " + what);
+}
+
+void same(const char* field, int32_t found, int32_t expected) {
+  if (found == expected) return;
+  refuse("config.json of the draft model has " + std::string(field) + " " + std::to_string(found) +
+         " where the model has " + std::to_string(expected) + "; take a draft model of this model.");
+}
+
+// Queries, keys and values read [embedding | hidden].
+std::vector<Band> qkv_bands(const ModelConfig& config, Shard shard) {
+  std::vector<Band> bands = site_bands(config, shard, Site::kQkv, kLayer);
+  for (Band& band : bands) {
+    band.stored_cols *= 2;
+    band.cols = whole(band.stored_cols);
+  }
+  return bands;
+}
+
+Eagle3Weights read_weights(WeightReader& reader, const ModelConfig& c, const Eagle3Config& eagle3,
+                           Shard shard) {
+  const int64_t hidden = c.hidden;
+  const auto norm = [&](const std::string& name, int64_t width) {
+    return reader.vector(name, {width}, whole(width));
+  };
+  const auto table = [&](const char* module, int64_t rows) {
+    return reader.matrix({{module, rows, hidden, shard_vocab(rows, shard), whole(hidden)}});
+  };
+  Eagle3Weights weights;
+  if (reader.checkpoint().has("eagle3.embed_tokens.weight")) {
+    weights.embedding = table("eagle3.embed_tokens", c.vocab);
+  }
+  weights.fusion =
+      reader.linear({{"eagle3.fusion", hidden, 3 * hidden, whole(hidden), whole(3 * hidden)}}, false);
+  weights.embedding_norm = norm(kLayer + "input_layernorm.weight", hidden);
+  weights.hidden_norm = norm(kLayer + "hidden_norm.weight", hidden);
+  weights.qkv = reader.linear(qkv_bands(c, shard), c.qkv_bias);
+  if (c.qk_norm) {
+    weights.q_norm = norm(kLayer + "self_attn.q_norm.weight", c.head_dim);
+    weights.k_norm = norm(kLayer + "self_attn.k_norm.weight", c.head_dim);
+  }
+  weights.o = reader.linear(site_bands(c, shard, Site::kOutput, kLayer), c.output_bias && shard.rank == 0);
+  weights.post_norm = norm(kLayer + "post_attention_layernorm.weight", hidden);
+  weights.gate_up = reader.linear(site_bands(c, shard, Site::kGateUp, kLayer), c.mlp_bias);
+  weights.down = reader.linear(site_bands(c, shard, Site::kDown, kLayer), c.mlp_bias && shard.rank == 0);
+  weights.norm = norm("eagle3.norm.weight", hidden);
+  weights.head = table("eagle3.lm_head", eagle3.vocab);
+  return weights;
+}
+
+// d2t[i] is what to add to draft token i for the model's.
+std::vector<int32_t> read_targets(const Checkpoint& checkpoint, const Eagle3Config& eagle3, int32_t vocab) {
+  const std::string name = "eagle3.d2t";
+  std::vector<int32_t> targets(eagle3.vocab);
+  std::vector<int64_t> offsets(eagle3.vocab, 0);
+  if (checkpoint.has(name)) offsets = checkpoint.integers(name, eagle3.vocab);
+  std::vector<bool> taken(vocab, false);
+  for (int64_t i = 0; i < eagle3.vocab; ++i) {
+    const int64_t target = i + offsets[i];
+    const bool is_token = target >= 0 && target < vocab;
+    if (!is_token || taken[target]) {
+      throw EngineError(FailureReason::kCheckpointCorrupt,
+                        "Tensor d2t of the draft model maps draft token " + std::to_string(i) + " to token " +
+                            std::to_string(target) +
+                            (is_token ? ", as it does another."
+                                      : "; the model's vocabulary has " + std::to_string(vocab) + "."));
+    }
+    taken[target] = true;
+    targets[i] = static_cast<int32_t>(target);
+  }
+  return targets;
+}
+
+}  // namespace
+
+Eagle3Source open_eagle3(const CheckpointSource& source, const ModelConfig& trunk) {
+  if (!source.eagle3) refuse("the checkpoint is no EAGLE-3 draft model.");
+  same("hidden_size", source.config.hidden, trunk.hidden);
+  same("vocab_size", source.config.vocab, trunk.vocab);
+  for (const int32_t layer : source.eagle3->layers) {
+    if (layer < 0 || layer > static_cast<int32_t>(trunk.layers.size())) {
+      refuse("the draft model reads the input of layer " + std::to_string(layer) + " of a model that has " +
+             std::to_string(trunk.layers.size()) + ".");
+    }
+  }
+  return {.checkpoint = Checkpoint(source),
+          .config = source.config,
+          .eagle3 = *source.eagle3,
+          .quantization = source.quantization};
+}
+
+size_t Eagle3Weights::bytes() const {
+  return (embedding ? embedding->bytes : 0) + fusion.bytes() + embedding_norm.bytes() + hidden_norm.bytes() +
+         post_norm.bytes() + norm.bytes() + qkv.bytes() + q_norm.bytes() + k_norm.bytes() + o.bytes() +
+         gate_up.bytes() + down.bytes() + head->bytes;
+}
+
+Eagle3::Eagle3(const Eagle3Source& source, Backend& backend, Collective& ranks, const Options& options,
+               const BytesRead& on_bytes)
+    : config_(shard_config(source.config, options.shard)),
+      eagle3_(source.eagle3),
+      backend_(backend),
+      ranks_(ranks),
+      sizes_(options.caches),
+      shard_(options.shard),
+      vocab_(shard_vocab(source.eagle3.vocab, options.shard)),
+      frequencies_(backend, rope_frequencies(source.config.rope)),
+      caches_(backend, config_, options.caches),
+      targets_(read_targets(source.checkpoint, eagle3_, config_.vocab)) {
+  WeightReader reader(source.checkpoint, backend, options.keep, on_bytes, source.quantization);
+  weights_ = read_weights(reader, source.config, eagle3_, shard_);
+  allocate_workspace(options);
+}
+
+void Eagle3::allocate_workspace(const Options& options) {
+  const int64_t rows = options.max_tokens;
+  const int64_t hidden = config_.hidden;
+  size_t floats = 0;
+  std::vector<std::pair<float**, size_t>> places;
+  const auto reserve = [&](float*& place, int64_t count, int64_t width) {
+    places.emplace_back(&place, floats);
+    floats += static_cast<size_t>((count * width + 15) / 16 * 16);  // keeps each region on 64 bytes
+  };
+  reserve(inputs_, rows, 3 * hidden);
+  reserve(fused_, rows, hidden);
+  reserve(joined_, rows, 2 * hidden);
+  reserve(wide_, rows, std::max(weights_.qkv.width(), weights_.gate_up.width()));
+  reserve(mixed_, rows, std::max(config_.heads * config_.head_dim, config_.intermediate));
+  reserve(cos_, rows, config_.rope.rotary / 2);
+  reserve(sin_, rows, config_.rope.rotary / 2);
+  reserve(kept_, options.caches.slots, hidden);
+  reserve(slice_, options.logit_rows, vocab_.count);
+  const bool gathers = shard_.size > 1 && shard_.rank == 0;
+  if (gathers) reserve(logits_, options.logit_rows, eagle3_.vocab);
+  memory_ = backend_.allocate(floats * sizeof(float));
+  for (const auto& [place, offset] : places) *place = static_cast<float*>(memory_->data()) + offset;
+  if (!gathers) logits_ = slice_;
+  rows_.reserve(rows);
+}
+
+void Eagle3::take_input(size_t index, const float* residual, int64_t rows) {
+  const int64_t hidden = config_.hidden;
+  for (size_t i = 0; i < eagle3_.layers.size(); ++i) {
+    if (eagle3_.layers[i] != static_cast<int32_t>(index)) continue;
+    rows_.clear();
+    for (int32_t row = 0; row < rows; ++row) rows_.push_back({.from = row, .to = row});
+    backend_.copy_rows(rows_, residual, hidden, hidden, inputs_ + static_cast<int64_t>(i) * hidden,
+                       3 * hidden);
+  }
+}
+
+void Eagle3::fuse(int64_t rows) { weights_.fusion.apply(backend_, inputs_, rows, fused_); }
+
+void Eagle3::join_columns(const float* from, int64_t first, int64_t rows) {
+  const int64_t hidden = config_.hidden;
+  rows_.clear();
+  for (int32_t row = 0; row < rows; ++row) rows_.push_back({.from = row, .to = row});
+  backend_.copy_rows(rows_, from, hidden, hidden, joined_ + first, 2 * hidden);
+}
+
+void Eagle3::run(const MtpStep& step, const DraftRoom& room) {
+  const auto rows = static_cast<int64_t>(step.ids.size());
+  const int64_t hidden = config_.hidden;
+  const float eps = config_.norm_eps;
+  backend_.rms_norm(room.residual, weights_.embedding_norm.data(), eps, rows, hidden, room.normed);
+  join_columns(room.normed, 0, rows);
+  backend_.take_rows(step.continues ? kept_ : fused_, step.hidden, hidden, room.residual);
+  float* const normed = eagle3_.norm_before_residual ? room.residual : room.normed;
+  backend_.rms_norm(room.residual, weights_.hidden_norm.data(), eps, rows, hidden, normed);
+  join_columns(normed, hidden, rows);
+  const bool wanted = !step.outputs.empty();
+  attend(step, wanted, room.output);
+  // Of rows that nothing is drafted from, keys and values alone are needed.
+  if (wanted) {
+    ranks_.all_reduce_add_rms_norm(backend_, room.residual, room.output, weights_.post_norm.data(), eps, rows,
+                                   hidden, room.normed, {});
+    weights_.gate_up.apply(backend_, room.normed, rows, wide_);
+    backend_.silu_mul(wide_, rows, weights_.gate_up.width() / 2, mixed_);
+    weights_.down.apply(backend_, mixed_, rows, room.output);
+    ranks_.all_reduce_add_rms_norm(backend_, room.residual, room.output, weights_.norm.data(), eps, rows,
+                                   hidden, room.normed, {});
+    backend_.take_rows(room.normed, step.outputs, hidden, room.final);
+    backend_.take_rows(room.residual, step.outputs, hidden, kept_);
+  }
+  backend_.submit();
+}
+
+void Eagle3::attend(const MtpStep& step, bool wanted, float* output) {
+  const auto rows = static_cast<int64_t>(step.ids.size());
+  const int64_t stride = weights_.qkv.width();
+  weights_.qkv.apply(backend_, joined_, rows, wide_);
+  backend_.rope_angles(step.positions, frequencies_.data(), config_.rope.rotary / 2,
+                       rope_factor(config_.rope.scaling), cos_, sin_);
+  float* const k = wide_ + int64_t{config_.heads} * config_.head_dim;
+  float* const v = k + int64_t{config_.kv_heads} * config_.head_dim;
+  AttentionShape shape = attention_shape(config_, sizes_);
+  shape.window = config_.windows.front();
+  shape.first = 1;
+  const KvCache cache = caches_.kv(0);
+  const NormRope norm{.q_norm = weights_.q_norm.data(),
+                      .k_norm = weights_.k_norm.data(),
+                      .eps = config_.norm_eps,
+                      .rotary = config_.rope.rotary,
+                      .cos = cos_,
+                      .sin = sin_};
+  backend_.norm_rope_write(shape, step.segments, norm, wide_, k, v, stride, cache);
+  if (!wanted) return;
+  backend_.attention(shape, step.segments, wide_, stride, cache, mixed_);
+  weights_.o.apply(backend_, mixed_, rows, output);
+}
+
+void Eagle3::make_logits(const float* hidden, int32_t count) {
+  backend_.matmul(*weights_.head, hidden, count, slice_);
+  ranks_.gather_logits(slice_, count, eagle3_.vocab, logits_);
+}
+
+void Eagle3::spread_logits(std::span<float> logits, int32_t count) {
+  const std::span<const float> own = backend_.to_host(logits_, int64_t{count} * eagle3_.vocab);
+  std::ranges::fill(logits, kNever);
+  for (int32_t row = 0; row < count; ++row) {
+    const auto from = own.subspan(int64_t{row} * eagle3_.vocab, eagle3_.vocab);
+    const auto to = logits.subspan(int64_t{row} * config_.vocab, config_.vocab);
+    for (size_t i = 0; i < from.size(); ++i) to[targets_[i]] = from[i];
+  }
+}
+
+}  // namespace llmservice
