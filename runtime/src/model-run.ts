@@ -23,6 +23,7 @@ import type { TextProcesses } from './text-processes/text-processes.js';
 import type { WeightsCache } from './weights/cache/weights-cache.js';
 import { SourceChangedError } from './weights/checkpoint-source.js';
 import { retryWhileUnavailable } from './weights/retry.js';
+import { headOf } from './weights/inspect-head.js';
 import { obtainCheckpoint, type ObtainedCheckpoint } from './weights/obtain-checkpoint.js';
 
 /** An engine that is ready, and what requests need besides it. */
@@ -106,7 +107,7 @@ export class ModelRun {
     const { cache, uri } = engineConfig.model;
     return obtainCheckpoint({
       uri: this.uri,
-      headUri: engineConfig.engine.speculative.uri ?? null,
+      head: headOf(engineConfig.engine.speculative),
       // Administrators may load another model than the one that was planned.
       pins: { model: this.uri === uri ? (cache?.pins.model ?? null) : null, head: cache?.pins.head ?? null },
       weightsDir: server.weightsDir,

@@ -15,6 +15,7 @@ import { makeLogger } from './log/logger.js';
 import { makeWeightsCache } from './node-cache.js';
 import { s3SettingsOf } from './s3-settings.js';
 import type { WeightsCache } from './weights/cache/weights-cache.js';
+import { headOf } from './weights/inspect-head.js';
 import { obtainCheckpoint } from './weights/obtain-checkpoint.js';
 import { PullReport } from './weights/pull-report.js';
 import { pullWhole, type PullWholeOptions } from './weights/pull-whole.js';
@@ -58,9 +59,9 @@ async function fill(
 ): Promise<void> {
   const { model, engine } = engineConfig;
   const pins = model.cache?.pins ?? { model: null, head: null };
-  const headUri = engine.speculative.uri ?? null;
+  const head = headOf(engine.speculative);
   const { weightsDir, adminAllowedUris: allowedUris } = server;
-  const options = { ...how, cache, pins, headUri, weightsDir, allowedUris };
+  const options = { ...how, cache, pins, head, weightsDir, allowedUris };
   const { arrivals, kept, release } = await obtainCheckpoint(options);
   await kept.finally(() => arrivals?.close());
   release();

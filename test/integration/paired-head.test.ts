@@ -5,7 +5,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { obtainCheckpoint } from '../../runtime/src/weights/obtain-checkpoint.js';
+import { fileURLToPath } from 'node:url';
+import { openCheckpoint, openEagle3 } from '@llmservice/checkpoint/local';
+import { obtainCheckpoint, type ObtainedCheckpoint } from '../../runtime/src/weights/obtain-checkpoint.js';
 import { readFiles } from '../builders/files.js';
 import { isOfTrunk, only, readStoredTensors, storedFile } from '../builders/stored-tensors.js';
 import { eventually } from '../processes.js';
@@ -14,6 +16,7 @@ import { S3Server, s3Environment, s3Keys } from './s3-server.js';
 
 jest.setTimeout(120_000);
 
+const goldenDir = fileURLToPath(new URL('../golden/', import.meta.url));
 const holdsHead = 'model-00002-of-00002.safetensors';
 const index = 'model.safetensors.index.json';
 const accepted = 'vllm:spec_decode_num_accepted_tokens_total';
@@ -170,10 +173,47 @@ test.each([
   ['a folder with a GGUF file', 's3://heads/a-gguf/', 'InvalidEngineConfig', 'GGUF'],
   ['a GGUF file', 's3://heads/a-gguf/model.gguf', 'InvalidEngineConfig', 'GGUF'],
 ])('%s is refused before any weight of either is pulled', async (_, headUri, reason, part) => {
+  await expect(obtain('s3://models/trunk/', headUri, 'mtp')).rejects.toMatchObject({
+    failure: { reason, message: expect.stringContaining(part) as unknown },
+  });
+  expect(pulledFolders()).toEqual([]);
+});
+
+describe('a draft model', () => {
+  const drafter = 's3://heads/eagle3/';
+  beforeAll(() => {
+    const { 'tokenizer.json': tokenizer } = readFiles(demoCheckpoint);
+    const { 'golden.json': _, ...files } = readFiles(`${goldenDir}drafters/qwen3-speculators`);
+    s3.put('models', 'qwen3', { ...readFiles(`${goldenDir}models/qwen3-bf16`), 'tokenizer.json': tokenizer! });
+    s3.put('heads', 'eagle3', files);
+    s3.put('heads', 'pickled', { 'config.json': files['config.json']!, 'pytorch_model.bin': Buffer.alloc(8) });
+  });
+
+  test('is pulled whole, in a folder of its own', async () => {
+    const { dir, headDir, verified } = await obtain('s3://models/qwen3/', drafter, 'eagle3');
+    await verified;
+    expect(headDir).toMatch(/-eagle3$/);
+    const { shape } = await openCheckpoint(dir);
+    expect((await openEagle3(headDir!, shape)).eagle3.layers).toEqual([1, 2, 3]);
+  });
+
+  test.each([
+    ['of another model', 's3://models/trunk/', drafter, 'InvalidEngineConfig', 'hidden_size 96 where the model has'],
+    ['as pickles', 's3://models/qwen3/', 's3://heads/pickled/', 'CheckpointIncomplete', 'convert it to safetensors'],
+    ['that is a model', 's3://models/qwen3/', 's3://models/qwen3/', 'InvalidEngineConfig', 'no EAGLE-3 draft model'],
+  ])('%s is refused before any weight of either is pulled', async (_, uri, headUri, reason, part) => {
+    await expect(obtain(uri, headUri, 'eagle3')).rejects.toMatchObject({
+      failure: { reason, message: expect.stringContaining(part) as unknown },
+    });
+    expect(pulledFolders()).toEqual([]);
+  });
+});
+
+function obtain(uri: string, headUri: string, method: 'mtp' | 'eagle3'): Promise<ObtainedCheckpoint> {
   weightsDir = mkdtempSync(join(tmpdir(), 'llmservice-paired-'));
-  const obtaining = obtainCheckpoint({
-    uri: 's3://models/trunk/',
-    headUri,
+  return obtainCheckpoint({
+    uri,
+    head: { uri: headUri, method },
     pins: { model: null, head: null },
     cache: null,
     weightsDir,
@@ -189,11 +229,7 @@ test.each([
     sleep: () => Promise.resolve(),
     signal: new AbortController().signal,
   });
-  await expect(obtaining).rejects.toMatchObject({
-    failure: { reason, message: expect.stringContaining(part) as unknown },
-  });
-  expect(pulledFolders()).toEqual([]);
-});
+}
 
 const ignore = (): undefined => undefined;
 const deafObserver = {

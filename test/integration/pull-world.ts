@@ -67,7 +67,7 @@ export class PullWorld {
   ): Promise<string> {
     const { dir, arrivals, verified } = await obtainCheckpoint({
       uri: `s3://models/${prefix}/`,
-      headUri: null,
+      head: null,
       pins: { model: null, head: null },
       cache: null,
       weightsDir: this.weightsDir,

@@ -264,9 +264,10 @@ export const engineConfigSchema: object = {
               "enum": [
                 "none",
                 "ngram",
-                "mtp"
+                "mtp",
+                "eagle3"
               ],
-              "description": "Source of draft tokens. ngram: the text itself; mtp: the checkpoint's layer for multi-token prediction."
+              "description": "Source of draft tokens. ngram: the text itself; mtp: the checkpoint's layer for multi-token prediction; eagle3: a draft model."
             },
             "tokens": {
               "type": "integer",
@@ -277,7 +278,7 @@ export const engineConfigSchema: object = {
             "uri": {
               "type": "string",
               "minLength": 1,
-              "description": "For method mtp: another release of the model, whose layer drafts where the checkpoint has none."
+              "description": "For method mtp: another release of the model, whose layer drafts where the checkpoint has none. For method eagle3: the draft model."
             }
           }
         },

@@ -100,15 +100,15 @@ export interface EngineConfig {
      */
     speculative: {
       /**
-       * Source of draft tokens. ngram: the text itself; mtp: the checkpoint's layer for multi-token prediction.
+       * Source of draft tokens. ngram: the text itself; mtp: the checkpoint's layer for multi-token prediction; eagle3: a draft model.
        */
-      method: 'none' | 'ngram' | 'mtp';
+      method: 'none' | 'ngram' | 'mtp' | 'eagle3';
       /**
        * Max draft tokens per sequence and step.
        */
       tokens: number;
       /**
-       * For method mtp: another release of the model, whose layer drafts where the checkpoint has none.
+       * For method mtp: another release of the model, whose layer drafts where the checkpoint has none. For method eagle3: the draft model.
        */
       uri?: string;
     };

@@ -433,13 +433,14 @@ export const llmServiceSchema: object = {
               "additionalProperties": false,
               "properties": {
                 "method": {
-                  "description": "Source of draft tokens. ngram: the text that followed the same words earlier, suited to answers that repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction.",
+                  "description": "Source of draft tokens. ngram: the text that followed the same words earlier, suited to answers that repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction. eagle3: the EAGLE-3 draft model that uri names; on CPUs alone.",
                   "type": "string",
                   "default": "none",
                   "enum": [
                     "none",
                     "ngram",
-                    "mtp"
+                    "mtp",
+                    "eagle3"
                   ]
                 },
                 "tokens": {
@@ -451,7 +452,7 @@ export const llmServiceSchema: object = {
                   "maximum": 16
                 },
                 "uri": {
-                  "description": "For method mtp: another release of the same model, as s3://BUCKET/PREFIX/, whose layer drafts where the checkpoint has none (such as an NVFP4 release for an FP8 one). Of its weight files, only those with the layer are read.",
+                  "description": "For method mtp: another release of the same model, as s3://BUCKET/PREFIX/, whose layer drafts where the checkpoint has none (such as an NVFP4 release for an FP8 one). Of its weight files, only those with the layer are read. For method eagle3: the draft model, in safetensors, which was trained for this model.",
                   "type": "string",
                   "maxLength": 1024
                 }

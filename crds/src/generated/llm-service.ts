@@ -787,15 +787,15 @@ export interface EngineSpec {
  */
 export interface SpeculativeSpec {
   /**
-   * Source of draft tokens. ngram: the text that followed the same words earlier, suited to answers that repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction.
+   * Source of draft tokens. ngram: the text that followed the same words earlier, suited to answers that repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction. eagle3: the EAGLE-3 draft model that uri names; on CPUs alone.
    */
-  method: 'none' | 'ngram' | 'mtp';
+  method: 'none' | 'ngram' | 'mtp' | 'eagle3';
   /**
    * Max draft tokens per sequence and step. The engine drafts fewer when the measured acceptance rate shows that they do not pay.
    */
   tokens: number;
   /**
-   * For method mtp: another release of the same model, as s3://BUCKET/PREFIX/, whose layer drafts where the checkpoint has none (such as an NVFP4 release for an FP8 one). Of its weight files, only those with the layer are read.
+   * For method mtp: another release of the same model, as s3://BUCKET/PREFIX/, whose layer drafts where the checkpoint has none (such as an NVFP4 release for an FP8 one). Of its weight files, only those with the layer are read. For method eagle3: the draft model, in safetensors, which was trained for this model.
    */
   uri?: string;
 }

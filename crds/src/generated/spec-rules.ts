@@ -382,9 +382,19 @@ export const specRules: readonly SpecRule[] = [
       "engine",
       "speculative"
     ],
-    "rule": "!has(self.uri) || self.method == 'mtp'",
+    "rule": "!has(self.uri) || self.method in ['mtp', 'eagle3']",
     "fieldPath": ".uri",
-    "message": "engine.speculative.uri works with method mtp only; set engine.speculative.method to mtp, or remove the uri"
+    "message": "engine.speculative.uri works with methods mtp and eagle3 only; set engine.speculative.method to one of them, or remove the uri"
+  },
+  {
+    "at": [
+      "spec",
+      "engine",
+      "speculative"
+    ],
+    "rule": "self.method != 'eagle3' || has(self.uri)",
+    "fieldPath": ".method",
+    "message": "engine.speculative.method eagle3 takes its draft model from engine.speculative.uri, which is not set; set it, or take another method"
   },
   {
     "at": [

@@ -25,7 +25,7 @@ import {
 import { FailureError } from '@llmservice/crds';
 import { contentHash } from '../domain/content-hash.js';
 import type { Checkpoint } from '../domain/checkpoint.js';
-import { readMtpHead, type HeadSource } from './read-mtp-head.js';
+import { readHead, type HeadSource } from './read-head.js';
 import {
   longReadBytes,
   readConfig,
@@ -49,7 +49,7 @@ interface Trunk {
 
 /**
  * @param gguf the GGUF file that the resource names, of a split one the first part; null for a folder
- * @param source where the head for multi-token prediction is, if the checkpoint has none; null: nowhere
+ * @param source where the head for multi-token prediction is, if the checkpoint has none, or the draft model; null: nowhere
  * @throws FailureError
  */
 export async function readCheckpoint(
@@ -59,8 +59,10 @@ export async function readCheckpoint(
   source: HeadSource | null = null,
 ): Promise<Checkpoint> {
   const { shape, tensors, fileBytes, etags } = await readTrunk(files, gguf);
-  const head = source === null || hasMtp(tensors) ? null : await readMtpHead(source, shape);
-  const weights = weighCheckpoint({ shape, tensors }, head, options);
+  const { method } = options.speculative;
+  const isOwn = method !== 'eagle3' && hasMtp(tensors);
+  const head = source === null || isOwn ? null : await readHead(source, method, shape);
+  const weights = weighCheckpoint({ shape, tensors }, head?.head ?? null, options);
   const headEtags = [...(head?.etags ?? [])].map(([file, etag]) => [`head/${file}`, etag] as const);
   return {
     model: { shape, weights },

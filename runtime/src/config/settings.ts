@@ -40,12 +40,16 @@ const flags: Readonly<Record<EngineVariableName, Flag>> = {
   DTYPE: ['--dtype', 'TYPE', 'auto, bfloat16 or float32'],
   EXACTNESS: ['--exactness', 'TYPE', 'activations of products on the CPU: auto (as is fastest) or float32'],
   QUANTIZATION: ['--quantization', 'FORMAT', 'what unquantized matrices become at load: none, fp8 or int8'],
-  SPECULATIVE_METHOD: ['--speculative-method', 'METHOD', 'who guesses the next tokens: none, ngram or mtp'],
+  SPECULATIVE_METHOD: [
+    '--speculative-method',
+    'METHOD',
+    'who guesses the next tokens: none, ngram, mtp or eagle3',
+  ],
   NUM_SPECULATIVE_TOKENS: ['--num-speculative-tokens', 'N', 'most guesses per sequence and step'],
   SPECULATIVE_URI: [
     '--speculative-uri',
     'DIR|URI',
-    'another release of the model, whose layer guesses by mtp where the checkpoint has none',
+    'for mtp another release of the model, whose layer guesses where the checkpoint has none; for eagle3 the draft model',
     asUri,
   ],
   COLLECTIVES: ['--collectives', 'WHO', 'who adds up for ranks on GPUs: auto, own or library (NCCL, RCCL)'],

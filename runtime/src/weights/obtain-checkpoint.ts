@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { Arrivals } from './arrivals.js';
 import { viewOf } from './file-view.js';
 import { inspectCheckpoint, type Attempt, type InspectedCheckpoint } from './inspect-checkpoint.js';
-import { obtainMtpHead, type ObtainedHead } from './obtain-mtp-head.js';
+import type { HeadLocation } from './inspect-head.js';
+import { obtainHead, type ObtainedHead } from './obtain-head.js';
 import { openSource, type OpenSource, type SourceSettings } from './open-source.js';
 import { missingBytes, pullFiles, type ArrivingFiles, type PullObserver } from './pull-files.js';
 import { parallelRanges, pieceBytes } from './pull-sizes.js';
@@ -14,8 +15,11 @@ import { retryWhileUnavailable, type AvailabilityObserver } from './retry.js';
 
 export interface ObtainOptions extends SourceSettings {
   readonly uri: string;
-  /** Another release of the model, to take the layer for multi-token prediction from if this one has none; null: none. */
-  readonly headUri: string | null;
+  /**
+   * What drafts, by its method: another release of the model, to take the layer for multi-token prediction from if this one has
+   * none, or a draft model; null: none.
+   */
+  readonly head: HeadLocation | null;
   /** What both were when they were planned; null: not known. */
   readonly pins: { readonly model: string | null; readonly head: string | null };
   readonly observer: PullObserver & AvailabilityObserver;
@@ -25,7 +29,7 @@ export interface ObtainOptions extends SourceSettings {
 export interface ObtainedCheckpoint {
   /** Its folder, or its GGUF file. */
   readonly dir: string;
-  /** Folder of the checkpoint that the layer for multi-token prediction comes from, complete; null: the model's own. */
+  /** Folder of what drafts, complete; null: the model's own layer, or none. */
   readonly headDir: string | null;
   /** Open files that both lead to: who reads them in another process inherits these under their numbers. */
   readonly descriptors: readonly number[];
@@ -55,7 +59,7 @@ export async function obtainCheckpoint(options: ObtainOptions): Promise<Obtained
   try {
     const { source, dir: folder, room, isComplete, commit, disconnect } = opened;
     const checkpoint = await inspectCheckpoint(source, opened.file, attempt);
-    const head = await obtainHead(options, opened, checkpoint, attempt);
+    const head = await headOf(options, opened, checkpoint, attempt);
     if (head !== null) held.unshift(head.release);
     const how = { parallelRanges, pieceBytes, attempt, observer, signal, room, reservedBytes: 0 };
     if (!isComplete) pull = await pullFiles({ source, checkpoint, dir: folder, ...how });
@@ -89,17 +93,17 @@ function endLater(pull: ArrivingFiles | null, release: () => void): void {
 }
 
 /** The head comes first and whole, so that the engine can read it without waiting. Null where none is wanted or needed. */
-async function obtainHead(
+async function headOf(
   options: ObtainOptions,
   { dir, isComplete }: OpenSource,
   checkpoint: InspectedCheckpoint,
   attempt: Attempt,
 ): Promise<ObtainedHead | null> {
   const tensors = [...checkpoint.headers.values()].flatMap((header) => header.tensors);
-  if (options.headUri === null || hasMtp(tensors)) return null;
+  const { head, pins } = options;
+  if (head === null || (head.method === 'mtp' && hasMtp(tensors))) return null;
   const reservedBytes = isComplete ? 0 : await missingBytes(dir, checkpoint);
-  const { headUri: uri, pins } = options;
-  return obtainMtpHead({ ...options, uri, pin: pins.head, trunk: checkpoint.shape, reservedBytes, attempt });
+  return obtainHead({ ...options, ...head, pin: pins.head, trunk: checkpoint.shape, reservedBytes, attempt });
 }
 
 /** What fails because of the abort fails as the abort. */

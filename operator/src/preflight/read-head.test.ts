@@ -125,6 +125,67 @@ test('a checkpoint that has a head does not ask for another', async () => {
   expect(own.weightBytes).toBe(joined.weightBytes);
 });
 
+describe('a draft model', () => {
+  const drafter = {
+    ...{ model_type: 'llama', architectures: ['LlamaForCausalLMEagle3'], num_hidden_layers: 1 },
+    ...{ hidden_size: 64, intermediate_size: 128, num_attention_heads: 4, num_key_value_heads: 2 },
+    ...{ max_position_embeddings: 2048, vocab_size: 256, draft_vocab_size: 128, eagle_aux_hidden_state_layer_ids: [1, 2, 4] },
+  };
+  const sides = {
+    ...{ 'fc.weight': [64, 192], 'norm.weight': [64], 'lm_head.weight': [128, 64] },
+    ...{ 'midlayer.input_layernorm.weight': [64], 'midlayer.hidden_norm.weight': [64] },
+    ...{ 'midlayer.post_attention_layernorm.weight': [64], 'midlayer.self_attn.q_proj.weight': [64, 128] },
+    ...{ 'midlayer.self_attn.k_proj.weight': [32, 128], 'midlayer.self_attn.v_proj.weight': [32, 128] },
+    ...{ 'midlayer.self_attn.o_proj.weight': [64, 64], 'midlayer.mlp.gate_proj.weight': [128, 64] },
+    ...{ 'midlayer.mlp.up_proj.weight': [128, 64], 'midlayer.mlp.down_proj.weight': [64, 128] },
+  };
+  const weights = Object.entries(sides).map(([name, shape]) => ({
+    ...{ name, dtype: 'BF16', shape, bytes: shape.reduce((product, side) => product * side, 2) },
+  }));
+  const d2t = { name: 'd2t', dtype: 'I64', shape: [128], bytes: 1024 };
+  const files = (changes: object): Files => ({
+    'config.json': JSON.stringify({ ...drafter, ...changes }),
+    'model.safetensors': safetensors([...weights, d2t]),
+  });
+  const whole = { ...trunk, 'model.safetensors': safetensors([...wholeTrunk(shape), ...head]) };
+  const read = (other: Files | null, accelerator: 'cpu' | 'cuda' = 'cpu') =>
+    readCheckpoint(
+      folder(whole),
+      null,
+      { ...options, accelerator, speculative: { method: 'eagle3', tokens: 3 } },
+      other === null ? null : { uri, files: folder(other) },
+    );
+
+  test('is counted with the model, whose own head is not', async () => {
+    const alone = await readCheckpoint(folder(trunk), null, {
+      ...options,
+      speculative: { method: 'none', tokens: 3 },
+    });
+    const both = await read(files({}));
+    // In panels of 64 rows, which its matrices fill, and vectors in float32.
+    const bytes = weights.reduce((sum, each) => sum + (each.shape.length === 1 ? 2 : 1) * each.bytes, 0);
+    expect(both.weightBytes - alone.weightBytes).toBe(bytes);
+    expect(both.fileBytes).toBeGreaterThan(alone.fileBytes);
+    expect(both.model?.weights.drafter?.eagle3.layers).toEqual([1, 2, 4]);
+  });
+
+  test.each([
+    ['that is not named', null, 'engine.speculative.uri names no draft model'],
+    ['whose vocabulary differs', files({ vocab_size: 300 }), 'vocab_size 300 where the model has 256'],
+    ['of another width', files({ hidden_size: 128 }), 'hidden_size 128 where the model has 64'],
+  ])('%s is refused', async (_, other, message) => {
+    await expect(read(other)).rejects.toMatchObject({
+      failure: { reason: 'InvalidEngineConfig', message: expect.stringContaining(message) as unknown },
+    });
+  });
+
+  test('is refused on GPUs', async () => {
+    await expect(read(files({}), 'cuda')).rejects.toMatchObject({
+      failure: { reason: 'InvalidEngineConfig', message: expect.stringContaining('CPUs alone') as unknown },
+    });
+  });
+});
+
 function withVocab(vocab_size: number): object {
   return { ...config, text_config: { ...config.text_config, vocab_size } };
 }

@@ -1,5 +1,5 @@
-// From engine.speculative.uri to a folder that holds another checkpoint's layer for multi-token prediction: a local
-// folder as it is, of S3 the weight files that hold the layer, pulled to a folder of their own and verified.
+// From engine.speculative.uri to a folder that holds what drafts, another checkpoint's layer for multi-token prediction or a draft
+// model: a local folder as it is, of S3 the weight files that hold it, pulled to a folder of their own and verified.
 
 import { safetensorsIndexFile, type ModelShape } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { FileVersion } from './checkpoint-source.js';
 import { viewOf } from './file-view.js';
 import type { Attempt } from './inspect-checkpoint.js';
-import { inspectMtpHead } from './inspect-mtp-head.js';
+import { inspectHead, type HeadMethod } from './inspect-head.js';
 import { writePlainText } from './plain-file.js';
 import { openSource, type OpenSource, type SourceSettings } from './open-source.js';
 import { pullFiles } from './pull-files.js';
@@ -15,9 +15,10 @@ import { parallelRanges, pieceBytes } from './pull-sizes.js';
 
 export interface HeadOptions extends SourceSettings {
   readonly uri: string;
+  readonly method: HeadMethod;
   /** What it was when it was planned; null: not known. */
   readonly pin: string | null;
-  /** The model that the layer is for. */
+  /** The model that it drafts for. */
   readonly trunk: ModelShape;
   /** What the model's own weights will still take of the disk. */
   readonly reservedBytes: number;
@@ -33,13 +34,13 @@ export interface ObtainedHead {
 }
 
 /**
- * Resolves with the folder, once all of the layer is in it.
- * @throws as `obtainCheckpoint`; InvalidEngineConfig where the layer is not one for `trunk`
+ * Resolves with the folder, once all of it is there.
+ * @throws as `obtainCheckpoint`; InvalidEngineConfig where it does not draft for `trunk`
  */
-export async function obtainMtpHead(options: HeadOptions): Promise<ObtainedHead> {
-  const { uri, pin, attempt } = options;
+export async function obtainHead(options: HeadOptions): Promise<ObtainedHead> {
+  const { uri, method, pin, attempt } = options;
   // The whole checkpoint may be served from the same disk.
-  const part = { pin, suffix: '-mtp' } as const;
+  const part = { pin, suffix: `-${method}` } as const;
   const opened = await openSource('engine.speculative.uri', uri, part, options, attempt);
   const { release, disconnect } = opened;
   try {
@@ -60,12 +61,12 @@ export async function obtainMtpHead(options: HeadOptions): Promise<ObtainedHead>
   }
 }
 
-/** @returns what the layer is read from */
+/** @returns what it is read from */
 async function pullHead(
   { source, dir, room, isComplete, commit }: OpenSource,
-  { trunk, attempt, observer, signal, reservedBytes }: HeadOptions,
+  { method, trunk, attempt, observer, signal, reservedBytes }: HeadOptions,
 ): Promise<readonly { readonly name: string }[]> {
-  const { checkpoint, weightMap } = await inspectMtpHead(source, trunk, attempt);
+  const { checkpoint, weightMap } = await inspectHead(source, method, trunk, attempt);
   const { files } = checkpoint;
   if (isComplete) return weightMap === null ? files : [...files, { name: safetensorsIndexFile }];
   const how = { parallelRanges, pieceBytes, attempt, observer, signal, room, reservedBytes };

@@ -1,0 +1,67 @@
+// What drafts beside a model, at engine.speculative.uri: the head for multi-token prediction in a checkpoint paired with one that
+// has none, or a draft model. Judged by the headers of those weight files alone that hold it, before any device is taken.
+
+import {
+  checkMtpHead,
+  filesWithMtp,
+  isOfMtp,
+  parseCheckpointConfig,
+  readEagle3Head,
+  safetensorsSingleFile,
+  type Eagle3Head,
+  type ModelShape,
+  type MtpHead,
+  type Speculative,
+  type TensorEntry,
+} from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
+import { readConfig, readHeaders, readIndex, type CheckpointFiles } from './read-safetensors.js';
+
+export interface HeadSource {
+  /** As the resource names it. */
+  readonly uri: string;
+  readonly files: CheckpointFiles;
+}
+
+export interface ReadHead {
+  readonly head: MtpHead | Eagle3Head;
+  /** The weight files that hold it, as they lie in the bucket. */
+  readonly fileBytes: number;
+  /** Of every file that was read. */
+  readonly etags: ReadonlyMap<string, string>;
+}
+
+/** @throws FailureError InvalidEngineConfig where the head does not fit `trunk`, and those of a checkpoint */
+export async function readHead(
+  { uri, files }: HeadSource,
+  method: Speculative['method'],
+  trunk: ModelShape,
+): Promise<ReadHead> {
+  const etags = new Map<string, string>();
+  const config = await readConfig(files);
+  if (config === null) {
+    throw new FailureError(
+      'ModelNotFound',
+      `engine.speculative.uri ${uri} has no config.json; a head is read from safetensors`,
+    );
+  }
+  etags.set('config.json', config.etag);
+  const index = await readIndex(files, etags);
+  const holding = method === 'eagle3' ? index?.files : index === null ? undefined : filesWithMtp(index);
+  const headers = await readHeaders(files, holding ?? [safetensorsSingleFile]);
+  for (const { file, etag } of headers) etags.set(file, etag);
+  const tensors = headers.flatMap((header) => header.tensors);
+  const fileBytes = headers.reduce((sum, header) => sum + header.fileBytes, 0);
+  const head =
+    method === 'eagle3'
+      ? readEagle3Head(uri, config.text, tensors, trunk)
+      : mtpHead(uri, config.text, tensors, trunk);
+  return { head, fileBytes, etags };
+}
+
+function mtpHead(uri: string, config: string, stored: readonly TensorEntry[], trunk: ModelShape): MtpHead {
+  const shape = parseCheckpointConfig(config);
+  const tensors = stored.filter(({ name }) => isOfMtp(name));
+  checkMtpHead(uri, { shape, tensors }, trunk);
+  return { shape, tensors };
+}
