@@ -195,7 +195,7 @@ describe('a draft model', () => {
   });
 
   test.each([
-    ['leads out of the vocabulary', 300n, 'maps draft token 5 to token 305; the model'],
+    ['leads out of the vocabulary', 400n, 'maps draft token 5 to token 405; the model'],
     ['names a token twice', -1n, 'maps draft token 5 to token 4, as it does another'],
   ])('whose d2t %s is refused', async (_, offset, message) => {
     const dir = changed(`d2t${String(offset)}`, {});

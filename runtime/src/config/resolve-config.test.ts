@@ -144,12 +144,16 @@ describe('resolveConfig', () => {
       'at least engine.maxNumSeqs x (1 + engine.speculative.tokens) + 64 = 320',
     ],
     [
+      { speculative: { method: 'medusa', tokens: 3 } },
+      'engine.speculative.method (--speculative-method, SPECULATIVE_METHOD) must be one of none, ngram, mtp, eagle3',
+    ],
+    [
       { speculative: { method: 'eagle3', tokens: 3 } },
-      'engine.speculative.method (--speculative-method, SPECULATIVE_METHOD) must be one of none, ngram, mtp',
+      'engine.speculative.uri (--speculative-uri, SPECULATIVE_URI) is missing: method eagle3 takes its draft model from there',
     ],
     [
       { speculative: { method: 'ngram', tokens: 3, uri: 's3://models/fp8/' } },
-      'engine.speculative.uri (--speculative-uri, SPECULATIVE_URI) names where the head of method mtp is',
+      'engine.speculative.uri (--speculative-uri, SPECULATIVE_URI) names where methods mtp and eagle3 take what drafts from',
     ],
     [{ dtype: 'float16' }, 'engine.dtype (--dtype, DTYPE) must be one of auto, bfloat16, float32'],
     [{ exactness: 'bfloat16' }, 'engine.exactness (--exactness, EXACTNESS) must be one of auto, float32'],
