@@ -164,8 +164,9 @@ endpoint. The log of the pod has the text.
 | a step never returns, or a process hangs | end with \`EngineFault\` and the duration | is killed and restarted |
 | a process that compiles structured output dies or hangs | continue; only the request that it compiled for ends with \`EngineFault\`, if the process is lost twice | keeps running; a new process compiles the structured output once more |
 | one sequence has non-finite values, all logits equal, or one token 128 times in a row from bit-identical logits | that sequence alone ends with \`EngineNumericalFault\`, with the layer and the op of the first fault | keeps running; it does not reuse what the sequence computed |
-| three such sequences in a row, none answered between them | end with \`EngineNumericalFault\` | runs a self-check: three requests of one token each. If it answers one, the prompts are to blame and it keeps running. Otherwise it restarts |
-| the same self-check, before the engine is ready: all three requests fail | end with \`EngineNumericalFault\` | is given up: the replica exits with the reason, and the operator stops the rollout of the new revision |
+| three such sequences in a row, none answered between them | end with \`EngineNumericalFault\` | is asked three probe requests of one token each. If it answers one, the prompts are to blame and it keeps running. Otherwise it restarts |
+| the [self-check](loading.md#self-check) finds a rank that computes something else than the checkpoint's values, before the engine is ready | none were sent yet | is given up: the replica exits with \`EngineNumericalFault\`, which names the rank, the tensor or operation, and both numbers |
+| the same three probe requests, before the engine is ready: all fail | end with \`EngineNumericalFault\` | is given up: the replica exits with the reason, and the operator stops the rollout of the new revision |
 
 While an engine restarts, \`/healthz/ready\` answers 503 and new requests wait. A run of 256 equal tokens alone is not a
 fault, because a table of dashes is one too; \`llmservice_repeated_token_runs_total\` counts such runs.

@@ -48,6 +48,7 @@ export const engineVariables = {
   NUM_SPECULATIVE_TOKENS: same('engine.speculative.tokens', readInteger),
   SPECULATIVE_URI: same('engine.speculative.uri', readText),
   COLLECTIVES: same('engine.collectives', readText),
+  SELF_CHECK: same('engine.selfCheck', readBoolean),
   WARMUP: same('engine.warmup.preset', readText),
   WARMUP_SHAPES: same('engine.warmup.shapes', readList),
   WARMUP_TIME_LIMIT_SECONDS: same('engine.warmup.timeLimitSeconds', readInteger),

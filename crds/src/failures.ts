@@ -183,7 +183,7 @@ export const failureKinds = {
     terminal: false,
     httpStatus: 500,
     remedy:
-      'Check the weights of the layer that the message names; if all requests end this way, load them again.',
+      'Check the weights of the layer that the message names; if all requests end this way, load them again. Of the self-check: try another node or device.',
   },
   GrammarInvalid: {
     terminal: false,

@@ -11,6 +11,7 @@ export const plainOptions = {
   threads: 1,
   device: 'cpu',
   collectives: 'auto',
+  selfCheck: true,
   isa: 'auto',
   logitHashes: false,
   place: null,

@@ -95,6 +95,7 @@ describe('a loaded engine', () => {
       hybrid: false,
       bidirectional: false,
       collectives: null,
+      selfCheckMs: expect.any(Number),
     });
     expect(engine.info.weightBytes).toBeGreaterThan(500_000);
   });

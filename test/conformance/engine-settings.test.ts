@@ -35,6 +35,7 @@ const values: Readonly<Record<string, string>> = {
   NUM_SPECULATIVE_TOKENS: '4',
   SPECULATIVE_URI: 's3://bucket/head/',
   COLLECTIVES: 'own',
+  SELF_CHECK: 'false',
   WARMUP: 'short',
   WARMUP_SHAPES: '100:200',
   WARMUP_TIME_LIMIT_SECONDS: '60',

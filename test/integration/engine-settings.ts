@@ -21,6 +21,7 @@ export function engineSettings(modelDir: string, changes: Partial<EngineSettings
     quantization: 'none',
     speculative: { method: 'none', tokens: 3 },
     collectives: 'auto',
+    selfCheck: true,
     warmup: { preset: 'none', shapes: [], timeLimitSeconds: 60 },
     threads: 1,
     adapterRoom: { most: 0, maxRank: 0 },

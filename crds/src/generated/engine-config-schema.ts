@@ -179,6 +179,7 @@ export const engineConfigSchema: object = {
         "quantization",
         "speculative",
         "collectives",
+        "selfCheck",
         "warmup",
         "thinkingDefault",
         "samplingDefaults"
@@ -289,6 +290,10 @@ export const engineConfigSchema: object = {
             "library"
           ],
           "description": "Implementation of all-reduce between GPU ranks. own: the engine's, in rank order; library: NCCL or RCCL; auto: own where devices can access each other's memory, otherwise library."
+        },
+        "selfCheck": {
+          "type": "boolean",
+          "description": "Whether the loaded engine is compared with a reference before it is ready."
         },
         "warmup": {
           "type": "object",

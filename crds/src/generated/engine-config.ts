@@ -117,6 +117,10 @@ export interface EngineConfig {
      */
     collectives: 'auto' | 'own' | 'library';
     /**
+     * Whether the loaded engine is compared with a reference before it is ready.
+     */
+    selfCheck: boolean;
+    /**
      * Warm-up steps that the engine runs before it is ready. Answers do not depend on it.
      */
     warmup: {

@@ -686,6 +686,10 @@ export interface EngineSpec {
    */
   collectives: 'auto' | 'own' | 'library';
   /**
+   * Whether each rank of the native engine, once loaded, is compared with the checkpoint's values and a scalar reference: one layer of each kind, in well under a second for small models. A device or driver that computes wrongly then fails with EngineNumericalFault before the pod is ready.
+   */
+  selfCheck: boolean;
+  /**
    * Warm-up steps that the native engine runs before it is ready: the largest step, which proves that memory suffices, and the shapes that requests use. Answers do not depend on it.
    */
   warmup: {

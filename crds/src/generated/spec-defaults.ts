@@ -33,6 +33,7 @@ export const specDefaults = {
       "tokens": 3
     },
     "collectives": "auto",
+    "selfCheck": true,
     "warmup": {
       "preset": "auto",
       "timeLimitSeconds": 300

@@ -166,6 +166,9 @@ struct BoundOptions {
   // Report a hash of the logits behind each sampled token: for tests of identity, which pay a pass over the
   // vocabulary.
   bool logit_hashes = false;
+  // After the load, compare what each rank computes with what the checkpoint's bytes and a scalar reference
+  // say: of one layer of each kind. A difference fails the load with EngineNumericalFault.
+  bool self_check = false;
   // Of several tensor-parallel ranks, which one this is; null: the only one.
   std::optional<RankPlace> place = std::nullopt;
 };
@@ -173,7 +176,7 @@ struct BoundOptions {
 void visit_fields(Is<BoundOptions> auto& value, auto&& visit) {
   [[maybe_unused]] auto& [checkpoint, head, block_size, num_blocks, memory, max_num_seqs, num_state_snapshots,
                           max_model_len, max_num_batched_tokens, dtype, kv_cache_dtype, speculative, threads,
-                          device, collectives, isa, logit_hashes, place] = value;
+                          device, collectives, isa, logit_hashes, self_check, place] = value;
   visit("checkpoint", value.checkpoint);
   visit("head", value.head);
   visit("blockSize", value.block_size);
@@ -191,6 +194,7 @@ void visit_fields(Is<BoundOptions> auto& value, auto&& visit) {
   visit("collectives", value.collectives);
   visit("isa", value.isa);
   visit("logitHashes", value.logit_hashes);
+  visit("selfCheck", value.self_check);
   visit("place", value.place);
 }
 
@@ -595,7 +599,7 @@ struct EngineInfo;
 void visit_fields(Is<EngineInfo> auto& value, auto&& visit) {
   [[maybe_unused]] auto& [architecture, isa, threads, vocab_size, weight_bytes, workspace_bytes, num_blocks,
                           kv_bytes_per_block, state_bytes_per_seq, draft_bytes_per_seq, hybrid, bidirectional,
-                          collectives] = value;
+                          collectives, self_check_ms] = value;
   visit("architecture", value.architecture);
   visit("isa", value.isa);
   visit("threads", value.threads);
@@ -609,6 +613,7 @@ void visit_fields(Is<EngineInfo> auto& value, auto&& visit) {
   visit("hybrid", value.hybrid);
   visit("bidirectional", value.bidirectional);
   visit("collectives", value.collectives);
+  visit("selfCheckMs", value.self_check_ms);
 }
 
 struct PromptLogprobs;

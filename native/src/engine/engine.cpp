@@ -72,7 +72,8 @@ void check_runs_eagle3(const Backend& backend) {
 }
 
 std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, RankGroup* group,
-                                  Collective* ranks, const ModelProgress& on_progress) {
+                                  Collective* ranks, const ModelProgress& on_progress,
+                                  std::optional<double>& self_check_ms) {
   check_options(o);
   ModelConfig config = o.checkpoint->config;
   // Waiting is no progress, but the place where a load is cancelled or hears of a lost rank.
@@ -102,11 +103,18 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
                              .shard = o.place ? Shard{o.place->rank, o.place->size} : Shard{},
                              .ranks = ranks,
                              .quantization = o.checkpoint->quantization,
+                             .self_check = o.self_check,
                              .head = head ? &*head : nullptr,
                              .eagle3 = eagle3 ? &*eagle3 : nullptr};
   try {
     auto model = std::make_unique<Model>(checkpoint, config, backend, options, progress);
     if (group != nullptr) group->meet();
+    if (o.self_check) {
+      const auto start = std::chrono::steady_clock::now();
+      model->check(cache_sizes(o));
+      self_check_ms =
+          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    }
     model->allocate_kv(blocks_to_take(o, *model, backend, group));
     return model;
   } catch (const std::bad_alloc&) {
@@ -138,14 +146,15 @@ Collective* connect(const EngineOptions& o, Backend& backend, RankGroup* group) 
 
 // Of several ranks, returns when all have loaded.
 std::unique_ptr<Model> load_with_others(const EngineOptions& o, Backend& backend, RankGroup* group,
-                                        Collective* ranks, const ModelProgress& on_progress) {
-  if (group == nullptr) return load_model(o, backend, nullptr, nullptr, on_progress);
+                                        Collective* ranks, const ModelProgress& on_progress,
+                                        std::optional<double>& self_check_ms) {
+  if (group == nullptr) return load_model(o, backend, nullptr, nullptr, on_progress, self_check_ms);
   const auto progress = [&](uint64_t done, uint64_t total) {
     group->check();
     on_progress(done, total);
   };
   return with_others(*group, [&] {
-    auto model = load_model(o, backend, group, ranks, progress);
+    auto model = load_model(o, backend, group, ranks, progress, self_check_ms);
     group->meet();
     group->doing(Doing::kWaiting);
     return model;
@@ -159,7 +168,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
     : group_(join_group(o)),
       backend_(std::move(backend)),
       ranks_(connect(o, *backend_, group_.get())),
-      model_(load_with_others(o, *backend_, group_.get(), ranks_, on_progress)),
+      model_(load_with_others(o, *backend_, group_.get(), ranks_, on_progress, self_check_ms_)),
       slots_({.slots = o.max_num_seqs,
               .num_blocks = model_->kv_blocks(),
               .snapshots = o.num_state_snapshots,
@@ -191,7 +200,8 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
            .draft_bytes_per_seq = draft_bytes_per_slot(config, o.speculation.tokens),
            .hybrid = config.hybrid(),
            .bidirectional = config.bidirectional,
-           .collectives = ranks_ == nullptr ? std::nullopt : std::optional(ranks_->name())};
+           .collectives = ranks_ == nullptr ? std::nullopt : std::optional(ranks_->name()),
+           .self_check_ms = self_check_ms_};
   ids_.reserve(o.max_num_batched_tokens);
   positions_.reserve(o.max_num_batched_tokens);
   rows_.reserve(o.max_num_seqs);

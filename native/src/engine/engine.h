@@ -39,6 +39,7 @@ struct EngineOptions {
   GroupLimits limits = {};
   std::optional<ArrivalMap> arrivals = std::nullopt;  // none: all weights are on disk
   std::optional<MemoryShare> memory = std::nullopt;   // none: num_blocks are taken
+  bool self_check = false;                            // Model::check()
 };
 
 struct EngineInfo {
@@ -55,6 +56,7 @@ struct EngineInfo {
   bool hybrid;
   bool bidirectional;
   std::optional<std::string> collectives;  // Collective::name() of several ranks
+  std::optional<double> self_check_ms;     // that Model::check() took; none: it was off
 };
 
 class Engine {
@@ -159,6 +161,7 @@ class Engine {
   std::unique_ptr<RankGroup> group_;  // null: the only rank
   std::unique_ptr<Backend> backend_;
   Collective* ranks_;  // null: the only rank
+  std::optional<double> self_check_ms_;
   std::unique_ptr<Model> model_;
   SlotTable slots_;
   Samplers samplers_;

@@ -2,7 +2,9 @@
 #include "model/model.h"
 
 #include <algorithm>
+#include <set>
 
+#include "model/self_check/self_check.h"
 #include "model/step_outcome.h"
 
 namespace llmservice {
@@ -114,13 +116,19 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   const auto table = [&](const std::string& module) {
     return reader.matrix({{module, config.vocab, config.hidden, vocab_, whole(config.hidden)}});
   };
+  if (options.self_check) taken_ = std::make_unique<Samples>(options.keep, options.quantization);
+  reader.sample_to(taken_.get());
   embedding_ = table(prefix + "embed_tokens");
+  std::set<std::pair<LayerKind, FeedForwardKind>> kinds;
   for (size_t i = 0; i < config.trunk_layers(); ++i) {
+    const bool first_of_kind = kinds.emplace(config.layers[i], config.feed_forward[i]).second;
+    reader.sample_to(first_of_kind ? taken_.get() : nullptr);
     layers_.push_back(read_layer(reader, config, options.shard, config.layers[i], config.feed_forward[i],
                                  prefix + "layers." + std::to_string(i) + "."));
   }
   final_norm_ = reader.vector(prefix + "norm.weight", {config.hidden}, whole(config.hidden),
                               config.unit_offset_norm ? 1 : 0);
+  reader.sample_to(taken_.get());
   if (!config.tied_head) head_ = table(module_of(head));
   if (config.mtp) {
     const ModelConfig& stored_as = options.head != nullptr ? options.head->config : config;
@@ -148,6 +156,26 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   no_faults_.resize(options.max_tokens, 0);
   backend_.reserve(step_limits(options));
   if (done < total) on_progress(total, total);
+}
+
+void Model::check(const CacheSizes& sizes) {
+  if (taken_ == nullptr) return;
+  const Experts* experts = nullptr;
+  for (size_t i = 0; i < config_.trunk_layers() && experts == nullptr; ++i) {
+    const auto* const moe = std::get_if<MoeWeights>(&layers_[i].feed_forward);
+    if (moe != nullptr) experts = &moe->experts;
+  }
+  SelfCheck{.backend = backend_,
+            .ranks = ranks_,
+            .shard = shard_,
+            .config = config_,
+            .sizes = sizes,
+            .vocab = vocab_,
+            .embedding = embedding_.get(),
+            .tied_head = head_ == nullptr,
+            .experts = experts}
+      .run(*taken_);
+  taken_ = nullptr;
 }
 
 void Model::allocate_kv(int32_t blocks) {

@@ -15,6 +15,7 @@
 #include "model/paired_head.h"
 #include "model/rope.h"
 #include "model/row_faults.h"
+#include "model/self_check/samples.h"
 #include "model/state_rounds.h"
 #include "ops/collective.h"
 
@@ -28,6 +29,7 @@ struct ModelOptions {
   Shard shard;
   Collective* ranks = nullptr;  // null: the only rank
   LoadQuantization quantization = LoadQuantization::kNone;
+  bool self_check = false;           // samples are kept for check()
   const PairedHead* head = nullptr;  // null: the layer for multi-token prediction is in the checkpoint itself
   const Eagle3Source* eagle3 = nullptr;  // null: no draft model
 };
@@ -67,6 +69,8 @@ class Model {
   Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend,
         const ModelOptions& options, const ModelProgress& on_progress);
 
+  // Once, on all ranks at once, where the options say so: as SelfCheck::run().
+  void check(const CacheSizes& sizes);
   // Once, before the first step: nothing is allocated later.
   void allocate_kv(int32_t blocks);
 
@@ -166,6 +170,7 @@ class Model {
   std::optional<MtpWeights> mtp_;
   std::unique_ptr<Eagle3> eagle3_;
   std::vector<RowCopy> mtp_rows_;
+  std::unique_ptr<Samples> taken_;  // until check()
 
   // Workspace, one row per token of the step.
   struct Workspace {

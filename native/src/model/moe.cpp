@@ -1,5 +1,7 @@
 #include "model/moe.h"
 
+#include "model/self_check/samples.h"
+
 namespace llmservice {
 namespace {
 
@@ -36,6 +38,17 @@ ExpertBands single_bands(const std::string& prefix, int64_t all, int64_t hidden,
           {prefix + "down_proj", hidden, all, whole(hidden), width}};
 }
 
+Samples::ExpertSource expert_source(int32_t expert, const ExpertBands& bands, const ModelConfig& c,
+                                    Shard shard, const std::string& prefix) {
+  const bool biased = c.moe->biases;
+  return {.expert = expert,
+          .gate_up = bands.gate_up,
+          .down = bands.down,
+          .bias = biased ? prefix + "gate_up_proj.bias" : "",
+          .down_bias = biased && shard.rank == 0 ? prefix + "down_proj.bias" : "",
+          .clamped = c.moe->clamped};
+}
+
 Experts read_experts(WeightReader& reader, const ModelConfig& c, Shard shard, const std::string& prefix) {
   const Range width = shard_range(c.moe->intermediate, shard, "moe_intermediate_size");
   const bool stacked = reader.checkpoint().has(prefix + "gate_up_proj");
@@ -50,6 +63,9 @@ Experts read_experts(WeightReader& reader, const ModelConfig& c, Shard shard, co
     const ExpertBands bands = bands_of(e);
     experts.gate_up.push_back(reader.expert(bands.gate_up));
     experts.down.push_back(reader.expert({bands.down}));
+    if (reader.samples() != nullptr && (e == 0 || e == c.moe->experts - 1)) {
+      reader.samples()->take(reader.checkpoint(), expert_source(e, bands, c, shard, prefix));
+    }
   }
   return experts;
 }

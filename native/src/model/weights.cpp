@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "model/load_quantizer.h"
+#include "model/self_check/samples.h"
 #include "ops/dtype.h"
 
 namespace llmservice {
@@ -99,8 +100,11 @@ auto WeightReader::with_parts(const std::vector<Band>& bands, Pack pack) {
 }
 
 std::unique_ptr<Matrix> WeightReader::matrix(const std::vector<Band>& bands) {
-  return with_parts(
+  auto packed = with_parts(
       bands, [&](const auto& parts, const auto& on_bytes) { return backend_.pack(parts, keep_, on_bytes); });
+  // Its bytes were just read, and are at hand.
+  if (samples_ != nullptr) samples_->take(checkpoint_, *packed, bands);
+  return packed;
 }
 
 ExpertMatrix WeightReader::expert(const std::vector<Band>& bands) {

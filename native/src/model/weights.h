@@ -15,6 +15,8 @@
 
 namespace llmservice {
 
+class Samples;  // self_check/samples.h
+
 // Called with the number of stored bytes just read; may throw to cancel the load.
 using BytesRead = std::function<void(uint64_t)>;
 
@@ -71,6 +73,10 @@ class WeightReader {
   WeightReader(const Checkpoint& checkpoint, Backend& backend, DType keep, BytesRead on_bytes,
                LoadQuantization quantization = LoadQuantization::kNone);
 
+  // Where samples of the matrices that are read next go; null: none are taken.
+  void sample_to(Samples* samples) { samples_ = samples; }
+  Samples* samples() const { return samples_; }
+
   // One packed matrix from bands, concatenated along its rows. All bands must be stored in one type.
   std::unique_ptr<Matrix> matrix(const std::vector<Band>& bands);
   ExpertMatrix expert(const std::vector<Band>& bands);
@@ -102,6 +108,7 @@ class WeightReader {
   DType keep_;
   BytesRead on_bytes_;
   LoadQuantization quantization_;
+  Samples* samples_ = nullptr;
 };
 
 // Reads a band of a row-major matrix as if it were stored alone. Pure but for `read`; exposed for tests.

@@ -24,6 +24,8 @@ TEST_P(GpuEngine, GraphsChangeNoBit) {
   EXPECT_TRUE(second.same_as(first));
 }
 
+TEST_P(GpuEngine, PassesTheSelfCheck) { expect_to_pass_the_self_check(); }
+
 TEST_P(GpuEngine, OthersAndCutsChangeNoBit) { expect_no_bit_to_change_with_others_and_cuts(); }
 
 TEST_P(GpuEngine, DraftsChangeNoBit) {
@@ -47,6 +49,8 @@ TEST_P(GpuEngine, TuningOfProductsChangesNoBit) { expect_no_bit_to_change_with_t
 class CodedGpuEngine : public GpuEngine {};
 
 TEST_P(CodedGpuEngine, SaysWhatTheReferenceSays) { expect_what_the_reference_says(); }
+
+TEST_P(CodedGpuEngine, PassesTheSelfCheck) { expect_to_pass_the_self_check(); }
 
 // One of each kind of kernels; those of products, for every type, have a test of their own.
 class CodedCuts : public GpuEngine {};

@@ -63,6 +63,15 @@ class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
   }
   static Said run_one(Engine& engine, const Request& one) { return run_requests(engine, {one}, 0).front(); }
 
+  void expect_to_pass_the_self_check() const {
+    EngineOptions options = room_for_four(dir_, {});
+    options.dtype = DType::kBF16;
+    options.checkpoint = dir_.checkpoint(GetParam().quantization);
+    options.self_check = true;
+    const Engine engine(options, gpu_backend(), [](auto, auto) {});
+    EXPECT_TRUE(engine.info().self_check_ms.has_value());
+  }
+
   void expect_what_the_reference_says() const {
     const Request one = request(0, 70, 12);
     const Said expected = run_one(*load(std::make_unique<ReferenceBackend>()), one);

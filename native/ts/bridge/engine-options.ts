@@ -47,6 +47,11 @@ export interface BoundOptions {
   readonly isa: CpuIsa;
   /** Report a hash of the logits behind each sampled token: for tests of identity, which pay a pass over the vocabulary. */
   readonly logitHashes: boolean;
+  /**
+   * After the load, compare what each rank computes with what the checkpoint's bytes and a scalar reference say: of one
+   * layer of each kind. A difference fails the load with EngineNumericalFault.
+   */
+  readonly selfCheck: boolean;
   /** Of several tensor-parallel ranks, which one this is; null: the only one. */
   readonly place: RankPlace | null;
 }
@@ -137,4 +142,6 @@ export interface EngineInfo {
   readonly bidirectional: boolean;
   /** Who adds up for several ranks: `own`, or a library with its version, such as `NCCL 2.27.7`; null: the only rank. */
   readonly collectives: string | null;
+  /** That the self-check of this rank took; null: it was off. */
+  readonly selfCheckMs: number | null;
 }

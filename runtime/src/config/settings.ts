@@ -53,6 +53,7 @@ const flags: Readonly<Record<EngineVariableName, Flag>> = {
     asUri,
   ],
   COLLECTIVES: ['--collectives', 'WHO', 'who adds up for ranks on GPUs: auto, own or library (NCCL, RCCL)'],
+  SELF_CHECK: ['--self-check', 'BOOL', 'compare the loaded engine with a reference before it is ready'],
   WARMUP: [
     '--warmup',
     'PRESET',

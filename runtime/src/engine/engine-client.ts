@@ -18,7 +18,7 @@ import type {
   SequenceUpdate,
 } from './protocol.js';
 import { RestartBackOff, type BackOffLimits } from './restart-back-off.js';
-import { findUnsound, isSelfCheck } from './self-check.js';
+import { findUnsound, isProbe } from './probe-requests.js';
 
 /** Times in milliseconds. */
 export interface EngineLimits extends ChildLimits, BackOffLimits {}
@@ -183,7 +183,7 @@ export class EngineClient {
   #update(update: SequenceUpdate): void {
     this.#flights.update(update);
     const { id, failure, finish } = update;
-    if (isSelfCheck(id)) return;
+    if (isProbe(id)) return;
     if (failure?.reason === 'EngineNumericalFault') this.#numericalFault(id, failure);
     else if (finish !== null) this.#numbers.answered();
   }
@@ -226,6 +226,7 @@ export class EngineClient {
       maxModelLen,
       device,
       collectives: info.collectives,
+      selfCheckMs: info.selfCheckMs,
       warmup: { ran, seconds },
     });
     if (leftOut.length > 0) this.#logger.warn('the warm-up ended at its time limit', { ran, leftOut });

@@ -1,6 +1,6 @@
 // Counts numerical faults, and says when they look like the engine's own. A prompt that overflows, sent again and
 // again, must cost nobody else anything; a layer that went bad must not answer a thousand requests with errors. So
-// faults in a row are a suspicion only: the client then asks the engine questions of its own (self-check.ts).
+// faults in a row are a suspicion only: the client then asks the engine questions of its own (probe-requests.ts).
 
 import type { Failure } from '@llmservice/crds';
 import type { NumericalFault } from '@llmservice/native';

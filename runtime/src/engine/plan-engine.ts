@@ -50,6 +50,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     threads,
     device: accelerator,
     collectives: settings.collectives,
+    selfCheck: settings.selfCheck,
     isa: settings.exactness,
     logitHashes: false,
     place: null,

@@ -45,6 +45,7 @@ export interface EngineSettings {
   readonly speculative: Speculative & { readonly headDir?: string };
   /** Who adds up for ranks on GPUs. */
   readonly collectives: EngineOptions['collectives'];
+  readonly selfCheck: boolean;
   readonly warmup: Warmup;
   /** Compute threads of all ranks together; null: one per physical core. */
   readonly threads: number | null;

@@ -42,6 +42,7 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
       quantization: spec.engine.quantization,
       speculative: spec.engine.speculative,
       collectives: spec.engine.collectives,
+      selfCheck: spec.engine.selfCheck,
       warmup: { ...spec.engine.warmup, shapes: spec.engine.warmup.shapes ?? [] },
       thinkingDefault: spec.engine.thinkingDefault ?? null,
       samplingDefaults: spec.engine.samplingDefaults ?? {},

@@ -65,6 +65,7 @@ export function versionRoute({ lifecycle }: ServerParts): RequestHandler {
             numBlocks: state.info.numBlocks,
             device: state.device,
             collectives: state.info.collectives,
+            selfCheckMs: state.info.selfCheckMs,
           }
         : null;
     response.json({ version, engine });

@@ -97,6 +97,7 @@ test('health, metrics and version', async () => {
       numBlocks: 8,
       device: { name: 'AMD Instinct MI300X', partition: 'cpx_nps4' },
       collectives: 'NCCL 2.27.7',
+      selfCheckMs: 40,
     },
   });
 });

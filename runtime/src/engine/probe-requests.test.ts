@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { Flights } from './flights.js';
 import { numericalFailure } from './numerical-failure.js';
 import { emptyOutput } from './output-queue.js';
+import { findUnsound, isProbe } from './probe-requests.js';
 import type { GenerateRequest, ServerMessage } from './protocol.js';
-import { findUnsound, isSelfCheck } from './self-check.js';
 
 const failure = numericalFailure({ slot: 0, position: 0, kind: 'notFinite', layer: 0, part: 'input norm' });
 
@@ -15,7 +15,7 @@ test('a check that begins while another runs takes none of its answers', async (
   const info = { vocabSize: 300, bidirectional: false };
   const checks = [findUnsound(flights, info), findUnsound(flights, info)];
   await new Promise(setImmediate);
-  expect(asked.every(isSelfCheck)).toBe(true);
+  expect(asked.every(isProbe)).toBe(true);
   for (const id of asked) flights.update({ ...emptyOutput, id, failure });
   expect(await Promise.all(checks)).toEqual([failure, failure]);
   expect(flights.size).toBe(0);

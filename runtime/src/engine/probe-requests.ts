@@ -1,6 +1,7 @@
 // Questions that a sound engine answers whatever it serves: one token each, from different places of the vocabulary, so
 // that a few bad embeddings do not condemn a model that works for everybody else. Asked before an engine is ready, so
-// that a checkpoint of broken weights never is, and again when requests give reason to.
+// that a checkpoint of broken weights never is, and again when requests give reason to. The self-check of the engine itself
+// comes before them, where it loads (native/src/model/self_check).
 
 import type { Failure } from '@llmservice/crds';
 import { randomUUID } from 'node:crypto';
@@ -9,9 +10,9 @@ import { failureOf } from './failure-of.js';
 import type { Flights } from './flights.js';
 import type { GenerateRequest } from './protocol.js';
 
-const idPrefix = 'self-check-';
+const idPrefix = 'probe-';
 
-export const isSelfCheck = (id: string): boolean => id.startsWith(idPrefix);
+export const isProbe = (id: string): boolean => id.startsWith(idPrefix);
 
 /** Why the engine is unsound: the numerical fault that every question met; null where one of them met none. */
 export async function findUnsound(
