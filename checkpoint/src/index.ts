@@ -21,6 +21,7 @@ export * from './formats/choose-gguf.js';
 export { firstGgufPart, parseGgufPartName } from './formats/gguf-part-names.js';
 export * from './adapters/adapter-config.js';
 export * from './adapters/adapter-tensors.js';
+export { judgeAdapter } from './adapters/judge-adapter.js';
 export * from './adapters/projections.js';
 export type * from './source/byte-source.js';
 export * from './source/checkpoint-pin.js';

@@ -8,6 +8,7 @@ export { describeS3Error, readS3Error, s3ErrorTable } from './s3-errors.js';
 export type { S3ErrorReading, S3ErrorRow, S3Meaning } from './s3-errors.js';
 export * from './accelerators.js';
 export * from './bytes.js';
+export * from './adapter-list.js';
 export * from './backoff.js';
 export * from './validate.js';
 export * from './read-key-file.js';

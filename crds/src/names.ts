@@ -94,6 +94,7 @@ export const paths = {
   keys: '/etc/llmservice-keys',
   administrationKeys: '/etc/llmservice-administration',
   tls: '/etc/llmservice-tls',
+  adapters: '/etc/llmservice-adapters',
   accounting: '/var/lib/llmservice/accounting',
 } as const;
 
@@ -162,5 +163,5 @@ export const conditionTypes = [
 ] as const;
 export type ConditionType = (typeof conditionTypes)[number];
 
-/** Only on services that are scaled by load, or have a budget. */
-export const optionalConditionTypes = ['ScalingActive', 'WithinBudget'] as const;
+/** Only on services that are scaled by load, have a budget, or have adapters. */
+export const optionalConditionTypes = ['ScalingActive', 'WithinBudget', 'AdaptersLoaded'] as const;

@@ -35,6 +35,7 @@ export const serverVariableNames = {
   requestLogText: 'LLMSERVICE_REQUEST_LOG_TEXT',
   threads: 'LLMSERVICE_THREADS',
   adapters: 'LLMSERVICE_ADAPTERS',
+  adaptersDir: 'LLMSERVICE_ADAPTERS_DIR',
   maxAdapters: 'LLMSERVICE_MAX_ADAPTERS',
   maxAdapterRank: 'LLMSERVICE_MAX_ADAPTER_RANK',
   trustRemoteCode: 'TRUST_REMOTE_CODE',

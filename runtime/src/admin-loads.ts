@@ -1,5 +1,6 @@
 // What administrators may load, and why a load of theirs was broken off.
 
+import { FailureError } from '@llmservice/crds';
 import type { Lifecycle } from './http/replica/lifecycle.js';
 import { ApiError } from './request/body/api-error.js';
 import { allowedUri } from './weights/allowed-uris.js';
@@ -25,6 +26,15 @@ export async function requireAllowed(
     `an administrator may load ${those === '' ? 'nothing' : those}; to allow others, set administration.allowedUris (--admin-allowed-uris)`,
     { param },
   );
+}
+
+/** Reasons of an adapter that is at fault itself. */
+const ofAdapter = ['InvalidEngineConfig', 'CheckpointCorrupt', 'CheckpointIncomplete', 'ModelNotFound'];
+
+/** A failure whose cause is the adapter that was asked for, as a refusal of the request; others as they are. */
+export function asRefusedAdapter(error: unknown): never {
+  if (!(error instanceof FailureError) || !ofAdapter.includes(error.failure.reason)) throw error;
+  throw ApiError.of('invalid_request', error.message, { param: 'lora_path' });
 }
 
 /** Why a load that somebody asked for was broken off. */

@@ -3,6 +3,8 @@
 
 import { FailureError } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { AdapterService } from './adapters/adapter-service.js';
 import { obtainAdapter, type ObtainedAdapter } from './adapters/obtain-adapter.js';
@@ -124,7 +126,8 @@ export class ModelRun {
   obtainAdapter(uri: string): Promise<ObtainedAdapter> {
     const { server } = this.config;
     const settings = {
-      weightsDir: server.weightsDir,
+      // Other pods write to a cache, of which only checkpoints are held.
+      weightsDir: this.cache === null ? server.weightsDir : join(tmpdir(), 'adapters'),
       cache: null,
       s3: s3SettingsOf(this.config),
       allowedUris: server.adminAllowedUris,

@@ -4,13 +4,12 @@
 import { FailureError } from '@llmservice/crds';
 import { collectDefaultMetrics } from 'prom-client';
 import { AccessControl } from './access-control.js';
-import { AdapterService } from './adapters/adapter-service.js';
-import { ServedAdapters } from './adapters/served-adapters.js';
+import { AdapterControl } from './adapter-control.js';
+import type { ObtainedAdapter } from './adapters/obtain-adapter.js';
 import { loadEnded, requireAllowed } from './admin-loads.js';
 import { AdminServer } from './admin-server.js';
 import { makeBatches } from './batches.js';
 import { bodyRoom } from './body-room.js';
-import { adapterRoomOf } from './config/adapter-settings.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
 import { readIfThere } from './engine/read-if-there.js';
 import type { ReplicaControl } from './http/admin-app.js';
@@ -27,7 +26,6 @@ import type { ServerParts } from './http/replica/server-parts.js';
 import { readTlsFiles } from './http/server/tls-files.js';
 import { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
-import { observeAdapters } from './metrics/adapter-metrics.js';
 import { EventLoopDelay } from './metrics/event-loop-delay.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import { ModelRun } from './model-run.js';
@@ -58,8 +56,7 @@ export class Replica {
   private readonly cache: WeightsCache | null;
   private readonly stored: ReturnType<typeof makeResponseStore>;
   private readonly batches: BatchService | null;
-  private readonly served = new ServedAdapters();
-  private readonly adapters: AdapterService;
+  private readonly adapters: AdapterControl;
   private model: ModelRun | null = null;
   private boundPort = 0;
 
@@ -72,19 +69,20 @@ export class Replica {
     const { model } = engineConfig;
     const { namePrefix, pathsPerModel } = compatibilities[server.compatibility];
     const names = withPrefix(model, namePrefix);
-    this.adapters = new AdapterService({
-      configured: server.adapters,
-      room: adapterRoomOf(server),
-      served: this.served,
-      taken: [names.name, ...names.aliases],
-      logger,
-    });
     this.lifecycle = new Lifecycle(model.name);
     this.stall = new StallWatch(engineConfig.noProgressTimeoutSeconds * 1000, now);
     this.observer = new LoadObserver(this.lifecycle, this.stall, logger, now);
     const metrics = new ServerMetrics(model.name, () => this.lifecycle);
     collectDefaultMetrics({ register: metrics.registry });
-    observeAdapters(metrics.registry, adapterRoomOf(server).most, this.served);
+    this.adapters = new AdapterControl({
+      server,
+      taken: [names.name, ...names.aliases],
+      lifecycle: this.lifecycle,
+      registry: metrics.registry,
+      logger,
+      obtain: (uri) => this.obtainAdapter(uri),
+      now,
+    });
     this.delay = new EventLoopDelay(metrics.registry, model.name, now);
     this.cache = makeWeightsCache(config, metrics.registry, logger);
     this.stored = makeResponseStore(config, logger);
@@ -102,7 +100,7 @@ export class Replica {
       metrics,
       logger,
       now,
-      names: { ...names, adapters: this.served },
+      names: { ...names, adapters: this.adapters.served },
       service: server.service,
       admission: new Admission(engineConfig.engine.maxNumSeqs + server.maxWaiting),
       access: this.control.access,
@@ -167,6 +165,7 @@ export class Replica {
       await this.model?.stop();
       await this.http.close();
       await this.admin?.close();
+      this.adapters.close();
       await this.control.close();
       await this.observability.close();
       this.stored?.stop();
@@ -181,14 +180,15 @@ export class Replica {
   async load(uri = this.config.engineConfig.model.uri): Promise<void> {
     this.stopping.signal.throwIfAborted();
     if (this.model !== null) throw new Error('a model is loaded: unload it first');
-    const run = new ModelRun(uri, this.config, this.cache, this.observer, this.logger, this.adapters);
+    const run = new ModelRun(uri, this.config, this.cache, this.observer, this.logger, this.adapters.service);
     this.model = run;
     try {
       const { engine, info, model } = await run.load();
       const { engine: settings } = this.config.engineConfig;
       this.parts.metrics.serving(settings, model.maxModelLen);
       engine.onStep(({ stepTokens }) => this.parts.metrics.stepped(stepTokens));
-      this.adapters.startServing(engine.adapters);
+      await this.adapters.startServing(engine.adapters);
+      if (this.model !== run) throw new DOMException('the model was unloaded meanwhile', 'AbortError');
       this.lifecycle.startServing(engine, model);
       this.logger.info('serving', { uri, ...info, maxModelLen: model.maxModelLen });
     } catch (error) {
@@ -200,6 +200,11 @@ export class Replica {
   /** Ends the engine and a load that is under way; requests in flight end with `model_not_ready`. Idempotent. */
   async unload(): Promise<void> {
     if (this.model !== null) await this.end(this.model);
+  }
+
+  private async obtainAdapter(uri: string): Promise<ObtainedAdapter> {
+    if (this.model === null) throw ApiError.of('model_not_ready', 'no model is loaded');
+    return this.model.obtainAdapter(uri);
   }
 
   private adminControl(): ReplicaControl {
@@ -217,14 +222,8 @@ export class Replica {
         });
       },
       unload: () => this.unload(),
-      loadAdapter: async ({ name, uri }) => {
-        const configured = server.adapters.map((each) => each.uri);
-        const allowed = await requireAllowed('lora_path', uri, configured, server.adminAllowedUris);
-        const run = this.model;
-        if (run === null) throw ApiError.of('model_not_ready', 'no model is loaded');
-        await this.adapters.load({ name, uri: allowed }, (place) => run.obtainAdapter(place));
-      },
-      unloadAdapter: (name) => this.adapters.unload(name),
+      loadAdapter: (adapter) => this.adapters.load(adapter),
+      unloadAdapter: (name) => this.adapters.service.unload(name),
     };
   }
 
@@ -233,7 +232,7 @@ export class Replica {
     if (this.model === run) {
       this.lifecycle.unloaded();
       this.endRunning();
-      this.adapters.clear();
+      this.adapters.service.clear();
     }
     await run.stop();
     if (this.model === run) this.model = null;
@@ -253,6 +252,7 @@ export class Replica {
       await this.control.restoreBudgets();
       // It may load and unload: the first load is under way before anybody can ask for another.
       await this.admin?.open();
+      await this.adapters.open();
       await this.load();
     } catch (error) {
       if (!isAbort(error)) throw error;

@@ -42,6 +42,7 @@ const reasons: Readonly<Record<string, string>> = {
   LLMSERVICE_THREADS: 'the cores that spec.resources lets the container have',
   LLMSERVICE_ADAPTERS:
     'the manifest has no adapters yet, nor the operator a preflight and a memory plan of them',
+  LLMSERVICE_ADAPTERS_DIR: 'as LLMSERVICE_ADAPTERS',
   LLMSERVICE_MAX_ADAPTERS: 'as LLMSERVICE_ADAPTERS',
   LLMSERVICE_MAX_ADAPTER_RANK: 'as LLMSERVICE_ADAPTERS',
   TRUST_REMOTE_CODE: 'spec.env takes it; no code is run whatever it says',

@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+import { maxAdapterRank } from '@llmservice/checkpoint';
 import { openAdapter, openCheckpoint } from '@llmservice/checkpoint/local';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { adapterParts, cpuIsas, type AdapterPart, type Engine, type EngineOptions } from '@llmservice/native';
@@ -28,7 +29,7 @@ const llama = ['llama-patterns', 'llama-rank-8'];
 
 async function partsOf(name: string, number: number): Promise<AdapterPart[]> {
   const { shape } = await openCheckpoint(modelsDir + goldenOf(name).base);
-  return adapterParts(number, await openAdapter(adaptersDir + name, shape));
+  return adapterParts(number, await openAdapter(adaptersDir + name, shape, maxAdapterRank));
 }
 
 async function loadAdapter(engine: Engine, name: string, number: number): Promise<void> {

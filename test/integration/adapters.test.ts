@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { adapterListText } from '@llmservice/crds';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../processes.js';
@@ -21,6 +22,7 @@ beforeAll(async () => {
   for (const [seed, name] of ['first', 'second', 'wide'].entries()) {
     await writeRandomAdapter(demoCheckpoint, at(name), { rank: name === 'wide' ? 17 : 8, seed });
   }
+  mkdirSync(at('list'));
   const sha256 = createHash('sha256').update('sk-admin').digest('hex');
   writeFileSync(join(folder, 'keys.yaml'), JSON.stringify({ keys: [{ id: 'admin', sha256 }] }));
   const port = await freePort();
@@ -30,6 +32,7 @@ beforeAll(async () => {
     LLMSERVICE_ADMIN_KEYS_DIR: folder,
     LLMSERVICE_ADMIN_ALLOWED_URIS: folder,
     LLMSERVICE_ADAPTERS: `first=${at('first')}`,
+    LLMSERVICE_ADAPTERS_DIR: at('list'),
     LLMSERVICE_MAX_ADAPTERS: '2',
   };
   replica = await ReplicaProcess.start({ uri: demoCheckpoint, engine: longContext, env });
@@ -107,8 +110,13 @@ test('adapters come and go while a stream runs, each says its own, and the engin
   expect((await admin('unload', { lora_name: 'second' })).status).toBe(200);
   expect(await say('second')).toBe(404);
   expect((await admin('unload', { lora_name: 'second' })).status).toBe(404);
-  const wide = await admin('load', { lora_name: 'wide', lora_path: at('wide') });
-  expect(JSON.stringify(wide.body)).toContain('the adapter has rank 17; there is room for ranks to 16');
+  for (const [lora_name, message] of [
+    ['wide', 'adapter wide: the adapter has rank 17; there is room for ranks to 16'],
+    ['absent', `adapter absent: ${at('absent')}: there is no such folder`],
+  ] as const) {
+    const { status, body: refusal } = await admin('load', { lora_name, lora_path: at(lora_name) });
+    expect([status, JSON.stringify(refusal)]).toEqual([400, expect.stringContaining(message)]);
+  }
   // Another under the same name and number: nothing of the one before it is reused.
   expect((await admin('load', { lora_name: 'second', lora_path: at('first') })).status).toBe(200);
   expect(await say('second')).toBe(first);
@@ -121,4 +129,31 @@ test('adapters come and go while a stream runs, each says its own, and the engin
     return state === 'serving' && engine?.restarts === 1;
   });
   expect([await say('first'), await say('second')]).toEqual([first, first]);
+});
+
+test('the list of adapters is followed while a stream runs, and one that cannot be loaded keeps no other away', async () => {
+  await admin('unload', { lora_name: 'second' });
+  const stream = await replica.post('/v1/completions', { ...endless, model: 'first' });
+  const list = (...names: string[]): void =>
+    writeFileSync(
+      join(at('list'), 'adapters.json'),
+      adapterListText(names.map((name) => ({ name, uri: at(name) }))),
+    );
+  const report = async () => (await replica.health()).adapters;
+
+  list('wide', 'second');
+  await replica.eventually('the second', async () => (await say('second')) !== 404);
+  await replica.eventually('a report', async () => (await report())?.failed.length === 1);
+  expect(await report()).toMatchObject({ loaded: [1], failed: [0] });
+  expect(replica.log).toContain('adapter wide: the adapter has rank 17');
+  const metrics = await (await fetch(`${replica.url}/metrics`)).text();
+  expect(metrics).toContain('llmservice_listed_adapters{state="loaded"} 1');
+  expect(metrics).toContain('llmservice_listed_adapters{state="failed"} 1');
+
+  list();
+  await replica.eventually('none of the list', async () => (await say('second')) === 404);
+  expect(await say('first')).not.toBe(404);
+  const reader = stream.body!.getReader();
+  expect((await reader.read()).done).toBe(false);
+  await reader.cancel();
 });

@@ -24,7 +24,7 @@ export function engineSettings(modelDir: string, changes: Partial<EngineSettings
     selfCheck: true,
     warmup: { preset: 'none', shapes: [], timeLimitSeconds: 60 },
     threads: 1,
-    adapterRoom: { most: 0, maxRank: 0 },
+    adapterRoom: { max: 0, maxRank: 0 },
     ...changes,
   };
 }

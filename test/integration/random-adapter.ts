@@ -1,17 +1,29 @@
 // LoRA adapters of random weights for a checkpoint, as PEFT writes them.
 
-import { projections, projectionSides } from '@llmservice/checkpoint';
+import { projections, projectionSides, type ModelShape } from '@llmservice/checkpoint';
 import { openCheckpoint } from '@llmservice/checkpoint/local';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+interface Random {
+  readonly rank: number;
+  readonly seed: number;
+}
+
 /** Writes one of all linear layers to `folder`. */
-export async function writeRandomAdapter(
-  checkpoint: string,
-  folder: string,
-  { rank, seed }: { readonly rank: number; readonly seed: number },
-): Promise<void> {
+export async function writeRandomAdapter(checkpoint: string, folder: string, random: Random): Promise<void> {
   const { shape } = await openCheckpoint(checkpoint);
+  mkdirSync(folder, { recursive: true });
+  for (const [name, content] of Object.entries(randomAdapter(shape, random))) {
+    writeFileSync(join(folder, name), content);
+  }
+}
+
+/** The files of one of all linear layers. */
+export function randomAdapter(
+  shape: ModelShape,
+  { rank, seed }: Random,
+): Record<'adapter_config.json' | 'adapter_model.safetensors', string | Uint8Array> {
   const header: Record<string, object> = {};
   const parts: Float32Array[] = [];
   let bytes = 0;
@@ -38,9 +50,10 @@ export async function writeRandomAdapter(
   const text = Buffer.from(JSON.stringify(header));
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(text.length));
-  mkdirSync(folder, { recursive: true });
   const config = { peft_type: 'LORA', r: rank, lora_alpha: rank, target_modules: projections };
-  writeFileSync(join(folder, 'adapter_config.json'), JSON.stringify(config));
   const data = parts.map(({ buffer }) => Buffer.from(buffer));
-  writeFileSync(join(folder, 'adapter_model.safetensors'), Buffer.concat([length, text, ...data]));
+  return {
+    'adapter_config.json': JSON.stringify(config),
+    'adapter_model.safetensors': Buffer.concat([length, text, ...data]),
+  };
 }

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseTerminationMessage, type Failure } from '@llmservice/crds';
+import { parseTerminationMessage, type AdapterReport, type Failure } from '@llmservice/crds';
 import { execArguments } from '../../runtime/src/engine/exec-arguments.js';
 import { eventually, freePort, start, stop } from '../processes.js';
 
@@ -27,6 +27,7 @@ interface Health {
     readonly pulled: Bytes | null;
     readonly loaded: Bytes | null;
   } | null;
+  readonly adapters?: AdapterReport;
 }
 
 interface Bytes {

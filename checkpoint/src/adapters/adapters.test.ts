@@ -6,6 +6,7 @@ import { parseCheckpointConfig } from '../config/read-config.js';
 import type { PlacedTensor } from '../formats/safetensors-header.js';
 import { parseAdapterConfig } from './adapter-config.js';
 import { planAdapter } from './adapter-tensors.js';
+import { judgeAdapter } from './judge-adapter.js';
 
 const { text_config: text, ...outer } = qwen36Config;
 const hybrid = parseCheckpointConfig({ ...outer, text_config: { ...text, num_hidden_layers: 4 } });
@@ -150,4 +151,12 @@ describe('tensors are refused by their names', () => {
     const others = Array.from({ length: 9 }, (_, i) => tensor(`x${String(i)}`, [8]));
     expect(refusal(() => planAdapter(configOf(), others, hybrid))).toMatch(/x4.*and 4 more$/);
   });
+});
+
+test('a larger rank than there is room for is refused by both numbers', () => {
+  const judge = (maxRank: number): unknown => judgeAdapter(JSON.stringify(plain), queries, hybrid, maxRank);
+  expect(judge(4)).toMatchObject([{ rank: 4 }]);
+  const { failure } = thrownBy(FailureError, () => judge(3));
+  expect(failure).toMatchObject({ reason: 'InvalidEngineConfig', detail: { rank: 4, maxRank: 3 } });
+  expect(failure.message).toContain('engine.maxAdapterRank');
 });

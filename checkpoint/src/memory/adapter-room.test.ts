@@ -1,10 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
 import { thrownBy } from '../../../crds/src/thrown-by.fixture.js';
-import type { LowRankPair } from '../adapters/adapter-tensors.js';
 import { qwen36Config } from '../config/config.fixture.js';
 import { parseCheckpointConfig } from '../config/read-config.js';
-import { adapterBytes, checkAdapterRank } from './adapter-room.js';
+import { adapterBytes, checkAdapterDevice } from './adapter-room.js';
 
 const dense = parseCheckpointConfig({
   ...{ model_type: 'llama', num_hidden_layers: 2, hidden_size: 64, intermediate_size: 128, vocab_size: 320 },
@@ -19,23 +18,23 @@ test.each([
   // A KV head is whole on each of four ranks.
   [4, 2 * 3 * (16 * (5 * 64 + 16 + 32) + 16 * (16 + 2 * 16 + 2 * 32 + 2 * 64)) * 2],
 ])('%d ranks keep room for three adapters of rank 16', (tensor, bytes) => {
-  expect(adapterBytes(dense, tensor, 'bfloat16', { most: 3, maxRank: 16 })).toBe(bytes);
-  expect(adapterBytes(dense, tensor, 'float32', { most: 3, maxRank: 16 })).toBe(2 * bytes);
+  expect(adapterBytes(dense, tensor, 'bfloat16', { max: 3, maxRank: 16 })).toBe(bytes);
+  expect(adapterBytes(dense, tensor, 'float32', { max: 3, maxRank: 16 })).toBe(2 * bytes);
 });
 
 test('A takes whole groups of lanes, and layers with linear attention have a feed-forward alone', () => {
-  const bytes = (maxRank: number): number => adapterBytes(hybrid, 1, 'auto', { most: 1, maxRank });
+  const bytes = (maxRank: number): number => adapterBytes(hybrid, 1, 'auto', { max: 1, maxRank });
   const a = 64 * (2 * 5120 + 17408) + 16 * (3 * 5120 + 6144);
   const b = 64 * (2 * 17408 + 5120) + 16 * (2 * 6144 + 2 * 1024 + 5120);
   expect(bytes(1)).toBe(2 * (16 * a + b));
   expect(bytes(17)).toBe(2 * (32 * a + 17 * b));
-  expect(adapterBytes(hybrid, 1, 'auto', { most: 0, maxRank: 16 })).toBe(0);
+  expect(adapterBytes(hybrid, 1, 'auto', { max: 0, maxRank: 16 })).toBe(0);
 });
 
-test('a larger rank than there is room for is refused by both numbers', () => {
-  const pairs = [{ rank: 8 }, { rank: 32 }] as unknown as LowRankPair[];
-  checkAdapterRank(pairs, { most: 1, maxRank: 32 });
-  const { failure } = thrownBy(FailureError, () => checkAdapterRank(pairs, { most: 1, maxRank: 16 }));
-  expect(failure).toMatchObject({ reason: 'InvalidEngineConfig', detail: { rank: 32, maxRank: 16 } });
-  expect(failure.message).toContain('--max-adapter-rank');
+test('GPUs are refused by what would be removed, and none is needed without adapters', () => {
+  checkAdapterDevice({ max: 1, maxRank: 16 }, 'cpu');
+  checkAdapterDevice({ max: 0, maxRank: 16 }, 'cuda');
+  const { failure } = thrownBy(FailureError, () => checkAdapterDevice({ max: 1, maxRank: 16 }, 'hip'));
+  expect(failure.reason).toBe('InvalidEngineConfig');
+  expect(failure.message).toContain('LoRA adapters run on CPUs alone (accelerator.resourceName none)');
 });

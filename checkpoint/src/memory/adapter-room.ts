@@ -2,19 +2,19 @@
 // linear layer, so that a load never meets a full machine.
 
 import { FailureError } from '@llmservice/crds';
-import type { LowRankPair } from '../adapters/adapter-tensors.js';
 import { projections, projectionSides, type ProjectionName } from '../adapters/projections.js';
 import type { ModelShape } from '../config/model-shape.js';
+import type { Device } from '../weights/device-formats.js';
 import type { EngineDtype } from '../weights/resident-weights.js';
 
 /** How many adapters an engine may have at once, and of which rank. */
 export interface AdapterRoom {
   /** 0: none. */
-  readonly most: number;
+  readonly max: number;
   readonly maxRank: number;
 }
 
-export const noAdapters: AdapterRoom = { most: 0, maxRank: 0 };
+export const noAdapters: AdapterRoom = { max: 0, maxRank: 0 };
 
 /** A is stored in whole groups of lanes. */
 const rankLanes = 16;
@@ -26,11 +26,11 @@ export function adapterBytes(
   shape: ModelShape,
   tensor: number,
   dtype: EngineDtype,
-  { most, maxRank }: AdapterRoom,
+  { max, maxRank }: AdapterRoom,
 ): number {
   const width = Math.ceil(maxRank / rankLanes) * rankLanes;
   let values = 0;
-  for (const layer of most === 0 ? [] : shape.layerKinds.keys()) {
+  for (const layer of max === 0 ? [] : shape.layerKinds.keys()) {
     for (const projection of projections) {
       const sides = projectionSides(shape, layer, projection);
       if (sides === null) continue;
@@ -41,16 +41,15 @@ export function adapterBytes(
       values += split ? (inputs / tensor) * width + outputs * maxRank : inputs * width + own * maxRank;
     }
   }
-  return most * values * (dtype === 'float32' ? 4 : 2);
+  return max * values * (dtype === 'float32' ? 4 : 2);
 }
 
-/** @throws FailureError InvalidEngineConfig where a pair has a larger rank than there is room for */
-export function checkAdapterRank(pairs: readonly LowRankPair[], { maxRank }: AdapterRoom): void {
-  const rank = Math.max(...pairs.map((pair) => pair.rank));
-  if (rank <= maxRank) return;
+/** @throws FailureError InvalidEngineConfig: GPUs have no kernels for adapters (`adapts` in native/src/ops/low_rank.h) */
+export function checkAdapterDevice({ max }: AdapterRoom, accelerator: Device): void {
+  if (max === 0 || accelerator === 'cpu') return;
   throw new FailureError(
     'InvalidEngineConfig',
-    `the adapter has rank ${String(rank)}; there is room for ranks to ${String(maxRank)} (--max-adapter-rank, up to 256)`,
-    { rank, maxRank },
+    'LoRA adapters run on CPUs alone (accelerator.resourceName none): there are no GPU kernels for them. Remove ' +
+      'adapters and engine.maxAdapters (--adapters, --adapters-dir, --max-adapters)',
   );
 }

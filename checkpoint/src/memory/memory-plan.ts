@@ -3,6 +3,7 @@
 // sizes in bytes; a plan that cannot serve is a typed failure with computed remedies.
 
 import { FailureError } from '@llmservice/crds';
+import { checkAdapterDevice, noAdapters } from './adapter-room.js';
 import { measure, type MemoryParts, type MemoryPlanInput } from './memory-parts.js';
 import { checkAccelerator } from '../weights/check-accelerator.js';
 import { contextTooLong, tooLarge } from './memory-refusals.js';
@@ -39,10 +40,11 @@ export interface MemoryPlan {
 /**
  * Plans one device.
  * @throws FailureError UnsupportedArchitecture, ParallelismInvalid, ModelTooLarge, KvCacheTooSmall (detail.fits: largest maxModelLen),
- *   InvalidEngineConfig (maxModelLen above what the checkpoint was made for, or of an encoder above the rows of a step)
+ *   InvalidEngineConfig (maxModelLen above what the checkpoint was made for, or of an encoder above the rows of a step; adapters on GPUs)
  */
 export function planMemory(input: MemoryPlanInput): MemoryPlan {
   checkAccelerator(input.shape, input.accelerator);
+  checkAdapterDevice(input.adapterRoom ?? noAdapters, input.accelerator);
   checkTensorParallel(input.shape, input.weights, input.tensor);
   checkContext(input);
   const parts = measure(input);
@@ -131,13 +133,13 @@ function reservedNote({ accelerator, tensor }: MemoryPlanInput): string {
 }
 
 function adapterRows({ adapterRoom }: MemoryPlanInput, { adapters }: MemoryParts): MemoryPlanRow[] {
-  if (adapterRoom === undefined || adapterRoom.most === 0) return [];
-  const { most, maxRank } = adapterRoom;
+  if (adapterRoom === undefined || adapterRoom.max === 0) return [];
+  const { max, maxRank } = adapterRoom;
   return [
     {
       name: 'adapters',
       bytes: adapters,
-      note: `${String(most)} of rank ${String(maxRank)} and of all linear layers`,
+      note: `${String(max)} of rank ${String(maxRank)} and of all linear layers`,
     },
   ];
 }

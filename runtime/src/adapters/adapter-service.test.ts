@@ -30,7 +30,7 @@ beforeEach(async () => {
   engine = new EngineAdapters((message) => void sent.push(message));
   service = new AdapterService({
     configured: [{ name: 'first', uri: '/first' }],
-    room: { most: 2, maxRank: 16 },
+    room: { max: 2, maxRank: 16 },
     served,
     taken: ['model'],
     logger: makeLogger('error'),

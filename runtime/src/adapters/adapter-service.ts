@@ -2,6 +2,7 @@
 // others at an administrator's word while requests run.
 
 import type { AdapterRoom } from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import { checkAdapterName, type NamedAdapter } from '../config/adapter-settings.js';
 import type { EngineAdapters } from '../engine/engine-adapters.js';
 import type { Logger } from '../log/logger.js';
@@ -44,10 +45,20 @@ export class AdapterService {
     this.clear();
     for (const { name, uri } of this.#parts.configured) {
       const used = this.#reserve(name);
-      const obtained = await obtain(uri);
+      const obtained = await obtain(uri).catch(naming(name));
       this.#loaded.set(name, { name, uri, used, obtained });
       engine.keep({ number: used.number, name, dir: obtained.dir });
     }
+  }
+
+  /** Whether adapters can be loaded. */
+  get isServing(): boolean {
+    return this.#engine !== null;
+  }
+
+  /** What is loaded under the name; null: nothing. */
+  uriOf(name: string): string | null {
+    return this.#loaded.get(name)?.uri ?? null;
   }
 
   /** The engine has all that it was to load. */
@@ -64,7 +75,7 @@ export class AdapterService {
     this.#busy.add(name);
     let obtained: ObtainedAdapter | null = null;
     try {
-      obtained = await obtain(uri);
+      obtained = await obtain(uri).catch(naming(name));
       await engine.load({ number: used.number, name, dir: obtained.dir });
       // The engine may have gone meanwhile, and another come.
       if (this.#engine !== engine) throw ApiError.of('model_not_ready', 'the model was unloaded meanwhile');
@@ -129,9 +140,18 @@ export class AdapterService {
   /** @throws ApiError invalid_request where there is no room for one more */
   #reserve(name: string): UsedAdapter {
     const { served, room } = this.#parts;
-    const used = served.reserve(name, room.most);
+    const used = served.reserve(name, room.max);
     if (used !== null) return used;
-    const message = `there is room for ${String(room.most)} adapters (--max-adapters): unload one, or let the plan keep more`;
+    const message = `there is room for ${String(room.max)} adapters (engine.maxAdapters, --max-adapters): unload one, or let the plan keep more`;
     throw invalidRequest([{ param: 'lora_name', message }]);
   }
+}
+
+/** Has a failure name the adapter that it is of. */
+export function naming(name: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof FailureError)) throw error;
+    const { reason, message, detail } = error.failure;
+    throw new FailureError(reason, `adapter ${name}: ${message}`, detail, { cause: error });
+  };
 }

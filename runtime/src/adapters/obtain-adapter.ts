@@ -3,6 +3,9 @@
 
 import { adapterConfigFile, adapterWeightsFile } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FileVersion } from '../weights/checkpoint-source.js';
 import { readHeader, type Attempt, type WeightsHeader } from '../weights/inspect-checkpoint.js';
 import { openSource, type OpenSource, type SourceSettings } from '../weights/open-source.js';
@@ -22,7 +25,8 @@ export async function obtainAdapter(
   attempt: Attempt,
 ): Promise<ObtainedAdapter> {
   // Of the node's cache, the engine process could read only what it has inherited.
-  const own = { ...settings, cache: null };
+  const weightsDir = join(settings.weightsDir, `adapter-${randomUUID()}`);
+  const own = { ...settings, weightsDir, cache: null };
   const opened = await openSource('adapters', uri, { pin: null, suffix: '' }, own, attempt);
   try {
     if (opened.file !== null) {
@@ -31,15 +35,21 @@ export async function obtainAdapter(
     }
     const files = await filesOf(opened, attempt);
     await pull(opened, files, settings, attempt);
-    return { dir: opened.dir, release: opened.release };
+    return { dir: opened.dir, release: () => discard(opened, weightsDir) };
   } catch (error) {
-    opened.release();
+    discard(opened, weightsDir);
     throw error;
   }
 }
 
+/** What was pulled for one load is of no use to another. */
+function discard({ release }: OpenSource, weightsDir: string): void {
+  release();
+  rmSync(weightsDir, { recursive: true, force: true });
+}
+
 async function filesOf({ source }: OpenSource, attempt: Attempt): Promise<FileVersion[]> {
-  const names = (await attempt(() => source.list())).map(({ name }) => name);
+  const names = (await attempt(() => source.list()).catch(asNoFolder)).map(({ name }) => name);
   const wanted = [adapterConfigFile, adapterWeightsFile];
   const missing = wanted.filter((name) => !names.includes(name));
   if (missing.length > 0) {
@@ -47,6 +57,13 @@ async function filesOf({ source }: OpenSource, attempt: Attempt): Promise<FileVe
     throw new FailureError('CheckpointIncomplete', message, { missing: missing.length });
   }
   return Promise.all(wanted.map((name) => attempt(() => source.version(name))));
+}
+
+/** What a checkpoint's own folder lacks has another remedy. */
+function asNoFolder(error: unknown): never {
+  if (!(error instanceof FailureError) || error.failure.reason !== 'ModelNotFound') throw error;
+  const message = `there is no such folder: ${error.message}; expected is one with ${adapterConfigFile} and ${adapterWeightsFile}`;
+  throw new FailureError('CheckpointIncomplete', message, undefined, { cause: error });
 }
 
 async function pull(

@@ -39,9 +39,9 @@ export class ServedAdapters {
     return this.all.filter(({ name }) => (this.#served.get(name)?.users ?? 0) > 0).map(({ name }) => name);
   }
 
-  /** A number for an adapter that is to be loaded; null: `most` are there, those that leave among them. */
-  reserve(name: string, most: number): UsedAdapter | null {
-    for (let number = 1; number <= most; number++) {
+  /** A number for an adapter that is to be loaded; null: `max` are there, those that leave among them. */
+  reserve(name: string, max: number): UsedAdapter | null {
+    for (let number = 1; number <= max; number++) {
       if (this.#numbers.has(number)) continue;
       this.#numbers.add(number);
       this.#loads++;

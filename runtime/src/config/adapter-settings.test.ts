@@ -25,8 +25,8 @@ test.each([
 test('there is room for those that are named, or for as many as was said', () => {
   const adapters = [{ name: 'a', uri: '/a' }];
   expect(adapterRoomOf({ adapters, maxAdapters: null, maxAdapterRank: 16 })).toEqual({
-    most: 1,
+    max: 1,
     maxRank: 16,
   });
-  expect(adapterRoomOf({ adapters, maxAdapters: 4, maxAdapterRank: 64 })).toEqual({ most: 4, maxRank: 64 });
+  expect(adapterRoomOf({ adapters, maxAdapters: 4, maxAdapterRank: 64 })).toEqual({ max: 4, maxRank: 64 });
 });

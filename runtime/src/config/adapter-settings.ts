@@ -11,6 +11,8 @@ export interface NamedAdapter {
 
 export interface AdapterSettings {
   readonly adapters: readonly NamedAdapter[];
+  /** Folder with a list of further ones, which may change; null: there is none. */
+  readonly adaptersDir: string | null;
   /** That may be loaded at once; null: as many as `adapters` has. */
   readonly maxAdapters: number | null;
   readonly maxAdapterRank: number;
@@ -26,6 +28,14 @@ export const adapterSettings = [
     'LoRA adapters to load with the model, each served under its name',
     [],
     asAdapters,
+  ),
+  define(
+    'adaptersDir',
+    '--adapters-dir',
+    'DIR',
+    'list of adapters, adapters.json, which may change while the server runs; it needs --max-adapters',
+    null,
+    String,
   ),
   define(
     'maxAdapters',
@@ -47,8 +57,12 @@ export const adapterSettings = [
 ] as const;
 
 /** What the memory plan keeps for adapters. */
-export function adapterRoomOf({ adapters, maxAdapters, maxAdapterRank }: AdapterSettings): AdapterRoom {
-  return { most: maxAdapters ?? adapters.length, maxRank: maxAdapterRank };
+export function adapterRoomOf({
+  adapters,
+  maxAdapters,
+  maxAdapterRank,
+}: Omit<AdapterSettings, 'adaptersDir'>): AdapterRoom {
+  return { max: maxAdapters ?? adapters.length, maxRank: maxAdapterRank };
 }
 
 /** Of an adapter, as names of models are written. */
@@ -80,5 +94,10 @@ function asAdapter(text: string): NamedAdapter {
   checkAdapterName(name);
   const place = text.slice(at + 1);
   if (place === '') throw new Error(`the adapter ${name} has no place`);
-  return { name, uri: /^\w+:\/\//.test(place) ? place : resolve(place) };
+  return { name, uri: placeOf(place) };
+}
+
+/** A URI as it is, a path from here on. */
+export function placeOf(text: string): string {
+  return /^\w+:\/\//.test(text) ? text : resolve(text);
 }

@@ -1,6 +1,6 @@
 // Loads adapters into the engine of this process, one after the other and part by part, so that steps run between the parts.
 
-import { checkAdapterRank, type ModelShape } from '@llmservice/checkpoint';
+import type { ModelShape } from '@llmservice/checkpoint';
 import { openAdapter, openCheckpoint } from '@llmservice/checkpoint/local';
 import { FailureError } from '@llmservice/crds';
 import { adapterParts, type Engine } from '@llmservice/native';
@@ -40,8 +40,7 @@ export class AdapterLoader {
   async #load({ number, name, dir }: EngineAdapter): Promise<void> {
     try {
       this.#shape ??= (await openCheckpoint(this.#settings.modelDir)).shape;
-      const adapter = await openAdapter(dir, this.#shape);
-      checkAdapterRank(adapter.pairs, this.#settings.adapterRoom);
+      const adapter = await openAdapter(dir, this.#shape, this.#settings.adapterRoom.maxRank);
       for (const part of adapterParts(number, adapter)) await this.#engine.loadAdapter(part);
     } catch (error) {
       const { reason, message, detail } = failureOf(error);

@@ -3,8 +3,9 @@
 import { FailureError } from '@llmservice/crds';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { adapterConfigFile, parseAdapterConfig } from '../../adapters/adapter-config.js';
-import { adapterWeightsFile, planAdapter, type LowRankPair } from '../../adapters/adapter-tensors.js';
+import { adapterConfigFile } from '../../adapters/adapter-config.js';
+import { adapterWeightsFile, type LowRankPair } from '../../adapters/adapter-tensors.js';
+import { judgeAdapter } from '../../adapters/judge-adapter.js';
 import type { ModelShape } from '../../config/model-shape.js';
 import { checkSmallFile } from '../../json/small-json.js';
 import { readHeader } from './open-checkpoint.js';
@@ -15,14 +16,14 @@ export interface LocalAdapter {
   readonly pairs: readonly LowRankPair[];
 }
 
-/** @throws FailureError as `parseAdapterConfig` and `planAdapter`; CheckpointIncomplete where a file is not there */
-export async function openAdapter(dir: string, shape: ModelShape): Promise<LocalAdapter> {
+/** @throws FailureError as `judgeAdapter`; CheckpointIncomplete where a file is not there */
+export async function openAdapter(dir: string, shape: ModelShape, maxRank: number): Promise<LocalAdapter> {
   const file = join(dir, adapterConfigFile);
   const { size } = await stat(file).catch((cause: unknown) => {
     throw new FailureError('CheckpointIncomplete', `${file} cannot be read`, undefined, { cause });
   });
   checkSmallFile(adapterConfigFile, size);
-  const config = parseAdapterConfig(await readFile(file, 'utf8'));
+  const config = await readFile(file, 'utf8');
   const tensors = await readHeader(dir, adapterWeightsFile);
-  return { file: join(dir, adapterWeightsFile), pairs: planAdapter(config, tensors, shape) };
+  return { file: join(dir, adapterWeightsFile), pairs: judgeAdapter(config, tensors, shape, maxRank) };
 }

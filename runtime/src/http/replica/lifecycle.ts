@@ -2,7 +2,7 @@
 // States go one way: pulling → loading → serving → draining; failed may follow any, and after unloaded it begins anew.
 // The engine loads what is there while the rest is still pulled. A lost engine is reported by the engine.
 
-import type { Failure } from '@llmservice/crds';
+import type { AdapterReport, Failure } from '@llmservice/crds';
 import type { WarmedUp } from '../../engine/engine-state.js';
 import type { Bytes, LoadProgress } from '../../weights/progress-meter.js';
 import { ApiError } from '../../request/body/api-error.js';
@@ -30,6 +30,8 @@ export interface HealthBody {
   readonly load: LoadReport | null;
   readonly engine: Readonly<Record<string, unknown>> | null;
   readonly failure: Failure | null;
+  /** Absent where there is no list of adapters. */
+  readonly adapters?: AdapterReport;
 }
 
 /** The phase that is waited for, which is the pull until all is on disk, and how far each of the two is. */
@@ -48,6 +50,7 @@ const begun: State = { kind: 'pulling', waitingFor: null, engine: null };
 export class Lifecycle {
   private state: State = begun;
   private progress: () => LoadReport | null = () => null;
+  private adapters: (() => AdapterReport) | null = null;
 
   constructor(private readonly modelName: string) {}
 
@@ -70,6 +73,11 @@ export class Lifecycle {
   /** Where the figures of the running phase come from. */
   reportProgress(progress: () => LoadReport | null): void {
     this.progress = progress;
+  }
+
+  /** How far the list of adapters is loaded. */
+  reportAdapters(report: () => AdapterReport): void {
+    this.adapters = report;
   }
 
   waitForSource(failure: Failure | null): void {
@@ -156,6 +164,7 @@ export class Lifecycle {
       load: this.load,
       engine: health === null ? null : describeEngine(health),
       failure: restarting?.cause ?? this.failure,
+      ...(this.adapters === null ? {} : { adapters: this.adapters() }),
     };
   }
 

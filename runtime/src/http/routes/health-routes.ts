@@ -14,12 +14,15 @@ export function healthRoute(parts: ServerParts): RequestHandler {
 }
 
 /**
- * What a request may know. Without a key, where there are keys, it is what probes and the operator need: the state, and
- * how far the load is. The texts of failures name paths and buckets, and the engine its device.
+ * What a request may know. Without a key, where there are keys, it is what probes and the operator need: the state, how
+ * far the load is, and which places of the list of adapters are loaded. The texts of failures name paths and buckets, and
+ * the engine its device.
  */
 function healthFor({ lifecycle, access }: ServerParts, request: Request): PublicHealth {
-  const { state, load, ...rest } = lifecycle.health();
-  return isTrusted(access, request) ? { state, load, ...rest } : { state, load };
+  const body = lifecycle.health();
+  if (isTrusted(access, request)) return body;
+  const { state, load, adapters } = body;
+  return { state, load, ...(adapters === undefined ? {} : { adapters }) };
 }
 
 type PublicHealth = Pick<HealthBody, 'state' | 'load'> & Partial<HealthBody>;
