@@ -23,6 +23,7 @@ import { StatusWriter } from './reconcile/status-writer.js';
 import { Caches } from './watch/caches.js';
 import { CrashLogs } from './watch/crash-logs.js';
 import { IdleMonitor } from './watch/idle-monitor.js';
+import { AdapterMonitor, podsWithAdapters } from './watch/adapter-monitor.js';
 import { LeaderElection, type LeaderElectionOptions } from './watch/leader-election.js';
 import { LoadScaler } from './reconcile/load-scaler.js';
 import { LoadMonitor, type LoadMonitorOptions } from './watch/load-monitor.js';
@@ -76,6 +77,7 @@ export class Operator {
   private readonly queue: WorkQueue;
   private readonly caches: Caches;
   private readonly loads: LoadMonitor;
+  private readonly adapters: AdapterMonitor;
   private readonly idle: IdleMonitor;
   private readonly metricsApi: MetricsApi;
   private readonly guard: ClusterGuard;
@@ -107,12 +109,20 @@ export class Operator {
     });
     const authorities = new PodAuthorities(client);
     const identityOf: LoadMonitorOptions['identityOf'] = (pod) => authorities.identityOf(pod);
-    this.loads = new LoadMonitor({
-      pods: () => this.caches.servicePods(),
-      onProgress: (key) => this.queue.add(key),
+    const asked = {
       identityOf,
       ...(timing.loadIntervalMs === undefined ? {} : { intervalMs: timing.loadIntervalMs }),
       ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),
+    };
+    this.loads = new LoadMonitor({
+      ...asked,
+      pods: () => this.caches.servicePods(),
+      onProgress: (key) => this.queue.add(key),
+    });
+    this.adapters = new AdapterMonitor({
+      ...asked,
+      pods: () => podsWithAdapters(this.caches),
+      onChange: (key) => this.queue.add(key),
     });
     this.idle = new IdleMonitor({
       services: () => this.caches.watched(),
@@ -170,6 +180,7 @@ export class Operator {
       observations: new Observations({
         caches,
         loads: this.loads,
+        adapters: this.adapters,
         idle: this.idle,
         crashLogs,
         streams,
@@ -255,6 +266,7 @@ export class Operator {
       this.synced = true;
       this.caches.resync();
       this.loads.start();
+      this.adapters.start();
       this.idle.start();
       if ((await kept) === 'lost') throw new Error('the lease was lost');
     } finally {
@@ -262,6 +274,7 @@ export class Operator {
       this.leadingSince = null;
       clearInterval(resync);
       this.loads.stop();
+      this.adapters.stop();
       this.metricsApi.stop();
       watching.abort();
       // What comes of a look at the load is written alongside the reconciles.

@@ -27,6 +27,7 @@ const everything = {
     logLevel: 'debug',
   },
   compatibility: 'liftwing',
+  adapters: [{ name: 'legal', uri: 's3://models/legal/' }],
   administration: { keysSecretRef: { name: 'admins' }, allowedUris: ['s3://models/others/'] },
   requestLog: { uri: 's3://logs/demo/', text: true },
 };
@@ -41,10 +42,7 @@ const reasons: Readonly<Record<string, string>> = {
   LLMSERVICE_ACCOUNTING_FILE_BYTES: 'files of another size show nothing else',
   LLMSERVICE_THREADS: 'the cores that spec.resources lets the container have',
   LLMSERVICE_ADAPTERS:
-    'the manifest has no adapters yet, nor the operator a preflight and a memory plan of them',
-  LLMSERVICE_ADAPTERS_DIR: 'as LLMSERVICE_ADAPTERS',
-  LLMSERVICE_MAX_ADAPTERS: 'as LLMSERVICE_ADAPTERS',
-  LLMSERVICE_MAX_ADAPTER_RANK: 'as LLMSERVICE_ADAPTERS',
+    'those of spec.adapters are in the folder of LLMSERVICE_ADAPTERS_DIR, where they may change',
   TRUST_REMOTE_CODE: 'spec.env takes it; no code is run whatever it says',
 };
 

@@ -217,6 +217,33 @@ export const llmServiceSchema: object = {
             "cache"
           ]
         },
+        "adapters": {
+          "description": "LoRA adapters of the model, each served beside it under its own name. Changes of the list take effect without a restart, as long as engine.maxAdapters is set. Supported on CPUs only.",
+          "type": "array",
+          "maxItems": 256,
+          "items": {
+            "description": "One adapter.",
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+              "name": {
+                "description": "Served name, which clients send as \"model\".",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 200
+              },
+              "uri": {
+                "description": "Folder with adapter_config.json and adapter_model.safetensors, as PEFT writes them, as s3://BUCKET/PREFIX/; it is read with model.s3. If the files change, give them a new prefix.",
+                "type": "string",
+                "maxLength": 1024
+              }
+            },
+            "required": [
+              "name",
+              "uri"
+            ]
+          }
+        },
         "accelerator": {
           "description": "The devices of one replica.",
           "type": "object",
@@ -462,6 +489,21 @@ export const llmServiceSchema: object = {
                 "tokens"
               ]
             },
+            "maxAdapters": {
+              "description": "Max LoRA adapters at once, those that administrators load included; the memory plan keeps room for as many. Default: the length of adapters, so that a longer list restarts the pods.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 0,
+              "maximum": 256
+            },
+            "maxAdapterRank": {
+              "description": "Max rank of a LoRA adapter; the memory plan keeps room for adapters of this rank.",
+              "type": "integer",
+              "format": "int32",
+              "default": 16,
+              "minimum": 1,
+              "maximum": 256
+            },
             "collectives": {
               "description": "Implementation of all-reduce between GPU ranks. own: the engine's, in rank order. library: NCCL or RCCL, which the image must contain; its order varies, so the last bits of answers may differ from run to run. auto: own where devices can access each other's memory, otherwise library.",
               "type": "string",
@@ -647,6 +689,7 @@ export const llmServiceSchema: object = {
             "kvCacheDtype",
             "quantization",
             "speculative",
+            "maxAdapterRank",
             "collectives",
             "selfCheck",
             "warmup"
@@ -1727,7 +1770,7 @@ export const llmServiceSchema: object = {
           "minimum": 0
         },
         "conditions": {
-          "description": "Condition types: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load also ScalingActive, with a budget also WithinBudget.",
+          "description": "Condition types: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load also ScalingActive, with a budget also WithinBudget; with adapters also AdaptersLoaded.",
           "type": "array",
           "maxItems": 32,
           "items": {

@@ -34,6 +34,23 @@ export interface LlmServiceMetadata {
  */
 export interface LlmServiceSpec {
   model: ModelSpec;
+  /**
+   * LoRA adapters of the model, each served beside it under its own name. Changes of the list take effect without a restart, as long as engine.maxAdapters is set. Supported on CPUs only.
+   *
+   * @maxItems 256
+   *
+   * Items: One adapter.
+   */
+  adapters?: {
+    /**
+     * Served name, which clients send as "model".
+     */
+    name: string;
+    /**
+     * Folder with adapter_config.json and adapter_model.safetensors, as PEFT writes them, as s3://BUCKET/PREFIX/; it is read with model.s3. If the files change, give them a new prefix.
+     */
+    uri: string;
+  }[];
   accelerator: AcceleratorSpec;
   /**
    * How the model is split over devices.
@@ -682,6 +699,14 @@ export interface EngineSpec {
   quantization: 'none' | 'fp8' | 'int8';
   speculative: SpeculativeSpec;
   /**
+   * Max LoRA adapters at once, those that administrators load included; the memory plan keeps room for as many. Default: the length of adapters, so that a longer list restarts the pods.
+   */
+  maxAdapters?: number;
+  /**
+   * Max rank of a LoRA adapter; the memory plan keeps room for adapters of this rank.
+   */
+  maxAdapterRank: number;
+  /**
    * Implementation of all-reduce between GPU ranks. own: the engine's, in rank order. library: NCCL or RCCL, which the image must contain; its order varies, so the last bits of answers may differ from run to run. auto: own where devices can access each other's memory, otherwise library.
    */
   collectives: 'auto' | 'own' | 'library';
@@ -1000,7 +1025,7 @@ export interface LlmServiceStatus {
    */
   observedGeneration?: number;
   /**
-   * Condition types: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load also ScalingActive, with a budget also WithinBudget.
+   * Condition types: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load also ScalingActive, with a budget also WithinBudget; with adapters also AdaptersLoaded.
    *
    * @maxItems 32
    */

@@ -32,6 +32,7 @@ export const specDefaults = {
       "method": "none",
       "tokens": 3
     },
+    "maxAdapterRank": 16,
     "collectives": "auto",
     "selfCheck": true,
     "warmup": {

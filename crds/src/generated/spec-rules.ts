@@ -16,6 +16,12 @@ export const specRules: readonly SpecRule[] = [
     "message": "routing.fallback.service names this service itself; name another LlmService of this namespace"
   },
   {
+    "at": [],
+    "rule": "!has(self.spec.adapters) || has(self.spec.model.name) || self.spec.adapters.all(adapter, adapter.name != self.metadata.name)",
+    "fieldPath": ".spec.adapters",
+    "message": "adapters has the name of the service, which is the model's own without model.name; rename the adapter, or set model.name"
+  },
+  {
     "at": [
       "spec"
     ],
@@ -134,6 +140,30 @@ export const specRules: readonly SpecRule[] = [
     "rule": "!has(self.engine.runtime) || self.engine.runtime != 'vllm' || !has(self.model.cache.kind) || self.model.cache.kind == 'emptyDir'",
     "fieldPath": ".model.cache.kind",
     "message": "model.cache is supported by the native runtime alone; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.adapters) || self.adapters.all(adapter, (!has(self.model.name) || adapter.name != self.model.name) && (!has(self.model.aliases) || !(adapter.name in self.model.aliases)))",
+    "fieldPath": ".adapters",
+    "message": "adapters repeats model.name or one of model.aliases; give each adapter a name of its own"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.adapters) || !has(self.engine.maxAdapters) || size(self.adapters) <= self.engine.maxAdapters",
+    "fieldPath": ".adapters",
+    "message": "adapters has more entries than engine.maxAdapters; raise engine.maxAdapters, which restarts the pods, or remove adapters"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.engine.runtime) || self.engine.runtime != 'vllm' || !has(self.adapters)",
+    "fieldPath": ".adapters",
+    "message": "adapters is supported by the native runtime alone; remove it, or set engine.runtime to native"
   },
   {
     "at": [
@@ -261,6 +291,28 @@ export const specRules: readonly SpecRule[] = [
   {
     "at": [
       "spec",
+      "adapters",
+      "[]",
+      "name"
+    ],
+    "rule": "self.matches('^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$')",
+    "fieldPath": "",
+    "message": "adapters.name may hold letters, digits, '.', '_', '-' and '/', and must begin and end with a letter or a digit"
+  },
+  {
+    "at": [
+      "spec",
+      "adapters",
+      "[]",
+      "uri"
+    ],
+    "rule": "self.matches('^s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?$')",
+    "fieldPath": "",
+    "message": "adapters.uri must be s3://BUCKET/PREFIX/, the folder that holds adapter_config.json; no other scheme is supported"
+  },
+  {
+    "at": [
+      "spec",
       "accelerator",
       "resourceName"
     ],
@@ -366,6 +418,15 @@ export const specRules: readonly SpecRule[] = [
     "rule": "!has(self.runtime) || self.runtime != 'vllm' || !has(self.classifierFromToken)",
     "fieldPath": ".classifierFromToken",
     "message": "engine.classifierFromToken is supported by the native runtime alone; give vLLM its --hf-overrides in engine.args, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec",
+      "engine"
+    ],
+    "rule": "!has(self.runtime) || self.runtime != 'vllm' || !has(self.maxAdapters)",
+    "fieldPath": ".maxAdapters",
+    "message": "engine.maxAdapters is supported by the native runtime alone; remove it, or set engine.runtime to native"
   },
   {
     "at": [

@@ -16,6 +16,8 @@ const owner = { namespace: 'default', name: 'demo', uid: 'mine' };
 const children: PlannedChildren = {
   configMap: owned('ConfigMap', 'config', 'mine'),
   deployment: owned('Deployment', 'demo', 'mine'),
+  adapterList: null,
+  adaptersJudged: true,
   others: [],
 };
 

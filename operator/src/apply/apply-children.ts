@@ -34,7 +34,9 @@ export async function applyChildren(
 ): Promise<Obstacle | null> {
   const live = view.live(revision);
   const stored = live !== null && controllerUid(live) === owner.uid ? [] : [revision];
-  const all = [children.configMap, ...stored, children.deployment, ...children.others];
+  const { adapterList, adaptersJudged } = children;
+  const lists = adapterList !== null && adaptersJudged ? [adapterList] : [];
+  const all = [...lists, children.configMap, ...stored, children.deployment, ...children.others];
   return applyObjects(writer, view, all, owner);
 }
 
@@ -118,7 +120,9 @@ export async function pruneChildren(
   }
 
   if (deployment === null || !isRolledOut(deployment)) return;
-  const wanted = new Set(kept.map(({ template }) => template.configMap.metadata.name));
+  const lists = children.adapterList === null ? [] : [children.adapterList];
+  const configMaps = [...kept.map(({ template }) => template.configMap), ...lists];
+  const wanted = new Set(configMaps.map(({ metadata }) => metadata.name));
   const used = new Set(pods.map((pod) => pod.metadata.annotations?.[annotations.configHash]));
   for (const configMap of ours(view.configMaps())) {
     if (wanted.has(configMap.metadata.name)) continue;

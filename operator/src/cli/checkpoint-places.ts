@@ -32,11 +32,11 @@ export class CheckpointPlaces implements CheckpointSource {
   }
 
   async open(service: WantedService): Promise<OpenFolders> {
-    const { namespace, name, checkpoint, head } = service;
+    const { namespace, name, checkpoint, head, adapters } = service;
     const folder = this.folders.get(`${namespace}/${name}`) ?? this.folders.get(name) ?? this.folders.get('');
     if (folder === undefined) return this.buckets.open(service);
-    // A head from another checkpoint is still in its bucket.
-    const rest = head === null ? null : await this.buckets.open(service);
+    // A head from another checkpoint is still in its bucket, and so are adapters.
+    const rest = head === null && adapters.length === 0 ? null : await this.buckets.open(service);
     return {
       at: (location) =>
         location === checkpoint || rest === null ? new FolderFiles(folder) : rest.at(location),

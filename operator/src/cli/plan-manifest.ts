@@ -179,8 +179,9 @@ function objectsOf(
   template: PlannedTemplate,
   replacement: Replacement,
 ): KubeObject[] {
-  const { configMap, deployment, others } = planChildren(service, {
+  const { adapterList, configMap, deployment, others } = planChildren(service, {
     template,
+    adaptersJudged: true,
     replicas: wantedReplicas(service),
     replacement,
     failedAttempt: null,
@@ -192,7 +193,7 @@ function objectsOf(
     fallback: { state: 'none' },
     operatorNamespace: unknownNamespace,
   });
-  return [configMap, deployment, ...others];
+  return [...(adapterList === null ? [] : [adapterList]), configMap, deployment, ...others];
 }
 
 async function liveOf({ metadata }: KubeObject, cluster: Cluster): Promise<Live> {

@@ -1,5 +1,6 @@
 // A service as its owner wants it: the spec read once, complete and typed (resource/parse-spec.ts reads it).
 
+import type { AdapterRoom } from '@llmservice/checkpoint';
 import type { LlmServiceSpec } from '@llmservice/crds';
 
 export interface CheckpointLocation {
@@ -8,6 +9,13 @@ export interface CheckpointLocation {
   readonly prefix: string;
   /** The GGUF file below it that is meant; null for the folder. */
   readonly file: string | null;
+}
+
+/** A LoRA adapter that is served beside the model. */
+export interface WantedAdapter {
+  readonly name: string;
+  readonly uri: string;
+  readonly location: CheckpointLocation;
 }
 
 type Folder =
@@ -43,6 +51,9 @@ export interface WantedService {
   readonly checkpoint: CheckpointLocation;
   /** Where the layer for multi-token prediction comes from if the checkpoint has none; null: nowhere. */
   readonly head: CheckpointLocation | null;
+  /** In the order of the spec. */
+  readonly adapters: readonly WantedAdapter[];
+  readonly adapterRoom: AdapterRoom;
   /** Null: each pod pulls its own copy. */
   readonly cache: NodeCache | null;
   readonly accelerator: Accelerator;

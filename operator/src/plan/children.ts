@@ -12,6 +12,7 @@ import type { Fallback } from './traffic/fallback.js';
 import { planHttpRoute } from './traffic/http-route.js';
 import { planIstioRoute } from './traffic/istio-route.js';
 import { planNetworkPolicy } from './traffic/network-policy.js';
+import { hasAdapterList, planAdapterList } from './pods/adapter-list.js';
 import type { PlannedTemplate } from './pods/planned-template.js';
 import { schemeOf, servicePort } from './pods/container-parts.js';
 import { replacements, type Replacement } from './rollouts/replacement.js';
@@ -22,6 +23,8 @@ import { specHash } from './rollouts/spec-hash.js';
 export interface ChildInputs {
   /** What the pods are to be: the wanted revision, or after its failure the last good one. */
   readonly template: PlannedTemplate;
+  /** Whether those of the spec were found good: running pods get no others. */
+  readonly adaptersJudged: boolean;
   readonly replicas: number;
   readonly replacement: Replacement;
   /** Set on the Deployment of a held service: the attempt that failed terminally. */
@@ -42,6 +45,10 @@ export interface ChildInputs {
 }
 
 export interface PlannedChildren {
+  /** What pods read of adapters; null: they have no room for any. */
+  readonly adapterList: KubeObject | null;
+  /** False: the list that is there stays. */
+  readonly adaptersJudged: boolean;
   readonly configMap: KubeObject;
   readonly deployment: KubeObject;
   readonly others: readonly KubeObject[];
@@ -49,6 +56,8 @@ export interface PlannedChildren {
 
 export function planChildren(service: WantedService, inputs: ChildInputs): PlannedChildren {
   return {
+    adapterList: hasAdapterList(service) ? planAdapterList(service) : null,
+    adaptersJudged: inputs.adaptersJudged,
     configMap: inputs.template.configMap,
     deployment: planDeployment(service, inputs),
     others: [

@@ -7,6 +7,7 @@ import { contentHash } from '../domain/content-hash.js';
 import type { Checkpoint } from '../domain/checkpoint.js';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
 import { s3Access } from '../resource/s3-access.js';
+import { checkAdapters } from './check-adapters.js';
 import { readCheckpoint } from './read-checkpoint.js';
 import { readForeignCheckpoint } from './read-foreign-checkpoint.js';
 import type { CheckpointFiles } from './read-safetensors.js';
@@ -69,6 +70,8 @@ async function judge(service: WantedService, folders: OpenFolders, long: boolean
   const judged = await (spec.engine.runtime === 'vllm'
     ? readForeignCheckpoint(files, spec.engine)
     : readCheckpoint(files, checkpoint.file, { ...spec.engine, accelerator: accelerator.kind }, source));
+  const { model } = judged;
+  if (model !== null) await checkAdapters(service, open, model.shape);
   return service.cache === null ? judged : pinned(judged, service, folders);
 }
 

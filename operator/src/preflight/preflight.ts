@@ -215,12 +215,13 @@ function newEntry(service: WantedService): Entry {
 }
 
 /** All that the judgement depends on. */
-function inputsOf({ accelerator, spec, retry }: WantedService): string {
+function inputsOf({ accelerator, adapters, adapterRoom, spec, retry }: WantedService): string {
   const { model, env, engine } = spec;
   const { runtime, dtype, quantization, speculative } = engine;
   const secrets = secretUses(spec);
   const { kind } = accelerator;
-  return contentHash({ model, env, secrets, runtime, kind, dtype, quantization, speculative, retry });
+  const read = { model, env, secrets, runtime, kind, dtype, quantization, speculative, retry };
+  return contentHash({ ...read, adapters, maxRank: adapterRoom.maxRank });
 }
 
 function unread({ spec }: WantedService, { message }: Error): PreflightState {

@@ -14,6 +14,7 @@ import {
   safetensorsSingleFile,
   type ListedFile,
   type SafetensorsIndex,
+  type PlacedTensor,
   type TensorEntry,
 } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
@@ -114,7 +115,7 @@ interface ShardHeader {
   readonly file: string;
   readonly etag: string;
   readonly fileBytes: number;
-  readonly tensors: readonly TensorEntry[];
+  readonly tensors: readonly PlacedTensor[];
 }
 
 /** What the weight files of a folder hold. */

@@ -86,8 +86,9 @@ async function contentIn(folders: OpenFolders, service: WantedService): Promise<
     if (files.length === 0 || files.some(({ version }) => version === null)) return null;
     return checkpointPin({ endpoint, ...location }, files);
   };
-  const { checkpoint, head, spec } = service;
+  const { checkpoint, head, adapters, spec } = service;
   const pins = [await pinOf(checkpoint), head === null ? '' : await pinOf(head)];
+  for (const { location } of adapters) pins.push(await pinOf(location));
   if (pins.includes(null)) return null;
   return JSON.stringify([region, forcePathStyle, spec.engine.runtime, ...pins]);
 }

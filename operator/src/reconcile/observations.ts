@@ -14,6 +14,7 @@ import type { ParsedSpec } from '../resource/parse-spec.js';
 import type { WantedService } from '../domain/wanted-service.js';
 import type { Observed, Streaming } from '../status/observed.js';
 import { answeringMs } from '../status/pod-state.js';
+import type { AdapterMonitor } from '../watch/adapter-monitor.js';
 import type { Caches } from '../watch/caches.js';
 import type { CrashLogs } from '../watch/crash-logs.js';
 import type { IdleMonitor } from '../watch/idle-monitor.js';
@@ -24,6 +25,7 @@ import type { StreamChecks } from '../watch/stream-checks.js';
 export interface ObservationSources {
   readonly caches: Caches;
   readonly loads: Pick<LoadMonitor, 'of'>;
+  readonly adapters: Pick<AdapterMonitor, 'of'>;
   readonly idle: Pick<IdleMonitor, 'of'>;
   readonly crashLogs: Pick<CrashLogs, 'read' | 'explained'>;
   readonly streams: Pick<StreamChecks, 'of'>;
@@ -76,6 +78,8 @@ export class Observations {
       revision,
       pods,
       loads: loads.of(pods),
+      adapters: service.adapters,
+      adapterReports: this.sources.adapters.of(pods),
     };
   }
 
@@ -109,6 +113,8 @@ export class Observations {
       revision: null,
       pods: this.sources.caches.podsOf(namespace, name),
       loads: new Map(),
+      adapters: [],
+      adapterReports: new Map(),
       fallback: { state: 'none' },
       streaming: { state: 'noRoute' },
     };

@@ -163,6 +163,7 @@ export class Reconciler {
     const wanted = planChildren(service, {
       ...pods,
       ...routeInputs(plan, before),
+      adaptersJudged: plan.resolution.state === 'resolved',
       operatorNamespace,
       replacement: rollout.replacement,
       activators,

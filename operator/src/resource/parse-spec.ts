@@ -12,6 +12,7 @@ import {
 } from '@llmservice/crds';
 import type { Accelerator, WantedService } from '../domain/wanted-service.js';
 import type { KubeObject } from '../kube/types.js';
+import { parseAdapters } from './adapters.js';
 import { crossFieldViolations } from './cross-field-rules.js';
 import { readFields, resourceNameOf, type Fields } from './field-rules.js';
 import { parseNodeCache } from './node-cache.js';
@@ -37,6 +38,7 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
 
   const fields = readFields(spec, violations);
   const cache = parseNodeCache(spec.model.cache, violations);
+  const adapters = parseAdapters(spec.adapters ?? [], violations);
   violations.push(...crossFieldViolations(spec, object.metadata));
   const { checkpoint, head, kind } = fields;
   const broken = ruleViolations(rechecked.value);
@@ -60,6 +62,8 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
       modelName: spec.model.name ?? name,
       checkpoint,
       head,
+      adapters,
+      adapterRoom: { max: spec.engine.maxAdapters ?? adapters.length, maxRank: spec.engine.maxAdapterRank },
       cache,
       accelerator: acceleratorOf(spec.accelerator, kind, fields, sharedMemoryBytes),
       tensor,

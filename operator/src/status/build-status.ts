@@ -10,6 +10,7 @@ import {
   type LlmServiceStatus,
   type LoadingStatus,
 } from '@llmservice/crds';
+import { adaptersLoaded } from './adapters-condition.js';
 import type { Answer } from './answer.js';
 import { withinBudget } from './budget-condition.js';
 import { answer, currentPods, livingPods, type Answers } from './conditions.js';
@@ -80,6 +81,7 @@ function dated(answers: Answers, observed: Observed): Condition[] {
   const { previous, generation, now } = observed;
   const optional = {
     ScalingActive: scalingActive(observed),
+    AdaptersLoaded: adaptersLoaded(observed),
     WithinBudget: withinBudget(observed.demand.spending),
   };
   const all: Readonly<Record<string, Answer | null>> = { ...answers, ...optional };

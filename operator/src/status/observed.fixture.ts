@@ -37,6 +37,8 @@ export const base: Observed = {
   fallback: { state: 'none' },
   streaming: { state: 'noRoute' },
   loads: new Map(),
+  adapters: [],
+  adapterReports: new Map(),
 };
 
 interface PodChange {

@@ -1,6 +1,6 @@
 // Everything that a status is made from, gathered by the reconciler: what was wanted, what was planned, what is seen.
 
-import type { LastFailure, LlmServiceStatus } from '@llmservice/crds';
+import type { AdapterReport, LastFailure, ListedAdapter, LlmServiceStatus } from '@llmservice/crds';
 import type { Fit, Obstacle, Resolution } from '../domain/plan-outcome.js';
 import type {
   Autoscaler,
@@ -84,4 +84,8 @@ export interface Observed {
   readonly autoscaler: Autoscaler | null;
   /** By pod name. */
   readonly loads: ReadonlyMap<string, LoadProgress>;
+  /** As the spec lists them. */
+  readonly adapters: readonly ListedAdapter[];
+  /** By pod name. */
+  readonly adapterReports: ReadonlyMap<string, AdapterReport>;
 }

@@ -17,7 +17,13 @@ export function planPods(
   sleep: Sleep,
 ): Omit<
   ChildInputs,
-  'gateway' | 'fallback' | 'operatorNamespace' | 'replacement' | 'activators' | 'autoscaler'
+  | 'gateway'
+  | 'fallback'
+  | 'operatorNamespace'
+  | 'replacement'
+  | 'activators'
+  | 'autoscaler'
+  | 'adaptersJudged'
 > {
   const asleep = sleep.state === 'asleep' ? sleep.mark : null;
   const replicas = asleep === null ? observed.wantedReplicas : 0;

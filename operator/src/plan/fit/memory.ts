@@ -17,6 +17,7 @@ export function planFit(service: WantedService, { shape, weights }: PlannedCheck
       ...spec.engine,
       maxModelLen: spec.engine.maxModelLen ?? null,
       shape,
+      adapterRoom: service.adapterRoom,
       accelerator: accelerator.kind,
       weights,
       // Without a size, what does not depend on it (tensor-parallel size, context) is still checked.

@@ -23,6 +23,10 @@ export function configMapName(service: string, hash: string): string {
   return `${service}-engine-${hash}`;
 }
 
+export function adapterListName(service: string): string {
+  return `${service}-adapters`;
+}
+
 export function revisionName(service: string, hash: string): string {
   return `${service}-${hash}`;
 }
@@ -43,14 +47,15 @@ const { endpointSlices, configMaps, controllerRevisions, jobs } = resources;
 /** Its name for the service and, where it has one, for a hash. */
 type NameOf = (service: string, hash: string) => string;
 
-const rules: ReadonlyMap<Resource, NameOf> = new Map<Resource, NameOf>([
+const rules: readonly (readonly [Resource, NameOf])[] = [
   ...[deployments, services, disruptionBudgets, networkPolicies, httpRoutes, virtualServices].map(named),
   ...[destinationRules, backendTlsPolicies, horizontalPodAutoscalers, scaledObjects].map(named),
   [endpointSlices, activatorEndpointsName],
   [configMaps, configMapName],
+  [configMaps, adapterListName],
   [controllerRevisions, revisionName],
   [jobs, pullJobName],
-]);
+];
 
 function named(resource: Resource): [Resource, NameOf] {
   return [resource, (service) => service];
@@ -59,12 +64,13 @@ function named(resource: Resource): [Resource, NameOf] {
 /** What keeps the object from being a child of this service; null: nothing. */
 export function strangeness({ apiVersion, kind, metadata }: KubeObject, owner: ChildOwner): string | null {
   const { name, namespace, ownerReferences = [] } = metadata;
-  const rule = [...rules].find(([resource]) => resource.apiVersion === apiVersion && resource.kind === kind);
-  if (rule === undefined) return `services have no ${apiVersion} ${kind}`;
+  const own = rules.filter(([resource]) => resource.apiVersion === apiVersion && resource.kind === kind);
+  if (own.length === 0) return `services have no ${apiVersion} ${kind}`;
   if (namespace !== owner.namespace) return `it lies in namespace ${namespace ?? 'none'}`;
   // Without one, what no name has.
   const [hash = '?'] = /[0-9a-f]{10}$/.exec(name) ?? [];
-  if (name !== rule[1](owner.name, hash)) return `services have no ${kind} of this name`;
+  if (!own.some(([, nameOf]) => name === nameOf(owner.name, hash)))
+    return `services have no ${kind} of this name`;
   const [reference, ...others] = ownerReferences;
   if (reference?.uid !== owner.uid || reference.controller !== true || others.length > 0) {
     return 'it is not owned by the service alone';

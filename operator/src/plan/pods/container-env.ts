@@ -18,8 +18,10 @@ export function serverVariables({
   namespace,
   name: service,
   spec,
-}: Pick<WantedService, 'namespace' | 'name' | 'spec'>): EnvVar[] {
+  adapterRoom,
+}: Pick<WantedService, 'namespace' | 'name' | 'spec' | 'adapterRoom'>): EnvVar[] {
   const { tls, server, administration, requestLog, compatibility } = spec;
+  const hasAdapters = adapterRoom.max > 0;
   const settings: Partial<Record<ServerVariableKey, string | number | boolean | undefined>> = {
     service: `${namespace}/${service}`,
     tlsDir: tls.secretRef && paths.tls,
@@ -47,6 +49,10 @@ export function serverVariables({
     adminAllowedUris: administration?.allowedUris?.join(','),
     requestLog: requestLog?.uri,
     requestLogText: requestLog?.text,
+    // Which adapters there are is in a file, since it may change while pods run.
+    adaptersDir: hasAdapters ? paths.adapters : undefined,
+    maxAdapters: hasAdapters ? adapterRoom.max : undefined,
+    maxAdapterRank: hasAdapters ? adapterRoom.maxRank : undefined,
   };
   return Object.entries(settings).flatMap(([key, value]) =>
     value === undefined

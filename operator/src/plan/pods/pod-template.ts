@@ -22,6 +22,7 @@ import { contentHash } from '../../domain/content-hash.js';
 import { podMetadata } from './pod-metadata.js';
 import { prepareCache, weightsMount, weightsVolume } from './node-cache-volume.js';
 import { planResources, type CheckpointSize } from './resources.js';
+import { adapterMounts, adapterVolumes } from './adapter-list.js';
 import { planVllmContainers, vllmAnnotations } from './vllm-pod.js';
 
 export interface PodInputs {
@@ -119,6 +120,7 @@ function planContainer(service: WantedService, inputs: PodInputs): V1Container {
       { name: 'shared-memory', mountPath: paths.sharedMemory },
       { name: 'tmp', mountPath: '/tmp' },
       ...s3CaMounts(service),
+      ...adapterMounts(service),
       ...secretsOf(service).map(({ name, mountPath }) => ({ name, mountPath, readOnly: true })),
       ...(service.spec.accounting.persistentVolumeClaimRef === undefined
         ? []
@@ -136,6 +138,7 @@ function planVolumes(service: WantedService, inputs: PodInputs): V1Volume[] {
     { name: 'shared-memory', emptyDir: { medium: 'Memory', sizeLimit: formatMi(service.sharedMemoryBytes) } },
     { name: 'tmp', emptyDir: {} },
     ...(ca === undefined ? [] : [{ name: 's3-ca', configMap: { name: ca.name, defaultMode: 0o644 } }]),
+    ...adapterVolumes(service),
     // Readable by fsGroup. Where the Secret is missing the runtime starts all the same, to end with the reason.
     ...secretsOf(service).map(({ name, secretName }) => ({
       name,

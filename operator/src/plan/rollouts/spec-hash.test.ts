@@ -21,11 +21,22 @@ describe('a failureHold service', () => {
     expect(planAttempt(wantedService({}, { 'llmservice.dev/retry': '1' }), 'print')).not.toBe(attempt);
   });
 
+  test('is the same attempt for another list of adapters, but not for another room', () => {
+    const of = (names: readonly string[], engine: object = {}): string => {
+      const adapters = names.map((name) => ({ name, uri: `s3://b/${name}/` }));
+      return planAttempt(wantedService({ adapters, engine }), 'print');
+    };
+    expect(of(['a', 'b'], { maxAdapters: 4 })).toBe(of(['c'], { maxAdapters: 4 }));
+    expect(of(['a', 'b'])).toBe(of(['c'], { maxAdapters: 2 }));
+    expect(of(['a', 'b'])).not.toBe(of(['c']));
+    expect(of([])).toBe(planAttempt(wantedService(), 'print'));
+  });
+
   test('is the same attempt for a field that says its default, as a newer CRD fills it in', () => {
-    const { spec } = wantedService();
+    const { spec, adapterRoom } = wantedService();
     expect(spec.engine).toMatchObject(specDefaults.engine);
     const without = { ...spec, engine: {}, tls: undefined, accounting: undefined } as never;
-    expect(specHash({ spec: without })).toBe(specHash({ spec }));
-    expect(specHash({ spec: { ...spec, env: [] } })).not.toBe(specHash({ spec }));
+    expect(specHash({ spec: without, adapterRoom })).toBe(specHash({ spec, adapterRoom }));
+    expect(specHash({ spec: { ...spec, env: [] }, adapterRoom })).not.toBe(specHash({ spec, adapterRoom }));
   });
 });

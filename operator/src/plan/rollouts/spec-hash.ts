@@ -5,16 +5,19 @@ import type { WantedService } from '../../domain/wanted-service.js';
 import { contentHash } from '../../domain/content-hash.js';
 
 /**
- * Everything of the spec but how many pods, how they are replaced, who reaches them and who stands in: none is a new
- * attempt. What equals its default is left out, so that a new field of a newer CRD, which the API server fills in,
- * makes no new spec of an old one.
+ * Everything of the spec but how many pods, how they are replaced, who reaches them, who stands in and which adapters
+ * are beside the model: none is a new attempt. What equals its default is left out, so that a new field of a newer CRD,
+ * which the API server fills in, makes no new spec of an old one.
  */
-export function specHash({ spec }: Pick<WantedService, 'spec'>): string {
-  const { rollout, routing, ...rest } = spec;
+export function specHash({ spec, adapterRoom }: Pick<WantedService, 'spec' | 'adapterRoom'>): string {
+  const { rollout, routing, engine, ...rest } = spec;
   return contentHash(
     withoutDefaults(
       {
         ...rest,
+        // Pods have the room for adapters, and read at any time which there are.
+        adapters: undefined,
+        engine: { ...engine, maxAdapters: adapterRoom.max === 0 ? undefined : adapterRoom.max },
         replicas: undefined,
         stop: undefined,
         scaling: undefined,
