@@ -27,6 +27,7 @@ describe.each([
   ['gpt_oss-mxfp4', 2],
   ['gpt_oss-mxfp4', 4],
   ['gpt_oss-bf16', 2],
+  ['gpt_oss-gguf-mxfp4', 2],
   ['qwen2-bf16', 2],
   ['qwen3-bf16', 2],
   ['qwen3-bf16', 4],
@@ -35,6 +36,7 @@ describe.each([
   ['qwen3_5_text-fp8-ranks', 4],
   ['llama-gptq', 4],
   ['llama-awq', 2],
+  ['llama-w8a8', 2],
   ['llama-bf16-ranks', 8],
   ['qwen3_5-bf16-eight-ranks', 8],
 ] as const)('%s on %i ranks', (model, ranks) => {
