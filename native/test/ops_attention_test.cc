@@ -1,17 +1,13 @@
 // Paged attention: close to the scalar reference, and each position's bits the same whether it came in a
-// prefill, a chunk of one, a decode, beside other sequences, on any thread count and family that rounds alike.
+// prefill, a chunk of one, a decode, beside other sequences, on any thread count and family that rounds
+// alike.
 #include <limits>
 #include <numeric>
 
-#include "ops_support.h"
+#include "attention_support.h"
 
 namespace llmservice::testing {
 namespace {
-
-// Whether the backend multiplies pairs of BF16: queries and weights are rounded then.
-bool rounds(const Backend& backend, DType kv_dtype) {
-  return std::string(backend.isa()) == "avx512bf16" && kv_dtype == DType::kBF16;
-}
 
 struct Case {
   AttentionShape shape;
@@ -59,7 +55,7 @@ class AttentionTest : public ::testing::TestWithParam<Case> {
 TEST_P(AttentionTest, IsCloseToTheReference) {
   ReferenceBackend reference;
   for (const auto& backend : all_backends()) {
-    const float allowed = rounds(*backend, shape.kv_dtype) ? 4e-3f : 3e-6f;
+    const float allowed = rounds_attention(*backend, shape.kv_dtype) ? 4e-3f : 3e-6f;
     expect_close(run(*backend, tokens), run(reference, tokens), allowed, label(*backend));
   }
 }
@@ -67,7 +63,7 @@ TEST_P(AttentionTest, IsCloseToTheReference) {
 TEST_P(AttentionTest, GivesAPositionTheSameBitsHoweverItArrives) {
   std::vector<float> wholes[2];
   for (const auto& backend : all_backends()) {
-    std::vector<float>& whole = wholes[rounds(*backend, shape.kv_dtype)];
+    std::vector<float>& whole = wholes[rounds_attention(*backend, shape.kv_dtype)];
     if (whole.empty()) {
       whole = run(*backend, tokens);
       if (rules.causal) {
@@ -92,11 +88,6 @@ TEST_P(AttentionTest, LeavesEarlierPositionsAsTheyAreWhereALaterOneIsNotFinite) 
     expected.resize(out.size());
     expect_same_bits(out, expected, label(*backend));
   }
-}
-
-AttentionShape shape(int32_t heads, int32_t kv_heads, int32_t dim, int32_t block, DType dtype,
-                     int32_t window = 0) {
-  return {heads, kv_heads, dim, block, dtype, 1.0f / std::sqrt(static_cast<float>(dim)), window};
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -198,7 +189,7 @@ TEST(Attention, InPairsIsNearTheReferenceThatRoundsAlike) {
     std::vector<int32_t> blocks(16);
     std::iota(blocks.begin(), blocks.end(), 0);
     for (const auto& backend : all_backends()) {
-      if (!rounds(*backend, s.kv_dtype)) continue;
+      if (!rounds_attention(*backend, s.kv_dtype)) continue;
       const auto kc = backend->allocate(16 * 16 * 72 * 2), vc = backend->allocate(16 * 16 * 72 * 2);
       const KvCache cache{kc->data(), vc->data()};
       const Segment write{0, tokens, 0, 0, blocks.data(), 0}, read{0, 1, tokens - 1, 0, blocks.data(), 0};
@@ -267,87 +258,6 @@ TEST(Attention, SurvivesScoresFarApart) {
   std::vector<float> out(16);
   backend->attention(s, {&read, 1}, q.data(), 16, cache, out.data());
   expect_close(out, std::vector<float>(16, 7.0f), 1e-6f, "one dominant position");
-}
-
-// Rows at the end of a context of one KV head: with several threads, each computes some of its splits.
-class LongDecode : public ::testing::TestWithParam<std::tuple<DType, int32_t, int32_t, int32_t>> {};
-
-TEST_P(LongDecode, GivesTheSameBitsOnAnyNumberOfThreads) {
-  const auto [dtype, rows, window, bad] = GetParam();
-  constexpr int32_t kTokens = 2818;
-  const AttentionShape s = shape(3, 1, 40, 16, dtype, window);
-  std::vector<int32_t> blocks((kTokens + 15) / 16);
-  std::iota(blocks.rbegin(), blocks.rend(), 0);
-  const std::vector<float> q = random_floats(rows * 120, 1, 3.0f), k = random_floats(kTokens * 40, 2);
-  std::vector<float> v = random_floats(kTokens * 40, 3);
-  if (bad > 0) v[(kTokens - bad) * 40 + 7] = NAN;
-  const Segment all{0, kTokens, 0, 0, blocks.data(), 0};
-  const auto run = [&](Backend& backend, std::vector<Segment> segments) {
-    const auto kc = backend.allocate(blocks.size() * 16 * 40 * 4);
-    const auto vc = backend.allocate(blocks.size() * 16 * 40 * 4);
-    std::vector<float> k_scales(blocks.size() * 16), v_scales(blocks.size() * 16);
-    const KvCache cache{kc->data(), vc->data(), k_scales.data(), v_scales.data()};
-    write_kv(backend, s, all, k.data(), v.data(), cache);
-    std::vector<float> out(rows * 120, 0.0f);
-    backend.attention(s, segments, q.data(), 120, cache, out.data());
-    return out;
-  };
-  const Segment together{0, rows, kTokens - rows, 0, blocks.data(), 0};
-  std::vector<Segment> apart;
-  for (int32_t i = 0; i < rows; ++i) apart.push_back({i, 1, kTokens - rows + i, i, blocks.data(), 0});
-  const auto alone = make_cpu_backend({.threads = 1});
-  const std::vector<float> expected = run(*alone, apart);
-  EXPECT_EQ(std::ranges::any_of(expected, [](float x) { return std::isnan(x); }), bad > 0);
-  for (const int threads : {1, 2, 3, 8}) {
-    const auto backend = make_cpu_backend({.threads = threads});
-    expect_same_bits(run(*backend, {together}), expected, label(*backend));
-    expect_same_bits(run(*backend, apart), expected, label(*backend) + ", row by row");
-  }
-  std::vector<float> wholes[2];
-  wholes[rounds(*alone, dtype)] = expected;
-  for (const auto& backend : all_backends()) {
-    std::vector<float>& whole = wholes[rounds(*backend, dtype)];
-    if (whole.empty()) whole = run(*backend, apart);
-    expect_same_bits(run(*backend, {together}), whole, label(*backend));
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, LongDecode,
-    ::testing::Values(std::tuple{DType::kBF16, 1, 0, 0}, std::tuple{DType::kF32, 1, 1500, 0},
-                      std::tuple{DType::kF8E4M3, 2, 0, 0}, std::tuple{DType::kBF16, 5, 0, 0},
-                      std::tuple{DType::kBF16, 5, 0, 2}, std::tuple{DType::kF32, 5, 1030, 3}));
-
-TEST(Attention, ALongSequenceIsDividedBesideShortOnes) {
-  const AttentionShape s = shape(4, 2, 16, 16, DType::kBF16);
-  const std::vector<int32_t> lengths{1290, 3, 2570, 700};
-  std::vector<std::vector<int32_t>> blocks;
-  std::vector<Segment> prompts, decodes;
-  int32_t rows = 0, next = 0;
-  for (size_t i = 0; i < lengths.size(); ++i) {
-    std::vector<int32_t>& own = blocks.emplace_back((lengths[i] + 15) / 16);
-    std::iota(own.begin(), own.end(), next);
-    next += static_cast<int32_t>(own.size());
-    const auto slot = static_cast<int32_t>(i);
-    prompts.push_back({rows, lengths[i], 0, slot, own.data(), 0});
-    decodes.push_back({slot, 1, lengths[i] - 1, slot, own.data(), 0});
-    rows += lengths[i];
-  }
-  const std::vector<float> q = random_floats(4 * 64, 1, 3.0f), k = random_floats(rows * 32, 2),
-                           v = random_floats(rows * 32, 3);
-  const auto run = [&](int threads) {
-    const auto backend = make_cpu_backend({.threads = threads});
-    const auto kc = backend->allocate(next * 16 * 32 * 2), vc = backend->allocate(next * 16 * 32 * 2);
-    const KvCache cache{kc->data(), vc->data()};
-    for (const Segment& prompt : prompts) write_kv(*backend, s, prompt, k.data(), v.data(), cache);
-    std::vector<float> out(4 * 64, NAN);
-    backend->attention(s, decodes, q.data(), 64, cache, out.data());
-    return out;
-  };
-  const std::vector<float> expected = run(1);
-  for (const int threads : {2, 3, 8}) {
-    expect_same_bits(run(threads), expected, std::to_string(threads) + " threads");
-  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Products of attention in pairs of BF16: queries, once scaled, and weights are rounded to what keys and values
-// are kept in. Include only from *avx512bf16*.cpp, which alone are compiled for that family.
+// Products of attention in pairs of BF16: queries, once scaled, and weights are rounded to what keys and
+// values are kept in. Include only from *avx512bf16*.cpp, which alone are compiled for that family.
 #pragma once
 
 #include "backends/cpu/attention_few_rows.h"

@@ -1,5 +1,5 @@
-// Attention of one tile over one split: scores = q·Kᵀ, plain softmax, P·V, by the products of FloatProducts or
-// of a family's own.
+// Attention of one tile over one split: scores = q·Kᵀ, plain softmax, P·V, by the products of FloatProducts
+// or of a family's own.
 #pragma once
 
 #include "backends/cpu/kernels.h"
@@ -10,8 +10,8 @@
 
 namespace llmservice::cpu {
 
-// Up to as many pairs of row and query head, keys and values go from the cache to registers, anew for a few of
-// them at a time. More share a split that is laid out once.
+// Up to as many pairs of row and query head, keys and values go from the cache to registers, anew for a few
+// of them at a time. More share a split that is laid out once.
 constexpr int kFewRows = 8;
 
 // Scratch of a tile, in floats. dim is head_dim rounded up to whole vectors.
@@ -46,8 +46,8 @@ struct SplitOf {
   const AttentionTile& tile;
   const AttentionScratch<L>& scratch;
   int32_t begin;
-  int count;    // positions that some row sees
-  int m_count;  // pairs of row and query head
+  int count;           // positions that some row sees
+  int m_count;         // pairs of row and query head
   KvRow rows[kSplit];  // where the cache has them
 
   SplitOf(const AttentionTile& t, const AttentionScratch<L>& s, int32_t from)

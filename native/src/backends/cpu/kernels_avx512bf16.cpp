@@ -1,5 +1,6 @@
 // The AVX-512 BF16 instruction family: that of AVX-512 but for products of pairs (VDPBF16PS; VPERMI2B of VBMI
-// for FP8), those of attention over keys and values in BF16 among them. Compiled with its flags where the target is x86-64; elsewhere dispatch never names it.
+// for FP8), those of attention over keys and values in BF16 among them. Compiled with its flags where the
+// target is x86-64; elsewhere dispatch never names it.
 //
 // total = Σ over K blocks of 128, in order, of (chain over the block's pairs) · scale. Of a pair the second
 // product is added first, then the first, each multiply-add rounded once; numbers below 2^-126 count as zero.

@@ -10,8 +10,8 @@
 namespace llmservice::cpu {
 namespace {
 
-// Longer than the last tile of an op and than the gap between two ops of a step, shorter than a time slice that
-// others need. In time: a pause takes 10 to 140 cycles, as the CPU has it.
+// Longer than the last tile of an op and than the gap between two ops of a step, shorter than a time slice
+// that others need. In time: a pause takes 10 to 140 cycles, as the CPU has it.
 constexpr std::chrono::microseconds kSpinTime{50};
 constexpr int kPausesPerLook = 16;  // at the clock
 
