@@ -154,7 +154,7 @@ describe('a loaded engine', () => {
     [
       'has another value',
       { pooling: 'first' },
-      "plan.admit[0].pooling must be one of 'none', 'last', 'mean'.",
+      "plan.admit[0].pooling must be one of 'none', 'last', 'mean', 'cls'.",
     ],
   ])('names the field of a plan that %s', async (_, changes, message) => {
     const wrong = { ...emptyPlan, admit: [{ ...admission, ...changes }] } as unknown as StepPlan;
