@@ -9,7 +9,7 @@ function violations(spec: object): string[] {
     {
       apiVersion: api.groupVersion,
       kind: api.kind,
-      metadata: { name: 'demo' },
+      metadata: { name: 'bad' }, // as the rows of bad-manifests.yaml have it
       spec: { model: { uri: 's3://b/m/' }, ...spec },
     },
     'manifest',
@@ -50,6 +50,8 @@ test.each<[object, string, string?]>([
   [{ server: { maxWaiting: 8 } }, 'spec.server'],
   [{ requestLog: { uri: 's3://b/log/' } }, 'spec.requestLog'],
   [{ administration: { keysSecretRef: { name: 'k' } } }, 'spec.administration'],
+  [{ adapters: [{ name: 'a', uri: 's3://b/a/' }] }, 'spec.adapters'],
+  [{ engine: { maxAdapters: 1 } }, 'spec.engine.maxAdapters'],
 ])(
   'vLLM is refused %j',
   (spec: { engine?: object }, path, why = 'is supported by the native runtime alone') => {
@@ -98,7 +100,7 @@ test.each<[string, object, string]>([
 test('a rule of an item names the item, one of the root the field below it', () => {
   const env = [{ name: 'A' }, { name: 'LLMSERVICE_PORT' }];
   expect(paths({ env })).toEqual(['spec.env[1].name']);
-  const routing = { host: 'a.example', fallback: { service: 'demo' } };
+  const routing = { host: 'a.example', fallback: { service: 'bad' } };
   expect(paths({ routing })).toEqual(['spec.routing.fallback.service']);
 });
 
