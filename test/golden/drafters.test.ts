@@ -132,7 +132,7 @@ describe.each(readdirSync(draftersDir))('%s', (name) => {
     );
     expect(right.every((count) => count > 0)).toBe(true);
     expect(accepted.every((count) => count > 0)).toBe(true);
-    expect(perStep).toBeGreaterThan(1.5);
+    expect(perStep).toBeGreaterThan(1.3);
   });
 
   test.each([

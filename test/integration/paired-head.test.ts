@@ -183,7 +183,7 @@ describe('a draft model', () => {
   const drafter = 's3://heads/eagle3/';
   beforeAll(() => {
     const { 'tokenizer.json': tokenizer } = readFiles(demoCheckpoint);
-    const { 'golden.json': _, ...files } = readFiles(`${goldenDir}drafters/qwen3-speculators`);
+    const files = readFiles(`${goldenDir}drafters/qwen3-speculators`);
     s3.put('models', 'qwen3', { ...readFiles(`${goldenDir}models/qwen3-bf16`), 'tokenizer.json': tokenizer! });
     s3.put('heads', 'eagle3', files);
     s3.put('heads', 'pickled', { 'config.json': files['config.json']!, 'pytorch_model.bin': Buffer.alloc(8) });

@@ -34,7 +34,7 @@ ROOT = Path(__file__).parent.parent
 DRAFTERS = ROOT / "drafters"
 DRAFTS = 3
 STEPS = 24  # greedy tokens after which drafts are recorded
-ROUNDS = 120
+ROUNDS = 40
 
 # The layer's config, the form of config.json, what is stored beside the layer.
 CASES = {
