@@ -38,15 +38,28 @@ ExpertBands single_bands(const std::string& prefix, int64_t all, int64_t hidden,
           {prefix + "down_proj", hidden, all, whole(hidden), width}};
 }
 
-Samples::ExpertSource expert_source(int32_t expert, const ExpertBands& bands, const ModelConfig& c,
-                                    Shard shard, const std::string& prefix) {
-  const bool biased = c.moe->biases;
+// Columns of the tensors (experts, columns) whose values join gate and up: of one tensor, or one each.
+std::vector<ColumnBand> gate_and_up_biases(const Checkpoint& checkpoint, const std::string& prefix,
+                                           int64_t all, Range width) {
+  const std::string fused = prefix + "gate_up_proj.bias";
+  if (checkpoint.has(fused)) {
+    return {{fused, 2 * all, width}, {fused, 2 * all, {all + width.begin, width.count}}};
+  }
+  return {{prefix + "gate_proj.bias", all, width}, {prefix + "up_proj.bias", all, width}};
+}
+
+Samples::ExpertSource expert_source(const Checkpoint& checkpoint, int32_t expert, const ExpertBands& bands,
+                                    const ModelConfig& c, Shard shard, const std::string& prefix) {
+  const MoeConfig& moe = *c.moe;
+  const Range width = shard_range(moe.intermediate, shard, "moe_intermediate_size");
+  std::vector<ColumnBand> biases;
+  if (moe.biases) biases = gate_and_up_biases(checkpoint, prefix, moe.intermediate, width);
   return {.expert = expert,
           .gate_up = bands.gate_up,
           .down = bands.down,
-          .bias = biased ? prefix + "gate_up_proj.bias" : "",
-          .down_bias = biased && shard.rank == 0 ? prefix + "down_proj.bias" : "",
-          .clamped = c.moe->clamped};
+          .biases = std::move(biases),
+          .down_bias = moe.biases && shard.rank == 0 ? prefix + "down_proj.bias" : "",
+          .clamped = moe.clamped};
 }
 
 Experts read_experts(WeightReader& reader, const ModelConfig& c, Shard shard, const std::string& prefix) {
@@ -64,7 +77,8 @@ Experts read_experts(WeightReader& reader, const ModelConfig& c, Shard shard, co
     experts.gate_up.push_back(reader.expert(bands.gate_up));
     experts.down.push_back(reader.expert({bands.down}));
     if (reader.samples() != nullptr && (e == 0 || e == c.moe->experts - 1)) {
-      reader.samples()->take(reader.checkpoint(), expert_source(e, bands, c, shard, prefix));
+      reader.samples()->take(reader.checkpoint(),
+                             expert_source(reader.checkpoint(), e, bands, c, shard, prefix));
     }
   }
   return experts;
@@ -75,14 +89,8 @@ void read_expert_biases(WeightReader& reader, const ModelConfig& c, Shard shard,
                         MoeWeights& weights) {
   const MoeConfig& moe = *c.moe;
   const Range width = shard_range(moe.intermediate, shard, "moe_intermediate_size");
-  const int64_t all = moe.intermediate;
-  const std::string fused = prefix + "gate_up_proj.bias";
   const std::vector<ColumnBand> gate_and_up =
-      reader.checkpoint().has(fused)
-          ? std::vector<ColumnBand>{{fused, 2 * all, width},
-                                    {fused, 2 * all, {all + width.begin, width.count}}}
-          : std::vector<ColumnBand>{{prefix + "gate_proj.bias", all, width},
-                                    {prefix + "up_proj.bias", all, width}};
+      gate_and_up_biases(reader.checkpoint(), prefix, moe.intermediate, width);
   weights.gate_up_bias = reader.columns(moe.experts, gate_and_up);
   weights.experts.gate_up_bias = weights.gate_up_bias.data();
   if (shard.rank != 0) return;

@@ -130,12 +130,12 @@ void Samples::take(const Checkpoint& checkpoint, const ExpertSource& source) {
   width /= 2;
   const auto gate_or_up = [&](int64_t output) {
     const auto [band, row] = place_of(source.gate_up, output);
-    // Biases of gate and up lie in one row of the whole width.
-    const int64_t whole = 2 * source.down.stored_cols;
-    const int64_t column = output < width ? source.down.cols.begin + output
-                                          : source.down.stored_cols + source.down.cols.begin + output - width;
-    return product(read(checkpoint, *band, row), band->cols, probe_row).value +
-           bias_at(checkpoint, source.bias, source.expert * whole + column);
+    double bias = 0;
+    if (!source.biases.empty()) {
+      const ColumnBand& from = source.biases[output < width ? 0 : 1];
+      bias = bias_at(checkpoint, from.name, source.expert * from.columns + from.range.begin + output % width);
+    }
+    return product(read(checkpoint, *band, row), band->cols, probe_row).value + bias;
   };
   std::vector<float> mixed(width);
   for (int64_t i = 0; i < width; ++i) mixed[i] = glu(source.clamped, gate_or_up(i), gate_or_up(width + i));

@@ -45,13 +45,13 @@ class Samples {
 
   // `matrix` was packed from the bands.
   void take(const Checkpoint& checkpoint, const Matrix& matrix, const std::vector<Band>& bands);
-  // Tensor `bias` (experts, 2 · width) joins gate and up; empty: there is none. That of down, `down_bias`, is
-  // added by one rank.
+  // `biases` of gate and of up, rows of experts; none: there are none. That of down, `down_bias`, is added by
+  // one rank.
   struct ExpertSource {
     int32_t expert;
     std::vector<Band> gate_up;
     Band down;
-    std::string bias;
+    std::vector<ColumnBand> biases;
     std::string down_bias;
     std::optional<ClampedSwiglu> clamped;
   };
