@@ -8,8 +8,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openCheckpoint, openEagle3 } from '@llmservice/checkpoint/local';
 import { obtainCheckpoint, type ObtainedCheckpoint } from '../../runtime/src/weights/obtain-checkpoint.js';
-import { readFiles } from '../builders/files.js';
-import { isOfTrunk, only, readStoredTensors, storedFile } from '../builders/stored-tensors.js';
+import { readFiles, type Files } from '../builders/files.js';
+import {
+  isOfTrunk,
+  only,
+  readStoredTensors,
+  storedFile,
+  type StoredTensor,
+} from '../builders/stored-tensors.js';
 import { eventually } from '../processes.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 import { S3Server, s3Environment, s3Keys } from './s3-server.js';
@@ -184,9 +190,15 @@ describe('a draft model', () => {
   beforeAll(() => {
     const { 'tokenizer.json': tokenizer } = readFiles(demoCheckpoint);
     const files = readFiles(`${goldenDir}drafters/qwen3-speculators`);
-    s3.put('models', 'qwen3', { ...readFiles(`${goldenDir}models/qwen3-bf16`), 'tokenizer.json': tokenizer! });
+    s3.put('models', 'qwen3', {
+      ...readFiles(`${goldenDir}models/qwen3-bf16`),
+      'tokenizer.json': tokenizer!,
+    });
     s3.put('heads', 'eagle3', files);
-    s3.put('heads', 'pickled', { 'config.json': files['config.json']!, 'pytorch_model.bin': Buffer.alloc(8) });
+    s3.put('heads', 'pickled', {
+      'config.json': files['config.json']!,
+      'pytorch_model.bin': Buffer.alloc(8),
+    });
   });
 
   test('is pulled whole, in a folder of its own', async () => {
@@ -197,10 +209,43 @@ describe('a draft model', () => {
     expect((await openEagle3(headDir!, shape)).eagle3.layers).toEqual([1, 2, 3]);
   });
 
+  test('drafts for a hybrid, and answers are those without it', async () => {
+    s3.put('heads', 'demo-eagle3', lastHiddenDrafter());
+    const plain = await serve('s3://models/whole/', { method: 'none' });
+    await plain.ready();
+    const wanted = await answer(plain);
+    await plain.stop();
+    rmSync(weightsDir, { recursive: true });
+    const drafting = await serve('s3://models/whole/', { method: 'eagle3', uri: 's3://heads/demo-eagle3/' });
+    await drafting.ready();
+    expect(await answer(drafting)).toEqual(wanted);
+    // Again, with the prompt from the cache.
+    expect(await answer(drafting)).toEqual(wanted);
+    expect(await drafting.metric('vllm:spec_decode_num_draft_tokens_total')).toBeGreaterThan(0);
+  });
+
   test.each([
-    ['of another model', 's3://models/trunk/', drafter, 'InvalidEngineConfig', 'hidden_size 96 where the model has'],
-    ['as pickles', 's3://models/qwen3/', 's3://heads/pickled/', 'CheckpointIncomplete', 'convert it to safetensors'],
-    ['that is a model', 's3://models/qwen3/', 's3://models/qwen3/', 'InvalidEngineConfig', 'no EAGLE-3 draft model'],
+    [
+      'of another model',
+      's3://models/trunk/',
+      drafter,
+      'InvalidEngineConfig',
+      'hidden_size 96 where the model has',
+    ],
+    [
+      'as pickles',
+      's3://models/qwen3/',
+      's3://heads/pickled/',
+      'CheckpointIncomplete',
+      'convert it to safetensors',
+    ],
+    [
+      'that is a model',
+      's3://models/qwen3/',
+      's3://models/qwen3/',
+      'InvalidEngineConfig',
+      'no EAGLE-3 draft model',
+    ],
   ])('%s is refused before any weight of either is pulled', async (_, uri, headUri, reason, part) => {
     await expect(obtain(uri, headUri, 'eagle3')).rejects.toMatchObject({
       failure: { reason, message: expect.stringContaining(part) as unknown },
@@ -208,6 +253,43 @@ describe('a draft model', () => {
     expect(pulledFolders()).toEqual([]);
   });
 });
+
+/** For the demo model: what its last layer gives, under its own head. */
+function lastHiddenDrafter(): Files {
+  const { hidden, vocab, ffn } = { hidden: 256, vocab: 2048, ffn: 64 };
+  const matrix = (rows: number, cols: number, at: (row: number, col: number) => number): StoredTensor => {
+    const values = Float32Array.from({ length: rows * cols }, (_, i) => at(Math.floor(i / cols), i % cols));
+    return { dtype: 'F32', shape: [rows, cols], data: Buffer.from(values.buffer) };
+  };
+  const zeros = (rows: number, cols: number): StoredTensor => matrix(rows, cols, () => 0);
+  const ones = (): StoredTensor => ({ ...matrix(1, hidden, () => 1), shape: [hidden] });
+  const [, table] = [...readStoredTensors(demoCheckpoint)].find(([name]) => name.includes('embed_tokens'))!;
+  const layer = {
+    ...{ input_layernorm: ones(), hidden_norm: ones(), post_attention_layernorm: ones() },
+    ...{ 'self_attn.q_proj': zeros(hidden, 2 * hidden), 'self_attn.k_proj': zeros(hidden, 2 * hidden) },
+    ...{ 'self_attn.v_proj': zeros(hidden, 2 * hidden), 'self_attn.o_proj': zeros(hidden, hidden) },
+    ...{
+      'mlp.gate_proj': zeros(ffn, hidden),
+      'mlp.up_proj': zeros(ffn, hidden),
+      'mlp.down_proj': zeros(hidden, ffn),
+    },
+  };
+  const tensors = new Map<string, StoredTensor>([
+    ['fc.weight', matrix(hidden, 3 * hidden, (row, col) => (col === 2 * hidden + row ? 1 : 0))],
+    ...Object.entries(layer).map(([name, tensor]) => [`midlayer.${name}.weight`, tensor] as const),
+    ['norm.weight', ones()],
+    ['lm_head.weight', table],
+  ]);
+  const config = {
+    ...{ architectures: ['LlamaForCausalLMEagle3'], model_type: 'llama', num_hidden_layers: 1 },
+    ...{ hidden_size: hidden, intermediate_size: ffn, num_attention_heads: 4, vocab_size: vocab },
+    ...{ max_position_embeddings: 4096, eagle_aux_hidden_state_layer_ids: [6, 7, 8] },
+  };
+  return {
+    'config.json': Buffer.from(JSON.stringify({ ...config, draft_vocab_size: vocab })),
+    'model.safetensors': storedFile(tensors),
+  };
+}
 
 function obtain(uri: string, headUri: string, method: 'mtp' | 'eagle3'): Promise<ObtainedCheckpoint> {
   weightsDir = mkdtempSync(join(tmpdir(), 'llmservice-paired-'));

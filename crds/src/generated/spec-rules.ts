@@ -453,7 +453,7 @@ export const specRules: readonly SpecRule[] = [
       "engine",
       "speculative"
     ],
-    "rule": "self.method != 'eagle3' || has(self.uri)",
+    "rule": "!has(self.method) || self.method != 'eagle3' || has(self.uri)",
     "fieldPath": ".method",
     "message": "engine.speculative.method eagle3 takes its draft model from engine.speculative.uri, which is not set; set it, or take another method"
   },

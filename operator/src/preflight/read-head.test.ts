@@ -129,7 +129,12 @@ describe('a draft model', () => {
   const drafter = {
     ...{ model_type: 'llama', architectures: ['LlamaForCausalLMEagle3'], num_hidden_layers: 1 },
     ...{ hidden_size: 64, intermediate_size: 128, num_attention_heads: 4, num_key_value_heads: 2 },
-    ...{ max_position_embeddings: 2048, vocab_size: 256, draft_vocab_size: 128, eagle_aux_hidden_state_layer_ids: [1, 2, 4] },
+    ...{
+      max_position_embeddings: 2048,
+      vocab_size: 256,
+      draft_vocab_size: 128,
+      eagle_aux_hidden_state_layer_ids: [1, 2, 4],
+    },
   };
   const sides = {
     ...{ 'fc.weight': [64, 192], 'norm.weight': [64], 'lm_head.weight': [128, 64] },
