@@ -3,12 +3,14 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { adapterListText } from '@llmservice/crds';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readFiles } from '../builders/files.js';
 import { freePort } from '../processes.js';
 import { writeRandomAdapter } from './random-adapter.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+import { S3Server, s3Environment } from './s3-server.js';
 import { endless, longContext } from './streams.js';
 
 jest.setTimeout(180_000);
@@ -16,6 +18,7 @@ jest.setTimeout(180_000);
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-adapters-'));
 const at = (name: string): string => join(folder, name);
 let replica: ReplicaProcess;
+let s3: S3Server;
 let adminUrl: string;
 
 beforeAll(async () => {
@@ -23,6 +26,8 @@ beforeAll(async () => {
     await writeRandomAdapter(demoCheckpoint, at(name), { rank: name === 'wide' ? 17 : 8, seed });
   }
   mkdirSync(at('list'));
+  s3 = await S3Server.start();
+  s3.put('adapters', 'second', readFiles(at('second')));
   const sha256 = createHash('sha256').update('sk-admin').digest('hex');
   writeFileSync(join(folder, 'keys.yaml'), JSON.stringify({ keys: [{ id: 'admin', sha256 }] }));
   const port = await freePort();
@@ -32,14 +37,18 @@ beforeAll(async () => {
     LLMSERVICE_ADMIN_KEYS_DIR: folder,
     LLMSERVICE_ADMIN_ALLOWED_URIS: folder,
     LLMSERVICE_ADAPTERS: `first=${at('first')}`,
+    ...s3Environment,
+    LLMSERVICE_WEIGHTS_DIR: at('weights'),
     LLMSERVICE_ADAPTERS_DIR: at('list'),
     LLMSERVICE_MAX_ADAPTERS: '2',
   };
-  replica = await ReplicaProcess.start({ uri: demoCheckpoint, engine: longContext, env });
+  const { endpoint } = s3;
+  replica = await ReplicaProcess.start({ uri: demoCheckpoint, endpoint, engine: longContext, env });
   await replica.ready();
 });
 afterAll(async () => {
   await replica.stop();
+  await s3.stop();
   rmSync(folder, { recursive: true });
 });
 
@@ -134,14 +143,11 @@ test('adapters come and go while a stream runs, each says its own, and the engin
 test('the list of adapters is followed while a stream runs, and one that cannot be loaded keeps no other away', async () => {
   await admin('unload', { lora_name: 'second' });
   const stream = await replica.post('/v1/completions', { ...endless, model: 'first' });
-  const list = (...names: string[]): void =>
-    writeFileSync(
-      join(at('list'), 'adapters.json'),
-      adapterListText(names.map((name) => ({ name, uri: at(name) }))),
-    );
+  const list = (...adapters: { name: string; uri: string }[]): void =>
+    writeFileSync(join(at('list'), 'adapters.json'), adapterListText(adapters));
   const report = async () => (await replica.health()).adapters;
 
-  list('wide', 'second');
+  list({ name: 'wide', uri: at('wide') }, { name: 'second', uri: 's3://adapters/second/' });
   await replica.eventually('the second', async () => (await say('second')) !== 404);
   await replica.eventually('a report', async () => (await report())?.failed.length === 1);
   expect(await report()).toMatchObject({ loaded: [1], failed: [0] });
@@ -152,6 +158,7 @@ test('the list of adapters is followed while a stream runs, and one that cannot 
 
   list();
   await replica.eventually('none of the list', async () => (await say('second')) === 404);
+  await replica.eventually('no files of it', () => Promise.resolve(readdirSync(at('weights')).length === 0));
   expect(await say('first')).not.toBe(404);
   const reader = stream.body!.getReader();
   expect((await reader.read()).done).toBe(false);
