@@ -41,14 +41,24 @@ export function sentencePieceParts(
   };
 }
 
+/** Each cut of a token is looked up: what a token of a megabyte would cost has no end. SentencePiece's own have 16. */
+const maxTokenLength = 1024;
+
 /** All pairs of tokens that spell a token, by its score; of one token, those with the longest beginning first. */
 function mergesOf(keys: TokenizerKeys, tokens: readonly string[]): readonly (readonly [string, string])[] {
   const scores = keys.numbers('scores', tokens.length);
   const kinds = keys.numbers('token_type', tokens.length);
   if (scores === null) throw keys.invalid('scores', 'is missing; SentencePiece joins tokens by it');
   const joined = tokens.flatMap((token, id) =>
-    (kinds?.[id] ?? tokenKinds.normal) === tokenKinds.normal ? [{ token, score: scores[id] ?? 0 }] : [],
+    (kinds?.[id] ?? tokenKinds.normal) === tokenKinds.normal ? [{ token, score: scores[id]! }] : [],
   );
+  for (const { token, score } of joined) {
+    if (!Number.isFinite(score)) throw keys.invalid('scores', `has ${score}; a token's score is a number`);
+    if (token.length > maxTokenLength) {
+      const found = `has a token of ${token.length} characters; at most ${maxTokenLength} are read`;
+      throw keys.invalid('tokens', found);
+    }
+  }
   const known = new Set(joined.map(({ token }) => token));
   joined.sort((a, b) => b.score - a.score);
   return joined.flatMap(({ token }) => {

@@ -91,6 +91,16 @@ describe('the tokenizer of a GGUF file', () => {
       { 'tokenizer.ggml.model': 'llama', 'tokenizer.ggml.scores': [1, 2] },
       'scores is not a list of 10 numbers',
     ],
+    [
+      'a token of SentencePiece without end',
+      {
+        'tokenizer.ggml.model': 'llama',
+        'tokenizer.ggml.tokens': Array.from({ length: 10 }, (_, id) => 'a'.repeat(200 * (id + 1))),
+        'tokenizer.ggml.token_type': Array.from({ length: 10 }, () => 1),
+        'tokenizer.ggml.scores': Array.from({ length: 10 }, () => 0),
+      },
+      'has a token of 1200 characters',
+    ],
     ['kinds for other tokens', { 'tokenizer.ggml.token_type': [1, 1] }, 'not a list of 10 numbers'],
     ['an id beyond its tokens', { 'tokenizer.ggml.eos_token_id': 10 }, 'eos_token_id is 10'],
     ['a merge of one', { 'tokenizer.ggml.merges': ['he'] }, 'which is no pair'],
