@@ -4,7 +4,6 @@
 import { FailureError } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { AdapterService } from './adapters/adapter-service.js';
 import { obtainAdapter, type ObtainedAdapter } from './adapters/obtain-adapter.js';
@@ -127,7 +126,7 @@ export class ModelRun {
     const { server } = this.config;
     const settings = {
       // Other pods write to a cache, of which only checkpoints are held.
-      weightsDir: this.cache === null ? server.weightsDir : join(tmpdir(), 'adapters'),
+      weightsDir: this.cache === null ? server.weightsDir : tmpdir(),
       cache: null,
       s3: s3SettingsOf(this.config),
       allowedUris: server.adminAllowedUris,

@@ -490,7 +490,7 @@ export const llmServiceSchema: object = {
               ]
             },
             "maxAdapters": {
-              "description": "Max LoRA adapters at once, those that administrators load included; the memory plan keeps room for as many. Default: the length of adapters, so that a longer list restarts the pods.",
+              "description": "Max LoRA adapters at once, those that administrators load included; the memory plan keeps room for as many. Default: the length of adapters, so that a list of another length restarts the pods.",
               "type": "integer",
               "format": "int32",
               "minimum": 0,

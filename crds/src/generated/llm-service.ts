@@ -699,7 +699,7 @@ export interface EngineSpec {
   quantization: 'none' | 'fp8' | 'int8';
   speculative: SpeculativeSpec;
   /**
-   * Max LoRA adapters at once, those that administrators load included; the memory plan keeps room for as many. Default: the length of adapters, so that a longer list restarts the pods.
+   * Max LoRA adapters at once, those that administrators load included; the memory plan keeps room for as many. Default: the length of adapters, so that a list of another length restarts the pods.
    */
   maxAdapters?: number;
   /**

@@ -140,6 +140,8 @@ export class AdapterFolder {
       this.#own.add(adapter.name);
       this.#failed.delete(adapter.name);
     } catch (error) {
+      // Of a list before this one.
+      if (!this.#wanted.includes(adapter)) return;
       const { message } = error as Error;
       const before = this.#failed.get(adapter.name);
       const times = (before?.times ?? 0) + 1;

@@ -25,7 +25,7 @@ export async function obtainAdapter(
   attempt: Attempt,
 ): Promise<ObtainedAdapter> {
   // Of the node's cache, the engine process could read only what it has inherited.
-  const weightsDir = join(settings.weightsDir, `adapter-${randomUUID()}`);
+  const weightsDir = join(folderOfProcess(settings.weightsDir), randomUUID());
   const own = { ...settings, weightsDir, cache: null };
   const opened = await openSource('adapters', uri, { pin: null, suffix: '' }, own, attempt);
   try {
@@ -40,6 +40,16 @@ export async function obtainAdapter(
     discard(opened, weightsDir);
     throw error;
   }
+}
+
+const cleared = new Set<string>();
+
+/** A container that starts anew has the process number of the one before, whose adapters are of no use to it. */
+function folderOfProcess(weightsDir: string): string {
+  const folder = join(weightsDir, `adapters-${process.pid}`);
+  if (!cleared.has(folder)) rmSync(folder, { recursive: true, force: true });
+  cleared.add(folder);
+  return folder;
 }
 
 /** What was pulled for one load is of no use to another. */
