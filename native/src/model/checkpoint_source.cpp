@@ -244,6 +244,7 @@ Eagle3Config to_eagle3(Fields fields) {
   Eagle3Config eagle3{.vocab = fields.get<int32_t>("vocab"),
                       .layers = fields.get<std::vector<int32_t>>("layers"),
                       .norm_before_residual = fields.get<bool>("normBeforeResidual")};
+  if (eagle3.layers.size() != 3) Fields::wrong("eagle3.layers", "a list of three");
   fields.finish();
   return eagle3;
 }

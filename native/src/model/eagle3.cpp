@@ -71,7 +71,9 @@ std::vector<int32_t> read_targets(const Checkpoint& checkpoint, const Eagle3Conf
   if (checkpoint.has(name)) offsets = checkpoint.integers(name, eagle3.vocab);
   std::vector<bool> taken(vocab, false);
   for (int64_t i = 0; i < eagle3.vocab; ++i) {
-    const int64_t target = i + offsets[i];
+    // Clamped far outside of any vocabulary, so that the sum does not overflow.
+    constexpr int64_t kFar = int64_t{1} << 40;
+    const int64_t target = i + std::clamp(offsets[i], -kFar, kFar);
     const bool is_token = target >= 0 && target < vocab;
     if (!is_token || taken[target]) {
       throw EngineError(FailureReason::kCheckpointCorrupt,

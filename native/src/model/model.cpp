@@ -116,7 +116,9 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   const auto table = [&](const std::string& module) {
     return reader.matrix({{module, config.vocab, config.hidden, vocab_, whole(config.hidden)}});
   };
-  if (options.self_check) taken_ = std::make_unique<Samples>(options.keep, options.quantization);
+  if (options.self_check) {
+    taken_ = std::make_unique<Samples>(options.keep, options.quantization, !backend.runs_all_models());
+  }
   reader.sample_to(taken_.get());
   embedding_ = table(prefix + "embed_tokens");
   std::set<std::pair<LayerKind, FeedForwardKind>> kinds;

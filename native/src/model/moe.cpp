@@ -71,12 +71,14 @@ Experts read_experts(WeightReader& reader, const ModelConfig& c, Shard shard, co
     if (split) return split_bands(prefix, e, c, width);
     return single_bands(prefix + std::to_string(e) + ".", c.moe->intermediate, c.hidden, width);
   };
+  // Of one layer alone.
+  const bool sampled = reader.samples() != nullptr && reader.samples()->experts().empty();
   Experts experts;
   for (int32_t e = 0; e < c.moe->experts; ++e) {
     const ExpertBands bands = bands_of(e);
     experts.gate_up.push_back(reader.expert(bands.gate_up));
     experts.down.push_back(reader.expert({bands.down}));
-    if (reader.samples() != nullptr && (e == 0 || e == c.moe->experts - 1)) {
+    if (sampled && (e == 0 || e == c.moe->experts - 1)) {
       reader.samples()->take(reader.checkpoint(),
                              expert_source(reader.checkpoint(), e, bands, c, shard, prefix));
     }

@@ -153,9 +153,11 @@ class OpChecks {
       const std::span<const Segment> segments(&segment, 1);
       const int64_t at = first * stride;
       const ScoreRules rules{.cap = config_.score_cap,
-                             .sinks = config_.attention_sinks ? sinks.data() : nullptr};
+                             .sinks = config_.attention_sinks ? sinks.data() : nullptr,
+                             .causal = !config_.bidirectional};
       const ScoreRules expected_rules{.cap = config_.score_cap,
-                                      .sinks = config_.attention_sinks ? sinks.host() : nullptr};
+                                      .sinks = config_.attention_sinks ? sinks.host() : nullptr,
+                                      .causal = !config_.bidirectional};
       backend_.norm_rope_write(
           shape, segments, norm(q_norm, k_norm, cos.data() + first * half, sin.data() + first * half, false),
           qkv.data() + at, qkv.data() + at + q_width, qkv.data() + at + q_width + kv_width, stride, cache);

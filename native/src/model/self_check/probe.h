@@ -1,7 +1,7 @@
 // What the self-check at start feeds matrices with. Multiples of 1/8 up to 1.75: float32, BF16, F16 and e4m3
 // hold each of them, and since the largest comes every few columns, so do codes under one scale per 128
-// columns. What activations are rounded to then costs nothing, whatever the backend, and a small difference
-// is a fault.
+// columns, where the largest code is 448. What activations are rounded to then costs nothing, and a small
+// difference is a fault.
 #pragma once
 
 #include <cstdint>

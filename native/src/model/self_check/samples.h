@@ -41,7 +41,9 @@ struct SampledExpert {
 
 class Samples {
  public:
-  Samples(DType keep, LoadQuantization quantization) : keep_(keep), quantization_(quantization) {}
+  // `coded`: activations beside FP8 weights become codes, which e4m3fnuz, whose largest is 240, rounds.
+  Samples(DType keep, LoadQuantization quantization, bool coded)
+      : keep_(keep), quantization_(quantization), coded_(coded) {}
 
   // `matrix` was packed from the bands.
   void take(const Checkpoint& checkpoint, const Matrix& matrix, const std::vector<Band>& bands);
@@ -72,6 +74,7 @@ class Samples {
 
   DType keep_;
   LoadQuantization quantization_;
+  bool coded_;
   std::array<std::vector<float>, kProbeRows> probes_;  // up to the column that was wanted last
   std::vector<SampledMatrix> matrices_;
   std::vector<SampledExpert> experts_;
