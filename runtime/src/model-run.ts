@@ -122,8 +122,11 @@ export class ModelRun {
   }
 
   /** @throws FailureError, AbortError */
-  obtainAdapter(uri: string): Promise<ObtainedAdapter> {
+  obtainAdapter(uri: string, signal?: AbortSignal): Promise<ObtainedAdapter> {
     const { server } = this.config;
+    const stopping = AbortSignal.any([this.stopping.signal, ...(signal === undefined ? [] : [signal])]);
+    const sleep = (milliseconds: number): Promise<void> =>
+      sleepFor(milliseconds, undefined, { signal: stopping });
     const settings = {
       // Other pods write to a cache, of which only checkpoints are held.
       weightsDir: this.cache === null ? server.weightsDir : tmpdir(),
@@ -131,12 +134,10 @@ export class ModelRun {
       s3: s3SettingsOf(this.config),
       allowedUris: server.adminAllowedUris,
       observer: quiet,
-      sleep: (milliseconds: number) => this.sleep(milliseconds),
-      signal: this.stopping.signal,
+      sleep,
+      signal: stopping,
     };
-    return obtainAdapter(uri, settings, (read) =>
-      retryWhileUnavailable(read, this.observer, (milliseconds) => this.sleep(milliseconds)),
-    );
+    return obtainAdapter(uri, settings, (read) => retryWhileUnavailable(read, this.observer, sleep));
   }
 
   private async startEngine(checkpoint: ObtainedCheckpoint): Promise<ReadyModel> {

@@ -80,7 +80,7 @@ export class Replica {
       lifecycle: this.lifecycle,
       registry: metrics.registry,
       logger,
-      obtain: (uri) => this.obtainAdapter(uri),
+      obtain: (uri, signal) => this.obtainAdapter(uri, signal),
       now,
     });
     this.delay = new EventLoopDelay(metrics.registry, model.name, now);
@@ -202,9 +202,9 @@ export class Replica {
     if (this.model !== null) await this.end(this.model);
   }
 
-  private async obtainAdapter(uri: string): Promise<ObtainedAdapter> {
+  private async obtainAdapter(uri: string, signal?: AbortSignal): Promise<ObtainedAdapter> {
     if (this.model === null) throw ApiError.of('model_not_ready', 'no model is loaded');
-    return this.model.obtainAdapter(uri);
+    return this.model.obtainAdapter(uri, signal);
   }
 
   private adminControl(): ReplicaControl {

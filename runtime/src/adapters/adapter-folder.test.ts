@@ -1,5 +1,6 @@
 import { adapterListDigest, adapterListText } from '@llmservice/crds';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NamedAdapter } from '../config/adapter-settings.js';
 import { makeLogger } from '../log/logger.js';
 import { AdapterFolder } from './adapter-folder.js';
+import type { Obtain } from './adapter-service.js';
 
 const room = 2;
 let dir: string;
@@ -23,9 +25,10 @@ const service = {
     return isServing;
   },
   uriOf: (name: string) => loaded.get(name) ?? null,
-  load: async ({ name, uri }: NamedAdapter): Promise<void> => {
+  load: async ({ name, uri }: NamedAdapter, obtain: Obtain): Promise<void> => {
     calls.push(`load ${name} ${uri}`);
     await sleep(1);
+    if (uri === unreachable) await obtain(uri);
     if (refused.has(uri)) throw new Error(`${uri} is bad`);
     if (loaded.size === room) throw new Error('no room');
     loaded.set(name, uri);
@@ -41,6 +44,7 @@ const write = (adapters: readonly NamedAdapter[]): void =>
   writeFileSync(join(dir, 'adapters.json'), adapterListText(adapters));
 const a = { name: 'a', uri: 's3://b/a/' };
 const b = { name: 'b', uri: 's3://b/b/' };
+const unreachable = 's3://away/';
 
 async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; tries < 500 && !holds(); tries += 1) await sleep(10);
@@ -50,7 +54,8 @@ async function until(holds: () => boolean): Promise<void> {
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'llmservice-adapter-folder-'));
   [lateMs, loaded, calls, refused, isServing] = [0, new Map(), [], new Set(), true];
-  const obtain = () => Promise.reject(new Error('not asked'));
+  const obtain: Obtain = (_, signal) =>
+    once(signal!, 'abort').then(() => Promise.reject(new Error('given up')));
   const now = () => performance.now() + lateMs;
   folder = new AdapterFolder({ dir, service, obtain, logger: makeLogger('error'), now });
 });
@@ -100,6 +105,14 @@ describe('a list that changes', () => {
     rmSync(join(dir, 'adapters.json'));
     await sleep(1_100);
     expect([folder.report, [...loaded.keys()]]).toEqual([before, ['a']]);
+  });
+
+  test('gives up a load that waits for another URI', async () => {
+    write([a, { ...b, uri: unreachable }]);
+    await until(() => calls.includes(`load b ${unreachable}`));
+    write([a, b]);
+    await until(() => loaded.get('b') === b.uri);
+    expect(folder.report).toMatchObject({ loaded: [0, 1], failed: [] });
   });
 
   test('leaves those that administrators loaded', async () => {

@@ -15,6 +15,8 @@ const pollMs = 1_000;
 const backoff = { firstMs: 1_000, maxMs: 60_000 };
 /** Pulls of more at once gain nothing. */
 const maxLoading = 4;
+/** What waits longer for its bucket leaves its place to others, and is tried again. */
+const maxLoadMs = 600_000;
 
 export interface AdapterFolderParts {
   readonly dir: string;
@@ -23,6 +25,12 @@ export interface AdapterFolderParts {
   readonly logger: Logger;
   /** Monotonic, in milliseconds. */
   readonly now: () => number;
+}
+
+interface Loading {
+  readonly adapter: NamedAdapter;
+  readonly stopping: AbortController;
+  readonly done: Promise<void>;
 }
 
 interface Failed {
@@ -40,7 +48,7 @@ export class AdapterFolder {
   /** Names of those that are there because the list has or had them. */
   readonly #own = new Set<string>();
   readonly #failed = new Map<string, Failed>();
-  readonly #loading = new Map<string, Promise<void>>();
+  readonly #loading = new Map<string, Loading>();
   #timer: NodeJS.Timeout | null = null;
   #reading: Promise<void> | null = null;
 
@@ -66,7 +74,8 @@ export class AdapterFolder {
     const late = sleep(maxMs, 'late', { ref: false });
     this.#follow();
     while (this.#loading.size > 0) {
-      if ((await Promise.race([late, ...this.#loading.values()])) === 'late') return;
+      const done = [...this.#loading.values()].map((each) => each.done);
+      if ((await Promise.race([late, ...done])) === 'late') return;
       this.#follow();
     }
   }
@@ -95,6 +104,9 @@ export class AdapterFolder {
       this.#wanted = parseAdapterList(text);
       this.#digest = adapterListDigest(text);
       this.#failed.clear();
+      for (const { adapter, stopping } of this.#loading.values()) {
+        if (!this.#isWanted(adapter)) stopping.abort();
+      }
       logger.info('list of adapters read', { dir, adapters: this.#wanted.map(({ name }) => name) });
     } catch (error) {
       const problem = (error as Error).message;
@@ -121,10 +133,9 @@ export class AdapterFolder {
       }
       const isDue = (this.#failed.get(name)?.dueAt ?? 0) <= now();
       if (isDue && !this.#loading.has(name) && this.#loading.size < maxLoading) {
-        this.#loading.set(
-          name,
-          this.#load(adapter).finally(() => this.#loading.delete(name)),
-        );
+        const stopping = new AbortController();
+        const done = this.#load(adapter, stopping.signal).finally(() => this.#loading.delete(name));
+        this.#loading.set(name, { adapter, stopping, done });
       }
     }
   }
@@ -133,16 +144,21 @@ export class AdapterFolder {
     return this.#parts.service.uriOf(name) === uri;
   }
 
-  async #load(adapter: NamedAdapter): Promise<void> {
+  #isWanted({ name, uri }: NamedAdapter): boolean {
+    return this.#wanted.some((each) => each.name === name && each.uri === uri);
+  }
+
+  async #load(adapter: NamedAdapter, stopped: AbortSignal): Promise<void> {
     const { service, obtain, logger, now } = this.#parts;
+    const late = AbortSignal.timeout(maxLoadMs);
     try {
-      await service.load(adapter, obtain);
+      await service.load(adapter, (uri) => obtain(uri, AbortSignal.any([stopped, late])));
       this.#own.add(adapter.name);
       this.#failed.delete(adapter.name);
     } catch (error) {
-      // Of a list before this one.
-      if (!this.#wanted.includes(adapter)) return;
-      const { message } = error as Error;
+      if (!this.#isWanted(adapter)) return;
+      const waited = `its files did not come in ${String(maxLoadMs / 60_000)} minutes`;
+      const message = late.aborted ? waited : (error as Error).message;
       const before = this.#failed.get(adapter.name);
       const times = (before?.times ?? 0) + 1;
       this.#failed.set(adapter.name, { times, message, dueAt: now() + backoffMs(times, backoff) });

@@ -12,8 +12,8 @@ import type { UsedAdapter } from '../schedule/generation.js';
 import type { ObtainedAdapter } from './obtain-adapter.js';
 import type { ServedAdapters } from './served-adapters.js';
 
-/** From a URI to a folder. */
-export type Obtain = (uri: string) => Promise<ObtainedAdapter>;
+/** From a URI to a folder, unless it is given up. */
+export type Obtain = (uri: string, signal?: AbortSignal) => Promise<ObtainedAdapter>;
 
 export interface AdapterServiceParts {
   readonly configured: readonly NamedAdapter[];
