@@ -81,6 +81,7 @@ test('the list changes without another pod template, and keeps what is good whil
   expect(env.get('LLMSERVICE_MAX_ADAPTERS')).toBe('3');
   expect(env.get('LLMSERVICE_ADAPTERS_DIR')).toBe('/etc/llmservice-adapters');
   expect(await listOf('main')).toEqual([adapter('legal')]);
+  await world.condition('main', 'Fits', 'True');
   const rows = (await world.status('main')).memoryPlan?.rows ?? [];
   expect(rows.find(({ name }) => name === 'adapters')).toMatchObject({
     note: '3 of rank 16 and of all linear layers',
