@@ -10,16 +10,16 @@ namespace {
 const std::string kLayer = "eagle3.layers.0.";
 
 // Of a token that the draft vocabulary lacks: less than any logit, and finite, as logits are to be.
-constexpr float kNever = -1e30f;
+constexpr float kUndrafted = -1e30f;
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void refuse_drafter(const std::string& what) {
   throw EngineError(FailureReason::kInvalidEngineConfig, "engine.speculative.uri: " + what);
 }
 
 void same(const char* field, int32_t found, int32_t expected) {
   if (found == expected) return;
-  refuse("config.json of the draft model has " + std::string(field) + " " + std::to_string(found) +
-         " where the model has " + std::to_string(expected) + "; take a draft model of this model.");
+  refuse_drafter("config.json of the draft model has " + std::string(field) + " " + std::to_string(found) +
+                 " where the model has " + std::to_string(expected) + "; take a draft model of this model.");
 }
 
 // Queries, keys and values read [embedding | hidden].
@@ -91,13 +91,13 @@ std::vector<int32_t> read_targets(const Checkpoint& checkpoint, const Eagle3Conf
 }  // namespace
 
 Eagle3Source open_eagle3(const CheckpointSource& source, const ModelConfig& trunk) {
-  if (!source.eagle3) refuse("the checkpoint is no EAGLE-3 draft model.");
+  if (!source.eagle3) refuse_drafter("the checkpoint is no EAGLE-3 draft model.");
   same("hidden_size", source.config.hidden, trunk.hidden);
   same("vocab_size", source.config.vocab, trunk.vocab);
   for (const int32_t layer : source.eagle3->layers) {
     if (layer < 0 || layer > static_cast<int32_t>(trunk.layers.size())) {
-      refuse("the draft model reads the input of layer " + std::to_string(layer) + " of a model that has " +
-             std::to_string(trunk.layers.size()) + ".");
+      refuse_drafter("the draft model reads the input of layer " + std::to_string(layer) +
+                     " of a model that has " + std::to_string(trunk.layers.size()) + ".");
     }
   }
   return {.checkpoint = Checkpoint(source),
@@ -233,7 +233,7 @@ void Eagle3::make_logits(const float* hidden, int32_t count) {
 
 void Eagle3::spread_logits(std::span<float> logits, int32_t count) {
   const std::span<const float> own = backend_.to_host(logits_, int64_t{count} * eagle3_.vocab);
-  std::ranges::fill(logits, kNever);
+  std::ranges::fill(logits, kUndrafted);
   for (int32_t row = 0; row < count; ++row) {
     const auto from = own.subspan(int64_t{row} * eagle3_.vocab, eagle3_.vocab);
     const auto to = logits.subspan(int64_t{row} * config_.vocab, config_.vocab);

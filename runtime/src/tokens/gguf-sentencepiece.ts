@@ -49,9 +49,10 @@ function mergesOf(keys: TokenizerKeys, tokens: readonly string[]): readonly (rea
   const scores = keys.numbers('scores', tokens.length);
   const kinds = keys.numbers('token_type', tokens.length);
   if (scores === null) throw keys.invalid('scores', 'is missing; SentencePiece joins tokens by it');
-  const joined = tokens.flatMap((token, id) =>
-    (kinds?.[id] ?? tokenKinds.normal) === tokenKinds.normal ? [{ token, score: scores[id]! }] : [],
-  );
+  const joined = tokens.flatMap((token, id) => {
+    const isJoined = (kinds?.[id] ?? tokenKinds.normal) === tokenKinds.normal;
+    return isJoined ? [{ token, score: scores[id] ?? Number.NaN }] : [];
+  });
   for (const { token, score } of joined) {
     if (!Number.isFinite(score)) throw keys.invalid('scores', `has ${score}; a token's score is a number`);
     if (token.length > maxTokenLength) {
