@@ -6,7 +6,7 @@
 #include <fstream>
 #include <numeric>
 
-#include "ops_support.h"
+#include "attention_support.h"
 
 namespace llmservice::testing {
 namespace {
@@ -65,8 +65,10 @@ TEST_P(LongAttention, FindsTheNeedleInBoundedMemory) {
   EXPECT_LT(resident_bytes() - before, 4 << 20);
 
   const int32_t last = kRows - 1;
-  expect_close(std::span(out).last(2 * kDim), attend(reference, cache, last, 1), 1e-5f, "the last position");
-  expect_close(std::span(out).subspan(0, 2 * kDim), attend(reference, cache, 0, 1), 1e-5f,
+  const float allowed = rounds_attention(*backend, dtype) ? 4e-3f : 1e-5f;
+  expect_close(std::span(out).last(2 * kDim), attend(reference, cache, last, 1), allowed,
+               "the last position");
+  expect_close(std::span(out).subspan(0, 2 * kDim), attend(reference, cache, 0, 1), allowed,
                "the first of them");
   // The first head's query is the needle's own: what it reads is the needle's value.
   const float step = dtype == DType::kF32 ? 1e-3f : dtype == DType::kBF16 ? 5e-3f : 0.04f;
