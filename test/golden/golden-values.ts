@@ -67,6 +67,14 @@ export function furthest(got: readonly number[], wanted: readonly number[], othe
   return Math.max(0, ...differences);
 }
 
+/**
+ * How far scores may be from the nearer of both references: another order of sums may be as far from both as these are from each
+ * other.
+ */
+export function allowedOff({ logprobs, inFloat32 }: Golden['teacherForced'], allowed: number): number {
+  return inFloat32 === undefined ? allowed : Math.max(allowed, furthest(inFloat32, logprobs));
+}
+
 /** Whether the model comes with a layer for multi-token prediction. */
 export function hasMtp(model: string): boolean {
   return readdirSync(modelsDir + model)

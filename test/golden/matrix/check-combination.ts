@@ -6,7 +6,7 @@ import { generateRequest } from '../../../runtime/src/schedule/generate-request.
 import type { GenerateRequest } from '../../../runtime/src/schedule/generation.js';
 import { greedy, loadGolden, room, score } from '../engine-driver.js';
 import { cpuReference } from '../cpu-reference.js';
-import { type Bar, clearSteps, furthest, type Golden } from '../golden-values.js';
+import { allowedOff, type Bar, clearSteps, furthest, type Golden } from '../golden-values.js';
 import { type Answer, serve } from '../scheduled-run.js';
 import type { Combination, EngineChoice } from './combinations.js';
 
@@ -81,12 +81,14 @@ function differences(
 
 async function teacherForcedProblems(
   engine: Engine,
-  { teacherForced: { ids, logprobs, inFloat32, margins, argmax } }: Golden,
+  { teacherForced }: Golden,
   { allowed, close }: Bar,
   { chunk }: Combination,
 ): Promise<string[]> {
+  const { ids, logprobs, inFloat32, margins, argmax } = teacherForced;
   const got = await score(engine, ids, chunk);
-  const problems = tooFar(furthest(got.logprobs, logprobs, inFloat32), allowed);
+  const off = furthest(got.logprobs, logprobs, inFloat32);
+  const problems = tooFar(off, allowedOff(teacherForced, allowed));
   if (logprobs.length < positions) problems.push(`only ${logprobs.length} positions`);
   const wrong = argmax.findIndex((token, i) => margins[i]! >= close && token !== got.best[i]);
   if (wrong !== -1) problems.push(`the likeliest at ${wrong} is ${got.best[wrong]}, not ${argmax[wrong]}`);
