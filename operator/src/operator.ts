@@ -22,11 +22,12 @@ import { SleepController } from './reconcile/sleep-controller.js';
 import { StatusWriter } from './reconcile/status-writer.js';
 import { Caches } from './watch/caches.js';
 import { CrashLogs } from './watch/crash-logs.js';
+import type { HealthMonitorOptions } from './watch/health-monitor.js';
 import { IdleMonitor } from './watch/idle-monitor.js';
 import { AdapterMonitor, podsWithAdapters } from './watch/adapter-monitor.js';
 import { LeaderElection, type LeaderElectionOptions } from './watch/leader-election.js';
 import { LoadScaler } from './reconcile/load-scaler.js';
-import { LoadMonitor, type LoadMonitorOptions } from './watch/load-monitor.js';
+import { LoadMonitor } from './watch/load-monitor.js';
 import { ClusterRoom } from './watch/cluster-room.js';
 import { MetricsApi } from './watch/metrics-api.js';
 import { PodAuthorities } from './watch/pod-authorities.js';
@@ -56,7 +57,7 @@ export interface OperatorParts {
     readonly unschedulableMs?: number;
     readonly streamPauses?: StreamChecksOptions['pauses'];
   };
-  readonly podBaseUrl?: LoadMonitorOptions['baseUrl'];
+  readonly podBaseUrl?: HealthMonitorOptions['baseUrl'];
   /** The time of day; the machine's unless a test says otherwise. */
   readonly clock?: () => Date;
 }
@@ -108,7 +109,7 @@ export class Operator {
       ...(timing.silenceMs === undefined ? {} : { silenceMs: timing.silenceMs }),
     });
     const authorities = new PodAuthorities(client);
-    const identityOf: LoadMonitorOptions['identityOf'] = (pod) => authorities.identityOf(pod);
+    const identityOf: HealthMonitorOptions['identityOf'] = (pod) => authorities.identityOf(pod);
     const asked = {
       identityOf,
       ...(timing.loadIntervalMs === undefined ? {} : { intervalMs: timing.loadIntervalMs }),
@@ -117,7 +118,7 @@ export class Operator {
     this.loads = new LoadMonitor({
       ...asked,
       pods: () => this.caches.servicePods(),
-      onProgress: (key) => this.queue.add(key),
+      onChange: (key) => this.queue.add(key),
     });
     this.adapters = new AdapterMonitor({
       ...asked,

@@ -11,7 +11,7 @@ test('asks every pod that loads, however many there are', async () => {
   const asked = new Set<string>();
   const monitor = new LoadMonitor({
     pods: () => pods,
-    onProgress: () => undefined,
+    onChange: () => undefined,
     intervalMs: 1,
     baseUrl: ({ metadata }) => {
       asked.add(metadata.name);
@@ -39,7 +39,7 @@ test.each([
   const notified: string[] = [];
   const monitor = new LoadMonitor({
     pods: () => [pod('demo-1')],
-    onProgress: (key) => notified.push(key),
+    onChange: (key) => notified.push(key),
     intervalMs: 1,
     baseUrl: () => `http://127.0.0.1:${port}`,
   });
