@@ -5,7 +5,8 @@
 
 import type { Failure } from '@llmservice/crds';
 import { randomUUID } from 'node:crypto';
-import { greedy, type EngineInfo } from '@llmservice/native';
+import type { EngineInfo } from '@llmservice/native';
+import { plainAnswer } from '../schedule/generation.js';
 import { failureOf } from './failure-of.js';
 import type { Flights } from './flights.js';
 import type { GenerateRequest } from './protocol.js';
@@ -32,13 +33,7 @@ function questions({ vocabSize, bidirectional }: Parameters<typeof findUnsound>[
     // An encoder has no token to give.
     maxTokens: bidirectional ? 0 : 1,
     pooling: bidirectional ? 'last' : 'none',
-    grammar: null,
-    stopTokens: new Int32Array(),
-    sampling: greedy,
-    rules: null,
-    adapter: null,
-    promptLogprobs: false,
-    boundaries: [],
+    ...plainAnswer,
     cacheSalt: null,
     fairnessKey: '',
     priority: -8,

@@ -1,13 +1,14 @@
 // What a generation is: the request as the scheduler takes it, and what one step adds to it. An embedding is asked for
 // like a generation that ends with its prompt.
 
-import type {
-  GrammarKind,
-  NumericalFault,
-  Pooling,
-  ReasoningIds,
-  SamplingParams,
-  TokenRules,
+import {
+  greedy,
+  type GrammarKind,
+  type NumericalFault,
+  type Pooling,
+  type ReasoningIds,
+  type SamplingParams,
+  type TokenRules,
 } from '@llmservice/native';
 
 /** What an answer must be, as the engine compiles it. */
@@ -57,6 +58,17 @@ export interface GenerateRequest {
   /** How long it may wait for its first row; null: without end. */
   readonly maxQueueMs: number | null;
 }
+
+/** What a request says of its answer that wants nothing particular of it. */
+export const plainAnswer = {
+  grammar: null,
+  stopTokens: new Int32Array(),
+  sampling: greedy,
+  rules: null,
+  adapter: null,
+  promptLogprobs: false,
+  boundaries: [],
+} satisfies Partial<GenerateRequest>;
 
 /** `stop`: a stop token was sampled; `length`: maxTokens or the end of the context. */
 export type FinishReason = 'stop' | 'length';

@@ -2,6 +2,7 @@
 
 import { greedy } from '@llmservice/native';
 import type { GenerateRequest } from '../../engine/protocol.js';
+import { plainAnswer } from '../../schedule/generation.js';
 import { ApiError } from '../body/api-error.js';
 import type { Scheduling } from '../fields/scheduling.js';
 import type { Classifier } from './classifier.js';
@@ -26,13 +27,7 @@ export function poolingRequest(
     prompt,
     maxTokens: 0,
     pooling,
-    grammar: null,
-    stopTokens: new Int32Array(),
-    sampling: greedy,
-    rules: null,
-    adapter: null,
-    promptLogprobs: false,
-    boundaries: [],
+    ...plainAnswer,
     cacheSalt,
     fairnessKey,
     priority: priority ?? 0,
