@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/regions.h"
 #include "model/rope.h"
 
 namespace llmservice {
@@ -132,25 +133,19 @@ Eagle3::Eagle3(const Eagle3Source& source, Backend& backend, Collective& ranks, 
 void Eagle3::allocate_workspace(const Options& options) {
   const int64_t rows = options.max_tokens;
   const int64_t hidden = config_.hidden;
-  size_t floats = 0;
-  std::vector<std::pair<float**, size_t>> places;
-  const auto reserve = [&](float*& place, int64_t count, int64_t width) {
-    places.emplace_back(&place, floats);
-    floats += static_cast<size_t>((count * width + 15) / 16 * 16);  // keeps each region on 64 bytes
-  };
-  reserve(inputs_, rows, 3 * hidden);
-  reserve(fused_, rows, hidden);
-  reserve(joined_, rows, 2 * hidden);
-  reserve(wide_, rows, std::max(weights_.qkv.width(), weights_.gate_up.width()));
-  reserve(mixed_, rows, std::max(config_.heads * config_.head_dim, config_.intermediate));
-  reserve(cos_, rows, config_.rope.rotary / 2);
-  reserve(sin_, rows, config_.rope.rotary / 2);
-  reserve(kept_, options.caches.slots, hidden);
-  reserve(slice_, options.logit_rows, vocab_.count);
+  Regions regions;
+  regions.reserve(inputs_, rows, 3 * hidden);
+  regions.reserve(fused_, rows, hidden);
+  regions.reserve(joined_, rows, 2 * hidden);
+  regions.reserve(wide_, rows, std::max(weights_.qkv.width(), weights_.gate_up.width()));
+  regions.reserve(mixed_, rows, std::max(config_.heads * config_.head_dim, config_.intermediate));
+  regions.reserve(cos_, rows, config_.rope.rotary / 2);
+  regions.reserve(sin_, rows, config_.rope.rotary / 2);
+  regions.reserve(kept_, options.caches.slots, hidden);
+  regions.reserve(slice_, options.logit_rows, vocab_.count);
   const bool gathers = shard_.size > 1 && shard_.rank == 0;
-  if (gathers) reserve(logits_, options.logit_rows, eagle3_.vocab);
-  memory_ = backend_.allocate(floats * sizeof(float));
-  for (const auto& [place, offset] : places) *place = static_cast<float*>(memory_->data()) + offset;
+  if (gathers) regions.reserve(logits_, options.logit_rows, eagle3_.vocab);
+  memory_ = regions.allocate(backend_);
   if (!gathers) logits_ = slice_;
   rows_.reserve(rows);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "model/regions.h"
 #include "model/self_check/self_check.h"
 #include "model/step_outcome.h"
 
@@ -205,35 +206,29 @@ StepLimits Model::step_limits(const ModelOptions& options) const {
 
 void Model::allocate_workspace(const ModelOptions& options) {
   const int64_t rows = options.max_tokens;
-  size_t floats = 0;
-  std::vector<std::pair<float**, size_t>> places;
-  const auto reserve = [&](float*& place, int64_t count, int64_t width) {
-    places.emplace_back(&place, floats);
-    floats += static_cast<size_t>((count * width + 15) / 16 * 16);  // keeps each region on 64 bytes
-  };
-  reserve(work_.residual, rows, config_.hidden);
-  reserve(work_.normed, rows, config_.hidden);
-  reserve(work_.wide, rows, std::max(widest_projection(config_), mtp_ ? mtp_->columns.count : 0));
-  reserve(work_.gates, rows, config_.gdn ? 2 * config_.gdn->v_heads : 0);
-  reserve(work_.mixed, rows, widest_mixed(config_));
-  reserve(work_.output, rows, config_.hidden);
-  reserve(work_.cos, rows, config_.rope.rotary / 2);
-  reserve(work_.sin, rows, config_.rope.rotary / 2);
-  reserve(work_.window_cos, config_.window_rope ? rows : 0, config_.rope.rotary / 2);
-  reserve(work_.window_sin, config_.window_rope ? rows : 0, config_.rope.rotary / 2);
+  Regions regions;
+  regions.reserve(work_.residual, rows, config_.hidden);
+  regions.reserve(work_.normed, rows, config_.hidden);
+  regions.reserve(work_.wide, rows, std::max(widest_projection(config_), mtp_ ? mtp_->columns.count : 0));
+  regions.reserve(work_.gates, rows, config_.gdn ? 2 * config_.gdn->v_heads : 0);
+  regions.reserve(work_.mixed, rows, widest_mixed(config_));
+  regions.reserve(work_.output, rows, config_.hidden);
+  regions.reserve(work_.cos, rows, config_.rope.rotary / 2);
+  regions.reserve(work_.sin, rows, config_.rope.rotary / 2);
+  regions.reserve(work_.window_cos, config_.window_rope ? rows : 0, config_.rope.rotary / 2);
+  regions.reserve(work_.window_sin, config_.window_rope ? rows : 0, config_.rope.rotary / 2);
   float* expert_ids = nullptr;  // int32, as wide as a float
-  reserve(work_.expert_rows, config_.moe ? rows : 0, config_.hidden);
-  reserve(work_.expert_weights, rows, config_.moe ? config_.moe->top_k : 0);
-  reserve(expert_ids, rows, config_.moe ? config_.moe->top_k : 0);
-  reserve(work_.hidden, mtp_ ? rows : 0, config_.hidden);
-  reserve(work_.final, rows, config_.hidden);
+  regions.reserve(work_.expert_rows, config_.moe ? rows : 0, config_.hidden);
+  regions.reserve(work_.expert_weights, rows, config_.moe ? config_.moe->top_k : 0);
+  regions.reserve(expert_ids, rows, config_.moe ? config_.moe->top_k : 0);
+  regions.reserve(work_.hidden, mtp_ ? rows : 0, config_.hidden);
+  regions.reserve(work_.final, rows, config_.hidden);
   float* faults = nullptr;
-  reserve(faults, shard_.rank == 0 ? outcome_floats(rows, max_samples_) : 0, 1);
-  reserve(work_.slice, kLogitRows, vocab_.count);
+  regions.reserve(faults, shard_.rank == 0 ? outcome_floats(rows, max_samples_) : 0, 1);
+  regions.reserve(work_.slice, kLogitRows, vocab_.count);
   const bool gathers = shard_.size > 1 && shard_.rank == 0;
-  if (gathers) reserve(work_.logits, kLogitRows, config_.vocab);
-  work_.memory = backend_.allocate(floats * sizeof(float));
-  for (const auto& [place, offset] : places) *place = static_cast<float*>(work_.memory->data()) + offset;
+  if (gathers) regions.reserve(work_.logits, kLogitRows, config_.vocab);
+  work_.memory = regions.allocate(backend_);
   if (!gathers) work_.logits = work_.slice;
   work_.expert_ids = reinterpret_cast<int32_t*>(expert_ids);
   work_.faults = reinterpret_cast<int32_t*>(faults);
