@@ -11,7 +11,7 @@ namespace llmservice::cpu {
 namespace {
 
 TEST(ThreadPool, RunsEveryTileExactlyOnceInEveryJob) {
-  for (const int threads : {1, 2, 3, 8}) {
+  for (const int threads : {1, 2, 3, 8, 12}) {
     ThreadPool pool(threads);
     for (int job = 0; job < 3000; ++job) {
       const int tiles = job % 17;

@@ -4,60 +4,16 @@
 
 #include "backends/cpu/attention_few_rows.h"
 #include "backends/cpu/attention_split.h"
-#include "backends/cpu/simd_avx512.h"
+#include "backends/cpu/value_pairs_avx512bf16.h"
 
 namespace llmservice::cpu {
 namespace {
-
-// Lanes of sums of products of pairs: each operand's 32 bits are two numbers in BF16. Of a pair the second
-// product is added first.
-struct PairLanes {
-  static constexpr int kCount = 16;
-  static constexpr int kBlockVectors = 4;  // as of Avx512Lanes
-  __m512 v;
-
-  static PairLanes set(float pair) { return {_mm512_set1_ps(pair)}; }
-  static PairLanes zero() { return {_mm512_setzero_ps()}; }
-  static PairLanes load(const float* p) { return {_mm512_loadu_ps(p)}; }
-  void store(float* p) const { _mm512_storeu_ps(p, v); }
-};
-
-inline PairLanes fma(PairLanes a, PairLanes b, PairLanes sums) {
-  return {_mm512_dpbf16_ps(sums.v, (__m512bh)a.v, (__m512bh)b.v)};
-}
 
 // Of the n 16-bit numbers at p, two a lane; zeros behind them.
 inline Avx512Lanes load_pairs(const uint16_t* p, int n) {
   const uint32_t mask = n >= 32 ? 0xffffffff : (uint32_t{1} << n) - 1;
   return {_mm512_castsi512_ps(_mm512_maskz_loadu_epi16(mask, p))};
 }
-
-// Feature i of two positions in lane i; null: zeros.
-inline PairLanes positions_together(const uint16_t* first, const uint16_t* second, int n) {
-  const auto load = [n](const uint16_t* p) {
-    const __mmask16 mask = p == nullptr ? 0 : Avx512Lanes::first_lanes(n);
-    return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, p));
-  };
-  return {_mm512_castsi512_ps(_mm512_or_si512(load(first), _mm512_slli_epi32(load(second), 16)))};
-}
-
-// V of a split in the cache, two positions a row, read as a Dense is.
-struct CachedPairs {
-  const uint16_t* cache;
-  const KvRow* rows;
-  int count;
-  int dim;
-  int first = 0;
-
-  CachedPairs from_column(int j) const { return {cache, rows, count, dim, first + j}; }
-  template <class>
-  PairLanes load(int row, int column) const {
-    const int d = first + column;
-    const int n = dim - d < PairLanes::kCount ? dim - d : PairLanes::kCount;
-    const auto at = [&](int p) { return p < count ? cache + rows[p].row * dim + d : nullptr; };
-    return positions_together(at(2 * row), at(2 * row + 1), n);
-  }
-};
 
 struct PairProducts {
   using L = Avx512Lanes;
@@ -88,14 +44,13 @@ struct PairProducts {
       round(s.weights + m * kSplit, split.padded(), 1, s.weights + m * kSplit);
     }
     const Broadcast weights{s.weights + pairs.first * kSplit, kSplit, 1};
-    const int depth = pairs_of(split.count);
-    const auto width = static_cast<int>(s.dim);
     if (split.is_few()) {
       const auto* cache = static_cast<const uint16_t*>(t.cache->v);
-      const CachedPairs values{cache, split.rows, split.count, t.shape->head_dim};
-      return product<PairLanes, false>(weights, values, depth, to, pairs.count(), width);
+      return sum_cached_values(weights, {cache, split.rows, split.count, t.shape->head_dim}, to,
+                               pairs.count());
     }
-    product<PairLanes, false>(weights, {s.values, s.dim}, depth, to, pairs.count(), width);
+    product<PairLanes, false>(weights, {s.values, s.dim}, pairs_of(split.count), to, pairs.count(),
+                              static_cast<int>(s.dim));
   }
 
  private:
@@ -154,18 +109,18 @@ struct PairProducts {
     const auto* k = static_cast<const uint16_t*>(t.cache->k);
     const auto* v = static_cast<const uint16_t*>(t.cache->v);
     const KvRow* rows = split.rows;
+    CacheLines next_keys(k, rows + L::kCount, dim);
+    CacheLines values(v, rows, dim);
     for (int base = 0; base < split.count; base += L::kCount, rows += L::kCount) {
       float* const scores = split.scratch.weights + base;
       for (int m = 0; m < split.m_count; ++m) L::zero().store(scores + m * kSplit);
       const bool is_last = base + L::kCount >= split.count;
       for (int d = 0; d < dim; d += 2 * L::kCount) {
+        // V's turn comes after the scores.
+        if (!is_last) next_keys.fetch<3>(L::kCount);
+        values.fetch<2>(L::kCount);
         L tile[L::kCount];
-        for (int i = 0; i < L::kCount; ++i) {
-          // V's turn comes after the scores.
-          if (!is_last) __builtin_prefetch(k + rows[L::kCount + i].row * dim + d);
-          __builtin_prefetch(v + rows[i].row * dim + d, 0, 2);
-          tile[i] = load_pairs(k + rows[i].row * dim + d, dim - d);
-        }
+        for (int i = 0; i < L::kCount; ++i) tile[i] = load_pairs(k + rows[i].row * dim + d, dim - d);
         transpose(tile);
         const int pairs = pairs_of(dim - d < 2 * L::kCount ? dim - d : 2 * L::kCount);
         add_features<PairLanes>(

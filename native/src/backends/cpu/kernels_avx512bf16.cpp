@@ -9,7 +9,6 @@
 
 #ifdef __AVX512BF16__
 #include <cstring>
-#include <span>
 #include <utility>
 
 #include "backends/cpu/attention_kernel.h"
@@ -28,8 +27,9 @@ struct Block {
   const std::byte* weights;
   const uint16_t* x;  // (rows, 128)
   int pairs;
-  const float* scales;  // (64) or null
-  float* total;         // (rows, 64)
+  const float* scales;    // (64) or null
+  float* total;           // (rows, 64)
+  const std::byte* next;  // what passes fetch meanwhile, each its share
 };
 
 // total (R, 64) += sums · scales; without scales a plain sum.
@@ -54,11 +54,15 @@ void add_sums(const __m512 (&sums)[R][kSums], const float* scales, float* total)
   }
 }
 
-template <class W, int R>
-void multiply_pass(const Block& block) {
+// One sweep over a block runs at the rate of memory, which the machine fetches by itself, faster than where
+// it is told to. Several sweeps leave it idle: kFetches has each of their steps fetch `fetched` bytes of what
+// comes next into L2.
+template <class W, int R, bool kFetches>
+void multiply_pass(const Block& block, int64_t fetched) {
   constexpr int kHalves = R <= W::kWideRows ? 2 : 1;
   constexpr int kSums = 2 * kHalves;
   const W weights{};
+  const std::byte* next = block.next;
   for (int half = 0; half < 2; half += kHalves) {
     __m512 acc[R][kSums];
     for (int r = 0; r < R; ++r) {
@@ -66,9 +70,9 @@ void multiply_pass(const Block& block) {
     }
     const std::byte* at = block.weights + half * W::kHalfBytes;
     for (int p = 0; p < block.pairs; ++p, at += 2 * W::kHalfBytes) {
-      // Both halves of a pair lie together: the first sweep fetches them for the second.
-      for (int line = 0; half == 0 && line < 2 * W::kHalfBytes && W::kAhead > 0; line += 64) {
-        __builtin_prefetch(at + W::kAhead + line, 0, 3);
+      if constexpr (kFetches) {
+        for (int line = 0; line < W::kHalfBytes; line += 64) __builtin_prefetch(next + line, 0, 2);
+        next += kHalves * fetched;
       }
       __m512bh column[kSums];
       for (int h = 0; h < kHalves; ++h) {
@@ -86,21 +90,25 @@ void multiply_pass(const Block& block) {
   }
 }
 
-template <class W, int... R>
-void multiply_pass_of(int rows, const Block& block, std::integer_sequence<int, R...>) {
-  static constexpr void (*kPasses[])(const Block&) = {multiply_pass<W, R + 1>...};
-  kPasses[rows - 1](block);
+template <class W, bool kFetches, int... R>
+void multiply_pass_of(int rows, const Block& block, int64_t fetched, std::integer_sequence<int, R...>) {
+  static constexpr void (*kPasses[])(const Block&, int64_t) = {multiply_pass<W, R + 1, kFetches>...};
+  kPasses[rows - 1](block, fetched);
 }
 
-// In passes of rows as even as may be, each of which fetches its share of `ahead`.
+// In passes of rows as even as may be. next_bytes: of what they fetch meanwhile.
 template <class W>
-void multiply_rows(Block block, int rows, std::span<const std::byte> ahead) {
+void multiply_rows(Block block, int rows, int64_t next_bytes) {
+  if (rows <= W::kWideRows) {
+    return multiply_pass_of<W, false>(rows, block, 0, std::make_integer_sequence<int, W::kWideRows>{});
+  }
   int passes = (rows + W::kMaxRows - 1) / W::kMaxRows;
-  const size_t share = ahead.size() / passes;
-  for (size_t fetched = 0; passes > 0; --passes, fetched += share) {
-    for (size_t line = 0; line < share; line += 64) __builtin_prefetch(&ahead[fetched + line], 0, 2);
+  const int64_t share = next_bytes / passes;
+  for (; passes > 0; --passes, block.next += share) {
     const int count = (rows + passes - 1) / passes;
-    multiply_pass_of<W>(count, block, std::make_integer_sequence<int, W::kMaxRows>{});
+    // A pass has a step for each half of each pair.
+    multiply_pass_of<W, true>(count, block, share / kDepthBlock,
+                              std::make_integer_sequence<int, W::kMaxRows>{});
     block.x += count * kDepthBlock;
     block.total += count * kPanelRows;
     rows -= count;
@@ -129,22 +137,18 @@ void multiply_pairs(const PanelView& panel, const PairRows& x, int rows, float* 
                 .x = x.data + b * x.block_step,
                 .pairs = static_cast<int>(((left < kDepthBlock ? left : kDepthBlock) + 1) / 2),
                 .scales = panel.scales != nullptr ? panel.scales + b * panel.scale_step : nullptr,
-                .total = total};
-    if (rows <= kFewRows) {
-      if (is_fp8) {
-        multiply_rows<Fp8Pairs>(block, rows, {});
-      } else {
-        multiply_rows<Bf16Pairs<kPairsAhead>>(block, rows, {});
-      }
+                .total = total,
+                // After a panel's last block the next panel's first or nothing: a prefetch never faults.
+                .next = panel.weights + (b + 1) * block_bytes};
+    if (is_fp8 && rows <= kFewRows) {
+      multiply_rows<Fp8Pairs>(block, rows, block_bytes);
       continue;
     }
-    // Of a block that ends the panel, this is the next panel's first or nothing: a prefetch never faults.
-    const std::span<const std::byte> next(block.weights + block_bytes, block_bytes);
     if (is_fp8) {
       widen_block(block.weights, block.pairs, scratch);
       block.weights = reinterpret_cast<const std::byte*>(scratch);
     }
-    multiply_rows<Bf16Pairs<0>>(block, rows, next);
+    multiply_rows<Bf16Pairs>(block, rows, block_bytes);
   }
 }
 

@@ -10,14 +10,8 @@
 namespace llmservice::cpu {
 namespace {
 
-// How far ahead of use few rows fetch a panel: about the latency of memory at one core's share of its
-// bandwidth.
-constexpr int64_t kPairsAhead = 2048;
-
-// BF16, as it lies. kAhead 0: whoever calls has fetched it.
-template <int64_t kBytesAhead>
+// BF16, as it lies.
 struct Bf16Pairs {
-  static constexpr int64_t kAhead = kBytesAhead;
   static constexpr int64_t kHalfBytes = 128;  // of a pair of 32 outputs
   static constexpr int kMaxRows = 6;          // 6 × 4 sums, 4 weights and an activation fill 32 registers
   static constexpr int kWideRows = 6;         // up to which a pass takes all 64 outputs at once
@@ -62,7 +56,6 @@ constexpr E4m3Bytes kE4m3Bytes = make_e4m3_bytes();
 // then interleave within 128-bit lanes; the codes' order before makes up for that.
 class Fp8Pairs {
  public:
-  static constexpr int64_t kAhead = kPairsAhead;
   static constexpr int64_t kHalfBytes = 64;
   static constexpr int kMaxRows = 8;   // 8 × 2 sums, 2 weights, an activation and the tables
   static constexpr int kWideRows = 4;  // 4 × 4 sums and 4 weights leave room for them too

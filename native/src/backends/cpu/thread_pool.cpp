@@ -1,6 +1,7 @@
 // Claiming tiles, spinning and parking.
 #include "backends/cpu/thread_pool.h"
 
+#include <algorithm>
 #include <chrono>
 
 #if defined(__x86_64__)
@@ -15,8 +16,13 @@ namespace {
 constexpr std::chrono::microseconds kSpinTime{50};
 constexpr int kPausesPerLook = 16;  // at the clock
 
-// The tile half of the cursor when it is no job's: beyond every tile.
+// More ranges cost each thread more looks for what is left.
+constexpr int kMaxRanges = 8;
+
+// The tile half of a cursor when it is no job's: beyond every tile.
 constexpr uint64_t kClosed = 0xffffffff;
+
+int64_t first_of(int64_t range, int64_t tiles, int64_t ranges) { return tiles * range / ranges; }
 
 void pause() {
 #if defined(__x86_64__)
@@ -41,7 +47,7 @@ void wait_for_change(const std::atomic<T>& value, T old) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) {
+ThreadPool::ThreadPool(int threads) : cursors_(std::clamp(threads, 1, kMaxRanges)) {
   for (int worker = 1; worker < threads; ++worker) {
     workers_.emplace_back([this, worker] { work(worker); });
   }
@@ -63,12 +69,14 @@ void ThreadPool::run_job(int64_t tiles, Call call, const void* context) {
   // one.
   const uint32_t job = job_.load(std::memory_order_relaxed) + 1;
   const uint64_t opening = static_cast<uint64_t>(job) << 32;
-  cursor_.store(opening | kClosed, std::memory_order_release);
+  for (Cursor& cursor : cursors_) cursor.value.store(opening | kClosed, std::memory_order_release);
   tiles_.store(tiles, std::memory_order_release);
   call_.store(call, std::memory_order_release);
   context_.store(context, std::memory_order_release);
   unfinished_.store(static_cast<int32_t>(tiles), std::memory_order_relaxed);
-  cursor_.store(opening, std::memory_order_release);
+  for (size_t range = 0; range < cursors_.size(); ++range) {
+    cursors_[range].value.store(opening | first_of(range, tiles, cursors_.size()), std::memory_order_release);
+  }
   job_.store(job, std::memory_order_release);
   job_.notify_all();
   take_tiles(0);
@@ -79,19 +87,24 @@ void ThreadPool::run_job(int64_t tiles, Call call, const void* context) {
 }
 
 void ThreadPool::take_tiles(int worker) {
-  uint64_t cursor = cursor_.load(std::memory_order_acquire);
+  const auto ranges = static_cast<int64_t>(cursors_.size());
+  for (int64_t i = 0; i < ranges; ++i) take_tiles_of((worker + i) % ranges, worker);
+}
+
+void ThreadPool::take_tiles_of(int64_t range, int worker) {
+  std::atomic<uint64_t>& cursor = cursors_[range].value;
+  uint64_t seen = cursor.load(std::memory_order_acquire);
   for (;;) {
-    const auto tile = static_cast<int64_t>(cursor & kClosed);
+    const auto tile = static_cast<int64_t>(seen & kClosed);
     const Call call = call_.load(std::memory_order_acquire);
     const void* context = context_.load(std::memory_order_acquire);
-    if (tile >= tiles_.load(std::memory_order_acquire)) return;
-    if (!cursor_.compare_exchange_weak(cursor, cursor + 1, std::memory_order_acq_rel,
-                                       std::memory_order_acquire)) {
+    if (tile >= first_of(range + 1, tiles_.load(std::memory_order_acquire), cursors_.size())) return;
+    if (!cursor.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
       continue;
     }
     call(context, tile, worker);
     if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished_.notify_one();
-    ++cursor;
+    ++seen;
   }
 }
 

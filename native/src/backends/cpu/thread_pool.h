@@ -1,6 +1,7 @@
-// Threads that steal the tiles of one job at a time. The caller works too; a job ends when its last tile
-// does, so a worker that the machine has descheduled delays nobody. Idle workers spin briefly, then park in a
-// futex.
+// Threads that steal the tiles of one job at a time. Tiles are cut into ranges, and each thread begins in one
+// of its own: neighbours mostly lie together in memory, which then is read in order. The caller works too; a
+// job ends when its last tile does, so a worker that the machine has descheduled delays nobody. Idle workers
+// spin briefly, then park in a futex.
 #pragma once
 
 #include <atomic>
@@ -38,10 +39,15 @@ class ThreadPool {
   void run_job(int64_t tiles, Call call, const void* context);
   void work(int worker);
   void take_tiles(int worker);
+  void take_tiles_of(int64_t range, int worker);
 
   // Job number in the high half, next tile in the low half: a worker that slept through a job cannot claim a
   // tile of the next with what it read of the last, because its compare-exchange fails.
-  std::atomic<uint64_t> cursor_{0};
+  struct alignas(64) Cursor {
+    std::atomic<uint64_t> value{0};
+  };
+
+  std::vector<Cursor> cursors_;  // of the ranges
   std::atomic<int64_t> tiles_{0};
   std::atomic<Call> call_{nullptr};
   std::atomic<const void*> context_{nullptr};
