@@ -25,6 +25,7 @@ const words = {
   alone: about('\n[{"name": "NAME", "arguments": '),
   names: about('[TOOL_CALLS]NAME[ARGS]'),
   functions: about('<function=NAME>{'),
+  pairs: about('<|tool_call>call:NAME{'),
   bare: about('<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>NAME<｜tool▁sep｜>{'),
   fences: about('<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>NAME\n```json\n'),
 };
@@ -112,6 +113,7 @@ const kinds = [
   'alone',
   'names',
   'functions',
+  'pairs',
   'bare',
   'fences',
   'spelled',
@@ -144,6 +146,7 @@ beforeAll(async () => {
   replicas.alone = await start('alone', words.alone, null);
   replicas.names = await start('names', words.names, mistral);
   replicas.functions = await start('functions', words.functions, null);
+  replicas.pairs = await start('pairs', words.pairs, ['<|tool_call>', '<tool_call|>']);
   replicas.bare = await start('bare', words.bare, null);
   replicas.fences = await start('fences', words.fences, null);
   replicas.spelled = await start('spelled', words.json, null);

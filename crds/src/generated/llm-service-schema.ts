@@ -333,7 +333,7 @@ export const llmServiceSchema: object = {
               }
             },
             "reasoningParser": {
-              "description": "What stands around reasoning, by vLLM's names of parsers, such as qwen3. Default of the native runtime: <think> where the tokenizer has it; of vLLM: reasoning is not separated from answers.",
+              "description": "What stands around reasoning, by vLLM's names of parsers, such as qwen3. Default of the native runtime: <think> where the tokenizer has it, or the channel of Gemma 4; of vLLM: reasoning is not separated from answers.",
               "type": "string",
               "minLength": 1,
               "maxLength": 64,

@@ -637,7 +637,7 @@ export interface EngineSpec {
    */
   args?: string[];
   /**
-   * What stands around reasoning, by vLLM's names of parsers, such as qwen3. Default of the native runtime: <think> where the tokenizer has it; of vLLM: reasoning is not separated from answers.
+   * What stands around reasoning, by vLLM's names of parsers, such as qwen3. Default of the native runtime: <think> where the tokenizer has it, or the channel of Gemma 4; of vLLM: reasoning is not separated from answers.
    */
   reasoningParser?: string;
   /**

@@ -343,18 +343,18 @@ export const specRules: readonly SpecRule[] = [
       "spec",
       "engine"
     ],
-    "rule": "!has(self.reasoningParser) || (has(self.runtime) && self.runtime == 'vllm') || self.reasoningParser in ['deepseek_r1', 'mistral', 'qwen3']",
+    "rule": "!has(self.reasoningParser) || (has(self.runtime) && self.runtime == 'vllm') || self.reasoningParser in ['deepseek_r1', 'gemma4', 'mistral', 'qwen3']",
     "fieldPath": ".reasoningParser",
-    "message": "engine.reasoningParser of the native runtime is one of deepseek_r1, mistral and qwen3; remove it to use the reasoning markers of the tokenizer, or set engine.runtime to vllm"
+    "message": "engine.reasoningParser of the native runtime is one of deepseek_r1, gemma4, mistral and qwen3; remove it to use the reasoning markers of the tokenizer, or set engine.runtime to vllm"
   },
   {
     "at": [
       "spec",
       "engine"
     ],
-    "rule": "!has(self.toolCallParser) || (has(self.runtime) && self.runtime == 'vllm') || self.toolCallParser in ['deepseek_v3', 'deepseek_v31', 'glm45', 'glm47', 'hermes', 'hunyuan_a13b', 'llama3_json', 'minimax', 'minimax_m2', 'mistral', 'nemotron_json', 'qwen3_coder', 'qwen3_xml', 'seed_oss', 'xlam']",
+    "rule": "!has(self.toolCallParser) || (has(self.runtime) && self.runtime == 'vllm') || self.toolCallParser in ['deepseek_v3', 'deepseek_v31', 'functiongemma', 'gemma4', 'glm45', 'glm47', 'hermes', 'hunyuan_a13b', 'llama3_json', 'minimax', 'minimax_m2', 'mistral', 'nemotron_json', 'qwen3_coder', 'qwen3_xml', 'seed_oss', 'xlam']",
     "fieldPath": ".toolCallParser",
-    "message": "engine.toolCallParser of the native runtime is one of deepseek_v3, deepseek_v31, glm45, glm47, hermes, hunyuan_a13b, llama3_json, minimax, minimax_m2, mistral, nemotron_json, qwen3_coder, qwen3_xml, seed_oss and xlam; remove it to use the format of the chat template, or set engine.runtime to vllm"
+    "message": "engine.toolCallParser of the native runtime is one of deepseek_v3, deepseek_v31, functiongemma, gemma4, glm45, glm47, hermes, hunyuan_a13b, llama3_json, minimax, minimax_m2, mistral, nemotron_json, qwen3_coder, qwen3_xml, seed_oss and xlam; remove it to use the format of the chat template, or set engine.runtime to vllm"
   },
   {
     "at": [

@@ -23,11 +23,11 @@ test.each<[object, string]>([
   [{ engine: { args: ['--x'] } }, 'spec.engine.args are for engine.runtime vllm; remove them'],
   [
     { engine: { reasoningParser: 'glm45' } },
-    'spec.engine.reasoningParser of the native runtime is one of deepseek_r1, mistral and qwen3',
+    'spec.engine.reasoningParser of the native runtime is one of deepseek_r1, gemma4, mistral and qwen3',
   ],
   [
     { engine: { toolCallParser: 'openai' } },
-    'spec.engine.toolCallParser of the native runtime is one of deepseek_v3, deepseek_v31, glm45, glm47, hermes, hunyuan_a13b, llama3_json, minimax, minimax_m2, mistral, nemotron_json, qwen3_coder, qwen3_xml, seed_oss and xlam',
+    'spec.engine.toolCallParser of the native runtime is one of deepseek_v3, deepseek_v31, functiongemma, gemma4, glm45, glm47, hermes, hunyuan_a13b, llama3_json, minimax, minimax_m2, mistral, nemotron_json, qwen3_coder, qwen3_xml, seed_oss and xlam',
   ],
 ])('the native engine is refused %j', (spec, reported) => {
   expect(violations(spec)).toEqual([expect.stringContaining(reported)]);

@@ -82,7 +82,7 @@ const flags: Readonly<Record<EngineVariableName, Flag>> = {
   REASONING_PARSER: [
     '--reasoning-parser',
     'PARSER',
-    `what stands around reasoning: ${[...reasoningParsers.keys()].join(', ')}; without it, <think> where the vocabulary has it`,
+    `what stands around reasoning: ${[...reasoningParsers.keys()].join(', ')}; without it, <think> where the vocabulary has it, or the channel of Gemma 4`,
   ],
   CLASSIFIER_FROM_TOKEN: [
     '--classifier-from-token',

@@ -259,7 +259,7 @@ function callingModel(tokenizer: Tokenizer, form: CallFormName): ServedModel {
   return {
     ...tinyModel(tokenizer, toolTemplate),
     maxModelLen: 4096,
-    think: { begin, end },
+    think: { begin, end, label: '' },
     toolDialect: dialectOf(form, tokenizer),
   };
 }

@@ -104,6 +104,23 @@ function inInvoke({ name, values }: WrittenCall): string {
 const inBareMarkers = ({ name, values }: WrittenCall): string =>
   `<｜tool▁call▁begin｜>${name}<｜tool▁sep｜>${JSON.stringify(values)}<｜tool▁call▁end｜>`;
 
+/** @param quote around texts */
+function inPairs(value: unknown, quote: string): string {
+  if (typeof value === 'string') return quote + value + quote;
+  if (Array.isArray(value)) return `[${value.map((each) => inPairs(each, quote)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const pairs = Object.entries(value).map(([key, each]) => `${nameIn(key, quote)}:${inPairs(each, quote)}`);
+  return `{${pairs.join(',')}}`;
+}
+
+/** Templates write names bare, whatever they have; random ones need marks around them. */
+const nameIn = (key: string, quote: string): string => (/^\w+$/.test(key) ? key : quote + key + quote);
+
+const inGemma =
+  (quote: string) =>
+  (calls: readonly WrittenCall[]): string =>
+    calls.map(({ name, values }) => `${begin}call:${name}${inPairs(values, quote)}${end}`).join('');
+
 /** An answer that is these calls. */
 export const writers: Readonly<Record<CallFormName, (calls: readonly WrittenCall[]) => string>> = {
   qwenJson: (calls) => calls.map((call) => `${begin}\n${objectOf(call, 'arguments')}\n${end}`).join('\n'),
@@ -124,4 +141,6 @@ export const writers: Readonly<Record<CallFormName, (calls: readonly WrittenCall
   nemotronJson: (calls) => inList(calls) + end,
   aprielJson: (calls) => inList(calls) + end,
   xlamJson: asList,
+  gemma: inGemma('<|"|>'),
+  functionGemma: inGemma('<escape>'),
 };

@@ -3,6 +3,7 @@
 
 import { JsonCall } from './json-call.js';
 import { NamedCall } from './named-call.js';
+import { PairArguments } from './pair-arguments.js';
 import type { CallBody, CallReading } from './tool.js';
 import { XmlCall } from './xml-call.js';
 import { xmlSyntaxes, type XmlStyle } from './xml-syntax.js';
@@ -98,6 +99,23 @@ const listBetween = (begin: string, end: string) =>
     newBody: ({ sink, accepts, many }: CallReading) => new JsonCall(sink, accepts, many, 'ignored'),
     around: (name: string) => object(name, 'arguments'),
     list: ['[', ', ', ']'],
+  }) as const;
+
+/** Before arguments of Gemma's models. */
+const gemmaHead = /^\s*call:\s*([\w.:/-]+)\s*$/;
+
+/** Of Gemma's models: where a grammar holds arguments, they are written as JSON, which is read as well. */
+const gemmaForm = (begin: string, end: string, quote: string) =>
+  ({
+    ...common,
+    begin,
+    end,
+    written: new RegExp(`${begin.replaceAll('|', '\\|')}call:[^\\s{}<]+\\{`),
+    within: [quote],
+    opens: ['call:'],
+    newBody: ({ sink, accepts }: CallReading) =>
+      new NamedCall(sink, accepts, gemmaHead, false, (to, name) => PairArguments.of(to, name, quote)),
+    around: (name: string): readonly [string, string] => [`call:${name}`, ''],
   }) as const;
 
 const qwenXml = {
@@ -238,6 +256,12 @@ const forms = {
     parsers: ['minimax'],
     written: /<tool_calls>\s*\{\s*"name"/,
     list: ['\n', '\n', '\n'],
+  },
+  /** Of version 4. */
+  gemma: { ...gemmaForm('<|tool_call>', '<tool_call|>', '<|"|>'), parsers: ['gemma4'] },
+  functionGemma: {
+    ...gemmaForm('<start_function_call>', '<end_function_call>', '<escape>'),
+    parsers: ['functiongemma'],
   },
   aprielJson: { ...listBetween('<tool_calls>', '</tool_calls>'), parsers: ['hunyuan_a13b'] },
 } satisfies Record<string, CallForm>;

@@ -129,6 +129,8 @@ describe('earlier calls', () => {
     'aprielJson',
     'xlamJson',
     'spelledXlam',
+    'gemma',
+    'spelledFunctionGemma',
   ];
 
   test.each(forms.flatMap((dialect) => ['', 'I look.'].map((said) => [dialect, said] as const)))(

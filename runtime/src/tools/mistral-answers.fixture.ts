@@ -119,6 +119,28 @@ export const mistralAnswers: Readonly<Record<string, AnswerCase>> = {
     options: { cut: true },
     asksForCalls: false,
   },
+  'markers of Mistral that are spelled in prose': {
+    dialects: both,
+    answer: 'Write [TOOL_CALLS][{"name": "ping", "arguments": {}}] or [TOOL_CALLS]ping[ARGS]{}.',
+    content: 'Write [TOOL_CALLS][{"name": "ping", "arguments": {}}] or [TOOL_CALLS]ping[ARGS]{}.',
+    calls: [],
+  },
+  'nested arguments of Mistral, of other scripts': {
+    dialects: ['mistralNamed'],
+    answer: `${begin}f[ARGS]{"place": {"x": 1, "a": [[], {"b": "]}"}]}, "text": "東京 👩‍🚀"}${begin}ping[ARGS]{}`,
+    calls: [
+      ['f', '{"place": {"x": 1, "a": [[], {"b": "]}"}]}, "text": "東京 👩‍🚀"}'],
+      ['ping', '{}'],
+    ],
+  },
+  'arguments of Mistral that the model left open': {
+    dialects: ['mistralNamed'],
+    answer: `${begin}ping[ARGS]{}${begin}f[ARGS]{"text": "x`,
+    calls: [
+      ['ping', '{}'],
+      ['f', '{"text": "x'],
+    ],
+  },
   'arguments of Mistral without a name': {
     dialects: ['mistralNamed'],
     answer: `${begin}[ARGS]{"a": 1}`,

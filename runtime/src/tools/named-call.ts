@@ -1,8 +1,8 @@
-// Calls whose name stands before their arguments: a head of the form's markers and the name, then a JSON object, which
-// passes on as JsonCall does. What stands behind the object belongs to the head of the next call.
+// Calls whose name stands before their arguments: a head of the form's markers and the name, then an object: JSON, which
+// passes on as JsonCall does, unless the form writes it otherwise. What stands behind belongs to the head of the next call.
 
 import { JsonCall } from './json-call.js';
-import type { CallBody, CallSink } from './tool.js';
+import type { ArgumentsBody, CallBody, CallSink } from './tool.js';
 
 /** A name, and all that forms write around it. */
 const longestHead = 512;
@@ -11,19 +11,22 @@ export class NamedCall implements CallBody {
   state: CallBody['state'] = 'undecided';
   private head = '';
   /** Reads the arguments; null: they have not begun. */
-  private call: JsonCall | null = null;
+  private call: ArgumentsBody | null = null;
   private done = false;
 
   /**
    * @param accepts whether a name is one of a tool; any other makes the block text
    * @param form of all that stands before an object, the name its first group
    * @param many whether the block may have several calls
+   * @param newArguments reads those of a call of the name
    */
   constructor(
     private readonly sink: CallSink,
     private readonly accepts: (name: string) => boolean,
     private readonly form: RegExp,
     private readonly many: boolean,
+    private readonly newArguments: (sink: CallSink, name: string) => ArgumentsBody = (to, name) =>
+      JsonCall.ofArguments(to, name),
   ) {}
 
   get quotes(): boolean {
@@ -35,7 +38,8 @@ export class NamedCall implements CallBody {
   }
 
   copy(): NamedCall {
-    const copy = Object.assign(new NamedCall(this.sink, this.accepts, this.form, this.many), this);
+    const { sink, accepts, form, many, newArguments } = this;
+    const copy = Object.assign(new NamedCall(sink, accepts, form, many, newArguments), this);
     copy.call = this.call?.copy() ?? null;
     return copy;
   }
@@ -65,11 +69,11 @@ export class NamedCall implements CallBody {
       return '';
     }
     this.state = 'call';
-    this.call = JsonCall.ofArguments(this.sink, name);
+    this.call = this.newArguments(this.sink, name);
     return text.slice(at);
   }
 
-  private readArguments(call: JsonCall, text: string): string {
+  private readArguments(call: ArgumentsBody, text: string): string {
     const rest = call.push(text);
     if (rest === null) return '';
     this.call = null;

@@ -10,6 +10,7 @@ const vocabulary = (...markers: string[]): Tokenizer =>
 const qwen = vocabulary('<tool_call>', '</tool_call>');
 const llama = vocabulary('<|python_tag|>');
 const mistral = vocabulary('[TOOL_CALLS]');
+const gemma = vocabulary('<|tool_call>', '<tool_call|>', '<|"|>');
 const tekken = vocabulary('[TOOL_CALLS]', '[ARGS]', '[CALL_ID]');
 
 const offer = '{% if tools %}Tools: {% for t in tools %}{{ t | tojson }}\n{% endfor %}{% endif %}';
@@ -41,6 +42,8 @@ const calls = {
   granite: `<|tool_call|>[{"name": "${name}", "arguments": ${given}}]`,
   miniMax: `<tool_calls>\n{"name": "${name}", "arguments": ${given}}\n</tool_calls>`,
   pythonic: `[${name}(argument="text")]`,
+  gemma: `<|tool_call>call:${name}{argument:<|"|>text<|"|>}<tool_call|>`,
+  functionGemma: `<start_function_call>call:${name}{argument:<escape>text<escape>}<end_function_call>`,
   functionary: `<function=${name}>${given}</function>`,
   deepSeek: `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>${name}\n\`\`\`json\n${given}\n\`\`\`<｜tool▁call▁end｜>`,
   deepSeek31: `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>${name}<｜tool▁sep｜>${given}<｜tool▁call▁end｜>`,
@@ -105,6 +108,13 @@ test.each<[string, string, Tokenizer, object | null]>([
   ['Python', templateOf(calls.pythonic), llama, null],
   ['Functionary', templateOf(calls.functionary), llama, { kind: 'functionary', begin: { id: null } }],
   ['DeepSeek', templateOf(calls.deepSeek), qwen, { kind: 'deepSeek', begin: { id: null } }],
+  [
+    'Gemma 4',
+    templateOf(calls.gemma),
+    gemma,
+    { kind: 'gemma', begin: { id: 267 }, end: { id: 268 }, within: [{ id: 269 }] },
+  ],
+  ['FunctionGemma', templateOf(calls.functionGemma), llama, { kind: 'functionGemma', begin: { id: null } }],
   ['DeepSeek, without a fence', templateOf(calls.deepSeek31), qwen, { kind: 'deepSeekBare' }],
 ])('finds the dialect of %s', async (_, template, tokenizer, expected) => {
   const { dialect, written, describedBy } = await probe(template, tokenizer);
@@ -169,6 +179,8 @@ test.each<[string, Tokenizer, string, string]>([
   ['mistral', tekken, calls.hermes, 'mistralNamed'],
   ['llama3_json', vocabulary(), '', 'llamaJson'],
   ['qwen3_xml', qwen, calls.hermes, 'qwenXml'],
+  ['gemma4', gemma, '', 'gemma'],
+  ['functiongemma', gemma, '', 'functionGemma'],
 ])('the parser %s reads what template and vocabulary show', async (parser, tokenizer, written, kind) => {
   const { dialect } = await probe(templateOf(written), tokenizer);
   expect(dialectOfParser(parser, dialect, tokenizer)?.kind).toBe(kind);

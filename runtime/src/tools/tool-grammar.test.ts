@@ -2,7 +2,15 @@
 
 import { expect, test } from '@jest/globals';
 import { toolGrammar, type GrammarSource } from './tool-grammar.js';
-import { argsId, beginId, callIdId, dialects, endId, type DialectName } from './tool-reader.fixture.js';
+import {
+  argsId,
+  beginId,
+  callIdId,
+  dialects,
+  endId,
+  quoteId,
+  type DialectName,
+} from './tool-reader.fixture.js';
 import type { ToolUse } from './tool.js';
 
 const tools = ['a', 'b'].map((name) => ({ name, parameters: null, strict: false }));
@@ -151,6 +159,17 @@ test.each<[string, DialectName, Partial<ToolUse>, object]>([
       begin: beginId,
       end: endId,
       body: { elements: [{ value: 'b' }, { type: 'json_schema', style: 'glm_xml', max_whitespace_cnt: 1 }] },
+    },
+  ],
+  [
+    'a call of Gemma, in JSON',
+    'gemma',
+    { choice: { name: 'b' } },
+    {
+      begin: beginId,
+      end: endId,
+      within: [{ id: quoteId, text: '\u0007' }],
+      body: { elements: [{ value: 'call:b' }, argumentsOf] },
     },
   ],
   [

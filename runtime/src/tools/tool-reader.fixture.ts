@@ -12,6 +12,7 @@ export const beginId = 1002;
 export const endId = 1003;
 export const argsId = 1004;
 export const callIdId = 1005;
+export const quoteId = 1006;
 
 /** A vocabulary with markers, as control tokens or not. */
 const vocabulary = (ids: Readonly<Record<string, number>>, areSpecial = false): MarkerTokens => ({
@@ -24,6 +25,7 @@ const mistral = vocabulary({ '[TOOL_CALLS]': beginId, '[ARGS]': argsId, '[CALL_I
 const deepSeek = vocabulary({ '<｜tool▁calls▁begin｜>': beginId, '<｜tool▁calls▁end｜>': endId });
 const apriel = vocabulary({ '<tool_calls>': beginId, '</tool_calls>': endId });
 const miniMax = vocabulary({ '<minimax:tool_call>': beginId, '</minimax:tool_call>': endId });
+const gemma = vocabulary({ '<|tool_call>': beginId, '<tool_call|>': endId, '<|"|>': quoteId });
 const none = vocabulary({});
 
 export const dialects = {
@@ -39,6 +41,7 @@ export const dialects = {
   miniMaxJson: dialectOf('miniMaxJson', apriel),
   aprielJson: dialectOf('aprielJson', apriel),
   xlamJson: dialectOf('xlamJson', qwen),
+  gemma: dialectOf('gemma', gemma),
   /** Of vocabularies without the markers. */
   spelled: dialectOf('qwenJson', none),
   spelledXml: dialectOf('qwenXml', none),
@@ -49,6 +52,8 @@ export const dialects = {
   spelledFunctionary: dialectOf('functionary', none),
   spelledNemotron: dialectOf('nemotronJson', none),
   spelledXlam: dialectOf('xlamJson', none),
+  spelledGemma: dialectOf('gemma', none),
+  spelledFunctionGemma: dialectOf('functionGemma', none),
 } as const satisfies Record<string, ToolDialect>;
 
 export type DialectName = keyof typeof dialects;

@@ -24,6 +24,7 @@ import {
   dialects,
   end,
   endId,
+  quoteId,
   readPieces,
   spelled,
   use,
@@ -35,7 +36,7 @@ import { wholeCalls } from './whole-calls.js';
 const cases = Number(process.env['FUZZ_CASES'] ?? 2000);
 /** A case takes a few of them. */
 const limitMs = 60_000 + cases * 20;
-const think = { begin: 1000, end: 1001 };
+const think = { begin: 1000, end: 1001, label: '' };
 
 /** Tokens of more than a byte, from 300: what calls are made of, whole and in parts. */
 const words = [
@@ -45,6 +46,7 @@ const words = [
   '\n<parameter=', '\n<parameter=count>', '\n</function>', '"}}', '{"name":"ping"}', '[{"name": "', 'f[ARGS]{', '[CALL_ID]',
   '<｜tool▁call▁begin｜>function', '<｜tool▁call▁begin｜>f', '<｜tool▁sep｜>{','<｜tool▁sep｜>ping\n```json\n{', '}\n```<｜tool▁call▁end｜>',
   '<arg_key>', 'text</arg_key>', '<arg_value>', '</arg_value>', 'f\n<arg_key>count</arg_key>\n<arg_value>1',
+  'call:f{', 'text:<|"|>', '<|"|>', 'count:1', 'call:', '<|"', '<escape>', 'list:[1,',
   'f>{', '<invoke name="', 'f">', '<invoke name="ping">', '</invoke>', '<parameter name="', 'text">', '<parameter name="count">',
 ]; // prettier-ignore
 const spelling = new Map<number, Uint8Array>([
@@ -53,6 +55,7 @@ const spelling = new Map<number, Uint8Array>([
   [beginId, Buffer.from('<tool_call>')],
   [endId, Buffer.from('</tool_call>')],
   [argsId, Buffer.from('[ARGS]')],
+  [quoteId, Buffer.from('<|"|>')],
   ...words.map((word, i) => [300 + i, Buffer.from(word)] as const),
 ]);
 
@@ -61,7 +64,7 @@ function randomToken(random: Random): number {
     case 0:
       return pick(random, [...Buffer.from('aé好')]);
     case 1:
-      return pick(random, [beginId, endId, beginId, argsId, think.begin, think.end]);
+      return pick(random, [beginId, endId, beginId, argsId, quoteId, think.begin, think.end]);
     default:
       return 300 + random(words.length);
   }
@@ -189,6 +192,9 @@ describe('calls that are written as the templates write them', () => {
     ['aprielJson', []],
     ['spelledNemotron', []],
     ['spelledXlam', []],
+    ['gemma', []],
+    ['spelledGemma', []],
+    ['spelledFunctionGemma', []],
     ['qwenJson', quotedMarkers],
     ['qwenXml', quotedMarkers],
     ['glmXml', quotedMarkers],
@@ -200,6 +206,7 @@ describe('calls that are written as the templates write them', () => {
     ['miniMaxJson', quotedMarkers],
     ['aprielJson', quotedMarkers],
     ['xlamJson', quotedMarkers],
+    ['gemma', quotedMarkers],
   ] as const)(
     'are read back from any pieces (%s, with %j in texts)',
     (dialect, markers) => {

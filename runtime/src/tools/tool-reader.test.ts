@@ -5,6 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { json, jsonAnswers, qwen } from './json-answers.fixture.js';
 import { quotedAnswers } from './quoted-answers.fixture.js';
 import { functionaryAnswers } from './functionary-answers.fixture.js';
+import { gemmaAnswers } from './gemma-answers.fixture.js';
 import { glmAnswers } from './glm-answers.fixture.js';
 import { llamaAnswers } from './llama-answers.fixture.js';
 import { miniMaxAnswers } from './mini-max-answers.fixture.js';
@@ -81,6 +82,7 @@ const cases = Object.entries({
   ...xmlAnswers,
   ...quotedAnswers,
   ...glmAnswers,
+  ...gemmaAnswers,
   ...miniMaxAnswers,
   ...functionaryAnswers,
   ...llamaAnswers,
@@ -106,11 +108,25 @@ describe('ToolReader', () => {
     ['line breaks where a call begins', 'qwenXml', begin, '\n'],
     ['line breaks where a call of GLM begins', 'glmXml', begin, '\n'],
     ['blocks within blocks that are none', 'spelled', '', '<tool_call>{"a":['],
+    ['spaces before a call of Gemma', 'gemma', begin, ' '],
   ])('reads %s (%s) in a time that grows with them alone', (_name, dialect, first, piece) => {
     const pieces = Array.from({ length: 150_000 / piece.length }, () => piece);
     const startedAt = performance.now();
     expect(readPieces(dialect, [first, ...pieces]).calls).toEqual([]);
     expect(performance.now() - startedAt).toBeLessThan(2000);
+  });
+
+  test.each([
+    ['lists in lists', 'list:', '['],
+    ['a number without end', 'count:', '1'],
+    ['a text without end', 'text:<|"|>', '<|'],
+    ['a text of JSON without end', '"text":"', '\\'],
+  ])('reads %s in arguments of Gemma in a time that grows with them alone', (_name, first, piece) => {
+    const pieces = Array.from({ length: 150_000 / piece.length }, () => piece);
+    const startedAt = performance.now();
+    const { calls } = readPieces('gemma', [`${begin}call:f{${first}`, ...pieces]);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(calls.map(({ name }) => name)).toEqual(['f']);
   });
 
   test.each(cases)('reads %s (%s) alike in any pieces', (_name, dialect, each) => {

@@ -64,3 +64,8 @@ export interface CallBody {
   /** Another of the same state, which reports to the same sink. */
   copy(): CallBody;
 }
+
+/** Reads the arguments of one call, behind its name. */
+export interface ArgumentsBody extends Pick<CallBody, 'quotes' | 'push' | 'end'> {
+  copy(): ArgumentsBody;
+}

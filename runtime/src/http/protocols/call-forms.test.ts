@@ -85,6 +85,16 @@ const answers: readonly (readonly [name: string, form: CallFormName, steps: Step
     ['<func', 'tion=time>{"city": "Be', 'rn"}</function><function=weather>{}</function>'],
   ],
   [
+    'pairs',
+    'gemma',
+    [
+      '<|tool_',
+      'call>call:time{ci',
+      'ty:<|"|>Be',
+      'rn<|"|>}<tool_call|><|tool_call>call:weather{}<tool_call|>',
+    ],
+  ],
+  [
     'a list in markers, behind text',
     'xlamJson',
     [

@@ -7,7 +7,7 @@ import type { MessagesSource, PromptSource } from '../parse/prompt-source.js';
 import type { ThinkIds } from '../text/think-ids.js';
 
 interface ReasoningModel extends TextModel {
-  readonly think: ThinkIds | null;
+  readonly think: Pick<ThinkIds, 'begin' | 'end'> | null;
   readonly eosIds: readonly number[];
 }
 
@@ -47,7 +47,7 @@ export const isOpen = (reasoning: ReasoningIds | null): boolean => reasoning?.be
  */
 export function reasoningAfter(
   prompt: Int32Array,
-  { begin, end }: ThinkIds,
+  { begin, end }: Pick<ThinkIds, 'begin' | 'end'>,
   eosIds: readonly number[],
   continuedTokens = 0,
 ): ReasoningIds | null {

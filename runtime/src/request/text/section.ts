@@ -13,12 +13,16 @@ export class Section {
   hasText = false;
   /** Its last character; empty: it has none. */
   last = '';
+  /** What came that may be the label. */
+  private held = '';
 
+  /** @param label what is no part of the text where it begins with it; empty: nothing */
   constructor(
     readonly kind: 'content' | 'reasoning',
     private readonly detokenizer: Detokenizer,
     private readonly matcher: StopMatcher,
     private skipLineBreaks: boolean,
+    private label = '',
   ) {}
 
   push(id: number, mayStop: boolean): SectionText {
@@ -35,15 +39,28 @@ export class Section {
   }
 
   close(): SectionText {
-    const last = this.add(this.detokenizer.flush(), true);
+    const last = this.add(this.detokenizer.flush(), true, true);
     return last.stop === null ? { text: last.text + this.matcher.flush(), stop: null } : last;
   }
 
-  private add(added: string, mayStop: boolean): SectionText {
-    const text = this.trimmed(added);
+  private add(added: string, mayStop: boolean, isEnd = false): SectionText {
+    const text = this.trimmed(this.unlabelled(added, isEnd));
     this.hasText ||= text.trim() !== '';
     this.last = text.at(-1) ?? this.last;
     return this.matcher.push(text, mayStop);
+  }
+
+  private unlabelled(added: string, isEnd: boolean): string {
+    const { label } = this;
+    if (label === '') return added;
+    const text = this.held + added;
+    if (!isEnd && text.length < label.length && label.startsWith(text)) {
+      this.held = text;
+      return '';
+    }
+    this.label = '';
+    // The end of a text may stand for the label's line break.
+    return text.startsWith(label) ? text.slice(label.length) : text === label.trimEnd() ? '' : text;
   }
 
   private trimmed(text: string): string {

@@ -7,7 +7,7 @@ import { TextStream } from './text-stream.js';
 import type { TextStreamOptions } from './text-stream-options.js';
 
 /** Ids below 256 are bytes; these two stand around reasoning. */
-export const think = { begin: 1000, end: 1001 };
+export const think = { begin: 1000, end: 1001, label: '' };
 export const ids = (text: string): number[] => [...Buffer.from(text)];
 export const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
   new TextStream({

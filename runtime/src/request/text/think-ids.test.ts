@@ -10,12 +10,17 @@ const vocabulary = (...markers: string[]): Tokenizer =>
 const thinking = vocabulary('<think>', '</think>', '[THINK]', '[/THINK]');
 
 test.each<[string | undefined, object]>([
-  [undefined, { begin: 267, end: 268 }],
-  ['qwen3', { begin: 267, end: 268 }],
-  ['deepseek_r1', { begin: 267, end: 268 }],
-  ['mistral', { begin: 269, end: 270 }],
+  [undefined, { begin: 267, end: 268, label: '' }],
+  ['qwen3', { begin: 267, end: 268, label: '' }],
+  ['deepseek_r1', { begin: 267, end: 268, label: '' }],
+  ['mistral', { begin: 269, end: 270, label: '' }],
 ])('the parser %s has the tokens %j', (parser, expected) => {
   expect(thinkIds(thinking, 271, parser)).toEqual(expected);
+});
+
+test.each([undefined, 'gemma4'])('a model of Gemma 4 has a channel for its thoughts: %s', (parser) => {
+  const gemma = vocabulary('<|channel>', '<channel|>');
+  expect(thinkIds(gemma, 300, parser)).toEqual({ begin: 267, end: 268, label: 'thought\n' });
 });
 
 test('a model without such tokens, or without rows for them, has none', () => {

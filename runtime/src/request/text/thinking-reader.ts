@@ -165,12 +165,13 @@ export class ThinkingReader implements AnswerReader {
     const stop = this.close();
     if (kind !== this.section.kind) this.thought?.endThought();
     // Line breaks show whether what comes continues a call of the thought.
-    this.section = this.open(kind, afterThinkToken && this.thought?.mayContinue !== true);
+    const label = kind === 'reasoning' && afterThinkToken ? (this.options.think?.label ?? '') : '';
+    this.section = this.open(kind, afterThinkToken && this.thought?.mayContinue !== true, label);
     return stop;
   }
 
   /** Templates write a line break beside the tokens around reasoning, which is no part of either text. */
-  private open(kind: Kind, afterThinkToken: boolean): Section {
-    return new Section(kind, this.options.newDetokenizer(), this.matcher, afterThinkToken);
+  private open(kind: Kind, afterThinkToken: boolean, label = ''): Section {
+    return new Section(kind, this.options.newDetokenizer(), this.matcher, afterThinkToken, label);
   }
 }
