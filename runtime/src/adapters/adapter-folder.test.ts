@@ -33,6 +33,12 @@ const service = {
     if (loaded.size === room) throw new Error('no room');
     loaded.set(name, uri);
   },
+  replace: async ({ name, uri }: NamedAdapter): Promise<void> => {
+    calls.push(`replace ${name} ${uri}`);
+    await sleep(1);
+    if (refused.has(uri)) throw new Error(`${uri} is bad`);
+    loaded.set(name, uri);
+  },
   unload: async (name: string): Promise<void> => {
     calls.push(`unload ${name}`);
     loaded.delete(name);
@@ -86,13 +92,23 @@ describe('a list that changes', () => {
     await folder.settle(5_000);
   });
 
-  test('is followed: what is new is loaded, what went is unloaded, another URI is another adapter', async () => {
+  test('is followed: what is new is loaded, what went is unloaded, another URI replaces what is there', async () => {
     write([{ ...a, uri: 's3://b/a2/' }, b]);
     await until(() => folder.report.loaded.length === 2);
-    expect(calls).toEqual(['load a s3://b/a/', 'unload a', 'load a s3://b/a2/', 'load b s3://b/b/']);
+    expect(calls).toEqual(['load a s3://b/a/', 'replace a s3://b/a2/', 'load b s3://b/b/']);
     write([]);
     await until(() => loaded.size === 0);
     expect(folder.report.loaded).toEqual([]);
+  });
+
+  test('keeps what is there while another URI cannot be loaded', async () => {
+    refused.add('s3://b/a2/');
+    write([{ ...a, uri: 's3://b/a2/' }]);
+    await until(() => folder.report.failed.length === 1);
+    expect([...loaded]).toEqual([['a', 's3://b/a/']]);
+    expect(calls).not.toContain('unload a');
+    write([]);
+    await until(() => loaded.size === 0);
   });
 
   test('and is broken or missing changes nothing', async () => {

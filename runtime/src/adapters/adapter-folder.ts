@@ -1,5 +1,5 @@
 // The folder that the list of adapters is mounted in, which may change at any time, and the adapters of this replica, which
-// follow it: those that are new are loaded, those that went are unloaded. It is read again and again instead of watched, as
+// follow it: those that are new are loaded, those that went are unloaded, and of another URI replaced. It is read again and again instead of watched, as
 // the keys are. One adapter that cannot be loaded keeps no other from being served; it is tried again.
 
 import { adapterListDigest, adapterListFile, backoffMs, type AdapterReport } from '@llmservice/crds';
@@ -20,7 +20,7 @@ const maxLoadMs = 600_000;
 
 export interface AdapterFolderParts {
   readonly dir: string;
-  readonly service: Pick<AdapterService, 'isServing' | 'uriOf' | 'load' | 'unload'>;
+  readonly service: Pick<AdapterService, 'isServing' | 'uriOf' | 'load' | 'replace' | 'unload'>;
   readonly obtain: Obtain;
   readonly logger: Logger;
   /** Monotonic, in milliseconds. */
@@ -117,12 +117,12 @@ export class AdapterFolder {
   #follow(): void {
     const { service, now } = this.#parts;
     if (!service.isServing) return;
-    const wanted = new Map(this.#wanted.map(({ name, uri }) => [name, uri]));
+    const wanted = new Set(this.#wanted.map(({ name }) => name));
     for (const name of this.#own) {
       const uri = service.uriOf(name);
       // An administrator, or a load of another model, may have taken it away.
       if (uri === null) this.#own.delete(name);
-      else if (uri !== wanted.get(name)) this.#unload(name);
+      else if (!wanted.has(name)) this.#unload(name);
     }
     for (const adapter of this.#wanted) {
       const { name } = adapter;
@@ -152,7 +152,10 @@ export class AdapterFolder {
     const { service, obtain, logger, now } = this.#parts;
     const late = AbortSignal.timeout(maxLoadMs);
     try {
-      await service.load(adapter, (uri) => obtain(uri, AbortSignal.any([stopped, late])));
+      // What administrators loaded under the name stays.
+      const isOwn = this.#own.has(adapter.name);
+      const bounded: Obtain = (uri) => obtain(uri, AbortSignal.any([stopped, late]));
+      await (isOwn ? service.replace(adapter, bounded) : service.load(adapter, bounded));
       this.#own.add(adapter.name);
       this.#failed.delete(adapter.name);
     } catch (error) {

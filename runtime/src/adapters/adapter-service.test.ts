@@ -67,6 +67,80 @@ describe('while a model serves', () => {
     expect(released).toEqual(['/second']);
   });
 
+  describe('another URI under a name', () => {
+    const replace = (): Promise<void> => service.replace({ name: 'first', uri: '/other' }, obtain);
+
+    test('is served once it is loaded, and what was there serves until then', async () => {
+      const use = served.enter('first');
+      const replacing = replace();
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(served.get('first')).toMatchObject({ uri: '/first' });
+      expect([service.uriOf('first'), sent.at(-1)]).toMatchObject(['/first', { adapter: { number: 2 } }]);
+      await answer(null);
+      await replacing;
+      expect(served.get('first')).toMatchObject({ uri: '/other', used: { number: 2 } });
+      expect([service.uriOf('first'), released]).toEqual(['/other', []]);
+      use?.leave();
+      await new Promise((resolve) => setImmediate(resolve));
+      expect([sent.at(-1), released]).toEqual([{ type: 'unloadAdapter', number: 1 }, ['/first']]);
+      expect(engine.kept).toMatchObject([{ number: 2, dir: '/there/other' }]);
+    });
+
+    test('that fails changes nothing', async () => {
+      const replacing = replace();
+      await answer({ reason: 'InvalidEngineConfig', message: 'rank' });
+      await expect(replacing).rejects.toThrow('rank');
+      expect([served.get('first')?.uri, service.uriOf('first'), released]).toEqual([
+        '/first',
+        '/first',
+        ['/other'],
+      ]);
+      expect(served.reserve('third', 2)?.number).toBe(2);
+    });
+
+    test('takes the place of what was there, where there is no room for both, once its files have come', async () => {
+      const loading = service.load({ name: 'second', uri: '/second' }, obtain);
+      await answer(null);
+      await loading;
+      let come = (): void => undefined;
+      const files = new Promise<void>((resolve) => (come = resolve));
+      const replacing = service.replace({ name: 'first', uri: '/other' }, (uri) =>
+        files.then(() => obtain(uri)),
+      );
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(served.get('first')?.uri).toBe('/first');
+      come();
+      await answer(null);
+      await replacing;
+      expect(sent.slice(-2)).toMatchObject([
+        { type: 'unloadAdapter', number: 1 },
+        { adapter: { number: 1 } },
+      ]);
+      expect([served.get('first')?.uri, released]).toEqual(['/other', ['/first']]);
+    });
+
+    test('that an administrator unloads meanwhile comes, and what was there goes once', async () => {
+      const replacing = replace();
+      await new Promise((resolve) => setImmediate(resolve));
+      const loads = sent.filter(({ type }) => type === 'loadAdapter');
+      await service.unload('first');
+      expect(loads).toHaveLength(1);
+      engine.ended(2, null);
+      await replacing;
+      expect(sent.filter(({ type }) => type === 'unloadAdapter')).toEqual([
+        { type: 'unloadAdapter', number: 1 },
+      ]);
+      expect(released).toEqual(['/first']);
+    });
+
+    test('is loaded where nothing is', async () => {
+      const replacing = service.replace({ name: 'second', uri: '/second' }, obtain);
+      await answer(null);
+      await replacing;
+      expect(served.get('second')?.uri).toBe('/second');
+    });
+  });
+
   test('one that fails leaves nothing', async () => {
     const loading = service.load({ name: 'second', uri: '/second' }, obtain);
     await answer({ reason: 'InvalidEngineConfig', message: 'adapter second: rank' });

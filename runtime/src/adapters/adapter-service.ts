@@ -68,28 +68,22 @@ export class AdapterService {
   }
 
   /** @throws ApiError invalid_request, model_not_ready; FailureError why it cannot be loaded */
-  async load({ name, uri }: NamedAdapter, obtain: Obtain): Promise<void> {
+  async load(adapter: NamedAdapter, obtain: Obtain): Promise<void> {
     const engine = this.#requireEngine();
-    this.#requireFree(name);
-    const used = this.#reserve(name);
-    this.#busy.add(name);
-    let obtained: ObtainedAdapter | null = null;
-    try {
-      obtained = await obtain(uri).catch(naming(name));
-      await engine.load({ number: used.number, name, dir: obtained.dir });
-      // The engine may have gone meanwhile, and another come.
-      if (this.#engine !== engine) throw ApiError.of('model_not_ready', 'the model was unloaded meanwhile');
-    } catch (error) {
-      obtained?.release();
-      if (this.#engine === engine) this.#parts.served.release(used);
-      throw error;
-    } finally {
-      this.#busy.delete(name);
-    }
-    const loaded = { name, uri, used, obtained };
-    this.#loaded.set(name, loaded);
-    this.#parts.served.serve(loaded);
-    this.#parts.logger.info('adapter loaded', { name, uri });
+    this.#requireFree(adapter.name);
+    await this.#bring(engine, adapter, obtain, this.#reserve(adapter.name));
+  }
+
+  /**
+   * Has a name stand for another URI. Until that is loaded it stands for what it did, with which requests that have begun
+   * end too; where there is no room for both, until the files are there and no request uses it.
+   * @throws as `load`
+   */
+  async replace(adapter: NamedAdapter, obtain: Obtain): Promise<void> {
+    const engine = this.#requireEngine();
+    const { name } = adapter;
+    if (this.#busy.has(name) || !this.#loaded.has(name)) return this.load(adapter, obtain);
+    return this.#bring(engine, adapter, obtain, null);
   }
 
   /** Resolves once no request uses it any more and the engine is to forget it. @throws ApiError model_not_found */
@@ -103,11 +97,7 @@ export class AdapterService {
     }
     this.#loaded.delete(name);
     await this.#parts.served.remove(name);
-    loaded.obtained.release();
-    if (this.#engine !== engine) return;
-    engine.unload(loaded.used.number);
-    this.#parts.served.release(loaded.used);
-    this.#parts.logger.info('adapter unloaded', { name });
+    this.#retire(loaded, engine);
   }
 
   /** The engine is gone. */
@@ -116,6 +106,58 @@ export class AdapterService {
     for (const { obtained } of this.#loaded.values()) obtained.release();
     this.#loaded.clear();
     this.#parts.served.clear();
+  }
+
+  /** @param reserved null: once the files are there */
+  async #bring(
+    engine: EngineAdapters,
+    { name, uri }: NamedAdapter,
+    obtain: Obtain,
+    reserved: UsedAdapter | null,
+  ): Promise<void> {
+    let used = reserved;
+    let obtained: ObtainedAdapter | null = null;
+    this.#busy.add(name);
+    try {
+      obtained = await obtain(uri).catch(naming(name));
+      used ??= await this.#makeRoom(name);
+      await engine.load({ number: used.number, name, dir: obtained.dir });
+      // The engine may have gone meanwhile, and another come.
+      if (this.#engine !== engine) throw ApiError.of('model_not_ready', 'the model was unloaded meanwhile');
+    } catch (error) {
+      obtained?.release();
+      if (used !== null && this.#engine === engine) this.#parts.served.release(used);
+      throw error;
+    } finally {
+      this.#busy.delete(name);
+    }
+    const before = this.#loaded.get(name);
+    const loaded = { name, uri, used, obtained };
+    this.#loaded.set(name, loaded);
+    const free = this.#parts.served.replace(loaded);
+    this.#parts.logger.info('adapter loaded', { name, uri });
+    if (before === undefined) return;
+    void free.then(() => {
+      this.#retire(before, engine);
+    });
+  }
+
+  /** For one more of a name that is loaded. @throws ApiError invalid_request */
+  async #makeRoom(name: string): Promise<UsedAdapter> {
+    const { served, room } = this.#parts;
+    const spare = served.reserve(name, room.max);
+    if (spare !== null) return spare;
+    if (this.#loaded.has(name)) await this.unload(name);
+    return this.#reserve(name);
+  }
+
+  /** Nobody uses it any more. */
+  #retire({ name, uri, used, obtained }: Loaded, engine: EngineAdapters): void {
+    obtained.release();
+    if (this.#engine !== engine) return;
+    engine.unload(used.number);
+    this.#parts.served.release(used);
+    this.#parts.logger.info('adapter unloaded', { name, uri });
   }
 
   #requireEngine(): EngineAdapters {

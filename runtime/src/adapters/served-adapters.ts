@@ -82,6 +82,14 @@ export class ServedAdapters {
     return true;
   }
 
+  /** In the place of the one of its name; resolves once nobody uses that. */
+  async replace(adapter: ServedAdapter): Promise<void> {
+    const before = this.#served.get(adapter.name);
+    this.serve(adapter);
+    if (before !== undefined && before.users > 0)
+      await new Promise<void>((resolve) => (before.whenFree = resolve));
+  }
+
   /** The engine is gone, and all adapters with it. */
   clear(): void {
     this.#served.clear();
