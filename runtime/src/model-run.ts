@@ -1,7 +1,7 @@
 // One model from its URI to an engine that serves it, and away again. The engine loads what is on disk while the rest
 // is still pulled, but nothing is served before all is verified.
 
-import { FailureError } from '@llmservice/crds';
+import { FailureError, specDefaults } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleepFor } from 'node:timers/promises';
@@ -191,6 +191,7 @@ export class ModelRun {
     const { method, tokens } = engine.speculative;
     return {
       ...engine,
+      selfCheck: engine.selfCheck ?? specDefaults.engine.selfCheck,
       speculative: { method, tokens, ...(headDir === null ? {} : { headDir }) },
       modelDir: dir,
       openFiles: descriptors,

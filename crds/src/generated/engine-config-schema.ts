@@ -179,7 +179,6 @@ export const engineConfigSchema: object = {
         "quantization",
         "speculative",
         "collectives",
-        "selfCheck",
         "warmup",
         "thinkingDefault",
         "samplingDefaults"
@@ -293,7 +292,7 @@ export const engineConfigSchema: object = {
         },
         "selfCheck": {
           "type": "boolean",
-          "description": "Whether the loaded engine is compared with a reference before it is ready."
+          "description": "Whether the loaded engine is compared with a reference before it is ready; absent: it is."
         },
         "warmup": {
           "type": "object",

@@ -117,9 +117,9 @@ export interface EngineConfig {
      */
     collectives: 'auto' | 'own' | 'library';
     /**
-     * Whether the loaded engine is compared with a reference before it is ready.
+     * Whether the loaded engine is compared with a reference before it is ready; absent: it is.
      */
-    selfCheck: boolean;
+    selfCheck?: boolean;
     /**
      * Warm-up steps that the engine runs before it is ready. Answers do not depend on it.
      */

@@ -70,7 +70,6 @@ describe('resolveConfig', () => {
       quantization: 'fp8',
       speculative: { method: 'mtp', tokens: 2, uri: 's3://wmf-ml-models/llm/Qwen3.6-27B-FP8/' },
       collectives: 'auto',
-      selfCheck: true,
       warmup: { preset: 'auto', shapes: [], timeLimitSeconds: 300 },
       thinkingDefault: null,
       samplingDefaults: {},

@@ -143,7 +143,6 @@ export const engineDefaults: Readonly<Record<string, unknown>> = {
   'engine.speculative.method': specDefaults.engine.speculative.method,
   'engine.speculative.tokens': specDefaults.engine.speculative.tokens,
   'engine.collectives': specDefaults.engine.collectives,
-  'engine.selfCheck': specDefaults.engine.selfCheck,
   'engine.warmup.preset': specDefaults.engine.warmup.preset,
   'engine.warmup.shapes': [],
   'engine.warmup.timeLimitSeconds': specDefaults.engine.warmup.timeLimitSeconds,

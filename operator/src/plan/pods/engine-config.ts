@@ -42,7 +42,8 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
       quantization: spec.engine.quantization,
       speculative: spec.engine.speculative,
       collectives: spec.engine.collectives,
-      selfCheck: spec.engine.selfCheck,
+      // Runtimes from before the self-check refuse the field.
+      ...(spec.engine.selfCheck ? {} : { selfCheck: false }),
       warmup: { ...spec.engine.warmup, shapes: spec.engine.warmup.shapes ?? [] },
       thinkingDefault: spec.engine.thinkingDefault ?? null,
       samplingDefaults: spec.engine.samplingDefaults ?? {},

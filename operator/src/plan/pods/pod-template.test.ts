@@ -76,6 +76,11 @@ describe('the pod', () => {
     });
   });
 
+  test('says of the self-check that it is off, and nothing where it is on: older runtimes do not know it', () => {
+    expect(planEngineConfig(wantedService()).engine).not.toHaveProperty('selfCheck');
+    expect(planEngineConfig(wantedService({ engine: { selfCheck: false } })).engine.selfCheck).toBe(false);
+  });
+
   test('has the keys and the accounting log where the runtime looks for them', () => {
     const spec = {
       replicas: 2,
