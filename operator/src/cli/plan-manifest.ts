@@ -15,6 +15,7 @@ import type { Replacement } from '../plan/rollouts/replacement.js';
 import type { Gateway } from '../plan/traffic/routing.js';
 import type { CheckpointSource, Preflight } from '../preflight/preflight.js';
 import { parseSpec } from '../resource/parse-spec.js';
+import { refusalText } from '../status/adapters-condition.js';
 import { fits, modelResolved } from '../status/conditions.js';
 import { changesOf, type ObjectChange } from './changes.js';
 import type { Cluster } from './cluster.js';
@@ -138,9 +139,16 @@ const unreadable: readonly string[] = [
 ];
 
 function judged(
-  { resolution, fit }: ServicePlan,
+  { resolution, fit, refusedAdapters }: ServicePlan,
   result: PreflightResult,
 ): { verdict: Verdict; message: string } {
+  if (refusedAdapters.length > 0) {
+    const isAway = refusedAdapters.every(({ failure }) => unreadable.includes(failure.reason));
+    return {
+      verdict: isAway ? 'unreadable' : 'refused',
+      message: refusalText(refusedAdapters),
+    };
+  }
   if (result.state !== 'resolved') {
     const verdict = unreadable.includes(result.failure.reason) ? 'unreadable' : 'refused';
     return { verdict, message: modelResolved({ resolution }).message };
@@ -181,7 +189,7 @@ function objectsOf(
 ): KubeObject[] {
   const { adapterList, configMap, deployment, others } = planChildren(service, {
     template,
-    adaptersJudged: true,
+    adapters: service.adapters,
     replicas: wantedReplicas(service),
     replacement,
     failedAttempt: null,

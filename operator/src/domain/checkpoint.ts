@@ -28,6 +28,16 @@ export interface Checkpoint {
   readonly fingerprint: string;
   /** What the pods' cache knows the files by; absent where there is none. */
   readonly pins?: Pins;
+  /** Adapters that cannot be served beside it; absent: none. */
+  readonly refusedAdapters?: readonly RefusedAdapter[];
+}
+
+/** One adapter of the spec, which keeps neither the model nor other adapters from being served. */
+export interface RefusedAdapter {
+  /** Its place in the list. */
+  readonly at: number;
+  readonly uri: string;
+  readonly failure: Failure;
 }
 
 export type PreflightResult =

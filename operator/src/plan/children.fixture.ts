@@ -17,7 +17,7 @@ export const templateInputs: TemplateInputs = {
 export function children(service: WantedService, change: Partial<ChildInputs> = {}): PlannedChildren {
   return planChildren(service, {
     template: planTemplate(service, templateInputs),
-    adaptersJudged: true,
+    adapters: [],
     replicas: 1,
     replacement: 'surge',
     failedAttempt: null,

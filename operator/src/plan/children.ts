@@ -1,7 +1,7 @@
 // Everything that a service consists of, as objects to apply, in the order in which they are applied.
 
 import type { V1DeploymentSpec, V1PodDisruptionBudgetSpec, V1ServiceSpec } from '@kubernetes/client-node';
-import { annotations, labels } from '@llmservice/crds';
+import { annotations, labels, type ListedAdapter } from '@llmservice/crds';
 import type { WantedService } from '../domain/wanted-service.js';
 import type { KubeObject } from '../kube/types.js';
 import { planActivatorEndpoints, type ActivatorEndpoints } from './traffic/activator-endpoints.js';
@@ -23,8 +23,8 @@ import { specHash } from './rollouts/spec-hash.js';
 export interface ChildInputs {
   /** What the pods are to be: the wanted revision, or after its failure the last good one. */
   readonly template: PlannedTemplate;
-  /** Whether those of the spec were found good: running pods get no others. */
-  readonly adaptersJudged: boolean;
+  /** What pods are told to serve; null: those of the spec were not judged, and the list that is there stays. */
+  readonly adapters: readonly ListedAdapter[] | null;
   readonly replicas: number;
   readonly replacement: Replacement;
   /** Set on the Deployment of a held service: the attempt that failed terminally. */
@@ -56,8 +56,10 @@ export interface PlannedChildren {
 
 export function planChildren(service: WantedService, inputs: ChildInputs): PlannedChildren {
   return {
-    adapterList: hasAdapterList(service) ? planAdapterList(service) : null,
-    adaptersJudged: inputs.adaptersJudged,
+    adapterList: hasAdapterList(service)
+      ? planAdapterList(service, inputs.adapters ?? service.adapters)
+      : null,
+    adaptersJudged: inputs.adapters !== null,
     configMap: inputs.template.configMap,
     deployment: planDeployment(service, inputs),
     others: [

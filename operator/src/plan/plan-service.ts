@@ -1,6 +1,6 @@
 // From a wanted service and what the preflight says to what is to be applied: children, or the reason why none.
 
-import type { Checkpoint, PreflightState } from '../domain/checkpoint.js';
+import type { Checkpoint, PreflightState, RefusedAdapter } from '../domain/checkpoint.js';
 import type { Fit, Obstacle, Resolution } from '../domain/plan-outcome.js';
 import type { WantedService } from '../domain/wanted-service.js';
 import { planAutoscaling, type Autoscaling, type AutoscalingCapabilities } from './scaling/autoscaling.js';
@@ -52,6 +52,8 @@ export interface ServicePlan {
   readonly obstacle: Obstacle | null;
   /** Of the checkpoint, where it is known. */
   readonly fingerprint: string | null;
+  /** Of the spec's list; empty too where nothing was judged. */
+  readonly refusedAdapters: readonly RefusedAdapter[];
   /** Null: no pods can be planned. */
   readonly groundwork: Groundwork | null;
 }
@@ -66,7 +68,7 @@ export function planService(
   const resolution = resolutionOf(preflight);
   const checkpoint = preflight.state === 'resolved' ? preflight.checkpoint : knownCheckpoint(preflight);
   if (checkpoint === null) {
-    const nothing = { obstacle: null, fingerprint: null, groundwork: null };
+    const nothing = { obstacle: null, fingerprint: null, refusedAdapters: [], groundwork: null };
     return { resolution, fit: { state: 'unresolved' }, routing, autoscaling, ...nothing };
   }
   const fit = planFitOf(service, checkpoint);
@@ -76,8 +78,8 @@ export function planService(
     fit.state === 'failed' || 'reason' in images || obstacle !== null
       ? null
       : { ...images, operatorImage: capabilities.operatorImage, checkpoint };
-  const { fingerprint } = checkpoint;
-  return { resolution, fit, routing, autoscaling, obstacle, fingerprint, groundwork };
+  const { fingerprint, refusedAdapters = [] } = checkpoint;
+  return { resolution, fit, routing, autoscaling, obstacle, fingerprint, refusedAdapters, groundwork };
 }
 
 /** An engine that is not ours is judged by what ours would take, where that is known. */

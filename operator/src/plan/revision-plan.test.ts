@@ -13,6 +13,7 @@ const plan: ServicePlan = {
   autoscaling: { state: 'off' },
   obstacle: null,
   fingerprint: 'print',
+  refusedAdapters: [],
   groundwork: {
     image: 'runtime:1',
     pullImage: null,

@@ -1,5 +1,5 @@
 // The adapters of a service against its model, by two small reads of each: its config, and the header of its weights. What the
-// engine would refuse is refused before a pod exists, by the field that names the adapter.
+// engine would refuse reaches no pod, and is reported by the field that names the adapter.
 
 import {
   adapterConfigFile,
@@ -9,36 +9,36 @@ import {
   type ModelShape,
 } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
+import type { RefusedAdapter } from '../domain/checkpoint.js';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
 import { longReadBytes, readHeaders, type CheckpointFiles } from './read-safetensors.js';
 
 const parallelAdapters = 4;
+/** Characters. */
+const maxMessage = 500;
 
-/** @throws FailureError naming every adapter that cannot be served; S3Unavailable where that cannot be said of one */
+/** @returns those that cannot be served, or of which that cannot be said now, in their order */
 export async function checkAdapters(
   { adapters, adapterRoom }: Pick<WantedService, 'adapters' | 'adapterRoom'>,
   open: (location: CheckpointLocation) => CheckpointFiles,
   shape: ModelShape,
-): Promise<void> {
-  const failures = new Map<number, FailureError>();
+): Promise<RefusedAdapter[]> {
+  const refused: RefusedAdapter[] = [];
   const queue = [...adapters.entries()];
   const worker = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const [at, { location }] = next;
+      const [at, { location, uri }] = next;
       try {
         await checkAdapter(open(location), shape, adapterRoom.maxRank);
       } catch (error) {
         if (!(error instanceof FailureError)) throw error;
-        failures.set(at, error);
+        const { message, ...failure } = error.failure;
+        refused.push({ at, uri, failure: { ...failure, message: bounded(message) } });
       }
     }
   };
   await Promise.all(Array.from({ length: parallelAdapters }, worker));
-  if (failures.size > 0)
-    throw refusalOf(
-      [...failures].sort(([a], [b]) => a - b),
-      adapters,
-    );
+  return refused.sort((one, other) => one.at - other.at);
 }
 
 async function checkAdapter(files: CheckpointFiles, shape: ModelShape, maxRank: number): Promise<void> {
@@ -53,16 +53,6 @@ async function checkAdapter(files: CheckpointFiles, shape: ModelShape, maxRank: 
   judgeAdapter(new TextDecoder().decode(config.bytes), tensors, shape, maxRank);
 }
 
-function refusalOf(
-  failures: readonly (readonly [at: number, error: FailureError])[],
-  adapters: WantedService['adapters'],
-): FailureError {
-  // Of what cannot be read now, nothing is refused.
-  const away = failures.find(([, { failure }]) => failure.reason === 'S3Unavailable');
-  const [first] = failures;
-  const { reason = 'InvalidEngineConfig', detail } = (away ?? first)?.[1].failure ?? {};
-  const texts = failures.map(
-    ([at, { message }]) => `spec.adapters[${String(at)}].uri ${adapters[at]?.uri ?? ''}: ${message}`,
-  );
-  return new FailureError(reason, texts.join('; '), failures.length === 1 ? detail : undefined);
-}
+/** Names in an adapter's files are as long as somebody makes them. */
+const bounded = (message: string): string =>
+  message.length <= maxMessage ? message : `${message.slice(0, maxMessage)}…`;

@@ -67,11 +67,11 @@ async function judge(service: WantedService, folders: OpenFolders, long: boolean
     long ? folders.at(location) : withoutLong(folders.at(location));
   const files = open(checkpoint);
   const source = head === null ? null : { uri: spec.engine.speculative.uri ?? '', files: open(head) };
-  const judged = await (spec.engine.runtime === 'vllm'
+  const read = await (spec.engine.runtime === 'vllm'
     ? readForeignCheckpoint(files, spec.engine)
     : readCheckpoint(files, checkpoint.file, { ...spec.engine, accelerator: accelerator.kind }, source));
-  const { model } = judged;
-  if (model !== null) await checkAdapters(service, open, model.shape);
+  const refusedAdapters = read.model === null ? [] : await checkAdapters(service, open, read.model.shape);
+  const judged = { ...read, refusedAdapters };
   return service.cache === null ? judged : pinned(judged, service, folders);
 }
 

@@ -39,6 +39,22 @@ test('a type that only CPUs read is refused on a GPU by its tensor, and read aga
   expect(await world.preflight.resolve('a/q4-1', on({}))).toMatchObject({ state: 'resolved' });
 });
 
+test('an adapter that cannot be served is named at bounded length beside its model, and judged again soon', async () => {
+  const config = JSON.stringify({ peft_type: 'x'.repeat(5_000) });
+  const contents = { 'llama.gguf': ggufFile(llamaGguf()), 'adapter_config.json': config };
+  world.endpoints.files.set('adapted', folder(contents));
+  const adapters = [{ name: 'a', uri: 's3://models/a/' }];
+  const adapted = { ...wantedService({ adapters }), namespace: 'a', name: 'adapted' };
+  const result = await world.preflight.resolve('a/adapted', adapted);
+  if (result.state !== 'resolved') throw new Error('the model is sound');
+  const [refused, ...others] = result.checkpoint.refusedAdapters ?? [];
+  expect(refused).toMatchObject({ at: 0, uri: 's3://models/a/' });
+  expect(refused?.failure.message.length).toBeLessThanOrEqual(501);
+  expect(others).toEqual([]);
+  const { recheckMs } = world.preflight.look('a/adapted', adapted);
+  expect(recheckMs).toBeLessThan(60_000);
+});
+
 test('a split GGUF file is judged by the headers of all its parts, which are read by ranges', async () => {
   const parts = splitGguf(ggufFile(llamaGguf()), 'm', 3);
   const [first = '', second = ''] = Object.keys(parts);

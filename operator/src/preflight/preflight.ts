@@ -3,7 +3,7 @@
 // Checkpoints are read alongside the reconciles, which wait for none: the end of a read is notified.
 
 import { backoffMs, FailureError, type Failure } from '@llmservice/crds';
-import type { Checkpoint, PreflightResult, PreflightState } from '../domain/checkpoint.js';
+import type { Checkpoint, PreflightResult, PreflightState, RefusedAdapter } from '../domain/checkpoint.js';
 import type { WantedService } from '../domain/wanted-service.js';
 import { secretUses } from '../resource/secret-uses.js';
 import { contentHash } from '../domain/content-hash.js';
@@ -250,8 +250,10 @@ function knownBefore(before: PreflightResult | null): Checkpoint | null {
   return before?.state === 'unavailable' ? before.known : null;
 }
 
+const isAway = ({ failure }: RefusedAdapter): boolean => failure.reason === 'S3Unavailable';
+
 function settle(entry: Entry, result: PreflightResult): void {
-  entry.failures = result.state === 'resolved' ? 0 : entry.failures + 1;
+  entry.failures = isWhole(result) ? 0 : entry.failures + 1;
   entry.result = result;
   entry.error = null;
   entry.dueAt = performance.now() + recheckAfter(result, entry.failures);
@@ -264,10 +266,19 @@ function settleError(entry: Entry, thrown: Error): void {
   entry.dueAt = performance.now() + backoffMs(entry.failures, unavailableBackoff);
 }
 
+const refusedIn = (result: PreflightResult): readonly RefusedAdapter[] =>
+  result.state === 'resolved' ? (result.checkpoint.refusedAdapters ?? []) : [];
+
+/** Whether there is nothing that somebody may still mend. */
+const isWhole = (result: PreflightResult): boolean =>
+  result.state === 'resolved' && refusedIn(result).length === 0;
+
 function recheckAfter(result: PreflightResult, failures: number): number {
+  const refused = refusedIn(result);
   switch (result.state) {
     case 'resolved':
-      return resolvedRecheckMs;
+      if (refused.length === 0) return resolvedRecheckMs;
+      return backoffMs(failures, refused.some(isAway) ? unavailableBackoff : failedBackoff);
     case 'failed':
       return result.failure.reason === 'CheckpointUnreadable'
         ? unreadableMs

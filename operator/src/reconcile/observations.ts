@@ -2,7 +2,9 @@
 
 import type { KubeObject } from '../kube/types.js';
 import { podSelector } from '../plan/identity/child-metadata.js';
+import { planAdapterList } from '../plan/pods/adapter-list.js';
 import { schemeOf } from '../plan/pods/container-parts.js';
+import { listedAdapters } from '../plan/pods/listed-adapters.js';
 import { idleDemand, planDemand } from '../plan/scaling/demand.js';
 import { planFallback, type Fallback } from '../plan/traffic/fallback.js';
 import type { ServicePlan, ClusterCapabilities } from '../plan/plan-service.js';
@@ -78,7 +80,8 @@ export class Observations {
       revision,
       pods,
       loads: loads.of(pods),
-      adapters: service.adapters,
+      adapters: this.adapters(service, plan),
+      refusedAdapters: plan.refusedAdapters,
       adapterReports: this.sources.adapters.of(pods),
     };
   }
@@ -114,10 +117,17 @@ export class Observations {
       pods: this.sources.caches.podsOf(namespace, name),
       loads: new Map(),
       adapters: [],
+      refusedAdapters: [],
       adapterReports: new Map(),
       fallback: { state: 'none' },
       streaming: { state: 'noRoute' },
     };
+  }
+
+  /** As pods are told: what was not found good stays as it was. */
+  private adapters(service: WantedService, { refusedAdapters }: ServicePlan): Observed['adapters'] {
+    const live = this.sources.caches.live(planAdapterList(service, []));
+    return listedAdapters(service.adapters, refusedAdapters, live);
   }
 
   private streaming({ namespace, name, spec }: WantedService, { routing }: ServicePlan): Streaming {

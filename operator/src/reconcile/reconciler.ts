@@ -163,7 +163,7 @@ export class Reconciler {
     const wanted = planChildren(service, {
       ...pods,
       ...routeInputs(plan, before),
-      adaptersJudged: plan.resolution.state === 'resolved',
+      adapters: plan.resolution.state === 'resolved' ? before.adapters : null,
       operatorNamespace,
       replacement: rollout.replacement,
       activators,

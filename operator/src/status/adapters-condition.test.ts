@@ -1,6 +1,8 @@
-import { adapterListDigest, adapterListText, type AdapterReport } from '@llmservice/crds';
-import { expect, test } from '@jest/globals';
+import { adapterListDigest, adapterListText, type AdapterReport, type Failure } from '@llmservice/crds';
+import { describe, expect, test } from '@jest/globals';
+import type { RefusedAdapter } from '../domain/checkpoint.js';
 import { adaptersLoaded } from './adapters-condition.js';
+import type { Answer } from './answer.js';
 import { base, pod } from './observed.fixture.js';
 
 const adapters = [
@@ -28,6 +30,45 @@ test.each<[string, readonly (AdapterReport | null)[], string]>([
   );
   const answer = adaptersLoaded({ ...base, adapters, pods, adapterReports });
   expect(`${answer?.status ?? ''} ${answer?.reason ?? ''} ${answer?.message ?? ''}`).toContain(expected);
+});
+
+describe('an adapter that cannot be served', () => {
+  const refused = (at: number, reason: Failure['reason'] = 'InvalidEngineConfig'): RefusedAdapter => ({
+    at,
+    uri: `s3://b/${String(at)}/`,
+    failure: { reason, message: 'rank 17' },
+  });
+  const answerTo = (refusedAdapters: RefusedAdapter[], loaded = adapters): Answer | null => {
+    const adapterReports = new Map([['p', report([0, 1])]]);
+    return adaptersLoaded({
+      ...base,
+      adapters: loaded,
+      refusedAdapters,
+      pods: [pod('p', { ready: true })],
+      adapterReports,
+    });
+  };
+
+  test('is named, beside what becomes of the others', () => {
+    expect(answerTo([refused(2)])).toEqual({
+      status: 'False',
+      reason: 'AdapterRefused',
+      message:
+        'spec.adapters[2].uri s3://b/2/: rank 17. What pods have under these names stays; the model and other ' +
+        'adapters are served. Of the others: All pods that answer (1) serve legal, poems.',
+    });
+    expect(answerTo([refused(0)], [])?.message).toMatch(/adapters are served\.$/);
+  });
+
+  test('and whose bucket does not answer may be there later', () => {
+    expect(answerTo([refused(2, 'S3Unavailable')])?.reason).toBe('AdapterUnavailable');
+    expect(answerTo([refused(2, 'S3Unavailable'), refused(3)])?.reason).toBe('AdapterRefused');
+  });
+
+  test('of many, some are named', () => {
+    const many = Array.from({ length: 256 }, (_, at) => refused(at));
+    expect(answerTo(many)?.message).toContain('[7].uri s3://b/7/: rank 17; 248 more are not served either. ');
+  });
 });
 
 test('a service without adapters has no such condition', () => {

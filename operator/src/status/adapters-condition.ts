@@ -1,13 +1,42 @@
-// AdaptersLoaded: whether every pod that answers serves every adapter of the list. Asked only of services that have adapters. It
+// AdaptersLoaded: whether every pod that answers serves every adapter of the spec. Asked only of services that have adapters. It
 // gates nothing: the model, and the adapters that are there, are served all the same.
 
 import { adapterListDigest, adapterListText } from '@llmservice/crds';
+import type { RefusedAdapter } from '../domain/checkpoint.js';
 import { no, unknown, yes, type Answer } from './answer.js';
 import type { Observed } from './observed.js';
 import { isReady } from './pod-state.js';
 
-export function adaptersLoaded({ adapters, adapterReports, pods }: Observed): Answer | null {
-  if (adapters.length === 0) return null;
+type Asked = Pick<Observed, 'adapters' | 'refusedAdapters' | 'adapterReports' | 'pods'>;
+
+/** More would tell nothing else. */
+const maxNamed = 8;
+
+export function adaptersLoaded(observed: Asked): Answer | null {
+  const { adapters, refusedAdapters } = observed;
+  if (refusedAdapters.length > 0) return refusal(observed);
+  return adapters.length === 0 ? null : loadedOf(observed);
+}
+
+/** By the fields that name them. */
+export function refusalText(refused: readonly RefusedAdapter[]): string {
+  const named = refused
+    .slice(0, maxNamed)
+    .map(({ at, uri, failure }) => `spec.adapters[${String(at)}].uri ${uri}: ${failure.message}`);
+  const others = refused.length - named.length;
+  return [...named, ...(others === 0 ? [] : [`${String(others)} more are not served either`])].join('; ');
+}
+
+function refusal(observed: Asked): Answer {
+  const { adapters, refusedAdapters } = observed;
+  const isAway = refusedAdapters.every(({ failure }) => failure.reason === 'S3Unavailable');
+  const text = refusalText(refusedAdapters);
+  const kept = 'What pods have under these names stays; the model and other adapters are served';
+  const others = adapters.length === 0 ? '' : ` Of the others: ${loadedOf(observed).message}`;
+  return no(isAway ? 'AdapterUnavailable' : 'AdapterRefused', `${text}. ${kept}.${others}`);
+}
+
+function loadedOf({ adapters, adapterReports, pods }: Asked): Answer {
   const names = (places: readonly number[]): string =>
     places.map((at) => adapters[at]?.name ?? String(at)).join(', ');
   const ready = pods.filter(isReady).map(({ metadata }) => metadata.name);

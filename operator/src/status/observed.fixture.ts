@@ -38,6 +38,7 @@ export const base: Observed = {
   streaming: { state: 'noRoute' },
   loads: new Map(),
   adapters: [],
+  refusedAdapters: [],
   adapterReports: new Map(),
 };
 

@@ -1,6 +1,7 @@
 // Everything that a status is made from, gathered by the reconciler: what was wanted, what was planned, what is seen.
 
 import type { AdapterReport, LastFailure, ListedAdapter, LlmServiceStatus } from '@llmservice/crds';
+import type { RefusedAdapter } from '../domain/checkpoint.js';
 import type { Fit, Obstacle, Resolution } from '../domain/plan-outcome.js';
 import type {
   Autoscaler,
@@ -84,8 +85,10 @@ export interface Observed {
   readonly autoscaler: Autoscaler | null;
   /** By pod name. */
   readonly loads: ReadonlyMap<string, LoadProgress>;
-  /** As the spec lists them. */
+  /** As pods are told to serve them. */
   readonly adapters: readonly ListedAdapter[];
+  /** Of the spec's list, those that cannot be served. */
+  readonly refusedAdapters: readonly RefusedAdapter[];
   /** By pod name. */
   readonly adapterReports: ReadonlyMap<string, AdapterReport>;
 }

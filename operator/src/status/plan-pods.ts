@@ -17,13 +17,7 @@ export function planPods(
   sleep: Sleep,
 ): Omit<
   ChildInputs,
-  | 'gateway'
-  | 'fallback'
-  | 'operatorNamespace'
-  | 'replacement'
-  | 'activators'
-  | 'autoscaler'
-  | 'adaptersJudged'
+  'gateway' | 'fallback' | 'operatorNamespace' | 'replacement' | 'activators' | 'autoscaler' | 'adapters'
 > {
   const asleep = sleep.state === 'asleep' ? sleep.mark : null;
   const replicas = asleep === null ? observed.wantedReplicas : 0;

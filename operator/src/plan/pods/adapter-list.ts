@@ -3,7 +3,7 @@
 // of the list is no revision.
 
 import type { V1Volume, V1VolumeMount } from '@kubernetes/client-node';
-import { adapterListFile, adapterListText, paths } from '@llmservice/crds';
+import { adapterListFile, adapterListText, paths, type ListedAdapter } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import type { KubeObject } from '../../kube/types.js';
 import { adapterListName } from '../identity/child-identity.js';
@@ -17,12 +17,12 @@ export function hasAdapterList({ adapterRoom }: Room): boolean {
   return adapterRoom.max > 0;
 }
 
-export function planAdapterList(service: WantedService): KubeObject {
+export function planAdapterList(service: WantedService, adapters: readonly ListedAdapter[]): KubeObject {
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: childMetadata(service, adapterListName(service.name)),
-    data: { [adapterListFile]: adapterListText(service.adapters) },
+    data: { [adapterListFile]: adapterListText(adapters) },
   };
 }
 

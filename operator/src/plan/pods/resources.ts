@@ -32,16 +32,24 @@ export function planResources(
     accelerator.resourceName === null ? {} : { [accelerator.resourceName]: String(accelerator.devices) };
   const given = spec.resources?.limits ?? {};
   const limits: Amounts = { ...hostLimit(service), ...given, ...device };
+  // What a cache holds is not the pod's; it never holds adapters.
+  const ownBytes = (service.cache === null ? size.fileBytes : 0) + adapterFileBytes(service, plan);
   const requests: Amounts = {
     memory: given['memory'] ?? formatMi(defaultMemoryBytes(service, size, plan)),
-    // What a cache holds is not the pod's.
-    ...(service.cache === null
-      ? { 'ephemeral-storage': limits['ephemeral-storage'] ?? formatMi(size.fileBytes) }
-      : {}),
+    ...(ownBytes > 0 ? { 'ephemeral-storage': limits['ephemeral-storage'] ?? formatMi(ownBytes) } : {}),
     ...spec.resources?.requests,
     ...device,
   };
   return requirementsOf({ requests, limits });
+}
+
+/**
+ * Of as many adapters as there is room for, so that the list may change while pods run. Files have at most 4 bytes for each
+ * value, the plan has 2 or more.
+ */
+function adapterFileBytes({ tensor }: WantedService, plan: MemoryPlan | null): number {
+  const { bytes = 0 } = plan?.rows.find(({ name }) => name === 'adapters') ?? {};
+  return 2 * bytes * tensor;
 }
 
 /**
