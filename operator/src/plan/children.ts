@@ -23,7 +23,7 @@ import { specHash } from './rollouts/spec-hash.js';
 export interface ChildInputs {
   /** What the pods are to be: the wanted revision, or after its failure the last good one. */
   readonly template: PlannedTemplate;
-  /** What pods are told to serve; null: those of the spec were not judged, and the list that is there stays. */
+  /** What pods are to serve; null: those of the spec were not judged, and the list that is there stays. */
   readonly adapters: readonly ListedAdapter[] | null;
   readonly replicas: number;
   readonly replacement: Replacement;

@@ -124,7 +124,7 @@ export class Observations {
     };
   }
 
-  /** As pods are told: what was not found good stays as it was. */
+  /** As the list of the pods has them: what was not found good stays as it was. */
   private adapters(service: WantedService, { refusedAdapters }: ServicePlan): Observed['adapters'] {
     const live = this.sources.caches.live(planAdapterList(service, []));
     return listedAdapters(service.adapters, refusedAdapters, live);

@@ -9,7 +9,7 @@ import { isReady } from './pod-state.js';
 
 type Asked = Pick<Observed, 'adapters' | 'refusedAdapters' | 'adapterReports' | 'pods'>;
 
-/** More would tell nothing else. */
+/** More would say nothing else. */
 const maxNamed = 8;
 
 export function adaptersLoaded(observed: Asked): Answer | null {

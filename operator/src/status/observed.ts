@@ -85,7 +85,7 @@ export interface Observed {
   readonly autoscaler: Autoscaler | null;
   /** By pod name. */
   readonly loads: ReadonlyMap<string, LoadProgress>;
-  /** As pods are told to serve them. */
+  /** As the list of the pods has them. */
   readonly adapters: readonly ListedAdapter[];
   /** Of the spec's list, those that cannot be served. */
   readonly refusedAdapters: readonly RefusedAdapter[];

@@ -30,6 +30,6 @@ test.each<[string, readonly ListedAdapter[], number[], KubeObject | null, readon
   ['what was good and is not any more', [a, b], [0], live(adapterListText([a])), [a, b]],
   ['nothing of a list that somebody broke', [a, b], [0], live('{"a'), [b]],
   ['nothing of entries that are none', [a, b], [0], live('[1, null, {"name": "a"}]'), [b]],
-])('pods are told of %s', (_, adapters, places, list, expected) => {
+])('pods are to serve %s', (_, adapters, places, list, expected) => {
   expect(listedAdapters(adapters, refused(...places), list)).toEqual(expected);
 });

@@ -1,4 +1,4 @@
-// The adapters that pods are told to serve: those of the spec that were found good. In the place of one that was not stands
+// The adapters that pods are to serve: those of the spec that were found good. In the place of one that was not stands
 // what the list has under its name, which may be of another URI: what is served stays until something better is there.
 
 import { adapterListFile, type ListedAdapter } from '@llmservice/crds';
