@@ -2,6 +2,7 @@
 #include "model/model.h"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "model/regions.h"
@@ -161,8 +162,9 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   if (done < total) on_progress(total, total);
 }
 
-void Model::check(const CacheSizes& sizes) {
-  if (taken_ == nullptr) return;
+double Model::check(const CacheSizes& sizes) {
+  if (taken_ == nullptr) return 0;
+  const auto start = std::chrono::steady_clock::now();
   const Experts* experts = nullptr;
   for (size_t i = 0; i < config_.trunk_layers() && experts == nullptr; ++i) {
     const auto* const moe = std::get_if<MoeWeights>(&layers_[i].feed_forward);
@@ -178,7 +180,10 @@ void Model::check(const CacheSizes& sizes) {
             .tied_head = head_ == nullptr,
             .experts = experts}
       .run(*taken_);
+  const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
+  const double milliseconds = taken_->milliseconds() + taken.count();
   taken_ = nullptr;
+  return milliseconds;
 }
 
 void Model::allocate_kv(int32_t blocks) {

@@ -70,7 +70,8 @@ class Model {
         const ModelOptions& options, const ModelProgress& on_progress);
 
   // Once, on all ranks at once, where the options say so: as SelfCheck::run().
-  void check(const CacheSizes& sizes);
+  // Returns the milliseconds that it took, and what it compares with while the model was read.
+  double check(const CacheSizes& sizes);
   // Once, before the first step: nothing is allocated later.
   void allocate_kv(int32_t blocks);
 

@@ -1,6 +1,7 @@
 #include "model/self_check/samples.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <set>
 
@@ -35,6 +36,22 @@ Place place_of(const std::vector<Band>& bands, int64_t output) {
   }
   return {&bands.back(), 0};
 }
+
+// Adds the time until it goes.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& milliseconds) : milliseconds_(milliseconds) {}
+  ~Stopwatch() {
+    milliseconds_ +=
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& milliseconds_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 double root_sum(double a, double b) { return std::sqrt(a * a + b * b); }
 
@@ -106,6 +123,7 @@ Expected Samples::product(const Row& row, Range columns, int64_t probe_row) {
 }
 
 void Samples::take(const Checkpoint& checkpoint, const Matrix& matrix, const std::vector<Band>& bands) {
+  const Stopwatch stopwatch(milliseconds_);
   const Band& first = bands.front();
   SampledMatrix sampled{.matrix = &matrix,
                         .first_column = first.cols.begin,
@@ -126,6 +144,7 @@ void Samples::take(const Checkpoint& checkpoint, const Matrix& matrix, const std
 }
 
 void Samples::take(const Checkpoint& checkpoint, const ExpertSource& source) {
+  const Stopwatch stopwatch(milliseconds_);
   const auto probe_row = static_cast<int64_t>(experts_.size());
   // Half of its outputs are gates, the other half what they open.
   int64_t width = 0;

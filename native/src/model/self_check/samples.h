@@ -59,6 +59,8 @@ class Samples {
   };
   void take(const Checkpoint& checkpoint, const ExpertSource& source);
 
+  // That take() took in all.
+  double milliseconds() const { return milliseconds_; }
   const std::vector<SampledMatrix>& matrices() const { return matrices_; }
   // Of the first layer that has some.
   const std::vector<SampledExpert>& experts() const { return experts_; }
@@ -72,6 +74,7 @@ class Samples {
   Row read(const Checkpoint& checkpoint, const Band& band, int64_t row) const;
   Expected product(const Row& row, Range columns, int64_t probe_row);
 
+  double milliseconds_ = 0;
   DType keep_;
   LoadQuantization quantization_;
   bool coded_;
