@@ -232,7 +232,7 @@ export class PairArguments implements ArgumentsBody {
 const escapedText = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /** JSON has none of them in its texts; models write line breaks. */
-const controlsEscaped = (text: string): string => text.replace(/[\0-\x1f]/g, escapedText);
+const controlsEscaped = (text: string): string => text.replace(/[^ -\uffff]/g, escapedText);
 
 /** A name that stands in JSON already. */
 const jsonText = (name: string): string => `"${controlsEscaped(name)}"`;
