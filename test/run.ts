@@ -1,179 +1,13 @@
 // Runs every step of `make test`, streams what it prints, counts tests and closes with one line: `N passed, N failed`.
 // A check counts as one test. `--only check|native|unit|golden|integration|e2e` runs a part. Steps run in order, but those
-// that may stand back, or mostly wait themselves, run alongside one that mostly waits, and are reported when they have ended.
+// that stand back, or mostly wait, run alongside from the beginning of a group on, and are reported when they have ended.
 // TEST_DEADLINE (seconds since 1970), which CI sets, is when the machine is taken away: what would not end by then is skipped,
 // and counted and named as that.
 
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { relative } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 
-interface Count {
-  passed: number;
-  failed: number;
-  skipped: number;
-  /** Each failed test by its name, where the runner names it. */
-  readonly failures?: readonly string[];
-}
-
-interface Step {
-  readonly group: 'build' | 'check' | 'native' | 'unit' | 'golden' | 'integration' | 'e2e';
-  readonly name: string;
-  readonly command: string;
-  /** The group that it runs alongside where that runs too: one such step after the other, at the lowest priority (but
-   * integration tests, which have limits of time). */
-  readonly beside?: Step['group'];
-  /** What it takes on a slow machine: with less left it is skipped. */
-  readonly minutes?: number;
-  /** That it waits for none of those. */
-  readonly atOnce?: boolean;
-  /** Reads the counts of a test runner from its report; without it the step is one test. */
-  readonly report?: { readonly file: string; readonly count: (report: never) => Count };
-}
-
-const reports = '.build/reports';
-
-interface JestChoice extends Pick<Step, 'beside' | 'atOnce' | 'minutes'> {
-  readonly name?: string;
-  readonly options?: string;
-}
-
-// --forceExit: a handle that a test left open must not hold up the steps after it.
-const jest = (
-  group: Step['group'],
-  workers: number,
-  { name = group, options = '', ...more }: JestChoice = {},
-): Step => ({
-  group,
-  ...more,
-  name: `${name} tests`,
-  command: `${more.atOnce === true ? 'LLMSERVICE_TEST_PORTS=upper ' : ''}npm test -- --selectProjects ${group} ${options} --maxWorkers ${String(workers)} --forceExit --json --outputFile ${reports}/${name}.json`,
-  report: {
-    file: `${reports}/${name}.json`,
-    count: (r: {
-      numPassedTests: number;
-      numFailedTests: number;
-      numPendingTests: number;
-      numRuntimeErrorTestSuites: number;
-      testResults: {
-        name: string;
-        status: string;
-        message: string;
-        assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
-      }[];
-    }) => ({
-      passed: r.numPassedTests,
-      failed: r.numFailedTests + r.numRuntimeErrorTestSuites,
-      skipped: r.numPendingTests,
-      failures: r.testResults
-        .filter(({ status }) => status === 'failed')
-        .flatMap(({ name, message, assertionResults }) => {
-          const failed = assertionResults.filter(({ status }) => status === 'failed');
-          const file = relative('.', name);
-          if (failed.length === 0) return [`${file}: ${firstLines(message)}`];
-          return failed.map(
-            ({ fullName, failureMessages }) =>
-              `${file}: ${fullName}: ${failureMessages.map(firstLines).join('; ')}`,
-          );
-        }),
-    }),
-  },
-});
-
-/** What a failure says before its stack, on one line. */
-const firstLines = (message: string): string =>
-  stripVTControlCharacters(message)
-    .split(/\n\s+at /, 1)[0]!
-    .replaceAll(/\s+/g, ' ')
-    .slice(0, 400);
-
-const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
-/** Parts that run by themselves are whole; where everything runs, native tests and kernels are a subset (CONTRIBUTING.md). */
-const isWhole = only !== undefined;
-const quick = isWhole ? '' : 'QUICK=1 ';
-
-/** @param part of native/test/run.sh */
-const nativeTests = (name: string, part: string, beside: Step['group']): Step => ({
-  group: 'native',
-  name: `${name}, sanitized`,
-  beside,
-  command: `${quick}native/test/run.sh ${reports}/native-${part}.json ${part}`,
-  report: {
-    file: `${reports}/native-${part}.json`,
-    count: (r: { tests: number; failures: number; disabled: number; skipped: number; failed: string[] }) => ({
-      passed: r.tests - r.failures - r.disabled - r.skipped,
-      failed: r.failures,
-      skipped: r.disabled + r.skipped,
-      failures: r.failed,
-    }),
-  },
-});
-
-const cores = availableParallelism();
-
-/** Integration tests that wait most: for leases, for API servers that are away, for pods. On processors they take little. */
-const waiting =
-  'integration/operator-(failures|fallback|hpa|lifecycle|load|namespaces|outages|rollback|rollout|scaling)';
-
-const steps: readonly Step[] = [
-  { group: 'build', name: 'type check and build', command: 'npm run build' },
-  { group: 'build', name: 'native addon', command: 'npm run build:native' },
-  { group: 'check', name: 'lint', command: 'npm run lint', beside: 'integration' },
-  { group: 'check', name: 'format', command: 'npm run format:check', beside: 'integration' },
-  {
-    group: 'check',
-    name: 'C++ format',
-    command:
-      "git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' 'native/*.cu' | xargs clang-format --dry-run -Werror",
-  },
-  { group: 'check', name: 'commit subjects', command: 'test/commit-subjects.sh' },
-  { group: 'check', name: 'layers and cycles', command: 'npm run layers' },
-  { group: 'check', name: 'dead code', command: 'npm run deadcode' },
-  { group: 'check', name: 'file lengths', command: 'npm run lengths' },
-  { group: 'check', name: 'retired words', command: 'npm run words' },
-  { group: 'check', name: 'generated files fresh', command: 'npm run generate -- --check' },
-  { group: 'check', name: 'charts and manifests', command: 'charts/check.sh' },
-  {
-    group: 'check',
-    name: 'hosted workflows',
-    command: '"$(deploy/local/tools/build.sh actionlint)"/actionlint',
-  },
-  {
-    group: 'check',
-    name: 'packages as locked',
-    command: 'npx tsx test/supply-chain/locked-install.ts',
-  },
-  { group: 'check', name: 'licences', command: 'npx tsx test/supply-chain/licences.ts' },
-  { group: 'check', name: 'known vulnerabilities', command: 'test/supply-chain/audit.sh' },
-  {
-    group: 'check',
-    name: isWhole ? 'kernels for every GPU' : 'kernels for a GPU of each vendor',
-    command: `npx tsx test/gpu/check.ts${isWhole ? '' : ' --quick'}`,
-    beside: 'integration',
-    atOnce: true,
-  },
-  {
-    group: 'native',
-    name: 'sanitized build',
-    command: `${quick}native/test/build.sh`,
-    beside: 'integration',
-  },
-  nativeTests('native tests on the emulated GPU', 'gpu', 'integration'),
-  // Those with ranks not beside the integration tests, which measure what ranks leave in shared memory.
-  nativeTests('native tests', 'others', 'e2e'),
-  jest('unit', cores),
-  jest('golden', 1, { beside: 'e2e' }),
-  jest('integration', 1, {
-    name: 'waiting-integration',
-    options: `--testPathPatterns '${waiting}'`,
-    beside: 'integration',
-    atOnce: true,
-  }),
-  jest('integration', 1, { options: `--testPathPatterns '^(?!.*${waiting})'` }),
-  jest('e2e', 1, { minutes: 17 }),
-];
+import { reports, stepsOf, type Count, type Step } from './steps.js';
 
 const secondsLeft = (): number => {
   const deadline = process.env['TEST_DEADLINE'];
@@ -227,8 +61,17 @@ function countOf(step: Step, exitCode: number): Count {
   }
 }
 
-const chosen = steps.filter((step) => only === undefined || step.group === only || step.group === 'build');
-const isBeside = ({ beside }: Step): boolean => chosen.some(({ group }) => group === beside);
+const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
+const chosen = stepsOf({ isWhole: only !== undefined }).filter(
+  ({ group }) => only === undefined || group === only || group === 'build',
+);
+/** A part has those that stand back in order: there is no time that they could fill up. */
+const isBeside = ({ beside, group }: Step): boolean =>
+  beside !== undefined && (only === undefined || group === 'integration');
+const inOrder = chosen.filter((step) => !isBeside(step));
+const besidesOf = (group: Step['group']): Step[] =>
+  chosen.filter((step) => isBeside(step) && step.beside === group);
+
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });
 
@@ -255,8 +98,8 @@ async function take(step: Step, start: () => Promise<number>): Promise<boolean> 
   return exitCode === 0 || exitCode === outOfTimeCode;
 }
 
-async function runBeside(besides: readonly Step[]): Promise<void> {
-  for (const step of besides) {
+async function runBeside(steps: readonly Step[]): Promise<void> {
+  for (const step of steps) {
     console.log(`\n== beside it: ${step.name}: ${step.command}`);
     const log = `${reports}/${step.name.replaceAll(/\W+/g, '-')}.log`;
     const file = openSync(log, 'w');
@@ -278,18 +121,16 @@ async function runBeside(besides: readonly Step[]): Promise<void> {
   }
 }
 
-const inOrder = chosen.filter((step) => !isBeside(step));
+const running = new Map<Step['group'], Promise<void>>();
 for (const [index, step] of inOrder.entries()) {
   console.log(`\n== ${String(index + 1)}/${String(inOrder.length)} ${step.name}: ${step.command}`);
-  const besides = chosen.filter(({ beside }) => beside === step.group);
-  const runsBeside = Promise.all([
-    runBeside(besides.filter(({ atOnce }) => atOnce !== true)),
-    ...besides.filter(({ atOnce }) => atOnce === true).map((each) => runBeside([each])),
-  ]);
+  if (!running.has(step.group)) running.set(step.group, runBeside(besidesOf(step.group)));
   const passed = await take(step, () => run(step.command));
-  await runsBeside;
+  // Integration tests of both rows come before what follows; what stands back continues until all is done.
+  if (step.group === 'integration') await running.get('integration');
   if (step.group === 'build' && !passed) break;
 }
+await Promise.all(running.values());
 // A cluster that this run brought up goes away with it; one that was there is somebody's demo.
 if (!clusterWasUp && chosen.some((step) => step.group === 'e2e')) await run('deploy/local/cluster.sh down');
 

@@ -1,0 +1,177 @@
+// The steps of `make test`: what each runs, beside what, and how its tests are counted (run.ts runs them).
+
+import { availableParallelism } from 'node:os';
+import { relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+
+export interface Count {
+  passed: number;
+  failed: number;
+  skipped: number;
+  /** Each failed test by its name, where the runner names it. */
+  readonly failures?: readonly string[];
+}
+
+export interface Step {
+  readonly group: 'build' | 'check' | 'native' | 'unit' | 'golden' | 'integration' | 'e2e';
+  readonly name: string;
+  readonly command: string;
+  /** Runs alongside from the beginning of that group on: one such step after the other, at the lowest priority (but
+   * integration tests, which have limits of time). */
+  readonly beside?: Step['group'];
+  /** What it takes on a slow machine: with less left it is skipped. */
+  readonly minutes?: number;
+  /** Reads the counts of a test runner from its report; without it the step is one test. */
+  readonly report?: { readonly file: string; readonly count: (report: never) => Count };
+}
+
+export const reports = '.build/reports';
+
+interface JestChoice extends Pick<Step, 'beside' | 'minutes'> {
+  readonly name?: string;
+  /** What its command begins with. */
+  readonly within?: string;
+  readonly options?: string;
+}
+
+// --forceExit: a handle that a test left open must not hold up the steps after it.
+const jest = (
+  group: Step['group'],
+  workers: number,
+  { name = group, within = '', options = '', ...more }: JestChoice = {},
+): Step => ({
+  group,
+  ...more,
+  name: `${name} tests`,
+  command: `${within}npm test -- --selectProjects ${group} ${options} --maxWorkers ${String(workers)} --forceExit --json --outputFile ${reports}/${name}.json`,
+  report: {
+    file: `${reports}/${name}.json`,
+    count: (r: {
+      numPassedTests: number;
+      numFailedTests: number;
+      numPendingTests: number;
+      numRuntimeErrorTestSuites: number;
+      testResults: {
+        name: string;
+        status: string;
+        message: string;
+        assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
+      }[];
+    }) => ({
+      passed: r.numPassedTests,
+      failed: r.numFailedTests + r.numRuntimeErrorTestSuites,
+      skipped: r.numPendingTests,
+      failures: r.testResults
+        .filter(({ status }) => status === 'failed')
+        .flatMap(({ name, message, assertionResults }) => {
+          const failed = assertionResults.filter(({ status }) => status === 'failed');
+          const file = relative('.', name);
+          if (failed.length === 0) return [`${file}: ${firstLines(message)}`];
+          return failed.map(
+            ({ fullName, failureMessages }) =>
+              `${file}: ${fullName}: ${failureMessages.map(firstLines).join('; ')}`,
+          );
+        }),
+    }),
+  },
+});
+
+/** What a failure says before its stack, on one line. */
+const firstLines = (message: string): string =>
+  stripVTControlCharacters(message)
+    .split(/\n\s+at /, 1)[0]!
+    .replaceAll(/\s+/g, ' ')
+    .slice(0, 400);
+
+const countOfNativeTests = (r: {
+  tests: number;
+  failures: number;
+  disabled: number;
+  skipped: number;
+  failed: string[];
+}): Count => ({
+  passed: r.tests - r.failures - r.disabled - r.skipped,
+  failed: r.failures,
+  skipped: r.disabled + r.skipped,
+  failures: r.failed,
+});
+
+const cores = availableParallelism();
+
+/** Integration tests of clusters and of what is kept in buckets and folders: half of the time, most of it spent waiting. */
+const clusters =
+  '(integration/(activator|bad-manifests|chart|crd|doctor|kube|operator|plan|pull|s3-|service-chart|wait|weights-cache)|attacks/(checkpoint-headers|forged-revision|node-cache|tenant-manifests))';
+
+/** @param choice whether a part runs by itself: it is whole then; else native tests and kernels are a subset (CONTRIBUTING.md) */
+export function stepsOf({ isWhole }: { readonly isWhole: boolean }): readonly Step[] {
+  const quick = isWhole ? '' : 'QUICK=1 ';
+
+  /** @param part of native/test/run.sh */
+  const nativeTests = (name: string, part: string): Step => ({
+    group: 'native',
+    name: `${name}, sanitized`,
+    beside: 'check',
+    command: `${quick}native/test/run.sh ${reports}/native-${part}.json ${part}`,
+    report: { file: `${reports}/native-${part}.json`, count: countOfNativeTests },
+  });
+
+  return [
+    { group: 'build', name: 'type check and build', command: 'npm run build' },
+    { group: 'build', name: 'native addon', command: 'npm run build:native' },
+    { group: 'check', name: 'lint', command: 'npm run lint', beside: 'check' },
+    { group: 'check', name: 'format', command: 'npm run format:check', beside: 'check' },
+    {
+      group: 'check',
+      name: 'C++ format',
+      command:
+        "git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' 'native/*.cu' | xargs clang-format --dry-run -Werror",
+    },
+    { group: 'check', name: 'commit subjects', command: 'test/commit-subjects.sh' },
+    { group: 'check', name: 'layers and cycles', command: 'npm run layers' },
+    { group: 'check', name: 'dead code', command: 'npm run deadcode' },
+    { group: 'check', name: 'file lengths', command: 'npm run lengths' },
+    { group: 'check', name: 'retired words', command: 'npm run words' },
+    { group: 'check', name: 'generated files fresh', command: 'npm run generate -- --check' },
+    { group: 'check', name: 'charts and manifests', command: 'charts/check.sh' },
+    {
+      group: 'check',
+      name: 'hosted workflows',
+      command: '"$(deploy/local/tools/build.sh actionlint)"/actionlint',
+    },
+    {
+      group: 'check',
+      name: 'packages as locked',
+      command: 'npx tsx test/supply-chain/locked-install.ts',
+    },
+    { group: 'check', name: 'licences', command: 'npx tsx test/supply-chain/licences.ts' },
+    { group: 'check', name: 'known vulnerabilities', command: 'test/supply-chain/audit.sh' },
+    {
+      group: 'check',
+      name: isWhole ? 'kernels for every GPU' : 'kernels for a GPU of each vendor',
+      command: `npx tsx test/gpu/check.ts${isWhole ? '' : ' --quick'}`,
+      beside: 'check',
+    },
+    {
+      group: 'native',
+      name: 'sanitized build',
+      command: `${quick}native/test/build.sh`,
+      beside: 'check',
+    },
+    nativeTests('native tests on the emulated GPU', 'gpu'),
+    nativeTests('native tests', 'others'),
+    jest('unit', cores),
+    jest('golden', 1, { beside: 'e2e' }),
+    jest('integration', 1, {
+      name: 'cluster-integration',
+      within: 'LLMSERVICE_TEST_PORTS=upper ',
+      options: `--testPathPatterns '${clusters}'`,
+      beside: 'integration',
+    }),
+    // These look at all that is in /dev/shm, where ranks of other tests have theirs.
+    jest('integration', 1, {
+      within: 'test/own-shared-memory.sh ',
+      options: `--testPathPatterns '^(?!.*${clusters})'`,
+    }),
+    jest('e2e', 1, { minutes: 17 }),
+  ];
+}
