@@ -104,7 +104,7 @@ async function runBeside(steps: readonly Step[]): Promise<void> {
     const log = `${reports}/${step.name.replaceAll(/\W+/g, '-')}.log`;
     const file = openSync(log, 'w');
     await take(step, async () => {
-      const niceness = step.group === 'integration' ? 0 : 19;
+      const niceness = step.group === 'integration' || step.group === 'e2e' ? 0 : 19;
       const seconds = secondsLeft();
       const exitCode = await run(step.command, {
         output: file,

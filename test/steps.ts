@@ -17,7 +17,7 @@ export interface Step {
   readonly name: string;
   readonly command: string;
   /** Runs alongside from the beginning of that group on: one such step after the other, at the lowest priority (but
-   * integration tests, which have limits of time). */
+   * integration tests and the cluster, which have limits of time). */
   readonly beside?: Step['group'];
   /** What it takes on a slow machine: with less left it is skipped. */
   readonly minutes?: number;
@@ -102,6 +102,25 @@ const cores = availableParallelism();
 const clusters =
   '(integration/(activator|bad-manifests|chart|crd|doctor|kube|operator|plan|pull|s3-|service-chart|wait|weights-cache)|attacks/(checkpoint-headers|forged-revision|node-cache|tenant-manifests))';
 
+/** By name; in seconds each. */
+const quickChecks = [
+  [
+    'C++ format',
+    "git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' 'native/*.cu' | xargs clang-format --dry-run -Werror",
+  ],
+  ['commit subjects', 'test/commit-subjects.sh'],
+  ['layers and cycles', 'npm run layers'],
+  ['dead code', 'npm run deadcode'],
+  ['file lengths', 'npm run lengths'],
+  ['retired words', 'npm run words'],
+  ['generated files fresh', 'npm run generate -- --check'],
+  ['charts and manifests', 'charts/check.sh'],
+  ['hosted workflows', '"$(deploy/local/tools/build.sh actionlint)"/actionlint'],
+  ['packages as locked', 'npx tsx test/supply-chain/locked-install.ts'],
+  ['licences', 'npx tsx test/supply-chain/licences.ts'],
+  ['known vulnerabilities', 'test/supply-chain/audit.sh'],
+] as const;
+
 /** @param choice whether a part runs by itself: it is whole then; else native tests and kernels are a subset (CONTRIBUTING.md) */
 export function stepsOf({ isWhole }: { readonly isWhole: boolean }): readonly Step[] {
   const quick = isWhole ? '' : 'QUICK=1 ';
@@ -110,7 +129,7 @@ export function stepsOf({ isWhole }: { readonly isWhole: boolean }): readonly St
   const nativeTests = (name: string, part: string): Step => ({
     group: 'native',
     name: `${name}, sanitized`,
-    beside: 'check',
+    beside: 'unit',
     command: `${quick}native/test/run.sh ${reports}/native-${part}.json ${part}`,
     report: { file: `${reports}/native-${part}.json`, count: countOfNativeTests },
   });
@@ -118,44 +137,20 @@ export function stepsOf({ isWhole }: { readonly isWhole: boolean }): readonly St
   return [
     { group: 'build', name: 'type check and build', command: 'npm run build' },
     { group: 'build', name: 'native addon', command: 'npm run build:native' },
-    { group: 'check', name: 'lint', command: 'npm run lint', beside: 'check' },
-    { group: 'check', name: 'format', command: 'npm run format:check', beside: 'check' },
-    {
-      group: 'check',
-      name: 'C++ format',
-      command:
-        "git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' 'native/*.cu' | xargs clang-format --dry-run -Werror",
-    },
-    { group: 'check', name: 'commit subjects', command: 'test/commit-subjects.sh' },
-    { group: 'check', name: 'layers and cycles', command: 'npm run layers' },
-    { group: 'check', name: 'dead code', command: 'npm run deadcode' },
-    { group: 'check', name: 'file lengths', command: 'npm run lengths' },
-    { group: 'check', name: 'retired words', command: 'npm run words' },
-    { group: 'check', name: 'generated files fresh', command: 'npm run generate -- --check' },
-    { group: 'check', name: 'charts and manifests', command: 'charts/check.sh' },
-    {
-      group: 'check',
-      name: 'hosted workflows',
-      command: '"$(deploy/local/tools/build.sh actionlint)"/actionlint',
-    },
-    {
-      group: 'check',
-      name: 'packages as locked',
-      command: 'npx tsx test/supply-chain/locked-install.ts',
-    },
-    { group: 'check', name: 'licences', command: 'npx tsx test/supply-chain/licences.ts' },
-    { group: 'check', name: 'known vulnerabilities', command: 'test/supply-chain/audit.sh' },
+    ...quickChecks.map(([name, command]): Step => ({ group: 'check', name, command, beside: 'unit' })),
+    { group: 'check', name: 'lint', command: 'npm run lint', beside: 'unit' },
+    { group: 'check', name: 'format', command: 'npm run format:check', beside: 'unit' },
     {
       group: 'check',
       name: isWhole ? 'kernels for every GPU' : 'kernels for a GPU of each vendor',
       command: `npx tsx test/gpu/check.ts${isWhole ? '' : ' --quick'}`,
-      beside: 'check',
+      beside: 'unit',
     },
     {
       group: 'native',
       name: 'sanitized build',
       command: `${quick}native/test/build.sh`,
-      beside: 'check',
+      beside: 'unit',
     },
     nativeTests('native tests on the emulated GPU', 'gpu'),
     nativeTests('native tests', 'others'),
@@ -167,6 +162,13 @@ export function stepsOf({ isWhole }: { readonly isWhole: boolean }): readonly St
       options: `--testPathPatterns '${clusters}'`,
       beside: 'integration',
     }),
+    // While the longer row still runs.
+    {
+      group: 'e2e',
+      name: 'local cluster',
+      command: 'deploy/local/cluster.sh up',
+      beside: 'integration',
+    },
     // These look at all that is in /dev/shm, where ranks of other tests have theirs.
     jest('integration', 1, {
       within: 'test/own-shared-memory.sh ',
