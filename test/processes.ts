@@ -23,8 +23,9 @@ export function toolFolders(...tools: string[]): string[] {
 
 /** Ports that this process has given away; whoever got one may not listen on it yet. */
 const given = new Set<number>();
-/** Two processes that run tests at once must not give away the same one: each has a range of its own. */
-const firstPort = process.env.LLMSERVICE_TEST_PORTS === 'upper' ? 22_500 : 15_000;
+/** Processes that run tests at once must not give away the same one: each has a range of its own, the first, second or third. */
+const rangePorts = 5_900;
+const firstPort = 15_000 + rangePorts * Number(process.env.LLMSERVICE_TEST_PORTS ?? 0);
 
 /**
  * A port of nobody, and none of those (from 32768 on) that the kernel gives to who connects: one of these may be a client's
@@ -32,7 +33,7 @@ const firstPort = process.env.LLMSERVICE_TEST_PORTS === 'upper' ? 22_500 : 15_00
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(firstPort, firstPort + 7_500);
+    const port = randomInt(firstPort, firstPort + rangePorts);
     if (given.has(port) || !(await canListen(port))) continue;
     given.add(port);
     return port;

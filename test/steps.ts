@@ -19,6 +19,8 @@ export interface Step {
   /** Runs alongside from the beginning of that group on: one such step after the other, at the lowest priority (but
    * integration tests and the cluster, which have limits of time). */
   readonly beside?: Step['group'];
+  /** Of those that run alongside, which one it waits for: those of the same row. */
+  readonly row?: string;
   /** What it takes on a slow machine: with less left it is skipped. */
   readonly minutes?: number;
   /** Reads the counts of a test runner from its report; without it the step is one test. */
@@ -27,7 +29,7 @@ export interface Step {
 
 export const reports = '.build/reports';
 
-interface JestChoice extends Pick<Step, 'beside' | 'minutes'> {
+interface JestChoice extends Pick<Step, 'beside' | 'row' | 'minutes'> {
   readonly name?: string;
   /** What its command begins with. */
   readonly within?: string;
@@ -43,7 +45,7 @@ const jest = (
   group,
   ...more,
   name: `${name} tests`,
-  command: `${within}npm test -- --selectProjects ${group} ${options} --maxWorkers ${String(workers)} --forceExit --json --outputFile ${reports}/${name}.json`,
+  command: `${within} npm test -- --selectProjects ${group} ${options} --maxWorkers ${String(workers)} --forceExit --json --outputFile ${reports}/${name}.json`,
   report: {
     file: `${reports}/${name}.json`,
     count: (r: {
@@ -98,9 +100,12 @@ const countOfNativeTests = (r: {
 
 const cores = availableParallelism();
 
-/** Integration tests of clusters and of what is kept in buckets and folders: half of the time, most of it spent waiting. */
+/** Integration tests that wait most: for leases, for API servers that are away, for pods. On processors they take little. */
+const waiting =
+  'integration/operator-(failures|fallback|hpa|lifecycle|load|namespaces|outages|rollback|rollout|scaling)';
+/** Half of the others: those of clusters, and of what is kept in buckets and folders. */
 const clusters =
-  '(integration/(activator|bad-manifests|chart|crd|doctor|kube|operator|plan|pull|s3-|service-chart|wait|weights-cache)|attacks/(checkpoint-headers|forged-revision|node-cache|tenant-manifests))';
+  '(integration/(activator|bad-manifests|batches|chart|crd|doctor|kube|operator|plan|pull|request-log|s3-|service-chart|stored-responses|wait|weights-cache)|attacks/(checkpoint-headers|forged-revision|node-cache|tenant-manifests))';
 
 /** By name; in seconds each. */
 const quickChecks = [
@@ -157,12 +162,19 @@ export function stepsOf({ isWhole }: { readonly isWhole: boolean }): readonly St
     jest('unit', cores),
     jest('golden', 1, { beside: 'e2e' }),
     jest('integration', 1, {
+      name: 'waiting-integration',
+      within: 'LLMSERVICE_TEST_PORTS=2',
+      options: `--testPathPatterns '${waiting}'`,
+      beside: 'integration',
+      row: 'waiting',
+    }),
+    jest('integration', 1, {
       name: 'cluster-integration',
-      within: 'LLMSERVICE_TEST_PORTS=upper ',
-      options: `--testPathPatterns '${clusters}'`,
+      within: 'LLMSERVICE_TEST_PORTS=1',
+      options: `--testPathPatterns '^(?!.*${waiting}).*${clusters}'`,
       beside: 'integration',
     }),
-    // While the longer row still runs.
+    // While the longest row still runs.
     {
       group: 'e2e',
       name: 'local cluster',
@@ -171,8 +183,8 @@ export function stepsOf({ isWhole }: { readonly isWhole: boolean }): readonly St
     },
     // These look at all that is in /dev/shm, where ranks of other tests have theirs.
     jest('integration', 1, {
-      within: 'test/own-shared-memory.sh ',
-      options: `--testPathPatterns '^(?!.*${clusters})'`,
+      within: 'test/own-shared-memory.sh',
+      options: `--testPathPatterns '^(?!.*(${waiting}|${clusters}))'`,
     }),
     jest('e2e', 1, { minutes: 17 }),
   ];
