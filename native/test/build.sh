@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the native tests under the address and undefined-behaviour sanitizers, and those of ranks and threads under the thread
-# sanitizer too. QUICK=1 takes a third of the time: without the undefined-behaviour sanitizer, and of the emulated GPU
-# kernels alone, on warps of 32 lanes.
+# sanitizer too. QUICK=1 takes a third of the time: without the undefined-behaviour sanitizer, of the emulated GPU kernels alone,
+# on warps of 32 lanes, and with the files of a library compiled together in each build.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -20,4 +20,4 @@ if [[ ${QUICK:-} ]]; then
 else
   build .build/native-tests address,undefined
 fi
-build .build/native-thread-tests thread parallel_group_test engine_ranks_test engine_parallel_draws_test ops_thread_pool_test
+build .build/native-${QUICK:+quick-}thread-tests thread parallel_group_test engine_ranks_test engine_parallel_draws_test ops_thread_pool_test

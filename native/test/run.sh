@@ -16,7 +16,7 @@ rm -rf "$reports" && mkdir -p "$reports"
 # time: most of a test is one thread that prepares or compares. What hangs is ended, and has no report then.
 shopt -s nullglob
 built=.build/native-${QUICK:+quick-}tests
-printf '%s\n' "$built"/gpu_*_test_{64,32} "$built"/*_test .build/native-thread-tests/*_test |
+printf '%s\n' "$built"/gpu_*_test_{64,32} "$built"/*_test .build/native-${QUICK:+quick-}thread-tests/*_test |
   grep "$matching" '/gpu_(?!.*ranks)' | xargs -P 2 -I TEST sh -c \
   'timeout --kill-after 5 1800 "$1" --gtest_brief=1 \
     --gtest_output="json:$2/$(basename "$(dirname "$1")")-$(basename "$1").json" || { echo "failed: $1" && exit 1; }' \
