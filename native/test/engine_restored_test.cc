@@ -86,6 +86,30 @@ TEST_F(Restored, ScalesComeFromTheirExponents) {
   EXPECT_TRUE(contains(message, "tensor x holds scales that are not numbers"));
 }
 
+// Every code of e4m3fnuz: bias 8, so that a byte is half of what e4m3fn makes of it, but for 0x7f and 0xff.
+TEST_F(Restored, CodesOfAmdComeAsThoseOfEveryone) {
+  std::string bytes;
+  for (int code = 0; code < 256; ++code) bytes += static_cast<char>(code == 0x80 ? 0 : code);
+  const Tensor x = open({"F8_E4M3", {16, 16}, bytes}, Restoration::kFnuz);
+  std::vector<std::byte> codes(256);
+  x.read(0, codes);
+  for (int code = 0; code < 256; ++code) {
+    if (code == 0x80) continue;
+    const bool largest = (code & 0x7f) == 0x7f;
+    const float half =
+        largest ? 240.0f * (code == 0x7f ? 1 : -1) : e4m3_to_float(static_cast<uint8_t>(code)) / 2;
+    const float read = e4m3_to_float(static_cast<uint8_t>(codes[code]));
+    const bool between = std::fabs(half) < 0x1p-6f && std::fmod(half, 0x1p-9f) != 0;
+    EXPECT_EQ(std::fabs(read - half), between ? 0x1p-10f : 0.0f) << code;
+  }
+  std::vector<std::byte> some(3);
+  x.read(0x7e, some);
+  EXPECT_TRUE(std::equal(some.begin(), some.begin() + 2, codes.begin() + 0x7e));
+  const Tensor broken = open({"F8_E4M3", {1, 2}, std::string("\x01\x80", 2)}, Restoration::kFnuz);
+  std::vector<std::byte> two(2);
+  EXPECT_EQ(failure_of([&] { broken.read(0, two); }), "CheckpointCorrupt");
+}
+
 TEST_F(Restored, ExpertsThatLieByColumnsComeByRows) {
   StoredTensor stored = counted({2, 3, 4});  // two experts of three columns and four rows
   stored.shape = {2, 4, 3};
@@ -122,6 +146,13 @@ TEST_F(Restored, CodesOfMxfp4AndTheirScalesComeAsBlocks) {
   std::vector<std::byte> second(17);
   x.read(17, second);
   EXPECT_TRUE(std::equal(second.begin(), second.end(), blocks.begin() + 17));
+  // The same as one matrix.
+  place.restoration = Restoration::kBlocks;
+  place.shape = {2, 32};
+  const Tensor alone = checkpoint_.emplace(source_).tensor("x");
+  std::vector<std::byte> again(2 * 17);
+  alone.read(0, again);
+  EXPECT_EQ(again, blocks);
 }
 
 TEST_F(Restored, DividedFrequenciesAreReadFromTheirTensor) {

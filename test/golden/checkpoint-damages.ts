@@ -233,7 +233,7 @@ export const scaleDamages: readonly (readonly [model: string, what: string, dama
   ['qwen3-fp8', 'without scales', without(/_scale_inv$/)],
   ['qwen3-fp8', 'with more scales', tensors(/q_proj\.weight_scale_inv$/, longer)],
   ['qwen3-fp8', 'with scales in integers', tensors(/q_proj\.weight_scale_inv$/, typed('I32', 4))],
-  ['qwen3-fp8', 'of another kind', tensors(/q_proj\.weight$/, typed('F8_E4M3FNUZ', 1))],
+  ['qwen3-fp8', 'of another kind', tensors(/q_proj\.weight$/, typed('F8_E5M2', 1))],
   ['qwen3-fp8', 'with scales of another kind', quantized({ scale_fmt: 'ue4m3' })],
   ['qwen3-fp8-ue8m0', 'with more scales', tensors(/q_proj\.weight_scale_inv$/, longer)],
   ['qwen3-fp8-ue8m0', 'with scales in bytes', tensors(/q_proj\.weight_scale_inv$/, typed('U8', 1))],

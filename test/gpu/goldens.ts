@@ -25,6 +25,7 @@ const eights: Bar = { allowed: 1.5, allowedMean: 0.25, close: 0.8, clearSteps: 0
 const refused = new Map([
   ['llama-bf16-ranks', /heads of 12 features/],
   ['llama-gguf-q4_1', /A matrix has type Q4_1, which the CPU backend takes/],
+  ['qwen3-mxfp4-pack', /A matrix has type MXFP4, which the CPU backend takes/],
   ['qwen3-gguf-q5_k', /A matrix has type Q5_K, which the CPU backend takes/],
   [
     'gemma2-bf16',

@@ -18,6 +18,18 @@ function mixed(...algorithms: string[]): object {
   return { quant_method: 'modelopt', quant_algo: 'MIXED_PRECISION', quantized_layers };
 }
 
+const quark = (weight: object | null, more: object = {}): object => ({
+  quant_method: 'quark',
+  global_quant_config: { weight, input_tensors: { dtype: 'fp8_e4m3', is_dynamic: false } },
+  layer_quant_config: {},
+  exclude: ['lm_head'],
+  export: { kv_cache_group: ['*k_proj', '*v_proj'], pack_method: 'reorder', weight_format: 'real_quantized' },
+  ...more,
+});
+const quarkFp8 = { dtype: 'fp8_e4m3', qscheme: 'per_tensor', ch_axis: null, is_dynamic: false };
+const quarkMxfp4 = { dtype: 'fp4', qscheme: 'per_group', group_size: 32, scale_format: 'e8m0' };
+const quarkLayer = (weight: object): object => ({ layer_quant_config: { '*mlp.*': { weight } } });
+
 const failureOf = (act: () => unknown): FailureError => thrownBy(FailureError, act);
 
 describe('parseQuantization', () => {
@@ -37,6 +49,13 @@ describe('parseQuantization', () => {
     ['modelopt in NVFP4', { quant_method: 'modelopt_fp4', quant_algo: 'NVFP4' }, 'nvfp4'],
     ['modelopt in both', mixed('FP8', 'W4A16_NVFP4'), 'nvfp4'],
     ['modelopt in FP8, layer by layer', mixed('FP8', 'FP8'), 'fp8'],
+    ['fp8 of AMD', { quant_method: 'fp8', fmt: 'e4m3fnuz' }, 'fp8'],
+    ['compressed-tensors in MXFP4', compressed({ ...nvfp4, strategy: 'group', group_size: 32 }), 'mxfp4'],
+    ['quark by tensor', quark(quarkFp8), 'fp8'],
+    ['quark by row', quark({ ...quarkFp8, qscheme: 'per_channel', ch_axis: 0 }), 'fp8'],
+    ['quark in MXFP4', quark(quarkMxfp4), 'mxfp4'],
+    ['quark in both', quark(quarkFp8, quarkLayer(quarkMxfp4)), 'mxfp4'],
+    ['quark of activations alone', quark(null), 'none'],
   ])('%s', (_name, quantization_config, expected) => {
     expect(parseQuantization({ quantization_config })).toBe(expected);
   });
@@ -52,6 +71,23 @@ describe('parseQuantization', () => {
     ['a group without weights', compressed(undefined as unknown as object), 'weights none'],
     ['modelopt in INT4', { quant_method: 'modelopt', quant_algo: 'W4A16_AWQ' }, 'W4A16_AWQ'],
     ['one layer of modelopt in INT4', mixed('FP8', 'W4A16_AWQ'), 'quantized_layers.layer_1 with quant_algo'],
+    [
+      'quark in INT4',
+      quark({ dtype: 'int4', qscheme: 'per_group' }),
+      'global_quant_config has weights {"dtype":"int4"',
+    ],
+    ['quark by column', quark({ ...quarkFp8, qscheme: 'per_channel', ch_axis: 1 }), '"ch_axis":1'],
+    ['quark in two steps', quark([quarkMxfp4, quarkFp8]), 'global_quant_config has weights [{"dtype":"fp4"'],
+    [
+      'one layer of quark in INT8',
+      quark(quarkFp8, quarkLayer({ dtype: 'int8', qscheme: 'per_tensor' })),
+      'layer_quant_config.*mlp.* has weights',
+    ],
+    [
+      'quark that rotates',
+      quark(quarkFp8, { algo_config: [{ name: 'rotation', r3: true }] }),
+      'rotates activations',
+    ],
     ['a mix of nothing', { quant_method: 'modelopt', quant_algo: 'MIXED_PRECISION' }, 'MIXED_PRECISION'],
   ])('refuses %s', (_name, quantization_config, part) => {
     const failure = failureOf(() => parseQuantization({ quantization_config }));

@@ -3,8 +3,9 @@
 
 import { FailureError } from '@llmservice/crds';
 import { parsePacking } from './packed-integers.js';
+import { quarkKinds } from './quark.js';
 
-/** Of the checkpoint's matrices. none: BF16, F16, F32. fp8: e4m3, scaled by tensor, row or 128x128. mxfp4: experts of gpt_oss. gguf: blocks. integers: packed. */
+/** Of the checkpoint's matrices. none: BF16, F16, F32. fp8: e4m3, scaled by tensor, row or 128x128. mxfp4: with a power of two by 32 columns. gguf: blocks. integers: packed. */
 export type Quantization = 'none' | 'fp8' | 'nvfp4' | 'mxfp4' | 'gguf' | 'integers';
 
 /** `engine.quantization`: what unquantized matrices become while they load. */
@@ -14,8 +15,8 @@ type Json = Readonly<Record<string, unknown>>;
 
 const supported =
   'supported: unquantized matrices (BF16, F16, F32), FP8 e4m3 (one scale per tensor, row or 128x128 block) and NVFP4, ' +
-  'as fp8, compressed-tensors and modelopt checkpoints hold them, MXFP4 as that of gpt_oss does, and integers of 4 and 8 bits of ' +
-  'gptq, awq and compressed-tensors';
+  'as fp8, compressed-tensors, modelopt and quark checkpoints hold them, MXFP4 of gpt_oss, quark and compressed-tensors, and ' +
+  'integers of 4 and 8 bits of gptq, awq and compressed-tensors';
 
 /** @throws FailureError UnsupportedQuantization */
 export function parseQuantization(top: Json): Quantization {
@@ -36,6 +37,8 @@ export function parseQuantization(top: Json): Quantization {
     case 'modelopt':
     case 'modelopt_fp4':
       return parseModelopt(declared);
+    case 'quark':
+      return parseQuark(declared);
     default:
       throw unsupported(`quantization_config has quant_method ${quote(declared['quant_method'])}`);
   }
@@ -78,7 +81,8 @@ function parseFp8(config: Json): Quantization {
   const blockIs128 = block === undefined || block === null || isBlock128(block);
   // Powers of two are scales like others, which their tensors' type shows.
   const scalesAreKnown = [undefined, null, 'float', 'ue8m0'].includes(scales as string | null | undefined);
-  if (blockIs128 && scalesAreKnown && (fmt === undefined || fmt === 'e4m3')) return 'fp8';
+  if (blockIs128 && scalesAreKnown && [undefined, 'e4m3', 'e4m3fnuz'].includes(fmt as string | undefined))
+    return 'fp8';
   throw unsupported(
     `fp8 with fmt ${quote(fmt)}, weight_block_size ${quote(block)}, scale_fmt ${quote(scales)}`,
   );
@@ -99,7 +103,7 @@ function parseCompressedTensors(config: Json): Quantization {
     return kind;
   });
   if (kinds.includes('integers')) parsePacking(config);
-  return (['integers', 'nvfp4'] as const).find((kind) => kinds.includes(kind)) ?? 'fp8';
+  return (['integers', 'nvfp4', 'mxfp4'] as const).find((kind) => kinds.includes(kind)) ?? 'fp8';
 }
 
 function kindOfGroup(weights: Json): Quantization | null {
@@ -107,6 +111,7 @@ function kindOfGroup(weights: Json): Quantization | null {
   if (type === 'int') return 'integers';
   if (type !== 'float' || symmetric === false) return null;
   if (bits === 4 && group === 16 && (strategy === 'tensor_group' || strategy === 'group')) return 'nvfp4';
+  if (bits === 4 && group === 32 && strategy === 'group') return 'mxfp4';
   if (bits !== 8) return null;
   const blockIs128 = strategy === 'block' && (block === undefined || isBlock128(block));
   return strategy === 'tensor' || strategy === 'channel' || blockIs128 ? 'fp8' : null;
@@ -119,6 +124,12 @@ function parseModelopt(config: Json): Quantization {
     kindOfAlgorithm(isObject(layer) ? layer : {}, `quantized_layers.${module}`),
   );
   return kinds.includes('nvfp4') ? 'nvfp4' : 'fp8';
+}
+
+/** Weights of some modules only, or none: those of activations alone are as they were. */
+function parseQuark(config: Json): Quantization {
+  const kinds = quarkKinds(config, unsupported);
+  return (['mxfp4', 'fp8'] as const).find((kind) => kinds.includes(kind)) ?? 'none';
 }
 
 /** NVFP4 with activations in 4 or in 16 bits, which is not about weights, or FP8. */

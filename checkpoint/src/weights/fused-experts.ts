@@ -8,7 +8,7 @@ import { architectureNamed } from '../config/architectures.js';
 import type { ModelShape } from '../config/model-shape.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
 import { inEngineNames } from './engine-names.js';
-import { type PowerForm, withFloatScales } from './power-scales.js';
+import { inScaledForm, type ScaledForm } from './scaled-forms.js';
 import { listed, refusal } from './tensor-refusal.js';
 
 /** `pairedExperts`: rows of gate and up alternate. */
@@ -17,7 +17,7 @@ export type FusedForm = 'experts' | 'pairedExperts';
 /** A tensor as the engine has it. */
 export type EngineTensor<Tensor> = Tensor & {
   /** How reading makes it of what is stored; absent: it is stored so. */
-  readonly fused?: FusedForm | PowerForm;
+  readonly fused?: FusedForm | ScaledForm;
   /** What has the scales of its codes. */
   readonly scaledBy?: Tensor;
 };
@@ -35,7 +35,7 @@ export function inEngineForm<Tensor extends TensorEntry>(
   shape: Pick<ModelShape, 'architecture'>,
   tensors: readonly Tensor[],
 ): readonly EngineTensor<Tensor>[] {
-  const named = withFloatScales(inEngineNames(shape, tensors));
+  const named = inScaledForm(inEngineNames(shape, tensors));
   if (architectureNamed(shape.architecture)?.gptOss !== true) return named;
   const byName = new Map(named.map((tensor) => [tensor.name, tensor]));
   return named.flatMap((tensor) => {
@@ -62,7 +62,7 @@ export function storedSides(
   sides: readonly number[],
 ): readonly number[] {
   const [count = 0, rows = 0, columns = 0] = sides;
-  return fused !== undefined && fused !== 'powersOfTwo' && dtype !== 'MXFP4' && sides.length === 3
+  return (fused === 'experts' || fused === 'pairedExperts') && dtype !== 'MXFP4' && sides.length === 3
     ? [count, columns, rows]
     : sides;
 }

@@ -56,6 +56,12 @@ describe('modules that config.json lists as not quantized', () => {
       ['model.layers.11.mlp.up_proj'],
     ],
     [
+      'quark by names and stars',
+      { quant_method: 'quark', exclude: ['lm_head', '*.gate'] },
+      ['lm_head', 'model.layers.0.mlp.gate'],
+      ['model.layers.0.mlp.gate_proj'],
+    ],
+    [
       'mxfp4 by names with stars',
       { quant_method: 'mxfp4', modules_to_not_convert: ['model.layers.*.mlp.router', 'lm_head'] },
       ['model.layers.3.mlp.router', 'lm_head'],
@@ -70,6 +76,13 @@ describe('modules that config.json lists as not quantized', () => {
       expect(message).toContain(`lists ${module} in `);
     }
     for (const module of others) check(quantization, module);
+  });
+
+  test('codes of AMD are quantized too', () => {
+    const config = { quantization_config: { quant_method: 'quark', exclude: ['lm_head'] } };
+    expect(() => {
+      checkLeftAlone(config, [{ ...fp8('lm_head.weight'), dtype: 'F8_E4M3FNUZ' }]);
+    }).toThrow('tensor lm_head.weight is F8_E4M3FNUZ');
   });
 
   test('what is stored as it was may be listed or not, and packed names and stacks are modules too', () => {

@@ -1,4 +1,4 @@
-// Modules that config.json lists as not quantized, by the lists of the three tools whose checkpoints are read. A matrix that
+// Modules that config.json lists as not quantized, by the lists of the tools whose checkpoints are read. A matrix that
 // is quantized although its module is listed was put there by mistake, or its config.json is another checkpoint's.
 
 import { FailureError } from '@llmservice/crds';
@@ -10,7 +10,7 @@ import { towers } from './towers.js';
 const wrapper = /^(model\.language_model\.|language_model\.model\.|language_model\.|model\.)/;
 /** The matrix of a module, or a stack of experts' matrices, which is its own module. */
 const matrix = /^(.*\.experts\.[a-z_]+_proj)(?:_blocks)?$|^(.*)\.(?:weight|weight_packed|qweight)$/;
-const quantizedTypes = new Set(['F8_E4M3', 'U8', 'I32', 'I8']);
+const quantizedTypes = new Set(['F8_E4M3', 'F8_E4M3FNUZ', 'U8', 'I32', 'I8']);
 const unread = new RegExp(String.raw`^(${towers}|mtp\.)`);
 
 interface LeftAlone {
@@ -78,6 +78,8 @@ function nameOfList(declared: ConfigObject): string {
       return 'ignored_layers' in declared ? 'ignored_layers' : 'modules_to_not_convert';
     case 'compressed-tensors':
       return 'ignore';
+    case 'quark':
+      return 'exclude';
     default: // modelopt
       return 'exclude_modules' in declared ? 'exclude_modules' : 'ignore';
   }

@@ -89,7 +89,7 @@ const skipped = new RegExp(
 );
 /** Scales are counted with their matrix; those of activations and of the KV cache are not read. */
 const scale =
-  /\.(weight_scale|weight_scale_inv|weight_scale_2|weight_global_scale|[a-z_]*input_(global_)?scale|[qkv]_scale)$|\.experts\.(gate_up|down)_proj_scale(_inv)?$/;
+  /\.(weight_scale|weight_scale_inv|weight_scale_2|weight_global_scale|[a-z_]*(input|output)_(global_)?scale|[qkv]_scale)$|\.experts\.(gate_up|down)_proj_scale(_inv)?$/;
 const matrix = /^(.*)\.weight(_packed)?$/;
 
 /** Matrices of all experts in one tensor, as BF16 releases of qwen3_5_moe and GGUF files have them. */

@@ -64,8 +64,9 @@ const TensorFile* Checkpoint::open(const CheckpointSource& source, const TensorP
   }
   const TensorFile& file = open(source, place.file);
   if (place.restoration == Restoration::kNone) return &file;
-  const bool fused =
-      place.restoration == Restoration::kExperts || place.restoration == Restoration::kPairedExperts;
+  const bool fused = place.restoration == Restoration::kExperts ||
+                     place.restoration == Restoration::kPairedExperts ||
+                     place.restoration == Restoration::kBlocks;
   const TensorFile* const scales = place.scales ? &open(source, place.scales->file) : nullptr;
   return restored_
       .emplace_back(fused ? fused_experts(place, file, scales, arrivals_, *turned_)

@@ -233,7 +233,9 @@ TensorPlace to_place(Fields fields) {
                                                    {"logOfDecay", Restoration::kLogOfDecay},
                                                    {"experts", Restoration::kExperts},
                                                    {"pairedExperts", Restoration::kPairedExperts},
-                                                   {"powersOfTwo", Restoration::kPowersOfTwo}});
+                                                   {"blocks", Restoration::kBlocks},
+                                                   {"powersOfTwo", Restoration::kPowersOfTwo},
+                                                   {"fnuz", Restoration::kFnuz}});
   }
   if (fields.has("scales")) place.scales = to_scales(fields.object("scales"));
   fields.finish();

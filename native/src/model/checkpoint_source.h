@@ -19,11 +19,21 @@ enum class LoadQuantization : uint8_t { kNone, kFp8, kInt8 };
 
 // How a tensor differs from what the engine reads, which reading undoes (restored_tensor.h): what a converter
 // did to its values, or how experts lie that are stored by the columns of their matrices or in two tensors;
-// those of kPairedExperts and their biases have gate and up in turn, not one after the other; kPowersOfTwo,
-// scales of which the file has exponents.
-enum class Restoration : uint8_t { kNone, kHalvedRows, kLogOfDecay, kExperts, kPairedExperts, kPowersOfTwo };
+// those of kPairedExperts and their biases have gate and up in turn, not one after the other; kBlocks, a
+// matrix of MXFP4 whose codes and scales lie apart; kPowersOfTwo, scales of which the file has exponents;
+// kFnuz, codes in e4m3fnuz.
+enum class Restoration : uint8_t {
+  kNone,
+  kHalvedRows,
+  kLogOfDecay,
+  kExperts,
+  kPairedExperts,
+  kBlocks,
+  kPowersOfTwo,
+  kFnuz
+};
 
-// Where the scales of experts lie that are stored apart from their codes.
+// Where the scales lie that are stored apart from their codes.
 struct ScalesPlace {
   std::string file;
   uint64_t offset;

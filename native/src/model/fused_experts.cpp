@@ -144,8 +144,11 @@ std::unique_ptr<TensorFile> fused_experts(const TensorPlace& place, const Tensor
   const auto side = [&](size_t i) {
     return i < place.shape.size() ? static_cast<uint64_t>(std::max<int64_t>(1, place.shape[i])) : 1;
   };
-  const Sides sides{
-      .rows = side(1), .columns = side(2), .paired = place.restoration == Restoration::kPairedExperts};
+  // A matrix by itself, or one of each expert.
+  const size_t first = place.restoration == Restoration::kBlocks ? 0 : 1;
+  const Sides sides{.rows = side(first),
+                    .columns = side(first + 1),
+                    .paired = place.restoration == Restoration::kPairedExperts};
   if (scales != nullptr) return std::make_unique<BlockExperts>(place, file, *scales, arrivals, sides);
   const uint64_t unit = place.dtype == "F32" ? 4 : 2;
   return std::make_unique<TurnedExperts>(place, file, arrivals, sides, unit, turned);

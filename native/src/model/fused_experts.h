@@ -22,7 +22,7 @@ struct TurnedExpert {
 // `place` of `file`, whose shape is that of what is read. Where it has scales, in `scales`: codes (experts,
 // rows, columns / 32, 16), two to a byte, the lower column in the low nibble, and scales (experts, rows,
 // columns / 32), read as blocks of MXFP4. Else matrices (experts, columns, rows), or biases (experts, rows).
-// kPairedExperts: rows of gate and up alternate.
+// kPairedExperts: rows of gate and up alternate. kBlocks: the same of one matrix.
 std::unique_ptr<TensorFile> fused_experts(const TensorPlace& place, const TensorFile& file,
                                           const TensorFile* scales, const Arrivals* arrivals,
                                           TurnedExpert& turned);

@@ -1,12 +1,15 @@
 // llama's rows of q and k are reordered for rotation by neighbours, the decay is stored as -exp(A_log);
-// scales of FP8 are exponents. Source: llama.cpp, conversion/llama.py and conversion/qwen.py.
+// scales of FP8 are exponents, its codes may be AMD's. Source: llama.cpp, conversion/llama.py and
+// conversion/qwen.py.
 #include "model/restored_tensor.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
 #include "model/derived_tensor.h"
+#include "ops/dtype.h"
 #include "ops/error.h"
 
 namespace llmservice {
@@ -91,6 +94,35 @@ class PowersOfTwo final : public DerivedTensor {
   std::string tensor_;
 };
 
+// The code nearest to the value of a code of e4m3fnuz: bias 8, largest 240, one zero, NaN 0x80. All are
+// numbers of e4m3fn too, but odd multiples of 2^-10 below 2^-6, which go to the even one beside them.
+uint8_t from_fnuz(uint8_t code) {
+  if (code == 0x80) return 0x7f;
+  const int exponent = code >> 3 & 15;
+  const int mantissa = code & 7;
+  const float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -10)
+                                        : std::ldexp(static_cast<float>(8 + mantissa), exponent - 11);
+  return float_to_e4m3((code & 0x80) != 0 ? -magnitude : magnitude);
+}
+
+// Codes of e4m3fn, under the same scales.
+class FromFnuz final : public DerivedTensor {
+ public:
+  FromFnuz(const TensorFile& from, uint64_t begin, const Arrivals* arrivals)
+      : DerivedTensor(from, begin, arrivals) {
+    for (size_t i = 0; i < codes_.size(); ++i)
+      codes_[i] = static_cast<std::byte>(from_fnuz(static_cast<uint8_t>(i)));
+  }
+
+ private:
+  void derive(uint64_t offset, std::span<std::byte> out) const override {
+    read_stored(offset, out);
+    for (std::byte& code : out) code = codes_[static_cast<size_t>(code)];
+  }
+
+  std::array<std::byte, 256> codes_;
+};
+
 }  // namespace
 
 std::unique_ptr<TensorFile> restored_tensor(const TensorFile& file, const TensorPlace& place,
@@ -104,6 +136,8 @@ std::unique_ptr<TensorFile> restored_tensor(const TensorFile& file, const Tensor
   }
   if (place.restoration == Restoration::kPowersOfTwo)
     return std::make_unique<PowersOfTwo>(file, place.offset, arrivals, place.stored_name);
+  if (place.restoration == Restoration::kFnuz)
+    return std::make_unique<FromFnuz>(file, place.offset, arrivals);
   const int64_t rows = place.shape.empty() ? 1 : place.shape.front();
   if (head_dim % 2 != 0 || rows % head_dim != 0) {
     throw EngineError(FailureReason::kCheckpointCorrupt,

@@ -64,4 +64,19 @@ FORMS = (
         form="fp8-groups",
         seed=97,
     ),
+    Fixture(
+        "llama-fp8-quark",
+        "Quark: FP8 by tensor for attention, three scales in q, k and v, by row with scales of one side for gate and up, gate, up "
+        "and down in e4m3fnuz; scales of activations and of the cache that nobody reads",
+        llama(num_hidden_layers=2, rope_theta=10000.0),
+        form="quark-fp8",
+        seed=98,
+    ),
+    Fixture(
+        "qwen3-mxfp4-pack",
+        "mxfp4-pack-quantized of compressed-tensors: E2M1 by 32 columns with powers of two, in two tensors; tied head",
+        qwen3(num_hidden_layers=1),
+        form="mxfp4-pack",
+        seed=99,
+    ),
 )

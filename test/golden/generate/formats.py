@@ -16,6 +16,7 @@ from torch import Tensor
 
 import fp8_groups
 import packed
+import quark
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "deploy" / "demo-model" / "train"))
 from quantize import dequantize, quantize  # noqa: E402, F401  (one FP8 block quantizer for the whole project)
@@ -50,6 +51,8 @@ def store(form: str, name: str, weight: Tensor) -> dict[str, Tensor]:
         return packed.store(form, module, weight)
     if form == fp8_groups.FORM:
         return fp8_groups.store(module, weight)
+    if form == quark.FORM:
+        return quark.store(module, weight)
     if form == UE8M0:
         codes, scale = quantize_by_powers(weight)
         return {name: codes, module + SCALE_INV: scale}
@@ -99,6 +102,8 @@ def values(tensors: dict[str, Tensor], form: str = "") -> dict[str, Tensor]:
         return packed.read(form, tensors)
     if form == fp8_groups.FORM:
         return fp8_groups.read(tensors)
+    if form == quark.FORM:
+        return quark.read(tensors)
     read = {}
     for name, tensor in tensors.items():
         module = name.rpartition(".")[0]
@@ -141,8 +146,8 @@ def read_nvfp4(module: str, packed: Tensor, tensors: dict[str, Tensor]) -> np.nd
 
 def check(form: str, original: dict[str, Tensor], read: dict[str, Tensor]) -> None:
     """Every matrix must come back near what it was, or the convention of a scale is wrong."""
-    fp8 = {kind: 0.07 for kind in ("fp8-tensor", "fp8-channel", FP8_BLOCK, UE8M0, fp8_groups.FORM)}
-    integers = {"gptq4": 0.12, "gptq8": 0.01, "awq": 0.12, "w4a16": 0.12, "w8a8": 0.01}
+    fp8 = {kind: 0.07 for kind in ("fp8-tensor", "fp8-channel", FP8_BLOCK, UE8M0, fp8_groups.FORM, quark.FORM)}
+    integers = {"gptq4": 0.12, "gptq8": 0.01, "awq": 0.12, "w4a16": 0.12, "w8a8": 0.01, "mxfp4-pack": 0.2}
     worst_of = integers | {"f16": 0.001, "nvfp4": 0.2, "nvfp4-modelopt": 0.2} | fp8
     for name, weight in original.items():
         worst = worst_of[form_of(form, name)]
@@ -157,6 +162,8 @@ def quantization_config(form: str, kept: list[str], stored: dict[str, Tensor]) -
         return packed.quantization_config(form)
     if form == fp8_groups.FORM:
         return fp8_groups.quantization_config()
+    if form == quark.FORM:
+        return quark.quantization_config()
     if form == UE8M0:
         fp8 = {"quant_method": "fp8", "fmt": "e4m3", "scale_fmt": "ue8m0", "activation_scheme": "dynamic"}
         return fp8 | {"weight_block_size": [128, 128], "modules_to_not_convert": kept}

@@ -14,6 +14,7 @@ from transformers.models.gpt_oss.modeling_gpt_oss import GptOssExperts
 
 import gguf_files
 import gguf_fixtures
+import quark
 from checkpoint import make_tensors, reference_values
 from experts import stacked
 from fixture import Fixture
@@ -41,7 +42,8 @@ class Held:
         if fixture.name in gguf_fixtures.FIXTURES:
             values, dtypes = of_gguf(fixture, tensors)
         else:
-            values, dtypes = reference_values(fixture, tensors), {n: t.dtype for n, t in tensors.items()}
+            values, tensors = reference_values(fixture, tensors), quark.in_e4m3(tensors)
+            dtypes = {n: t.dtype for n, t in tensors.items()}
         load(model, values)
         model.set_experts_implementation("eager")
         for module in model.modules():

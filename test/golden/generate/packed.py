@@ -1,11 +1,12 @@
-"""Integers packed into words: GPTQ, AWQ and compressed-tensors. How a matrix is stored, and which values a reader must see.
+"""Integers packed into words, and MXFP4: GPTQ, AWQ and compressed-tensors. How a matrix is stored, and which values a reader must see.
 
-compressed-tensors' own compressors write and read its two forms. GPTQ and AWQ are written and read here from the published layouts
+compressed-tensors' own compressors write and read its three forms. GPTQ and AWQ are written and read here from the published layouts
 (AutoGPTQ's qlinear_cuda_old, AutoAWQ's packing_utils), with torch for packing and numpy for unpacking: value = (code - zero) * scale.
 """
 
 import numpy as np
 import torch
+from compressed_tensors.compressors.mxfp4.base import MXFP4PackedCompressor
 from compressed_tensors.compressors.naive_quantized.base import IntQuantizationCompressor
 from compressed_tensors.compressors.pack_quantized.base import PackedQuantizationCompressor
 from compressed_tensors.quantization import QuantizationArgs, QuantizationScheme
@@ -23,7 +24,10 @@ AWQ = {"awq": (4, 64, False, "")}
 # The group of most matrices, and that of down_proj.
 FOUR = {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 32, "symmetric": False}
 EIGHT = {"num_bits": 8, "type": "int", "strategy": "channel", "symmetric": True}
-COMPRESSED = {"w4a16": {"down": EIGHT, "other": FOUR}, "w8a8": {"other": EIGHT}}
+# A power of two by 32 columns, from which six, the largest code, is not far.
+MX = {"num_bits": 4, "type": "float", "strategy": "group", "group_size": 32, "symmetric": True, "scale_dtype": torch.uint8}
+MXFP4 = "mxfp4-pack"
+COMPRESSED = {MXFP4: {"other": MX}, "w4a16": {"down": EIGHT, "other": FOUR}, "w8a8": {"other": EIGHT}}
 FORMS = {*GPTQ, *AWQ, *COMPRESSED}
 
 
@@ -86,11 +90,15 @@ def scheme_of(form: str, module: str) -> QuantizationScheme:
 
 
 def compressor_of(form: str):
+    if form == MXFP4:
+        return MXFP4PackedCompressor
     return IntQuantizationCompressor if form == "w8a8" else PackedQuantizationCompressor
 
 
 def store_compressed(form: str, module: str, weight: Tensor) -> dict[str, Tensor]:
     kind = weights_of(form, module)
+    if form == MXFP4:
+        return store_mxfp4(module, weight)
     bits = kind["num_bits"]
     _, scale, zero = integers(weight, bits, kind.get("group_size", 0), kind["symmetric"], torch.bfloat16)
     signed = (zero - 2 ** (bits - 1)).to(torch.int8)
@@ -101,9 +109,16 @@ def store_compressed(form: str, module: str, weight: Tensor) -> dict[str, Tensor
     return {f"{module}.{name}": tensor for name, tensor in stored.items()}
 
 
+def store_mxfp4(module: str, weight: Tensor) -> dict[str, Tensor]:
+    largest = weight.view(weight.shape[0], -1, MX["group_size"]).abs().amax(2)
+    scale = torch.exp2(torch.floor(torch.log2(largest)) - 2)
+    stored = MXFP4PackedCompressor.compress({"weight": weight, "weight_scale": scale}, scheme_of(MXFP4, module))
+    return {f"{module}.{name}": tensor for name, tensor in stored.items()}
+
+
 def read(form: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """What a reader sees, by the name that the reference gives the matrix."""
-    marks = {"w4a16": ".weight_packed", "w8a8": ".weight_scale"}
+    marks = {MXFP4: ".weight_packed", "w4a16": ".weight_packed", "w8a8": ".weight_scale"}
     mark = marks.get(form, ".qweight")
     modules = [name.removesuffix(mark) for name in tensors if name.endswith(mark)]
     values = {n: t.float() for n, t in tensors.items() if n.rpartition(".")[0] not in modules}
@@ -111,7 +126,7 @@ def read(form: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         own = {n.removeprefix(module + "."): t for n, t in tensors.items() if n.startswith(module + ".")}
         if form in COMPRESSED:
             # Products in the type of the scales would be rounded.
-            exact = own | {"weight_scale": own["weight_scale"].float()}
+            exact = own if form == MXFP4 else own | {"weight_scale": own["weight_scale"].float()}
             values[module + WEIGHT] = compressor_of(form).decompress(exact, scheme_of(form, module))["weight"].float()
         else:
             values[module + WEIGHT] = torch.from_numpy(unpacked(form, {n: t.numpy() for n, t in own.items()}))
@@ -139,6 +154,10 @@ def unpacked(form: str, own: dict[str, np.ndarray]) -> np.ndarray:
     return ((codes - zeros[of_column]) * own["scales"].astype(np.float32)[of_column]).T.astype(np.float32).copy()
 
 
+def declared(weights: dict) -> dict:
+    return {name: "torch.uint8" if value is torch.uint8 else value for name, value in weights.items()}
+
+
 def quantization_config(form: str) -> dict:
     if form in AWQ:
         bits, group, *_ = AWQ[form]
@@ -164,10 +183,10 @@ def quantization_config(form: str) -> dict:
             "dynamic": {"-:lm_head": {}},
         }
     targets = {"down": ["re:.*down_proj$"], "other": ["Linear"]}
-    format_ = "int-quantized" if form == "w8a8" else "pack-quantized"
+    format_ = {MXFP4: "mxfp4-pack-quantized", "w8a8": "int-quantized"}.get(form, "pack-quantized")
     activations = {"num_bits": 8, "type": "int", "strategy": "token", "dynamic": True, "symmetric": True} if form == "w8a8" else None
     groups = {
-        f"group_{i}": {"targets": targets[name], "weights": weights, "input_activations": activations, "format": format_}
+        f"group_{i}": {"targets": targets[name], "weights": declared(weights), "input_activations": activations, "format": format_}
         for i, (name, weights) in enumerate(COMPRESSED[form].items())
     }
     return {

@@ -21,8 +21,8 @@ import { readEagle3Head, type Eagle3Head } from '../../weights/eagle3-head.js';
 import { inEngineForm, type EngineTensor, type FusedForm } from '../../weights/fused-experts.js';
 import { checkLeftAlone } from '../../weights/left-alone.js';
 import { joinPacked, type Packed } from '../../weights/packed-tensors.js';
-import type { PowerForm } from '../../weights/power-scales.js';
 import { isOfMtp, type MtpHead } from '../../weights/mtp-head.js';
+import type { ScaledForm } from '../../weights/scaled-forms.js';
 import { findGguf, readLocalGguf } from './local-gguf.js';
 import { parseHeaderInSteps, parseIndexInSteps } from './parse-in-steps.js';
 
@@ -33,7 +33,7 @@ export interface StoredTensor extends PlacedTensor {
   /** Of the tensor in that file, for messages. */
   readonly storedName: string;
   /** How it differs from what the engine has, which reading it undoes; null: not at all. */
-  readonly restoration: GgufRestoration | FusedForm | PowerForm | null;
+  readonly restoration: GgufRestoration | FusedForm | ScaledForm | null;
   /** Where the scales of its codes are, if they lie apart. */
   readonly scales?: { readonly file: string; readonly offset: number };
   /** Of packed integers, the tensors that it is made of. */
