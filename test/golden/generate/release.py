@@ -83,6 +83,12 @@ def q4_k_m(module: str) -> str:
     return "Q6_K" if last(module) in ("v_proj", "down_proj") and layer % 2 == 0 else "Q4_K"
 
 
+def nvfp4_and_fp8(module: str) -> str:
+    if module.startswith("mtp.") or last(module) in NEVER:
+        return "BF16"
+    return "NVFP4" if "mlp" in module else "FP8 channel"
+
+
 FORMATS = {
     "BF16": lambda _: "BF16",
     "F16": lambda _: "F16",
@@ -99,6 +105,9 @@ FORMATS = {
     "W8A8": all_but("BF16", "W8A8"),
     # Experts in four bits, the rest in BF16, as releases of large mixtures have it.
     "NVFP4 experts": lambda m: "NVFP4 modelopt" if ".experts." in m else "BF16",
+    # Of Qwen3.8-27B: modelopt leaves linear attention and the layer for drafts as they are, others have attention in FP8.
+    "NVFP4 and head": lambda m: "NVFP4 modelopt" if not m.startswith("mtp.") and re.search(r"mlp|self_attn|lm_head", m) else "BF16",
+    "NVFP4 and FP8": nvfp4_and_fp8,
     "MXFP4 experts": lambda m: "MXFP4" if ".experts." in m else "BF16",
     "GGUF Q8_0": lambda m: "F32" if last(m) == "gate" else "Q8_0",
     "GGUF Q4_0": lambda m: {"gate": "F32", "lm_head": "Q6_K"}.get(last(m), "Q4_0"),

@@ -14,6 +14,24 @@ def quantization(weights: str) -> dict:
         "FP8 channel": {"quant_method": "compressed-tensors", **group({**fp8, "strategy": "channel"})},
         "NVFP4 modelopt": {"quant_method": "modelopt", "quant_algo": "NVFP4"},
         "NVFP4 experts": {"quant_method": "modelopt", "quant_algo": "NVFP4"},
+        "NVFP4 and head": {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["*linear_attn*", "mtp*", "model.visual*"]},
+        "NVFP4 and FP8": {
+            "quant_method": "compressed-tensors",
+            "format": "mixed-precision",
+            "config_groups": {
+                "group_0": {
+                    "targets": ["re:.*mlp.*_proj$"],
+                    "format": "nvfp4-pack-quantized",
+                    "weights": {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16},
+                },
+                "group_1": {
+                    "targets": ["re:.*_attn.*"],
+                    "format": "float-quantized",
+                    "weights": {**fp8, "strategy": "channel"},
+                },
+            },
+            "ignore": ["lm_head", "re:.*in_proj_[ab]$", "re:mtp.*", "re:.*visual.*"],
+        },
         "GPTQ": {"quant_method": "gptq", "bits": 4, "group_size": 128, "desc_act": False, "sym": True},
         "GPTQ act-order": {"quant_method": "gptq", "bits": 4, "group_size": 128, "desc_act": True, "sym": True},
         "GPTQ 8 bits": {"quant_method": "gptq", "bits": 8, "group_size": -1, "desc_act": False, "sym": True},
@@ -102,6 +120,8 @@ def qwen3_next(name, weights, parameters, **how):
 
 def qwen3_5(name, weights, layers, hidden, heads, kv, ffn, value_heads, tied=False, also=("vision", "mtp"), **how):
     text = sizes(layers, hidden, heads, kv, ffn, 248320, 262144, head_dim=256, **gdn(16, value_heads))
+    # The successor of 3.6 has it here alone.
+    text |= {"mtp_num_hidden_layers": 1} if name.startswith("Qwen3.8") else {}
     config = {"model_type": "qwen3_5", "tie_word_embeddings": tied, "text_config": text, **quantization(weights)}
     return Release(name, config, weights, also=also, **how)
 
@@ -168,6 +188,9 @@ RELEASES = [
     qwen3_5("Qwen3.6-27B-FP8", "FP8 block", *Q27),
     qwen3_5("Qwen3.6-27B-FP8 with drafts", "FP8 block", *Q27, drafts=True),
     qwen3_5("Qwen3.6-27B FP8 dynamic", "FP8 channel", *Q27, also=("vision",)),
+    qwen3_5("Qwen3.8-27B-FP8 with drafts", "FP8 block", *Q27, drafts=True),
+    qwen3_5("Qwen3.8-27B NVFP4, head too", "NVFP4 and head", *Q27, drafts=True),
+    qwen3_5("Qwen3.8-27B NVFP4 and FP8, head in BF16", "NVFP4 and FP8", *Q27),
     qwen3_5_moe("Qwen3.5-35B-A3B", "BF16", *Q35A3, also=("vision", "mtp", "stacked"), drafts=True),
     qwen3_5_moe("Qwen3.5-122B-A10B-FP8", "FP8 block", *Q122),
     qwen3_5_moe("Qwen3.5-397B-A17B NVFP4", "NVFP4 experts", *Q397),
