@@ -106,10 +106,11 @@ json described(const Architecture& a, const Sizes& s) {
                     {"tiled", false}};
   }
   if (a.experts) {
-    shape["moe"] = {{"experts", kExperts},     {"topK", kTopK},
-                    {"ffn", expert_width(s)},  {"sharedFfn", a.hybrid ? expert_width(s) : 0},
-                    {"normalized", true},      {"biases", false},
-                    {"clampedSwiglu", nullptr}};
+    shape["moe"] = {{"experts", kExperts},      {"topK", kTopK},
+                    {"ffn", expert_width(s)},   {"sharedFfn", a.hybrid ? expert_width(s) : 0},
+                    {"normalized", true},       {"biases", false},
+                    {"clampedSwiglu", nullptr}, {"sharedGate", true},
+                    {"sigmoid", nullptr}};
   }
   return shape;
 }

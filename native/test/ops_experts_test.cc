@@ -66,6 +66,71 @@ TEST(Routing, GivesDifferentExpertsEvenForLogitsThatAreNotNumbers) {
   }
 }
 
+struct SigmoidCase {
+  RoutingShape shape;
+  SigmoidRouting rule;
+};
+
+class SigmoidRoutingTest : public ::testing::TestWithParam<SigmoidCase> {};
+
+Choice route_by_sigmoid(Backend& backend, const SigmoidCase& form, std::vector<float> logits,
+                        const std::vector<float>& correction) {
+  const auto& [shape, rule] = form;
+  const auto rows = static_cast<int64_t>(logits.size()) / shape.experts;
+  Choice choice{std::vector<int32_t>(rows * shape.top_k, -1), std::vector<float>(rows * shape.top_k, NAN)};
+  backend.route_by_sigmoid(shape, rule, correction.data(), logits.data(), rows, choice.routing());
+  return choice;
+}
+
+TEST_P(SigmoidRoutingTest, ChoosesAndWeighsAsTheReference) {
+  const RoutingShape& shape = GetParam().shape;
+  const std::vector<float> logits = random_floats(37 * shape.experts, 3, 4.0f);
+  const std::vector<float> correction = random_floats(shape.experts, 4, 0.3f);
+  ReferenceBackend reference;
+  const Choice expected = route_by_sigmoid(reference, GetParam(), logits, correction);
+  const Choice whole = route_by_sigmoid(*make_cpu_backend({.threads = 1}), GetParam(), logits, correction);
+  EXPECT_EQ(whole.ids, expected.ids);
+  expect_close(whole.weights, expected.weights, 4e-6f, "weights");
+  for (const auto& backend : all_backends()) {
+    const Choice choice = route_by_sigmoid(*backend, GetParam(), logits, correction);
+    EXPECT_EQ(choice.ids, whole.ids) << label(*backend);
+    expect_same_bits(choice.weights, whole.weights, label(*backend));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, SigmoidRoutingTest,
+    ::testing::Values(SigmoidCase{{8, 3, true}, {1, 1, 1}}, SigmoidCase{{128, 8, true}, {1, 1, 2.5f}},
+                      SigmoidCase{{8, 3, false}, {4, 2, 1.5f}}, SigmoidCase{{256, 8, true}, {8, 4, 2.5f}},
+                      SigmoidCase{{6, 4, true}, {2, 2, 1}}, SigmoidCase{{2, 2, true}, {1, 1, 1}}),
+    [](const auto& info) {
+      const auto& [shape, rule] = info.param;
+      return std::to_string(shape.top_k) + "_of_" + std::to_string(shape.experts) + "_in_" +
+             std::to_string(rule.groups) + (shape.normalize ? "_normalized" : "");
+    });
+
+TEST(SigmoidRouting, CorrectsTheChoiceAloneAndTakesGroupsByTheirTwoBest) {
+  // The best expert is alone in its group; the correction lifts the second group's.
+  const std::vector<float> logits = {3, -9, 1, 1, -9, -9};
+  const std::vector<float> correction = {0, 0, 0.25f, 0, 0, 0};
+  for (const auto& backend : all_backends()) {
+    const Choice choice = route_by_sigmoid(*backend, {{6, 2, false}, {3, 1, 2}}, logits, correction);
+    EXPECT_EQ(choice.ids, (std::vector<int32_t>{2, 3})) << label(*backend);
+    expect_close(choice.weights, std::vector<float>(2, 2 / (1 + std::exp(-1.0f))), 1e-6f, label(*backend));
+  }
+}
+
+TEST(SigmoidRouting, GivesDifferentExpertsEvenForLogitsThatAreNotNumbers) {
+  const std::vector<float> logits = {NAN, 1, NAN, NAN, 2, NAN};
+  for (const auto& backend : all_backends()) {
+    const Choice choice =
+        route_by_sigmoid(*backend, {{6, 3, true}, {3, 2, 1}}, logits, std::vector<float>(6, 0));
+    EXPECT_TRUE(std::isnan(std::accumulate(choice.weights.begin(), choice.weights.end(), 0.0f)));
+    for (int i = 0; i < 3; ++i) EXPECT_GT(choice.ids[i], i == 0 ? -1 : choice.ids[i - 1]);
+    EXPECT_LT(choice.ids[2], 6);
+  }
+}
+
 constexpr int64_t kRows = 70;
 
 struct MixtureCase {
@@ -179,6 +244,9 @@ TEST(AddGated, OpensEachRowByItsSigmoid) {
       std::vector<float> out = start;
       backend->add_gated(out.data(), y.data(), gate.data(), 5, width);
       expect_close(out, expected, 1e-6f, label(*backend));
+      out = start;
+      backend->add_gated(out.data(), y.data(), nullptr, 5, width);
+      for (size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], start[i] + y[i]) << label(*backend);
     }
   }
 }

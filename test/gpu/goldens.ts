@@ -34,6 +34,8 @@ const refused = new Map([
   ['gemma2-gguf-q8_0', /runs on CPUs alone: .*scaled embeddings, GELU gates, capped scores of attention/],
   ['gemma3-gguf-q8_0', /runs on CPUs alone: .*scaled embeddings, GELU gates/],
   ['gemma3-bf16', /runs on CPUs alone: .*scaled embeddings, GELU gates/],
+  ['glm4_moe-bf16', /runs on CPUs alone: .*experts scored by sigmoids, shared experts without a gate/],
+  ['glm4_moe-fp8-channel', /runs on CPUs alone: .*experts scored by sigmoids, shared experts without a gate/],
   ['gpt_oss-bf16', /runs on CPUs alone: .*attention sinks, biases of experts, clamped gates of experts/],
   [
     'gpt_oss-gguf-mxfp4',

@@ -35,7 +35,7 @@ const refusals: readonly (readonly [RegExp, string])[] = [
   [/lora_embedding_|embed_tokens/, 'embeddings are not adapted'],
   [/lora_magnitude_vector/, 'DoRA is not supported'],
   [/lm_head/, 'the head is not adapted'],
-  [/\.experts\.|\.shared_expert\./, 'experts are not adapted'],
+  [/\.experts\.|\.shared_experts?\./, 'experts are not adapted'],
   [/\.linear_attn\./, 'layers with linear attention are not adapted'],
   [/\.bias$|lora_bias/, 'biases are not adapted'],
 ];

@@ -112,6 +112,7 @@ describe('tensors are refused by their names', () => {
       'lm_head.lora_A.weight: the head is not adapted',
     ],
     ['experts', pairAt(`${at}.mlp.experts.0.down_proj`, 8, 8), 'experts are not adapted'],
+    ['shared ones of GLM', pairAt(`${at}.mlp.shared_experts.down_proj`, 8, 8), 'experts are not adapted'],
     ['linear attention', pairAt(`${at}.linear_attn.out_proj`, 8, 8), 'layers with linear attention'],
     ['DoRA', [tensor(`${at}.mlp.down_proj.lora_magnitude_vector`, [8])], 'DoRA is not supported'],
     ['others', [tensor('x', [8])], 'tensor x: expected are base_model.model.'],

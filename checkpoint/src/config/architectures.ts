@@ -16,8 +16,8 @@ export interface Architecture {
   /** What num_key_value_heads is where config.json has none: num_attention_heads, or nothing, which is refused. */
   readonly kvHeads: 'heads' | 'required';
   readonly biases: { readonly qkv: Bias; readonly output: Bias; readonly mlp: Bias };
-  /** Queries and keys are normalized by head. */
-  readonly qkNorm: boolean;
+  /** Queries and keys are normalized by head: where it is a name, if that field of config.json is true. */
+  readonly qkNorm: boolean | 'use_qk_norm';
   /** Sliding windows, null: it has none. `switch`: the field that has to be true for sliding_window to count. */
   readonly window: {
     readonly switch: 'use_sliding_window' | null;
@@ -47,6 +47,11 @@ export interface Architecture {
    * as fused-experts.ts reads them.
    */
   readonly gptOss: boolean;
+  /**
+   * Experts are scored by sigmoids and chosen with a correction, from groups of them; the shared one has no gate, and the first
+   * layers are dense: sigmoid-experts.ts.
+   */
+  readonly sigmoidExperts: boolean;
   /** Attention sees what lies behind a position too, and there is no head that generates. */
   readonly encoder: boolean;
   /** What transformers takes for fields that config.json leaves out, where the engine takes something else or refuses. */
@@ -75,6 +80,7 @@ const dense = {
   hybrid: null,
   gemma: null,
   gptOss: false,
+  sigmoidExperts: false,
   encoder: false,
   defaults: {},
   experts: null,
@@ -175,6 +181,20 @@ export const architectures: readonly Architecture[] = [
       ['.experts.gate_up_proj_bias', '.experts.gate_up_proj.bias'],
       ['.experts.down_proj_bias', '.experts.down_proj.bias'],
     ],
+  },
+  {
+    ...dense,
+    name: 'glm4_moe',
+    modelTypes: ['glm4_moe'],
+    biases: { qkv: 'attention_bias', output: 'none', mlp: 'none' },
+    qkNorm: 'use_qk_norm',
+    sigmoidExperts: true,
+    defaults: {
+      ...{ rms_norm_eps: 1e-5, partial_rotary_factor: 0.5, first_k_dense_replace: 1, n_shared_experts: 1 },
+      ...{ n_group: 1, topk_group: 1, routed_scaling_factor: 1 },
+    },
+    experts: { shared: true, everyLayer: false, normalized: true, width: 'moe_intermediate_size' },
+    renamed: [['.mlp.shared_experts.', '.mlp.shared_expert.']],
   },
   {
     ...dense,

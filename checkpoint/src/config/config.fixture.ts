@@ -129,6 +129,38 @@ export const gptOssConfig = {
   vocab_size: 201088,
 };
 
+/** Of GLM-4.5-Air. */
+export const glm4MoeConfig = {
+  architectures: ['Glm4MoeForCausalLM'],
+  model_type: 'glm4_moe',
+  attention_bias: true,
+  first_k_dense_replace: 1,
+  head_dim: 128,
+  hidden_act: 'silu',
+  hidden_size: 4096,
+  intermediate_size: 10944,
+  max_position_embeddings: 131072,
+  moe_intermediate_size: 1408,
+  n_group: 1,
+  n_routed_experts: 128,
+  n_shared_experts: 1,
+  norm_topk_prob: true,
+  num_attention_heads: 96,
+  num_experts_per_tok: 8,
+  num_hidden_layers: 46,
+  num_key_value_heads: 8,
+  num_nextn_predict_layers: 1,
+  partial_rotary_factor: 0.5,
+  rms_norm_eps: 1e-5,
+  rope_scaling: null,
+  rope_theta: 1000000,
+  routed_scaling_factor: 1,
+  tie_word_embeddings: false,
+  topk_group: 1,
+  use_qk_norm: false,
+  vocab_size: 151552,
+};
+
 /** Of EuroBERT-210m. */
 export const euroBertConfig = {
   architectures: ['EuroBertForMaskedLM'],

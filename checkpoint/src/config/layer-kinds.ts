@@ -2,6 +2,7 @@
 
 import type { Architecture } from './architectures.js';
 import { type FieldReader, quote, unsupported } from './config-fields.js';
+import { readFirstDense } from './sigmoid-experts.js';
 
 /** Attention (full, or within a window, whose KV is all kept) has KV per token; Gated DeltaNet (gdn) one state per sequence. */
 export type LayerKind = 'full' | 'gdn';
@@ -66,10 +67,11 @@ function unnamedWindows(
 /** Layer i is dense if mlp_only_layers names it or decoder_sparse_step does not divide i + 1, where there are such fields. */
 export function readFeedForward(
   fields: FieldReader,
-  { experts }: Architecture,
+  { experts, sigmoidExperts }: Architecture,
   layers: number,
 ): FeedForwardKind[] {
   if (experts === null) return Array.from({ length: layers }, () => 'dense');
+  if (sigmoidExperts) return readFirstDense(fields, layers);
   if (experts.everyLayer) return Array.from({ length: layers }, () => 'moe');
   const named = new Set(fields.list('mlp_only_layers') ?? []);
   const step = fields.positive('decoder_sparse_step', 1);

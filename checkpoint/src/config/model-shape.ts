@@ -17,6 +17,16 @@ export interface GdnDimensions {
   readonly tiled: boolean;
 }
 
+/** How experts are chosen by scores that do not depend on each other, to which a learned correction is added for the choice alone. */
+export interface SigmoidRouting {
+  /** Equal parts of the experts, one after the other. */
+  readonly groups: number;
+  /** Of each row: those whose two best experts have the highest scores together. */
+  readonly chosenGroups: number;
+  /** What the weights of a row's experts are multiplied by. */
+  readonly scale: number;
+}
+
 export interface MoeDimensions {
   readonly experts: number;
   /** Experts that each row runs. */
@@ -25,8 +35,12 @@ export interface MoeDimensions {
   readonly ffn: number;
   /** Width of the expert that every row runs besides; 0 where there is none. */
   readonly sharedFfn: number;
+  /** That expert is opened by a gate of its own. */
+  readonly sharedGate: boolean;
   /** A row's weights are scaled to sum to one. */
   readonly normalized: boolean;
+  /** Scores are sigmoids of the router's logits; null: their softmax. */
+  readonly sigmoid: SigmoidRouting | null;
   /** Of the router, and of the experts' projections. */
   readonly biases: boolean;
   /** min(gate, limit) · σ(alpha · min(gate, limit)) · (1 + up), up within ±limit; null: SiLU. */

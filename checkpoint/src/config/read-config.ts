@@ -11,6 +11,7 @@ import { readFeedForward, readLayerKinds, readWindows } from './layer-kinds.js';
 import type { GdnDimensions, ModelShape, MoeDimensions } from './model-shape.js';
 import { parseQuantization } from './quantization.js';
 import { readRope } from './rope.js';
+import { readSigmoidRouting, sharedWidth } from './sigmoid-experts.js';
 
 /**
  * Reads config.json (text, or already parsed).
@@ -51,7 +52,7 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
     vocab: fields.positive('vocab_size'),
     normEpsilon: fields.positiveNumber('rms_norm_eps') ?? 1e-6,
     unitOffsetNorm: hybrid !== null || gemma !== null,
-    qkNorm,
+    qkNorm: typeof qkNorm === 'string' ? fields.flag(qkNorm, false) : qkNorm,
     qkvBias: bias(architecture.biases.qkv),
     outputBias: bias(architecture.biases.output),
     mlpBias: bias(architecture.biases.mlp),
@@ -126,15 +127,27 @@ function readGdn(fields: FieldReader, { hybrid }: Architecture): GdnDimensions |
   return gdn;
 }
 
-function readMoe(fields: FieldReader, { experts, gptOss }: Architecture): MoeDimensions | null {
+function readMoe(
+  fields: FieldReader,
+  { experts, gptOss, sigmoidExperts }: Architecture,
+): MoeDimensions | null {
   if (experts === null) return null;
   const { shared, normalized, width } = experts;
+  const named = sigmoidExperts ? 'n_routed_experts' : 'num_experts';
+  // Newer releases name it num_local_experts.
+  const count = fields.parts(fields.has('num_local_experts') ? 'num_local_experts' : named);
+  const topK = fields.positive('num_experts_per_tok');
+  const ffn = fields.positive(width);
+  const ownShared = shared && !sigmoidExperts;
   const moe = {
-    // Newer releases name it num_local_experts.
-    experts: fields.parts(fields.has('num_local_experts') ? 'num_local_experts' : 'num_experts'),
-    topK: fields.positive('num_experts_per_tok'),
-    ffn: fields.positive(width),
-    sharedFfn: shared ? fields.positive('shared_expert_intermediate_size') : 0,
+    ...{ experts: count, topK, ffn },
+    sharedFfn: ownShared
+      ? fields.positive('shared_expert_intermediate_size')
+      : sigmoidExperts
+        ? sharedWidth(fields, ffn)
+        : 0,
+    sharedGate: ownShared,
+    sigmoid: sigmoidExperts ? readSigmoidRouting(fields, count, topK) : null,
     normalized: normalized === 'always' || fields.flag('norm_topk_prob', normalized),
     biases: gptOss,
     clampedSwiglu: gptOss

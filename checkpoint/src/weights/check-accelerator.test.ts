@@ -5,6 +5,7 @@ import {
   euroBertConfig,
   gemma2Config,
   gemma3Config,
+  glm4MoeConfig,
   gptOssConfig,
   mixtralConfig,
   qwen36Config,
@@ -24,6 +25,10 @@ test.each([
   [
     parseCheckpointConfig(gptOssConfig),
     'gpt_oss runs on CPUs alone (accelerator.resourceName none): there are no GPU kernels for attention sinks, biases of experts, clamped gates of experts',
+  ],
+  [
+    parseCheckpointConfig(glm4MoeConfig),
+    'glm4_moe runs on CPUs alone (accelerator.resourceName none): there are no GPU kernels for experts scored by sigmoids, shared experts without a gate',
   ],
   [
     parseCheckpointConfig(euroBertConfig),

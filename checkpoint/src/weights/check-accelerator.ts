@@ -11,6 +11,8 @@ const onCpusAlone: readonly (readonly [operation: string, isTaken: (shape: Model
   ['capped logits', ({ logitCap }) => logitCap > 0],
   ['attention sinks', ({ attentionSinks }) => attentionSinks],
   ['bidirectional attention', ({ bidirectional }) => bidirectional],
+  ['experts scored by sigmoids', ({ moe }) => moe !== null && moe.sigmoid !== null],
+  ['shared experts without a gate', ({ moe }) => moe !== null && moe.sharedFfn > 0 && !moe.sharedGate],
   ['biases of experts', ({ moe }) => moe?.biases === true],
   ['clamped gates of experts', ({ moe }) => moe !== null && moe.clampedSwiglu !== null],
 ];

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { llamaConfig, mixtralConfig } from '../config/config.fixture.js';
+import { glm4MoeConfig, llamaConfig, mixtralConfig } from '../config/config.fixture.js';
 import { parseCheckpointConfig } from '../config/read-config.js';
 import { asStored, inEngineNames } from './engine-names.js';
 
@@ -23,6 +23,13 @@ test('tensors of Mixtral get the names that experts of other releases have', () 
       `${at}.mlp.experts.11.down_proj.weight_scale`,
       `${at}.mlp.experts.11.up_proj.input_scale`,
     ),
+  );
+});
+
+test('the shared experts of GLM get the name of that of other releases', () => {
+  const stored = named(`${at}.mlp.shared_experts.up_proj.weight`, `${at}.mlp.experts.1.up_proj.weight`);
+  expect(inEngineNames(parseCheckpointConfig(glm4MoeConfig), stored)).toEqual(
+    named(`${at}.mlp.shared_expert.up_proj.weight`, `${at}.mlp.experts.1.up_proj.weight`),
   );
 });
 

@@ -150,11 +150,12 @@ function* feedForwardBiases(at: string, width: number, hidden: number): Generato
 /** One by one; or all in one tensor, gate over up; or, as GGUF files have them, gate and up each in one. */
 function* experts(
   at: string,
-  { experts: count, ffn, sharedFfn, biases }: MoeDimensions,
+  { experts: count, ffn, sharedFfn, sharedGate, sigmoid, biases }: MoeDimensions,
   hidden: number,
   found: Found,
 ): Generator<Expected> {
   yield matrix(`${at}gate`, count, hidden);
+  if (sigmoid !== null) yield vector(`${at}gate.e_score_correction_bias`, count);
   const stack = (name: string, rows: number, cols: number): Expected => ({
     ...{ name: `${at}experts.${name}`, sides: [count, rows, cols], isMatrix: true },
   });
@@ -172,7 +173,7 @@ function* experts(
   }
   if (sharedFfn === 0) return;
   yield* feedForward(`${at}shared_expert.`, sharedFfn, hidden);
-  yield matrix(`${at}shared_expert_gate`, 1, hidden);
+  if (sharedGate) yield matrix(`${at}shared_expert_gate`, 1, hidden);
 }
 
 function matrix(module: string, rows: number, cols: number): Expected {

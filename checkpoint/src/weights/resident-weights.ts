@@ -92,6 +92,9 @@ const scale =
   /\.(weight_scale|weight_scale_inv|weight_scale_2|weight_global_scale|[a-z_]*(input|output)_(global_)?scale|[qkv]_scale)$|\.experts\.(gate_up|down)_proj_scale(_inv)?$/;
 const matrix = /^(.*)\.weight(_packed)?$/;
 
+/** A layer of the model: behind the last, GLM's releases have one for multi-token prediction, which is not read. */
+const ofLayer = /^(?:model\.language_model|model|language_model\.model)\.layers\.(\d+)\./;
+
 /** Matrices of all experts in one tensor, as BF16 releases of qwen3_5_moe and GGUF files have them. */
 const stackedExperts = /\.experts\.(gate_up|down|gate|up)_proj$/;
 
@@ -182,6 +185,7 @@ function checkOneType([first, ...others]: readonly PlacedPart[]): void {
 function isHeld({ name }: TensorEntry, shape: ModelShape, { speculative }: HoldOptions): boolean {
   if (skipped.test(name) || scale.test(name)) return false;
   if (name.startsWith('mtp.') && speculative.method !== 'mtp') return false;
+  if (Number(ofLayer.exec(name)?.[1] ?? 0) >= shape.layerKinds.length) return false;
   // A tied table is held once; some releases store the head as well.
   return !(shape.tiedEmbeddings && name.endsWith('lm_head.weight'));
 }

@@ -18,6 +18,10 @@ describe('speculative decoding', () => {
     expect(() => checkSpeculative(tensors.slice(0, 1), { method: 'mtp', tokens: 1 })).toThrow(
       /no tensor mtp\.fc\.weight.*ngram or none/,
     );
+    const other = [{ name: 'model.layers.46.eh_proj.weight' }];
+    expect(() => checkSpeculative(other, { method: 'mtp', tokens: 1 })).toThrow(
+      /of a form that is not read \(model\.layers\.46\.eh_proj\.weight\).*ngram or none/,
+    );
   });
 
   test('a draft costs a recurrent layer its inputs, not a state: 41 kB against 3.3 MB on the 27B', () => {

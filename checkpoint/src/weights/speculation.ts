@@ -68,6 +68,14 @@ export function checkSpeculative(
     );
   }
   if (method !== 'mtp' || hasMtp(all)) return;
+  const other = all.find(({ name }) => name.endsWith('.eh_proj.weight'));
+  if (other !== undefined) {
+    throw new FailureError(
+      'InvalidEngineConfig',
+      `engine.speculative.method is mtp, but the checkpoint's layer for multi-token prediction is of a form that is not read ` +
+        `(${other.name}). Set engine.speculative.method to ngram or none`,
+    );
+  }
   throw new FailureError(
     'InvalidEngineConfig',
     `engine.speculative.method is mtp, but the checkpoint has no tensor ${mtpMark}: it comes without a layer for ` +

@@ -114,6 +114,14 @@ ClampedSwiglu to_clamped(Fields fields) {
   return clamped;
 }
 
+SigmoidRouting to_sigmoid(Fields fields) {
+  const SigmoidRouting sigmoid{.groups = fields.get<int32_t>("groups"),
+                               .chosen_groups = fields.get<int32_t>("chosenGroups"),
+                               .scale = fields.get<float>("scale")};
+  fields.finish();
+  return sigmoid;
+}
+
 MoeConfig to_moe(Fields fields) {
   MoeConfig moe{.experts = fields.get<int32_t>("experts"),
                 .top_k = fields.get<int32_t>("topK"),
@@ -121,6 +129,8 @@ MoeConfig to_moe(Fields fields) {
                 .shared_intermediate = fields.get<int32_t>("sharedFfn"),
                 .normalize_top_k = fields.get<bool>("normalized"),
                 .biases = fields.get<bool>("biases")};
+  moe.shared_gate = fields.get<bool>("sharedGate");
+  if (!fields.is_null("sigmoid")) moe.sigmoid = to_sigmoid(fields.object("sigmoid"));
   if (!fields.is_null("clampedSwiglu")) moe.clamped = to_clamped(fields.object("clampedSwiglu"));
   fields.finish();
   return moe;

@@ -69,6 +69,8 @@ struct MoeConfig {
   bool normalize_top_k;                       // a row's weights are scaled to sum to one
   bool biases = false;                        // of the router and of the experts' projections
   std::optional<ClampedSwiglu> clamped = {};  // of the experts' gates; null: SiLU
+  bool shared_gate = true;                    // opens the expert that every row runs
+  std::optional<SigmoidRouting> sigmoid = {};  // null: scores are a softmax
 };
 
 enum class LayerKind : uint8_t { kAttention, kGdn };

@@ -27,7 +27,12 @@ void Model::run(const MoeWeights& weights, size_t, const ModelStep& step) {
   const RoutingShape shape = routing_shape(*config_.moe);
   const Routing routing{work_.expert_ids, work_.expert_weights};
   weights.router.apply(backend_, work_.normed, rows, work_.wide);
-  backend_.route(shape, work_.wide, rows, routing);
+  if (config_.moe->sigmoid) {
+    backend_.route_by_sigmoid(shape, *config_.moe->sigmoid, weights.correction.data(), work_.wide, rows,
+                              routing);
+  } else {
+    backend_.route(shape, work_.wide, rows, routing);
+  }
   const ExpertWorkspace room{
       .rows = max_tokens_, .hidden = work_.expert_rows, .wide = work_.wide, .mixed = work_.mixed};
   backend_.run_experts(weights.experts, shape, routing, work_.normed, rows, room, work_.output);
@@ -36,8 +41,9 @@ void Model::run(const MoeWeights& weights, size_t, const ModelStep& step) {
   shared.gate_up.apply(backend_, work_.normed, rows, work_.wide);
   backend_.silu_mul(work_.wide, rows, shared.gate_up.width() / 2, work_.mixed);
   shared.down.apply(backend_, work_.mixed, rows, work_.expert_rows);
-  shared.gate.apply(backend_, work_.normed, rows, work_.wide);
-  backend_.add_gated(work_.output, work_.expert_rows, work_.wide, rows, config_.hidden);
+  if (shared.gate) shared.gate->apply(backend_, work_.normed, rows, work_.wide);
+  backend_.add_gated(work_.output, work_.expert_rows, shared.gate ? work_.wide : nullptr, rows,
+                     config_.hidden);
 }
 
 }  // namespace llmservice

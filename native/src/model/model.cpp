@@ -63,6 +63,9 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
         std::pair{"capped scores of attention", c.score_cap > 0}, std::pair{"capped logits", c.logit_cap > 0},
         std::pair{"attention sinks", c.attention_sinks},
         std::pair{"bidirectional attention", c.bidirectional},
+        std::pair{"experts scored by sigmoids", c.moe && c.moe->sigmoid},
+        std::pair{"shared experts without a gate",
+                  c.moe && c.moe->shared_intermediate > 0 && !c.moe->shared_gate},
         std::pair{"biases of experts", c.moe && c.moe->biases},
         std::pair{"clamped gates of experts", c.moe && c.moe->clamped}}) {
     if (taken) missing += (missing.empty() ? "" : ", ") + std::string(operation);

@@ -106,19 +106,23 @@ SharedExpertWeights read_shared(WeightReader& reader, const ModelConfig& c, Shar
   const int64_t all = c.moe->shared_intermediate;
   const Range width = shard_range(all, shard, "shared_expert_intermediate_size");
   const ExpertBands bands = single_bands(prefix + "shared_expert.", all, c.hidden, width);
-  return {.gate_up = reader.linear(bands.gate_up, false),
-          .down = reader.linear({bands.down}, false),
-          .gate = reader.linear({{prefix + "shared_expert_gate", 1, c.hidden, whole(1), whole(c.hidden)}},
-                                false)};
+  SharedExpertWeights shared{
+      .gate_up = reader.linear(bands.gate_up, false), .down = reader.linear({bands.down}, false), .gate = {}};
+  if (c.moe->shared_gate) {
+    shared.gate =
+        reader.linear({{prefix + "shared_expert_gate", 1, c.hidden, whole(1), whole(c.hidden)}}, false);
+  }
+  return shared;
 }
 
 }  // namespace
 
 size_t MoeWeights::bytes() const {
-  size_t total = router.bytes() + gate_up_bias.bytes() + down_bias.bytes();
+  size_t total = router.bytes() + correction.bytes() + gate_up_bias.bytes() + down_bias.bytes();
   for (const auto& matrix : experts.gate_up) total += matrix->bytes;
   for (const auto& matrix : experts.down) total += matrix->bytes;
-  if (shared) total += shared->gate_up.bytes() + shared->down.bytes() + shared->gate.bytes();
+  if (shared) total += shared->gate_up.bytes() + shared->down.bytes();
+  if (shared && shared->gate) total += shared->gate->bytes();
   return total;
 }
 
@@ -130,6 +134,10 @@ MoeWeights read_moe(WeightReader& reader, const ModelConfig& c, Shard shard, con
   MoeWeights weights;
   weights.router = reader.linear(
       {{prefix + "gate", c.moe->experts, c.hidden, whole(c.moe->experts), whole(c.hidden)}}, c.moe->biases);
+  if (c.moe->sigmoid) {
+    weights.correction =
+        reader.vector(prefix + "gate.e_score_correction_bias", {c.moe->experts}, whole(c.moe->experts));
+  }
   weights.experts = read_experts(reader, c, shard, prefix + "experts.");
   weights.experts.clamped = c.moe->clamped;
   if (c.moe->biases) read_expert_biases(reader, c, shard, prefix + "experts.", weights);

@@ -7,15 +7,16 @@
 
 namespace llmservice {
 
-// Every row runs it too, opened by sigmoid(gate(x)).
+// Every row runs it too, opened by sigmoid(gate(x)) where there is a gate.
 struct SharedExpertWeights {
   Linear gate_up;
   Linear down;
-  Linear gate;  // (1, hidden)
+  std::optional<Linear> gate;  // (1, hidden)
 };
 
 struct MoeWeights {
-  Linear router;  // (experts, hidden)
+  Linear router;            // (experts, hidden)
+  DeviceVector correction;  // (experts), of scores by sigmoids; empty: none
   Experts experts;
   DeviceVector gate_up_bias;  // to which `experts` point; empty: none
   DeviceVector down_bias;

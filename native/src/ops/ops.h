@@ -68,6 +68,13 @@ struct RoutingShape {
   bool normalize;  // a row's weights are scaled to sum to one
 };
 
+// A choice of experts by scores that are sigmoids of the router's logits.
+struct SigmoidRouting {
+  int32_t groups;         // equal parts of the experts, one after the other
+  int32_t chosen_groups;  // those whose two best experts score highest together
+  float scale;            // of a row's weights
+};
+
 // The experts of each row: ids (T, top_k), ascending within a row, and their weights (T, top_k).
 struct Routing {
   int32_t* ids;
@@ -162,8 +169,8 @@ class Backend : public AdapterOps {
   // All of a step has been asked for: it may begin. Block tables do not change before this.
   virtual void submit() {}
 
-  // Whether scale(), gelu_mul(), cap(), ScoreRules of attention and experts with biases or clamped gates are
-  // there.
+  // Whether scale(), gelu_mul(), cap(), route_by_sigmoid(), ScoreRules of attention, rows without a gate in
+  // add_gated(), and experts with biases or clamped gates are there.
   virtual bool runs_all_models() const { return true; }
   // x (count) *= factor.
   virtual void scale(float* /*x*/, int64_t /*count*/, float /*factor*/) {}
@@ -171,6 +178,10 @@ class Backend : public AdapterOps {
   virtual void gelu_mul(const float* /*gate_up*/, int64_t /*rows*/, int64_t /*width*/, float* /*out*/) {}
   // x (count) becomes limit * tanh(x / limit).
   virtual void cap(float* /*x*/, int64_t /*count*/, float /*limit*/) {}
+  // The top_k experts of each row by sigmoid(logits) + correction (experts), within the chosen groups, equal
+  // ones by lower index. Their weights are without the correction. logits (T, experts) become their sigmoids.
+  virtual void route_by_sigmoid(const RoutingShape&, const SigmoidRouting&, const float* /*correction*/,
+                                float* /*logits*/, int64_t /*rows*/, const Routing&) {}
 
   // Packs a matrix from its parts, reading each byte once through a bounded window (16 MiB).
   // `on_bytes` gets how many stored bytes were read. Unquantized parts are held as held_as(dtype, keep).
@@ -211,7 +222,7 @@ class Backend : public AdapterOps {
   // x (T, D) *= sigmoid(gate (T, D)); gate has row stride `gate_stride` floats.
   virtual void sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) = 0;
 
-  // out (T, D) += sigmoid(gate (T)) · y (T, D).
+  // out (T, D) += sigmoid(gate (T)) · y (T, D); null: all of y.
   virtual void add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) = 0;
 
   // The top_k experts of each row by its softmax over all of logits (T, experts), equal ones by lower index.

@@ -90,7 +90,8 @@ void ReferenceBackend::cap(float* x, int64_t count, float limit) {
 
 void ReferenceBackend::add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) {
   for (int64_t i = 0; i < rows * width; ++i) {
-    out[i] = static_cast<float>(out[i] + reference_sigmoid(gate[i / width]) * y[i]);
+    const double open = gate == nullptr ? 1 : reference_sigmoid(gate[i / width]);
+    out[i] = static_cast<float>(out[i] + open * y[i]);
   }
 }
 

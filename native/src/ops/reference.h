@@ -39,6 +39,8 @@ class ReferenceBackend : public Backend {
   void add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) override;
 
   void route(const RoutingShape&, const float* logits, int64_t rows, const Routing&) override;
+  void route_by_sigmoid(const RoutingShape&, const SigmoidRouting&, const float* correction, float* logits,
+                        int64_t rows, const Routing&) override;
   void run_experts(const Experts&, const RoutingShape&, const Routing&, const float* x, int64_t rows,
                    const ExpertWorkspace&, float* out) override;
 

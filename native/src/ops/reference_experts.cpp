@@ -21,7 +21,51 @@ void clamped_swiglu(const ClampedSwiglu& form, const std::vector<float>& gate_up
   }
 }
 
+// Of each group, whether its experts may be chosen: `chosen` are, by the sum of their two best scores.
+std::vector<bool> choose_groups(const std::vector<double>& scores, int32_t groups, int32_t chosen) {
+  const size_t size = scores.size() / groups;
+  std::vector<double> sums;
+  for (int32_t g = 0; g < groups; ++g) {
+    std::vector<double> own(scores.begin() + g * size, scores.begin() + (g + 1) * size);
+    std::partial_sort(own.begin(), own.begin() + 2, own.end(), std::greater<>());
+    sums.push_back(own[0] + own[1]);
+  }
+  std::vector<int32_t> order(groups);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return sums[a] > sums[b]; });
+  std::vector<bool> takes(groups, false);
+  for (int32_t i = 0; i < chosen; ++i) takes[order[i]] = true;
+  return takes;
+}
+
 }  // namespace
+
+void ReferenceBackend::route_by_sigmoid(const RoutingShape& shape, const SigmoidRouting& rule,
+                                        const float* correction, float* logits, int64_t rows,
+                                        const Routing& routing) {
+  for (int64_t t = 0; t < rows; ++t) {
+    float* const row = logits + t * shape.experts;
+    std::vector<double> scores(shape.experts);
+    for (int32_t e = 0; e < shape.experts; ++e) {
+      row[e] = static_cast<float>(reference_sigmoid(row[e]));
+      scores[e] = row[e] + correction[e];
+    }
+    const std::vector<bool> takes = choose_groups(scores, rule.groups, rule.chosen_groups);
+    std::vector<int32_t> order;
+    for (int32_t e = 0; e < shape.experts; ++e) {
+      if (takes[e / (shape.experts / rule.groups)]) order.push_back(e);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return scores[a] > scores[b]; });
+    std::sort(order.begin(), order.begin() + shape.top_k);
+    double total = 1e-20;
+    for (int32_t i = 0; i < shape.top_k; ++i) total += row[order[i]];
+    if (!shape.normalize) total = 1;
+    for (int32_t i = 0; i < shape.top_k; ++i) {
+      routing.ids[t * shape.top_k + i] = order[i];
+      routing.weights[t * shape.top_k + i] = static_cast<float>(row[order[i]] / total * rule.scale);
+    }
+  }
+}
 
 void ReferenceBackend::route(const RoutingShape& shape, const float* logits, int64_t rows,
                              const Routing& routing) {

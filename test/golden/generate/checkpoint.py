@@ -13,7 +13,7 @@ import packed
 from experts import SINGLE, is_stack, single_shapes, stacked
 from fixture import Fixture
 from formats import dequantize, quantize
-from weights import RESIDUAL_GAIN, is_fp8, mtp_shapes, of_tower, random_weight, stored_dtype
+from weights import RESIDUAL_GAIN, glm_mtp_shapes, is_fp8, mtp_shapes, of_tower, random_weight, stored_dtype
 
 SCALE = "_scale_inv"
 ZERO_CENTRED = ("qwen3_5", "qwen3_next", "gemma")
@@ -25,7 +25,8 @@ def make_tensors(fixture: Fixture, shapes: dict[str, torch.Size]) -> dict[str, T
     """What the checkpoint holds, experts one by one. shapes come from the reference implementation's state dict."""
     config = fixture.config
     if fixture.mtp:
-        shapes = shapes | mtp_shapes(config.get("text_config", config))
+        drafts = glm_mtp_shapes if config["model_type"] == "glm4_moe" else mtp_shapes
+        shapes = shapes | drafts(config.get("text_config", config))
     draw = torch.Generator().manual_seed(fixture.seed)
     tensors: dict[str, Tensor] = {}
     transposed = config["model_type"] == "gpt_oss"  # experts have no other layout than the reference's

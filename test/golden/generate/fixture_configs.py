@@ -76,6 +76,35 @@ def gpt_oss(**changes) -> dict:
     return config
 
 
+def glm4_moe(**changes) -> dict:
+    """As GLM-4.5-Air has it: the first layer dense, biases before attention alone, rotary fields at the top level."""
+    own = {
+        "architectures": ["Glm4MoeForCausalLM"],
+        "model_type": "glm4_moe",
+        "hidden_size": 72,
+        "intermediate_size": 56,
+        "num_attention_heads": 8,
+        "num_hidden_layers": 2,
+        "attention_bias": True,
+        "use_qk_norm": False,
+        "rope_theta": 1000000.0,
+        "partial_rotary_factor": 0.5,
+        "n_routed_experts": 8,
+        "n_shared_experts": 1,
+        "num_experts_per_tok": 3,
+        "moe_intermediate_size": 24,
+        "first_k_dense_replace": 1,
+        "n_group": 1,
+        "topk_group": 1,
+        "norm_topk_prob": True,
+        "routed_scaling_factor": 1.0,
+        "num_nextn_predict_layers": 1,
+    }
+    config = {**llama(), **own, **changes}
+    del config["mlp_bias"]
+    return config
+
+
 def gemma2(**changes) -> dict:
     """Caps far below those of releases, so that they bend what is there; the root of 72 is no number of bfloat16."""
     own = {

@@ -1,7 +1,7 @@
 """The fixture models with experts: one by one and stacked, routed and shared, by format and for ranks."""
 
 from fixture import Fixture
-from fixture_configs import FOUR_RANKS, TWO_LAYERS, gpt_oss, mixtral, qwen3_5, qwen3_5_moe_text, qwen3_moe, qwen3_next
+from fixture_configs import FOUR_RANKS, TWO_LAYERS, glm4_moe, gpt_oss, mixtral, qwen3_5, qwen3_5_moe_text, qwen3_moe, qwen3_next
 
 MIXTURES = (
     Fixture(
@@ -132,6 +132,32 @@ MIXTURES = (
         mixtral(),
         form="fp8-tensor",
         seed=64,
+    ),
+    Fixture(
+        "glm4_moe-bf16",
+        "experts scored by sigmoids with a correction, a shared one without a gate, a dense layer, biases without that of the output, "
+        "half of a head rotating, a layer for multi-token prediction behind the last to skip; for 2 and 4 ranks",
+        glm4_moe(),
+        mtp=True,
+        shards=2,
+        seed=140,
+    ),
+    Fixture(
+        "glm4_moe-fp8-channel",
+        "FP8 with a scale for each row, as releases have it; queries and keys normalized, experts from 2 of 4 groups, two shared ones, "
+        "weights not renormalized but scaled, rope_parameters",
+        glm4_moe(
+            use_qk_norm=True,
+            n_group=4,
+            topk_group=2,
+            n_shared_experts=2,
+            norm_topk_prob=False,
+            routed_scaling_factor=2.5,
+            num_nextn_predict_layers=0,
+            rope_parameters={"rope_type": "default", "rope_theta": 500000.0, "partial_rotary_factor": 0.25},
+        ),
+        form="fp8-channel",
+        seed=141,
     ),
     Fixture(
         "gpt_oss-mxfp4",

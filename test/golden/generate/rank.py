@@ -123,27 +123,27 @@ class Rank:
         t = self.release.text
         self.pack(self.hidden, ("embed_tokens", self.vocab))
         for i in range(t["num_hidden_layers"]):
-            self.layer(f"layers.{i}.", self.release.is_full(i))
+            self.layer(f"layers.{i}.", self.release.is_full(i), self.release.is_dense(i))
         self.vector(self.hidden)
         if not self.release.tied:
             self.pack(self.hidden, ("lm_head", self.vocab))
         if self.release.drafts:
-            self.layer("mtp.layers.0.", True)
+            self.layer("mtp.layers.0.", True, self.release.experts == 0)
             self.pack(2 * self.hidden, ("mtp.fc", self.hidden), split_columns=True)
             for _ in range(3):
                 self.vector(self.hidden)
 
-    def layer(self, at: str, full: bool):
+    def layer(self, at: str, full: bool, dense: bool):
         for _ in range(self.release.layer_norms):
             self.vector(self.hidden)
         if full:
             self.attention(f"{at}self_attn.")
         else:
             self.gated_delta(f"{at}linear_attn.")
-        if self.release.experts > 0:
-            self.mixture(f"{at}mlp.")
-        else:
+        if dense:
             self.feed_forward(f"{at}mlp.", self.release.text["intermediate_size"])
+        else:
+            self.mixture(f"{at}mlp.")
 
     def attention(self, at: str):
         d = self.release.head_dim
@@ -152,6 +152,8 @@ class Rank:
         self.pack(self.hidden, (f"{at}q_proj", q), (f"{at}k_proj", kv), (f"{at}v_proj", kv))
         all_heads = self.release.text["num_attention_heads"]
         self.pack(all_heads * d, (f"{at}o_proj", self.hidden), split_columns=True)
+        if self.release.kind == "glm4_moe" and self.release.text["attention_bias"]:
+            self.vector(q + 2 * kv)
         if self.release.kind == "gpt_oss":
             self.vector(q + 2 * kv)
             self.vector(self.q_heads)
@@ -195,6 +197,9 @@ class Rank:
             self.vector(self.release.experts, 2 * self.part(self.release.expert_width))
             if self.rank == 0:
                 self.vector(self.release.experts, self.hidden)
+        if self.release.kind == "glm4_moe":
+            self.vector(self.release.experts)
+            self.feed_forward(f"{at}shared_experts.", t["n_shared_experts"] * self.release.expert_width)
         shared = t.get("shared_expert_intermediate_size", 0)
         if shared > 0:
             self.feed_forward(f"{at}shared_expert.", shared)

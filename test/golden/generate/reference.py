@@ -4,6 +4,8 @@ import torch
 import transformers
 from torch import Tensor
 
+from weights import of_drafts
+
 PROMPT_LENGTHS = (1, 5, 63, 64, 65, 129)  # around the 64-token chunk borders
 CONTINUATION = 32
 FORCED_LENGTH = 257  # positions 0..255 predict tokens 1..256
@@ -28,7 +30,7 @@ def load(model, values: dict[str, Tensor]) -> None:
     """Every parameter must come from the checkpoint; only the MTP layer, which the reference lacks, may be left over."""
     result = model.load_state_dict(values, strict=False)
     missing = [n for n in result.missing_keys if n != "lm_head.weight"]
-    unexpected = [n for n in result.unexpected_keys if not n.startswith("mtp.")]
+    unexpected = [n for n in result.unexpected_keys if not of_drafts(n, model.config.to_dict())]
     if missing or unexpected:
         raise ValueError(f"checkpoint and reference disagree: missing {missing}, unexpected {unexpected}")
     model.tie_weights()

@@ -45,7 +45,7 @@ class Release:
 
     @property
     def experts(self) -> int:
-        return self.text.get("num_experts", self.text.get("num_local_experts", 0))
+        return next((self.text[k] for k in ("num_experts", "num_local_experts", "n_routed_experts") if k in self.text), 0)
 
     @property
     def expert_width(self) -> int:
@@ -53,7 +53,10 @@ class Release:
 
     @property
     def qk_norm(self) -> bool:
-        return self.kind not in ("llama", "mixtral", "gemma2", "gpt_oss")
+        return self.text.get("use_qk_norm", self.kind not in ("llama", "mixtral", "gemma2", "gpt_oss", "glm4_moe"))
+
+    def is_dense(self, layer: int) -> bool:
+        return self.experts == 0 or layer < self.text.get("first_k_dense_replace", 0)
 
     def is_full(self, layer: int) -> bool:
         return not self.hybrid or (layer + 1) % self.text["full_attention_interval"] == 0

@@ -55,13 +55,15 @@ def stored(release: Release):
     prefix = "model.language_model." if "vision" in release.also else "model."
     yield from matrix(release, f"{prefix}embed_tokens", t["vocab_size"], h)
     for i in range(t["num_hidden_layers"]):
-        yield from stored_layer(release, f"{prefix}layers.{i}.", release.is_full(i), plain)
+        yield from stored_layer(release, f"{prefix}layers.{i}.", release.is_full(i), plain, release.is_dense(i))
     yield f"{prefix}norm.weight", plain, [h]
     if not release.tied or "lm_head" in release.also:
         yield from matrix(release, "lm_head", t["vocab_size"], h)
     if "vision" in release.also:
         yield "model.visual.patch_embed.proj.weight", plain, [1152, 3, 2, 16, 16]
         yield "model.visual.blocks.0.attn.qkv.weight", plain, [3456, 1152]
+    if release.kind == "glm4_moe":
+        yield from stored_glm_drafts(release, f"{prefix}layers.{t['num_hidden_layers']}.", plain)
     if "mtp" in release.also:
         yield from matrix(release, "mtp.fc", h, 2 * h)
         for name in ("norm", "pre_fc_norm_embedding", "pre_fc_norm_hidden"):
@@ -69,7 +71,18 @@ def stored(release: Release):
         yield from stored_layer(release, "mtp.layers.0.", True, plain)
 
 
-def stored_layer(release: Release, at: str, full: bool, plain: str):
+def stored_glm_drafts(release: Release, at: str, plain: str):
+    """The layer for multi-token prediction, behind the last."""
+    t, h = release.text, release.text["hidden_size"]
+    yield f"{at}eh_proj.weight", plain, [h, 2 * h]
+    for name in ("enorm", "hnorm", "shared_head.norm"):
+        yield f"{at}{name}.weight", plain, [h]
+    for name in ("embed_tokens", "shared_head.head"):
+        yield f"{at}{name}.weight", plain, [t["vocab_size"], h]
+    yield from stored_layer(release, at, True, plain)
+
+
+def stored_layer(release: Release, at: str, full: bool, plain: str, dense: bool | None = None):
     t, d = release.text, release.head_dim
     h = t["hidden_size"]
     norms = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")
@@ -86,6 +99,9 @@ def stored_layer(release: Release, at: str, full: bool, plain: str):
         if release.kind == "gpt_oss":
             yield f"{attn}sinks", plain, [t["num_attention_heads"]]
             for name, rows in (("q", q), ("k", kv), ("v", kv), ("o", h)):
+                yield f"{attn}{name}_proj.bias", plain, [rows]
+        if t.get("attention_bias") and release.kind != "gpt_oss":
+            for name, rows in (("q", q), ("k", kv), ("v", kv)):
                 yield f"{attn}{name}_proj.bias", plain, [rows]
         if release.qk_norm:
             yield f"{attn}q_norm.weight", plain, [d]
@@ -109,7 +125,7 @@ def stored_layer(release: Release, at: str, full: bool, plain: str):
         yield f"{gdn}norm.weight", "F32", [t["linear_value_head_dim"]]
         yield from matrix(release, f"{gdn}out_proj", h, values)
     mlp = f"{at}block_sparse_moe." if release.kind == "mixtral" else f"{at}mlp."
-    if release.experts == 0:
+    if release.experts == 0 if dense is None else dense:
         yield from stored_mlp(release, mlp, t["intermediate_size"], h)
         return
     width = release.expert_width
@@ -117,6 +133,9 @@ def stored_layer(release: Release, at: str, full: bool, plain: str):
         yield from stored_gpt_oss(release, mlp, width, h, plain)
         return
     yield from matrix(release, f"{mlp}gate", release.experts, h)
+    if release.kind == "glm4_moe":
+        yield f"{mlp}gate.e_score_correction_bias", "F32", [release.experts]
+        yield from stored_mlp(release, f"{mlp}shared_experts.", t["n_shared_experts"] * width, h)
     if "stacked" in release.also:
         yield f"{mlp}experts.gate_up_proj", plain, [release.experts, 2 * width, h]
         yield f"{mlp}experts.down_proj", plain, [release.experts, h, width]

@@ -89,6 +89,13 @@ def gpt_oss(name, weights, parameters, layers, experts):
     return Release(name, {"model_type": "gpt_oss", **text, **quantization(weights)}, weights, parameters)
 
 
+def glm4_moe(name, weights, parameters, layers, hidden, ffn, dense, experts, width, qk_norm):
+    moe = {"n_routed_experts": experts, "num_experts_per_tok": 8, "moe_intermediate_size": width, "n_shared_experts": 1}
+    own = {"first_k_dense_replace": dense, "use_qk_norm": qk_norm, "attention_bias": True}
+    text = sizes(layers, hidden, 96, 8, ffn, 151552, 131072, head_dim=128, **moe, **own)
+    return Release(name, {"model_type": "glm4_moe", **text, **quantization(weights)}, weights, parameters)
+
+
 def gemma2(name, weights, parameters, *shape, **how):
     text = sizes(*shape, 256000, 8192, head_dim=256, sliding_window=4096, tie_word_embeddings=True)
     return Release(name, {"model_type": "gemma2", **text}, weights, parameters, **how)
@@ -181,6 +188,8 @@ RELEASES = [
     qwen3_moe("Qwen3-235B-A22B NVFP4", "NVFP4 modelopt", None, *Q235),
     qwen3_moe("Qwen3-Coder-480B-A35B", "BF16", 480_154_875_392, *Q480),
     qwen3_moe("Qwen3-Coder-480B-A35B-FP8", "FP8 block", None, *Q480),
+    glm4_moe("GLM-4.5-Air", "BF16", None, 46, 4096, 10944, 1, 128, 1408, False),
+    glm4_moe("GLM-4.6-FP8", "FP8 channel", None, 92, 5120, 12288, 3, 160, 1536, True),
     qwen3_next("Qwen3-Next-80B-A3B", "BF16", 81_324_862_720, drafts=True),
     qwen3_next("Qwen3-Next-80B-A3B-FP8", "FP8 block", None),
     qwen3_5("Qwen3.5-9B", "BF16", 32, 4096, 16, 4, 12288, 32, drafts=True),

@@ -17,7 +17,7 @@ RESIDUAL_GAIN = 3.0
 ROUTER_GAIN = 4.0
 EXPERT_GAIN = 1.5
 # Kept at full precision by the releases; everything else that is not FP8 is BF16.
-F32_SUFFIXES = ("A_log", "linear_attn.norm.weight")
+F32_SUFFIXES = ("A_log", "linear_attn.norm.weight", "e_score_correction_bias")
 
 
 def random_weight(name: str, shape: torch.Size, draw: torch.Generator, zero_centred: bool) -> Tensor:
@@ -99,6 +99,19 @@ def mtp_shapes(text: dict) -> dict[str, torch.Size]:
     head = {"fc": (hidden, 2 * hidden), "norm": (hidden,), "pre_fc_norm_embedding": (hidden,), "pre_fc_norm_hidden": (hidden,)}
     names = {f"mtp.{n}.weight": s for n, s in head.items()} | {f"mtp.layers.0.{n}.weight": s for n, s in layer.items()}
     return {name: torch.Size(shape) for name, shape in names.items()}
+
+
+def glm_mtp_shapes(config: dict) -> dict[str, torch.Size]:
+    """The same as GLM has it, behind the last layer, where readers of the text model skip it: of its own tensors alone."""
+    hidden, at = config["hidden_size"], f"model.layers.{config['num_hidden_layers']}."
+    own = {"eh_proj": (hidden, 2 * hidden), "shared_head.head": (config["vocab_size"], hidden), "mlp.down_proj": (hidden, 8)}
+    norms = {name: (hidden,) for name in ("enorm", "hnorm", "shared_head.norm", "input_layernorm")}
+    return {f"{at}{name}.weight": torch.Size(shape) for name, shape in {**own, **norms}.items()}
+
+
+def of_drafts(name: str, config: dict) -> bool:
+    """Of the layer for multi-token prediction, which the reference lacks."""
+    return name.startswith(("mtp.", f"model.layers.{config.get('num_hidden_layers')}."))
 
 
 def mlp_shapes(prefix: str, hidden: int, ffn: int) -> dict[str, tuple[int, int]]:

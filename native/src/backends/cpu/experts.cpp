@@ -57,6 +57,15 @@ void CpuBackend::route(const RoutingShape& shape, const float* logits, int64_t r
   });
 }
 
+void CpuBackend::route_by_sigmoid(const RoutingShape& shape, const SigmoidRouting& rule,
+                                  const float* correction, float* logits, int64_t rows,
+                                  const Routing& routing) {
+  for_rows(rows, int64_t{shape.experts} * shape.top_k, [&](int64_t t) {
+    kernels_.route_row_by_sigmoid(shape, rule, correction, logits + t * shape.experts,
+                                  routing.ids + t * shape.top_k, routing.weights + t * shape.top_k);
+  });
+}
+
 void CpuBackend::multiply_grouped(std::span<const ExpertMatrix> matrices, std::span<const ExpertTile> tiles,
                                   const float* x, float* out) {
   if (tiles.empty()) return;

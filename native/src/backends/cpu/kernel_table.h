@@ -29,6 +29,7 @@ constexpr Kernels make_kernels(const char* isa) {
           .add_scaled = add_scaled<L>,
           .add_gated = add_gated<L>,
           .route_row = route_row<L>,
+          .route_row_by_sigmoid = route_row_by_sigmoid<L>,
           .silu_mul = silu_mul<L>,
           .sigmoid_mul = sigmoid_mul<L>,
           .scale = scale<L>,

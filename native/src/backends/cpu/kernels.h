@@ -178,6 +178,9 @@ struct Kernels {
   void (*add_scaled)(float* x, const float* y, float scale, int64_t count);
   void (*add_gated)(float* x, const float* y, float gate, int64_t count);
   void (*route_row)(const RoutingShape&, const float* logits, int32_t* ids, float* weights);
+  // `logits` become their sigmoids.
+  void (*route_row_by_sigmoid)(const RoutingShape&, const SigmoidRouting&, const float* correction,
+                               float* logits, int32_t* ids, float* weights);
   void (*silu_mul)(const float* gate, const float* up, int64_t count, float* out);
   void (*sigmoid_mul)(float* x, const float* gate, int64_t count);
   void (*scale)(float* x, int64_t count, float factor);

@@ -78,7 +78,11 @@ void CpuBackend::cap(float* x, int64_t count, float limit) {
 
 void CpuBackend::add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) {
   for_spans(rows, width, [&](int64_t t, int64_t first, int64_t n) {
-    kernels_.add_gated(out + t * width + first, y + t * width + first, gate[t], n);
+    if (gate == nullptr) {
+      kernels_.add(out + t * width + first, y + t * width + first, n);
+    } else {
+      kernels_.add_gated(out + t * width + first, y + t * width + first, gate[t], n);
+    }
   });
 }
 

@@ -222,8 +222,17 @@ class OpChecks {
     ProbeArray logits(backend_, distinct);
     ProbeArray ids(backend_, rows * shape.top_k);
     ProbeArray weights(backend_, rows * shape.top_k);
-    backend_.route(shape, logits.data(), rows, {reinterpret_cast<int32_t*>(ids.data()), weights.data()});
-    reference_.route(shape, logits.host(), rows, {reinterpret_cast<int32_t*>(ids.host()), weights.host()});
+    const Routing found_by{reinterpret_cast<int32_t*>(ids.data()), weights.data()};
+    const Routing expected_by{reinterpret_cast<int32_t*>(ids.host()), weights.host()};
+    if (config_.moe->sigmoid) {
+      ProbeArray correction = array(shape.experts, 0.1F);
+      const SigmoidRouting& rule = *config_.moe->sigmoid;
+      backend_.route_by_sigmoid(shape, rule, correction.data(), logits.data(), rows, found_by);
+      reference_.route_by_sigmoid(shape, rule, correction.host(), logits.host(), rows, expected_by);
+    } else {
+      backend_.route(shape, logits.data(), rows, found_by);
+      reference_.route(shape, logits.host(), rows, expected_by);
+    }
     const std::vector<float> found_ids = ids.read();
     for (size_t i = 0; i < ids.size(); ++i) {
       const auto found = std::bit_cast<int32_t>(found_ids[i]);
