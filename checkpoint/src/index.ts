@@ -7,6 +7,7 @@ export { labelsOf, type LabelActivation, type Labels } from './config/labels.js'
 export type * from './config/model-shape.js';
 export type { FeedForwardKind, LayerKind } from './config/layer-kinds.js';
 export type { Rope, RopeScaling } from './config/rope.js';
+export * from './config/sentence-pooling.js';
 export { parseCheckpointConfig, parseConfigObject } from './config/read-config.js';
 export * from './config/quantization.js';
 export * from './formats/safetensors.js';
@@ -25,6 +26,7 @@ export { judgeAdapter } from './adapters/judge-adapter.js';
 export * from './adapters/projections.js';
 export type * from './source/byte-source.js';
 export * from './source/checkpoint-pin.js';
+export * from './config/nested-files.js';
 export * from './weights/resident-weights.js';
 export * from './weights/rank-weights.js';
 export * from './weights/tensor-parallel.js';

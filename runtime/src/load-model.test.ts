@@ -18,6 +18,7 @@ const served = (settings: Parameters<typeof servedModel>[4]): ReturnType<typeof 
   servedModel(files, noServerDefaults, { vocabSize: 300 } as never, 4096, settings, {
     generates: true,
     classifier: null,
+    pooling: null,
   });
 
 test('a model that answers in channels has no other markers of thoughts and calls', () => {
@@ -25,15 +26,21 @@ test('a model that answers in channels has no other markers of thoughts and call
 });
 
 test('an encoder pools the mean, and judges by no tokens', () => {
-  const heads = { generates: false, classifier: null };
+  const heads = { generates: false, classifier: null, pooling: null };
   const info = { vocabSize: 300, architecture: 'eurobert', bidirectional: true } as never;
   const encoder = (settings: Parameters<typeof servedModel>[4]): ReturnType<typeof servedModel> =>
     servedModel(files, noServerDefaults, info, 512, settings, heads);
-  expect(encoder({})).toMatchObject({ generates: false, pooling: 'mean' });
-  expect(served({})).toMatchObject({ generates: true, pooling: 'last' });
+  expect(encoder({})).toMatchObject({ generates: false, pooling: 'mean', embeds: true });
+  expect(served({})).toMatchObject({ generates: true, pooling: 'last', embeds: false });
   const { reason, message } = thrownBy(FailureError, () => encoder({ classifierFromToken: ['a', 'b'] }));
   expect(reason).toBe('InvalidEngineConfig');
   expect(message).toContain('eurobert has no logits of tokens: remove it');
+});
+
+test('a checkpoint of sentence-transformers pools as it says, and embeds though it could generate', () => {
+  const heads = { generates: true, classifier: null, pooling: 'cls' } as const;
+  const model = servedModel(files, noServerDefaults, { vocabSize: 300 } as never, 4096, {}, heads);
+  expect(model).toMatchObject({ generates: true, pooling: 'cls', embeds: true });
 });
 
 test.each(['toolCallParser', 'reasoningParser'])('nor does it take a parser by %s', (field) => {

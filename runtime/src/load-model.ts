@@ -131,7 +131,8 @@ export function servedModel(
     defaults: generationDefaults(defaults, server, thinksByItself),
     eosIds: defaults.eosIds,
     generates: heads.generates,
-    pooling: info.bidirectional ? 'mean' : 'last',
+    pooling: heads.pooling ?? (info.bidirectional ? 'mean' : 'last'),
+    embeds: heads.pooling !== null || !heads.generates,
     classifier:
       heads.classifier ?? (labels === null ? null : classifierOf(labels, tokenizer, info.vocabSize)),
     vocabSize: info.vocabSize,

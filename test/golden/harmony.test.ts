@@ -118,6 +118,7 @@ describe('the chat template of gpt-oss', () => {
         think: null,
         toolDialect: null,
         generates: true,
+        embeds: false,
         classifier: null,
         pooling: 'last',
       },

@@ -1,6 +1,6 @@
 // An encoder through a whole replica: embeddings of the reference, and whatever else is asked refused by name.
 
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +19,11 @@ beforeAll(async () => {
   cpSync(encoder, folder, { recursive: true });
   for (const name of ['tokenizer.json', 'tokenizer_config.json'])
     cpSync(join(demoCheckpoint, name), join(folder, name));
+  // As sentence-transformers says it.
+  const pooling = { path: '1_Pooling', type: 'sentence_transformers.models.Pooling' };
+  writeFileSync(join(folder, 'modules.json'), JSON.stringify([pooling]));
+  mkdirSync(join(folder, '1_Pooling'));
+  writeFileSync(join(folder, '1_Pooling', 'config.json'), '{"pooling_mode_cls_token": true}');
   const warmup = { preset: 'all', shapes: ['64:128'], timeLimitSeconds: 60 };
   replica = await ReplicaProcess.start({
     uri: folder,
@@ -47,8 +52,8 @@ const unit = (values: readonly number[]): number[] => {
 };
 
 test.each([
-  ['the mean', 'mean', {}],
-  ['the first token', 'cls', { pooling: 'cls' }],
+  ['the first token, as the checkpoint says', 'cls', {}],
+  ['the mean', 'mean', { pooling: 'mean' }],
 ] as const)('%s of all prompts at once, of more tokens than a step has rows', async (_, pooling, more) => {
   const input = golden.map(({ prompt }) => prompt);
   const { status, answer } = await post('/v1/embeddings', { input, ...more });
@@ -57,6 +62,19 @@ test.each([
     const got = answer.data[i]!.embedding;
     unit(wanted[pooling]).forEach((value, k) => expect(got[k]).toBeCloseTo(value, 3));
   });
+});
+
+test('a pair scores the cosine of its embeddings', async () => {
+  const texts = ['a b c', 'd e f g'];
+  const { answer } = await post('/v1/embeddings', { input: texts });
+  const [a, b] = answer.data.map(({ embedding }) => embedding);
+  const score = await post('/v1/score', { text_1: texts[0], text_2: texts });
+  const [same, other] = score.answer.data as unknown as readonly { readonly score: number }[];
+  expect(same!.score).toBeCloseTo(1, 5);
+  expect(other!.score).toBeCloseTo(
+    a!.reduce((sum, value, i) => sum + value * b![i]!, 0),
+    5,
+  );
 });
 
 test('a text that no step has rows for is refused with both numbers', async () => {
@@ -69,7 +87,7 @@ test.each([
   ['/v1/chat/completions', { messages: [{ role: 'user', content: 'x' }] }, 'no head that generates'],
   ['/v1/completions', { prompt: [5, 6], max_tokens: 2 }, 'no head that generates'],
   ['/v1/messages', { max_tokens: 5, messages: [{ role: 'user', content: 'x' }] }, 'no head that generates'],
-  ['/v1/rerank', { query: 'a', documents: ['b'] }, 'this model judges no texts'],
+  ['/classify', { input: 'a' }, 'this model judges no texts'],
 ])('%s is refused by name', async (path, body, problem) => {
   const { status, answer } = await post(path, { model: 'demo', ...body });
   expect(status).toBe(400);

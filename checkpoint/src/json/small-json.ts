@@ -13,6 +13,8 @@ const mib = 2 ** 20;
 const sizes: ReadonlyMap<string, number> = new Map([
   ['config.json', 4 * mib],
   ['generation_config.json', mib],
+  ['modules.json', mib],
+  ['1_Pooling.config.json', mib],
   ['tokenizer.json', 128 * mib],
 ]);
 /** Of the other files of tokenizer and template. */

@@ -8,7 +8,7 @@ import type { ListedFile } from './checkpoint-pin.js';
 
 /** What identifies one version of a file, and what its content can be verified against. */
 export interface FileVersion {
-  /** Name relative to the folder; never contains a slash. */
+  /** Name in the folder, without a slash; nested-files.ts says which file it is of one below. */
   readonly name: string;
   readonly bytes: number;
   /** Opaque version; null where the source has none (a local folder). */
@@ -34,7 +34,7 @@ export interface OpenRange {
 export interface ByteSource {
   /** For messages: ends with a slash. */
   readonly uri: string;
-  /** Files directly in the folder. */
+  /** Files directly in the folder, and that of nested-files.ts. */
   list(): Promise<ListedFile[]>;
   version(name: string): Promise<FileVersion>;
   /** Bytes [begin, end). @param etag of the one version that is wanted; null: any */

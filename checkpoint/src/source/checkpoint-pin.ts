@@ -26,7 +26,7 @@ export interface CheckpointFolder {
 
 /** Small files that the runtime reads beside the weights. */
 const small =
-  /^(config\.json|generation_config\.json|tokenizer[\w.-]*|special_tokens_map\.json|chat_template[\w.-]*)$/;
+  /^(config\.json|generation_config\.json|modules\.json|1_Pooling\.config\.json|tokenizer[\w.-]*|special_tokens_map\.json|chat_template[\w.-]*)$/;
 
 export function isSmallCheckpointFile(name: string): boolean {
   return small.test(name);

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ListedFile } from '@llmservice/checkpoint';
+import { pathOf, type ListedFile } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import type { CheckpointFiles, FileRange } from '../preflight/read-safetensors.js';
 
@@ -11,7 +11,7 @@ export class FolderFiles implements CheckpointFiles {
   constructor(private readonly folder: string) {}
 
   async read(file: string, maxBytes: number, beginAt = 0): Promise<FileRange | null> {
-    const path = join(this.folder, file);
+    const path = join(this.folder, pathOf(file));
     const handle = await open(path).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw unreadable(path, error);

@@ -26,6 +26,7 @@ import { FailureError } from '@llmservice/crds';
 import { contentHash } from '../domain/content-hash.js';
 import type { Checkpoint } from '../domain/checkpoint.js';
 import { readHead, type HeadSource } from './read-head.js';
+import { checkPooling } from './read-pooling.js';
 import {
   longReadBytes,
   readConfig,
@@ -127,6 +128,7 @@ async function readSafetensors(files: CheckpointFiles, config: ConfigFile): Prom
   const tokenizer = await files.read(tokenizerFile, 1);
   if (tokenizer === null) throw new FailureError('TokenizerMissing', 'the folder has no tokenizer.json');
   etags.set(tokenizerFile, tokenizer.etag);
+  await checkPooling(files, shape.hidden, etags);
 
   const { tensors, fileBytes } = await readShards(files, etags);
   const whole = joinPacked(parseConfigObject(config.text), inEngineForm(shape, tensors));

@@ -63,9 +63,13 @@ export async function readConfig(files: CheckpointFiles): Promise<ConfigFile | n
   if (isLong) files.beforeLong?.();
   const range = isLong ? await files.read(configFile, maxConfigBytes) : first;
   if (range === null) return null;
-  const { bytes, fileBytes, etag } = range;
-  if (bytes.byteLength < fileBytes) throw tooLong(configFile, fileBytes);
-  return { text: new TextDecoder().decode(bytes), etag };
+  return { text: textOf(configFile, range), etag: range.etag };
+}
+
+/** Of a file that was to be read whole. @throws FailureError CheckpointCorrupt */
+export function textOf(file: string, { bytes, fileBytes }: FileRange): string {
+  if (bytes.byteLength < fileBytes) throw tooLong(file, fileBytes);
+  return new TextDecoder().decode(bytes);
 }
 
 export async function readIndex(

@@ -1,11 +1,12 @@
 // What judges texts: tokens that a checkpoint's config.json or the configuration names, as its vocabulary has them, or the
 // checkpoint's own head.
 
-import { labelsOf, type GgufHeader } from '@llmservice/checkpoint';
+import { labelsOf, type GgufHeader, type SentencePooling } from '@llmservice/checkpoint';
 import { openCheckpoint, readClassifierHead } from '@llmservice/checkpoint/local';
 import { FailureError } from '@llmservice/crds';
 import type { HeadClassifier, TokenClassifier } from '../request/prepare/classifier.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
+import { readSentencePooling } from './read-sentence-pooling.js';
 import { readSmallJson } from './read-small-json.js';
 
 /** vLLM's key of config.json. */
@@ -57,6 +58,8 @@ export interface Heads {
   readonly generates: boolean;
   /** Null: none that classifies. */
   readonly classifier: HeadClassifier | null;
+  /** Of its embeddings; null: it does not say. */
+  readonly pooling: SentencePooling | null;
 }
 
 /**
@@ -66,9 +69,10 @@ export interface Heads {
  */
 export async function readHeads(model: string): Promise<Heads> {
   const checkpoint = await openCheckpoint(model);
-  const { labels, generates } = checkpoint.shape;
-  if (labels === 0) return { generates, classifier: null };
+  const { labels, generates, hidden } = checkpoint.shape;
+  const pooling = await readSentencePooling(checkpoint.dir, hidden);
+  if (labels === 0) return { generates, classifier: null, pooling };
   const config = (await readSmallJson(checkpoint.dir, 'config.json')) ?? {};
   const weights = await readClassifierHead(checkpoint);
-  return { generates, classifier: { kind: 'head', ...labelsOf(config, labels), weights } };
+  return { generates, pooling, classifier: { kind: 'head', ...labelsOf(config, labels), weights } };
 }

@@ -60,6 +60,7 @@ const markerTexts = ['<think>', '</think>', '<tool_call>', '</tool_call>'];
 /** Control tokens of models that write calls otherwise, from id 271. */
 const controls = ['[TOOL_CALLS]', '[ARGS]', '[CALL_ID]'];
 
+type Judges = boolean | 'head' | 'cosine';
 type ToolsOfModel = boolean | 'described' | 'harmony' | CallFormName;
 
 export class ScriptedServer {
@@ -80,7 +81,7 @@ export class ScriptedServer {
 
   /**
    * Takes up to 8 generations at once. `tools`: of a model that reasons and calls tools, in the given form, or that tools
-   * are described to. `judges`: of one whose tokens n and y score texts, or that has a head with two labels.
+   * are described to. `judges`: of one whose tokens n and y score texts, or with a head of two labels, or one that embeds.
    */
   static async start({
     serving = true,
@@ -115,7 +116,7 @@ export class ScriptedServer {
     readonly storedResponses?: StoredResponses | null;
     readonly takesTemplates?: boolean;
     readonly batches?: MadeBatches | null;
-    readonly judges?: boolean | 'head';
+    readonly judges?: Judges;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(vocabularyOf(tools), 'tokenizer.json');
@@ -127,7 +128,7 @@ export class ScriptedServer {
         engine,
         servedWith(
           { compatibility: compatible, takesTemplates },
-          judges !== false ? judgingModel(tokenizer, judges === 'head') : modelWith(tools, tokenizer),
+          judges !== false ? judgingModel(tokenizer, judges) : modelWith(tools, tokenizer),
         ),
       );
     }
@@ -234,7 +235,8 @@ function answeringInChannels(tokenizer: Tokenizer): ServedModel {
   return { ...tinyModel(tokenizer, harmonyTemplate), maxModelLen: 4096, harmony, eosIds };
 }
 
-function judgingModel(tokenizer: Tokenizer, hasHead: boolean): ServedModel {
+function judgingModel(tokenizer: Tokenizer, by: Judges): ServedModel {
+  if (by === 'cosine') return { ...tinyModel(tokenizer), embeds: true };
   const tokens = [...Buffer.from('ny')];
   const classifier = { kind: 'tokens', names: ['n', 'y'], activation: 'softmax', tokens } as const;
   const weights = Float32Array.of(1, 0, 0, 1);
@@ -242,8 +244,8 @@ function judgingModel(tokenizer: Tokenizer, hasHead: boolean): ServedModel {
   return {
     ...tinyModel(tokenizer),
     maxModelLen: 1024,
-    generates: !hasHead,
-    classifier: hasHead ? head : classifier,
+    generates: by !== 'head',
+    classifier: by === 'head' ? head : classifier,
   };
 }
 
@@ -279,6 +281,7 @@ function tinyModel(tokenizer: Tokenizer, text = chatTemplate): ServedModel {
     generates: true,
     classifier: null,
     pooling: 'last',
+    embeds: false,
     vocabSize: 300,
     maxModelLen: 64,
     defaults: { ...noDefaults, eosIds: [2] },

@@ -1,6 +1,7 @@
 // A checkpoint in a local folder: inspected where it lies, never copied. Folders of users may hold links, such as those of
 // Hugging Face's cache; in what was pulled there are none.
 
+import { pathOf, poolingFile } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { shownPath } from '@llmservice/crds/held-folder';
 import { constants, createReadStream, type Stats } from 'node:fs';
@@ -34,7 +35,7 @@ export class FolderSource implements CheckpointSource {
       const files = entries.filter(({ stats }) => stats.isFile());
       if (this.links !== 'refused') {
         const names = files.map(({ name }) => name);
-        await refuseLinksOut(this.dir, names, this.links.alsoInto);
+        await refuseLinksOut(this.dir, [...names, ...(await this.below())], this.links.alsoInto);
       }
       return files.map(({ name, stats }) => ({ name, bytes: stats.size }));
     } catch (error) {
@@ -62,6 +63,15 @@ export class FolderSource implements CheckpointSource {
         ? createReadStream(path, range)
         : (await openPlain(path, constants.O_RDONLY)).createReadStream(range);
     for await (const chunk of stream as AsyncIterable<Uint8Array>) yield chunk;
+  }
+
+  /** Files below the folder that are read. */
+  private below(): Promise<string[]> {
+    const path = pathOf(poolingFile);
+    return this.stats(path).then(
+      () => [path],
+      () => [],
+    );
   }
 
   private stats(name: string): Promise<Stats> {

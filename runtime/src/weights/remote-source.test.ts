@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
+import { S3Client, type GetObjectCommandOutput } from '@aws-sdk/client-s3';
 import { S3ByteSource } from '@llmservice/checkpoint/s3';
 import { Readable } from 'node:stream';
 import { UnavailableError, WrongRangeError, type FileVersion } from './checkpoint-source.js';
@@ -61,4 +61,23 @@ test('an answer that ends early is one to ask for again', async () => {
   const [, error] = await read({ status: 206, range: 'bytes 4-6/10', body: content.subarray(4, 5) }, 4, 7);
   expect(error).toBeInstanceOf(UnavailableError);
   expect(error).not.toBeInstanceOf(WrongRangeError);
+});
+
+test('how an embedder pools lies below the folder, and is listed and read under a flat name', async () => {
+  const keys: string[] = [];
+  const send = ({ constructor, input }: { constructor: { name: string }; input: { Key?: string } }) => {
+    if (input.Key !== undefined) keys.push(`${constructor.name} ${input.Key}`);
+    return Promise.resolve({
+      Contents: [{ Key: 'm/config.json', Size: 2, ETag: '"c"' }],
+      CommonPrefixes: [{ Prefix: 'm/1_Pooling/' }, { Prefix: 'm/onnx/' }],
+      ...{ ContentLength: 5, ETag: '"p"', $metadata: { httpStatusCode: 200 } },
+    });
+  };
+  const client = Object.assign(Object.create(S3Client.prototype), { send }) as S3Client;
+  const source = new RemoteSource(new S3ByteSource(client, 'b', 'm'));
+  expect(await source.list()).toEqual([
+    { name: 'config.json', bytes: 2, version: '"c"' },
+    { name: '1_Pooling.config.json', bytes: 5, version: '"p"' },
+  ]);
+  expect(keys).toEqual(['HeadObjectCommand m/1_Pooling/config.json']);
 });

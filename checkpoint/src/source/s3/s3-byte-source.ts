@@ -11,6 +11,7 @@ import {
 import type { Readable } from 'node:stream';
 import type { ByteSource, FileVersion, OpenRange } from '../byte-source.js';
 import { isTimeVersion, objectVersion, type ListedFile } from '../checkpoint-pin.js';
+import { pathOf, poolingFile, poolingFolder } from '../../config/nested-files.js';
 
 interface S3Bounds {
   /** Files of one page of a listing; the server's own number by default. */
@@ -44,16 +45,30 @@ export class S3ByteSource implements ByteSource {
     const config = { client: this.client, ...(pageFiles === undefined ? {} : { pageSize: pageFiles }) };
     const files: ListedFile[] = [];
     let pages = 0;
-    for await (const { Contents: contents = [] } of paginateListObjectsV2(config, request, this.options)) {
+    const listing = paginateListObjectsV2(config, request, this.options);
+    for await (const { Contents: contents = [], CommonPrefixes: below = [] } of listing) {
       for (const object of contents) {
         const { Key: key = '', Size: bytes = 0 } = object;
         const name = key.slice(this.prefix.length);
-        if (name !== '') files.push({ name, bytes, version: objectVersion(object) });
+        if (name !== '' && name !== poolingFile) files.push({ name, bytes, version: objectVersion(object) });
       }
+      const pools = below.some(({ Prefix: folder }) => folder === `${this.prefix}${poolingFolder}/`);
+      if (pools) files.push(...(await this.listedPooling()));
       pages += 1;
       if (pages >= maxPages) break;
     }
     return files;
+  }
+
+  /** Empty where the folder does not hold it. */
+  private async listedPooling(): Promise<ListedFile[]> {
+    try {
+      const { bytes, etag } = await this.version(poolingFile);
+      return [{ name: poolingFile, bytes, version: etag }];
+    } catch (error) {
+      if ((error as { readonly name?: string }).name === 'NotFound') return [];
+      throw error;
+    }
   }
 
   async version(name: string): Promise<FileVersion> {
@@ -77,7 +92,7 @@ export class S3ByteSource implements ByteSource {
   }
 
   private object(name: string): { Bucket: string; Key: string } {
-    return { Bucket: this.bucket, Key: this.prefix + name };
+    return { Bucket: this.bucket, Key: this.prefix + pathOf(name) };
   }
 }
 

@@ -205,6 +205,54 @@ describe('a model with a head that classifies', () => {
   });
 });
 
+describe('a model that embeds', () => {
+  beforeEach(async () => {
+    await server.stop();
+    server = await ScriptedServer.start({ judges: 'cosine' });
+    // A text of one token is (0.8, 0.6), one of more (0, 1).
+    server.script = ({ prompt }) => [
+      {
+        ...output([], 'stop'),
+        embedding: prompt.length === 2 ? Float32Array.of(4, 3) : Float32Array.of(0, 2),
+      },
+    ];
+  });
+
+  test('scores pairs by the cosine of two embeddings, and embeds each text once', async () => {
+    const { status, answer } = await post('/v1/score', { text_1: 'q', text_2: ['long', 'd', 'q'] });
+    expect(status).toBe(200);
+    expect(prompts()).toEqual(['<|bos|>q', '<|bos|>long', '<|bos|>d']);
+    expect(
+      server.engine.requests.every(({ pooling, maxTokens }) => pooling === 'last' && maxTokens === 0),
+    ).toBe(true);
+    const [far, near, same] = answer.data.map(({ score }) => score);
+    expect(far).toBeCloseTo(0.6, 6);
+    expect([near, same]).toEqual([expect.closeTo(1, 6), expect.closeTo(1, 6)]);
+    expect(answer.usage.prompt_tokens).toBe(2 + 5 + 2);
+  });
+
+  test('orders documents so', async () => {
+    const { answer } = await post('/v1/rerank', { query: 'q', documents: ['long', 'd'], top_n: 1 });
+    expect(answer.results).toMatchObject([{ index: 1, document: { text: 'd' } }]);
+  });
+
+  test.each([
+    [
+      'an instruction',
+      { text_1: 'a', text_2: 'b', instruction: 'Find it' },
+      'embeds each text',
+      'instruction',
+    ],
+    ['a long query', { text_1: ['a', 'x'.repeat(64)], text_2: ['b', 'c'] }, 'context is 64', 'text_1.1'],
+    ['a long text', { text_1: 'a', text_2: ['b', 'x'.repeat(64)] }, 'context is 64', 'text_2.1'],
+  ])('refuses %s', async (_, body, message, param) => {
+    const { status, answer } = await post('/v1/score', body);
+    expect(status).toBe(400);
+    expect(answer.error).toMatchObject({ message: expect.stringContaining(message), param });
+    expect(server.engine.requests).toEqual([]);
+  });
+});
+
 test('they count as prompts without an answer', async () => {
   const { answer } = await post('/v1/rerank', { query: 'q', documents });
   const metrics = await (await server.get('/metrics')).text();

@@ -1,5 +1,6 @@
 // What a model can be asked for, by its heads: to generate, to judge texts, to score pairs. Embeddings it always has.
 
+import type { SentencePooling } from '@llmservice/checkpoint';
 import { ApiError } from '../body/api-error.js';
 import { isScorer, type Classifier } from './classifier.js';
 
@@ -9,7 +10,9 @@ export interface ModelTasks {
   /** What judges texts; null: nothing does. */
   readonly classifier: Classifier | null;
   /** Of embeddings whose request does not say. */
-  readonly pooling: 'last' | 'mean';
+  readonly pooling: SentencePooling;
+  /** Whether it was made to embed, so that the cosine of two embeddings scores their texts. */
+  readonly embeds: boolean;
 }
 
 /** @throws ApiError task_not_supported */

@@ -5,7 +5,7 @@ import { Tokenizer } from '../../tokens/tokenizer.js';
 import { encodePair } from './pair-prompt.js';
 import type { ModelTexts } from './model-texts.js';
 
-const pair = { query: 'What is it?', document: 'A pod.', param: 'documents' };
+const pair = { query: 'What is it?', document: 'A pod.', param: 'documents', queryParam: 'query' };
 const classifier = { kind: 'tokens', names: ['no', 'yes'], activation: 'softmax', tokens: [1, 2] } as const;
 
 function model(markers: readonly string[], template: string | null): ModelTexts {
@@ -24,6 +24,7 @@ function model(markers: readonly string[], template: string | null): ModelTexts 
     generates: true,
     classifier,
     pooling: 'last',
+    embeds: false,
     vocabSize: 300,
     maxModelLen: 4096,
   };

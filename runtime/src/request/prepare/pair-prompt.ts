@@ -13,6 +13,8 @@ export interface Pair {
   readonly document: string;
   /** The document's place in the request. */
   readonly param: string;
+  /** The query's. */
+  readonly queryParam: string;
 }
 
 /** Of Qwen3-Reranker's model card, where a request has none. */

@@ -1,5 +1,6 @@
 // The body of an embeddings request as one typed, complete value, and each of its inputs as what the engine runs.
 
+import type { SentencePooling } from '@llmservice/checkpoint';
 import type { GenerateRequest } from '../../engine/protocol.js';
 import { readTexts, type TextSource } from '../fields/prompt.js';
 import { readModel, readScheduling, type Scheduling } from '../fields/scheduling.js';
@@ -16,7 +17,7 @@ export interface EmbeddingsRequest extends Scheduling {
   readonly inputs: readonly TextSource[];
   readonly encoding: 'float' | 'base64';
   /** Null: the model's. */
-  readonly pooling: 'last' | 'mean' | 'cls' | null;
+  readonly pooling: SentencePooling | null;
 }
 
 /** @throws ApiError invalid_request, with every violation */

@@ -43,6 +43,7 @@ export function parseRerank(body: unknown): RerankRequest {
     query,
     document: typeof document === 'string' ? document : document.text,
     param: placeOf('documents', documents, index),
+    queryParam: 'query',
   }));
   requireBounded(pairs, fields.instruction, 'documents');
   return {
@@ -69,6 +70,7 @@ export function parseScore(body: unknown): PairsRequest {
     query: queries.length === 1 ? only : (queries[index] ?? ''),
     document,
     param: placeOf('text_2', documents, index),
+    queryParam: placeOf('text_1', queries, index),
   }));
   requireBounded(pairs, fields.instruction, 'text_2');
   return { pairs, ...readJudged(fields), instruction: fields.instruction ?? null };
