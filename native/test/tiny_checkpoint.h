@@ -172,6 +172,42 @@ inline Tensors tiny_hybrid_tensors(uint32_t seed = 1) {
   return t;
 }
 
+// With all that sets Gemma 2 and 3 apart: caps that bite, a window with angles of its own, norms behind
+// attention and feed-forward.
+inline ModelConfig tiny_gemma_config() {
+  ModelConfig config = tiny_llama_config();
+  config.architecture = "gemma2";
+  config.unit_offset_norm = true;
+  config.qk_norm = true;
+  config.windows = {24, 0};
+  config.window_rope = RopeConfig{.theta = 100, .rotary = 16, .scaling = {}};
+  config.embedding_scale = 8;
+  config.post_norms = true;
+  config.activation = Activation::kGelu;
+  config.query_scalar = 4;
+  config.score_cap = 2;
+  config.logit_cap = 5;
+  return config;
+}
+
+inline Tensors tiny_gemma_tensors(uint32_t seed = 1) {
+  std::mt19937 random(seed);
+  Tensors t;
+  for (const auto& [name, tensor] : tiny_llama_tensors(seed)) {
+    if (!name.ends_with("norm.weight")) t[name] = tensor;
+  }
+  t["model.norm.weight"] = bf16_tensor({64}, 0, 0.3F, random);
+  for (const std::string layer : {"model.layers.0.", "model.layers.1."}) {
+    for (const char* norm : {"input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm",
+                             "post_feedforward_layernorm"}) {
+      t[layer + norm + ".weight"] = bf16_tensor({64}, 0, 0.3F, random);
+    }
+    t[layer + "self_attn.q_norm.weight"] = bf16_tensor({16}, 0, 0.3F, random);
+    t[layer + "self_attn.k_norm.weight"] = bf16_tensor({16}, 0, 0.3F, random);
+  }
+  return t;
+}
+
 // Tokens of the tiny models' vocabulary; prompts of one salt begin alike.
 inline std::vector<int32_t> prompt(int32_t length, int32_t salt = 0) {
   std::vector<int32_t> tokens(length);

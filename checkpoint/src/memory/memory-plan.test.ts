@@ -4,7 +4,7 @@ import type { ModelShape } from '../config/model-shape.js';
 import { parseCheckpointConfig } from '../config/read-config.js';
 import {
   euroBertConfig,
-  gemma2Config,
+  gptOssConfig,
   qwen35MoeConfig,
   qwen36Config,
   qwen3MoeConfig,
@@ -245,11 +245,11 @@ describe('planMemory', () => {
 });
 
 test('a plan of a GPU that lacks operations of the model is refused before anything else is checked', () => {
-  const gemma2 = parseCheckpointConfig(gemma2Config);
+  const gptOss = parseCheckpointConfig(gptOssConfig);
   const failure = thrownBy(FailureError, () =>
-    planMemory({ ...reference, shape: gemma2, accelerator: 'cuda', tensor: 7, memoryBytes: 0 }),
+    planMemory({ ...reference, shape: gptOss, accelerator: 'cuda', tensor: 7, memoryBytes: 0 }),
   );
-  expect(failure.message).toContain('gemma2 runs on CPUs alone');
+  expect(failure.message).toContain('gpt_oss runs on CPUs alone');
 });
 
 describe('an encoder', () => {

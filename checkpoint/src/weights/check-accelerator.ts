@@ -5,12 +5,6 @@ import type { ModelShape } from '../config/model-shape.js';
 
 /** Operations without a GPU kernel, and which models take them. runnable() in native/src/model/model.cpp has the same. */
 const onCpusAlone: readonly (readonly [operation: string, isTaken: (shape: ModelShape) => boolean])[] = [
-  ['scaled embeddings', ({ embeddingScale }) => embeddingScale !== 1],
-  ['GELU gates', ({ activation }) => activation === 'gelu'],
-  ['capped scores of attention', ({ scoreCap }) => scoreCap > 0],
-  ['capped logits', ({ logitCap }) => logitCap > 0],
-  ['attention sinks', ({ attentionSinks }) => attentionSinks],
-  ['bidirectional attention', ({ bidirectional }) => bidirectional],
   ['experts scored by sigmoids', ({ moe }) => moe !== null && moe.sigmoid !== null],
   ['shared experts without a gate', ({ moe }) => moe !== null && moe.sharedFfn > 0 && !moe.sharedGate],
   ['biases of experts', ({ moe }) => moe?.biases === true],

@@ -58,12 +58,7 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
   if (backend.runs_all_models()) return c;
   std::string missing;
   for (const auto& [operation, taken] :
-       {std::pair{"scaled embeddings", c.embedding_scale != 1},
-        std::pair{"GELU gates", c.activation == Activation::kGelu},
-        std::pair{"capped scores of attention", c.score_cap > 0}, std::pair{"capped logits", c.logit_cap > 0},
-        std::pair{"attention sinks", c.attention_sinks},
-        std::pair{"bidirectional attention", c.bidirectional},
-        std::pair{"experts scored by sigmoids", c.moe && c.moe->sigmoid},
+       {std::pair{"experts scored by sigmoids", c.moe && c.moe->sigmoid},
         std::pair{"shared experts without a gate",
                   c.moe && c.moe->shared_intermediate > 0 && !c.moe->shared_gate},
         std::pair{"biases of experts", c.moe && c.moe->biases},

@@ -169,15 +169,14 @@ class Backend : public AdapterOps {
   // All of a step has been asked for: it may begin. Block tables do not change before this.
   virtual void submit() {}
 
-  // Whether scale(), gelu_mul(), cap(), route_by_sigmoid(), ScoreRules of attention, rows without a gate in
-  // add_gated(), and experts with biases or clamped gates are there.
+  // Whether it lacks nothing that some models, drafts or adapters take.
   virtual bool runs_all_models() const { return true; }
   // x (count) *= factor.
-  virtual void scale(float* /*x*/, int64_t /*count*/, float /*factor*/) {}
+  virtual void scale(float* x, int64_t count, float factor) = 0;
   // out (T, F) = gelu(gate_up[:, :F]) · gate_up[:, F:], gate_up (T, 2F); gelu approximated by tanh.
-  virtual void gelu_mul(const float* /*gate_up*/, int64_t /*rows*/, int64_t /*width*/, float* /*out*/) {}
+  virtual void gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) = 0;
   // x (count) becomes limit * tanh(x / limit).
-  virtual void cap(float* /*x*/, int64_t /*count*/, float /*limit*/) {}
+  virtual void cap(float* x, int64_t count, float limit) = 0;
   // The top_k experts of each row by sigmoid(logits) + correction (experts), within the chosen groups, equal
   // ones by lower index. Their weights are without the correction. logits (T, experts) become their sigmoids.
   virtual void route_by_sigmoid(const RoutingShape&, const SigmoidRouting&, const float* /*correction*/,
@@ -241,7 +240,7 @@ class Backend : public AdapterOps {
   virtual void norm_rope_write(const AttentionShape&, std::span<const Segment>, const NormRope&, float* q,
                                float* k, const float* v, int64_t stride, const KvCache&) = 0;
   // out (T, heads, head_dim): attention of q over the cache, causal unless the rules say otherwise. KV is
-  // split at fixed absolute positions. The rules stand apart from the shape, which kernels of GPUs take.
+  // split at fixed absolute positions.
   virtual void attention(const AttentionShape&, std::span<const Segment>, const float* q, int64_t q_stride,
                          const KvCache&, float* out, const ScoreRules& rules = {}) = 0;
 

@@ -93,10 +93,10 @@ class PagedSequence {
     for (const Piece& piece : pieces) max_rows = std::max(max_rows, piece.count), rows += piece.count;
     const DeviceArray<Segment> list(segments(pieces));
     const gpu::StepSegments step{list.data(), static_cast<int32_t>(pieces.size()), max_rows, tokens_};
-    const DeviceArray<float> queries(q), out(tokens_ * q_width(), NAN),
+    const DeviceArray<float> queries(q), out(tokens_ * q_width(), NAN), own_sinks(sinks),
         workspace(gpu::attention_workspace(shape_, rows, tokens_) + 1, NAN);
-    for (const gpu::Launch& launch :
-         gpu::attention(shape_, step, queries.data(), q_width(), cache(), workspace.data(), out.data())) {
+    for (const gpu::Launch& launch : gpu::attention(shape_, step, queries.data(), q_width(), cache(),
+                                                    workspace.data(), out.data(), rules(own_sinks.data()))) {
       run(launch);
     }
     return out.host();
@@ -111,7 +111,8 @@ class PagedSequence {
     const std::vector<int32_t> table = blocks_.host();
     for (Segment& segment : list) segment.blocks = table.data();
     std::vector<float> out(tokens_ * q_width(), NAN);
-    ReferenceBackend().attention(shape, list, q.data(), q_width(), {keys.data(), values.data()}, out.data());
+    ReferenceBackend().attention(shape, list, q.data(), q_width(), {keys.data(), values.data()}, out.data(),
+                                 rules(sinks.data()));
     return out;
   }
 
@@ -124,6 +125,9 @@ class PagedSequence {
     std::vector<int32_t> blocks(count);
     std::iota(blocks.rbegin(), blocks.rend(), 1);
     return blocks;
+  }
+  ScoreRules rules(const float* own_sinks) const {
+    return {.cap = cap, .sinks = sinks.empty() ? nullptr : own_sinks, .causal = causal};
   }
   int64_t cache_rows() const {
     return ((tokens_ + shape_.block_size - 1) / shape_.block_size + 1) * int64_t{shape_.block_size} *
@@ -148,6 +152,9 @@ class PagedSequence {
   std::vector<float> q;
   std::vector<float> k;
   std::vector<float> v;
+  float cap = 0;
+  std::vector<float> sinks;
+  bool causal = true;
 
  private:
   DeviceArray<int32_t> blocks_;

@@ -12,10 +12,18 @@ constexpr float kTolerance = 5e-3f;
 struct Case {
   AttentionShape shape;
   int32_t tokens;
+  float cap = 0;
+  bool sinks = false;
 };
 
 class GpuAttentionTest : public ::testing::TestWithParam<Case> {
  protected:
+  void SetUp() override {
+    sequence.cap = GetParam().cap;
+    // Some as large as any score, some larger than all.
+    for (int32_t h = 0; h < shape.heads && GetParam().sinks; ++h) sequence.sinks.push_back(2.0f * h - 1);
+  }
+
   const AttentionShape shape = GetParam().shape;
   const int32_t tokens = GetParam().tokens;
   PagedSequence sequence{shape, tokens};
@@ -69,7 +77,8 @@ std::string name(const ::testing::TestParamInfo<Case>& info) {
   return std::string(name_of(s.kv_dtype)) + "_" + std::to_string(s.heads) + "_heads_of_" +
          std::to_string(s.head_dim) + "_over_" + std::to_string(info.param.tokens) +
          (s.window > 0 ? "_window_" + std::to_string(s.window) : "") +
-         (s.first > 0 ? "_from_" + std::to_string(s.first) : "");
+         (s.first > 0 ? "_from_" + std::to_string(s.first) : "") + (info.param.cap > 0 ? "_capped" : "") +
+         (info.param.sinks ? "_with_sinks" : "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, GpuAttentionTest,
@@ -84,13 +93,42 @@ INSTANTIATE_TEST_SUITE_P(Shapes, GpuAttentionTest,
                                            Case{attention_shape(4, 1, 16, 16, DType::kBF16, 40), 150},
                                            Case{attention_shape(2, 1, 48, 16, DType::kF8E4M3, 1), 70},
                                            Case{attention_shape(1, 1, 32, 64, DType::kBF16, 270), 530},
-                                           Case{attention_shape(2, 1, 32, 64, DType::kBF16, 0, 1), 70}),
+                                           Case{attention_shape(2, 1, 32, 64, DType::kBF16, 0, 1), 70},
+                                           Case{attention_shape(4, 2, 32, 16, DType::kBF16), 100, 1.5f},
+                                           Case{attention_shape(2, 1, 64, 16, DType::kF8E4M3, 40), 90, 0.7f},
+                                           Case{attention_shape(8, 1, 64, 16, DType::kBF16), 70, 0, true},
+                                           Case{attention_shape(2, 1, 16, 16, DType::kBF16), 300, 2, true},
+                                           Case{attention_shape(4, 2, 16, 16, DType::kF8E4M3, 20), 80, 0,
+                                                true}),
                          name);
 INSTANTIATE_TEST_SUITE_P(Shapes, GpuAttentionFaultTest,
                          ::testing::Values(Case{attention_shape(4, 2, 64, 16, DType::kBF16), 130},
                                            Case{attention_shape(2, 1, 128, 16, DType::kF8E4M3), 70},
                                            Case{attention_shape(2, 1, 16, 16, DType::kBF16, 10), 80}),
                          name);
+
+// Encoders: a row sees the whole segment, and what lies before it.
+TEST(GpuAttention, SeesToTheEndOfTheSegmentWhereItIsNotCausal) {
+  for (const AttentionShape& shape :
+       {attention_shape(4, 2, 64, 16, DType::kBF16), attention_shape(2, 1, 16, 16, DType::kF8E4M3, 30)}) {
+    PagedSequence sequence(shape, 270);
+    sequence.causal = false;
+    sequence.write();
+    // Direct; in one split and in two; a row tile of several.
+    for (const Piece piece : {Piece{0, 70}, Piece{0, 8}, Piece{250, 8}, Piece{200, 70}, Piece{269, 1}}) {
+      const std::vector<float> out = sequence.attend({piece}), expected = sequence.reference({piece});
+      for (int32_t p = piece.position; p < piece.position + piece.count; ++p) {
+        expect_close(sequence.row(out, p), sequence.row(expected, p), kTolerance, "row " + std::to_string(p));
+      }
+    }
+    // Others beside it change nothing.
+    const std::vector<float> alone = sequence.attend({{100, 5}}),
+                             beside = sequence.attend({{0, 70}, {100, 5}, {200, 3}});
+    for (int32_t p = 100; p < 105; ++p) {
+      expect_same_bits(sequence.row(beside, p), sequence.row(alone, p), "row " + std::to_string(p));
+    }
+  }
+}
 
 // Splits of all three lengths.
 TEST(GpuAttention, ReachesFarBack) {

@@ -70,7 +70,7 @@ std::string launches() {
   table.add("norm_quantize_kernel<3, true>",
             add_rms_norm(activations, nullptr, nullptr, nullptr, 0, 1, nullptr, {}),
             "before every mixer and FFN");
-  table.add("quantize_kernel<3, SiluMul<true> >", silu_mul(activations, nullptr, 1, nullptr),
+  table.add("quantize_kernel<3, GateMul<Silu, true> >", silu_mul(activations, nullptr, 1, nullptr),
             "within every FFN");
   table.add("quantize_kernel<3, Given<true> >", product(ffn, 1)[0], "after GDN and attention");
   table.add("sliced_kernel<3, false, 1, 1>", product(ffn, 1)[1], "FP8, up to 16 tokens");

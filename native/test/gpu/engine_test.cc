@@ -52,6 +52,14 @@ TEST_P(CodedGpuEngine, SaysWhatTheReferenceSays) { expect_what_the_reference_say
 
 TEST_P(CodedGpuEngine, PassesTheSelfCheck) { expect_to_pass_the_self_check(); }
 
+class OtherLayers : public GpuEngine {};
+
+TEST_P(OtherLayers, SaysWhatTheReferenceSays) { expect_what_the_reference_says(); }
+
+TEST_P(OtherLayers, PassesTheSelfCheck) { expect_to_pass_the_self_check(); }
+
+TEST_P(OtherLayers, OthersAndCutsChangeNoBit) { expect_no_bit_to_change_with_others_and_cuts(); }
+
 // One of each kind of kernels; those of products, for every type, have a test of their own.
 class CodedCuts : public GpuEngine {};
 
@@ -59,6 +67,7 @@ TEST_P(CodedCuts, OthersAndCutsChangeNoBit) { expect_no_bit_to_change_with_other
 
 INSTANTIATE_TEST_SUITE_P(Checkpoints, GpuEngine, kCheckpoints, name_of_checkpoint);
 INSTANTIATE_TEST_SUITE_P(Checkpoints, CodedGpuEngine, kCodedCheckpoints, name_of_checkpoint);
+INSTANTIATE_TEST_SUITE_P(Checkpoints, OtherLayers, kOtherLayers, name_of_checkpoint);
 INSTANTIATE_TEST_SUITE_P(Checkpoints, CodedCuts,
                          ::testing::Values(Checkpoint{"moe_int8", TinyModel::kMoe, LoadQuantization::kInt8},
                                            Checkpoint{"nvfp4", TinyModel::kNvfp4, LoadQuantization::kNone},

@@ -20,7 +20,7 @@ inline Request request(int32_t slot, int32_t length, int32_t generate, int32_t c
           .chunk = chunk};
 }
 
-enum class TinyModel : uint8_t { kLlama, kHybrid, kMoe, kNvfp4, kGguf };
+enum class TinyModel : uint8_t { kLlama, kHybrid, kMoe, kNvfp4, kGguf, kGemma };
 
 struct Checkpoint {
   const char* name;
@@ -40,6 +40,8 @@ class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
       write_checkpoint(dir_, tiny_llama_config(), nvfp4_tensors());
     } else if (GetParam().model == TinyModel::kGguf) {
       write_block_llama(dir_, GetParam().blocks);
+    } else if (GetParam().model == TinyModel::kGemma) {
+      write_checkpoint(dir_, tiny_gemma_config(), tiny_gemma_tensors());
     } else if (GetParam().model == TinyModel::kMoe) {
       write_checkpoint(dir_, moe_config(), moe_tensors());
     } else {
@@ -141,6 +143,11 @@ inline const auto kCodedCheckpoints =
                       Checkpoint{"q4_0", TinyModel::kGguf, LoadQuantization::kNone, DType::kQ4_0},
                       Checkpoint{"q4_k_m", TinyModel::kGguf, LoadQuantization::kNone, DType::kQ4_K},
                       Checkpoint{"q6_k", TinyModel::kGguf, LoadQuantization::kNone, DType::kQ6_K});
+
+// Whose layers are not llama's.
+inline const auto kOtherLayers =
+    ::testing::Values(Checkpoint{"gemma", TinyModel::kGemma, LoadQuantization::kNone},
+                      Checkpoint{"gemma_fp8", TinyModel::kGemma, LoadQuantization::kFp8});
 
 inline std::string name_of_checkpoint(const ::testing::TestParamInfo<Checkpoint>& info) {
   return info.param.name;

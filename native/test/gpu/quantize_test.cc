@@ -78,6 +78,10 @@ TEST_P(QuantizeTest, Gates) {
   run(gpu::silu_mul(to(), gate_up.data(), rows, nullptr));
   EXPECT_EQ(beside.host(), apart.host()) << "nowhere but in the product's activations";
 
+  run(gpu::gelu_mul(gate_up.data(), rows, width, made.data()));
+  run(gpu::gelu_mul(to(), gate_up.data(), rows, fused.data()));
+  expect_same(made, fused);
+
   const DeviceArray<float> x(random_floats(rows * width, 6)), same_x(random_floats(rows * width, 6));
   run(gpu::sigmoid_mul(x.data(), gate_up.data(), 2 * width, rows, width));
   run(gpu::sigmoid_mul(to(), same_x.data(), gate_up.data(), 2 * width, rows));

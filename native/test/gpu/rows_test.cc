@@ -67,6 +67,25 @@ TEST_P(RowsTest, Gates) {
   expect_close(out.host(), expected, kTolerance, "out");
 }
 
+TEST_P(RowsTest, GatesByGelu) {
+  const std::vector<float> gate_up = random_floats(rows * 2 * width, 5, 12.0f);
+  std::vector<float> expected(rows * width);
+  reference.gelu_mul(gate_up.data(), rows, width, expected.data());
+  const DeviceArray<float> both(gate_up), out(rows * width, NAN);
+  run(gpu::gelu_mul(both.data(), rows, width, out.data()));
+  expect_close(out.host(), expected, kTolerance, "out");
+}
+
+TEST_P(RowsTest, ScalesAndCaps) {
+  std::vector<float> expected = random_floats(rows * width, 6, 40.0f);
+  const DeviceArray<float> out(expected);
+  reference.scale(expected.data(), rows * width, 1.75f);
+  reference.cap(expected.data(), rows * width, 30);
+  run(gpu::scale(out.data(), rows * width, 1.75f));
+  run(gpu::cap(out.data(), rows * width, 30));
+  expect_close(out.host(), expected, kTolerance, "out");
+}
+
 TEST_P(RowsTest, TakesAndCopiesRows) {
   const std::vector<int32_t> ids = {2, kNoRow, 0, 2};
   std::vector<float> expected(ids.size() * width);

@@ -28,9 +28,7 @@ from reference import followed, greedy, teacher_forced
 
 MODELS = Path(__file__).parent.parent / "models"
 # Models that GPUs refuse.
-ON_CPUS_ALONE = (
-    "gemma", "glm4_moe", "gpt_oss", "llama-gptq", "qwen3-gptq", "llama-awq", "qwen3-w4a16", "qwen3-mxfp4"
-)
+ON_CPUS_ALONE = ("glm4_moe", "gpt_oss", "llama-gptq", "qwen3-gptq", "llama-awq", "qwen3-w4a16", "qwen3-mxfp4")
 COLUMNS = 128
 LOG2E = 1.44269504
 
@@ -40,17 +38,33 @@ def coded(x: Tensor) -> Tensor:
     return torch.cat([rounded(torch.where(b == 0, 1e-30, b)) for b in x.split(COLUMNS, -1)], -1)
 
 
-def attend(module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scaling: float, **_options):
+def attend(
+    module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    scaling: float,
+    softcap: float | None = None,
+    s_aux: Tensor | None = None,
+    **_options,
+):
     """Weights relative to the largest are rounded too, what they are divided by is not."""
     query, key, value = halved(query * (scaling * LOG2E)), halved(key), halved(value)
     key, value = (x.repeat_interleave(query.shape[1] // x.shape[1], 1) for x in (key, value))
     scores = query @ key.mT
+    if softcap is not None:
+        scores = (scores / (softcap * LOG2E)).tanh() * (softcap * LOG2E)
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
     else:
         scores = scores.masked_fill(torch.ones(scores.shape[-2:]).tril() == 0, -torch.inf)
-    weights = (scores - scores.amax(-1, keepdim=True)).exp2()
-    mixed = halved(weights) @ value / weights.sum(-1, keepdim=True)
+    top = scores.amax(-1, keepdim=True)
+    weights = (scores - top).exp2()
+    total = weights.sum(-1, keepdim=True)
+    if s_aux is not None:
+        total = total + (s_aux.view(-1, 1, 1) * LOG2E - top).exp2()
+    mixed = halved(weights) @ value / total
     return mixed.transpose(1, 2).contiguous(), None
 
 

@@ -72,6 +72,9 @@ class GpuBackend final : public Backend {
   void copy_rows(std::span<const RowCopy> rows, const float* from, int64_t from_stride, int64_t width,
                  float* to, int64_t to_stride) override;
   void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
+  void gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
+  void scale(float* x, int64_t count, float factor) override;
+  void cap(float* x, int64_t count, float limit) override;
   void sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) override;
   void add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) override;
   void rope_angles(std::span<const int32_t> positions, const float* frequencies, int64_t count, float factor,

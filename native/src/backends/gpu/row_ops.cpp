@@ -39,6 +39,15 @@ void GpuBackend::silu_mul(const float* gate_up, int64_t rows, int64_t width, flo
              [=](const Activations& to) { return gpu::silu_mul(to, gate_up, rows, out); });
 }
 
+void GpuBackend::gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
+  add_source(gpu::gelu_mul(gate_up, rows, width, out), rows, width, out,
+             [=](const Activations& to) { return gpu::gelu_mul(to, gate_up, rows, out); });
+}
+
+void GpuBackend::scale(float* x, int64_t count, float factor) { add(gpu::scale(x, count, factor), 0); }
+
+void GpuBackend::cap(float* x, int64_t count, float limit) { add(gpu::cap(x, count, limit), 0); }
+
 void GpuBackend::sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) {
   add_source(gpu::sigmoid_mul(x, gate, gate_stride, rows, width), rows, width, x,
              [=](const Activations& to) { return gpu::sigmoid_mul(to, x, gate, gate_stride, rows); });

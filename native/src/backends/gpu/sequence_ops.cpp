@@ -54,13 +54,13 @@ void GpuBackend::norm_rope_write(const AttentionShape& shape, std::span<const Se
 }
 
 void GpuBackend::attention(const AttentionShape& shape, std::span<const Segment> segments, const float* q,
-                           int64_t q_stride, const KvCache& cache, float* out, const ScoreRules&) {
+                           int64_t q_stride, const KvCache& cache, float* out, const ScoreRules& rules) {
   const StepSegments step = staged_segments(segments, shape.block_size);
   const int64_t rows = rows_of(segments);
   const int64_t floats = attention_workspace(shape, rows, step.longest);
   auto* const workspace =
       reinterpret_cast<float*>(memory_of(attention_, floats * static_cast<int64_t>(sizeof(float))));
-  add(gpu::attention(shape, step, q, q_stride, cache, workspace, out), rows);
+  add(gpu::attention(shape, step, q, q_stride, cache, workspace, out, rules), rows);
 }
 
 void GpuBackend::gdn_reset(const GdnShape& shape, std::span<const int32_t> slots, const GdnState& state) {

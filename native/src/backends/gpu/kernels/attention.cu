@@ -23,6 +23,7 @@ __global__ void __launch_bounds__(Plan::kThreads, Plan::kResident) attention_ker
   AttentionRows rows;
   rows.group = work.shape.heads / work.shape.kv_heads;
   rows.position = segment.position;
+  if (!work.rules.causal) rows.seen_end = segment.position + segment.count;
   const auto x = static_cast<int32_t>(blockIdx.x);
   const auto count = static_cast<int32_t>(gridDim.x);
   const int32_t tiles = Plan::kDirect ? count : count / work.splits;
@@ -31,7 +32,7 @@ __global__ void __launch_bounds__(Plan::kThreads, Plan::kResident) attention_ker
   if (rows.begin >= segment.count * rows.group) return;
   rows.end = smaller(rows.begin + Plan::kRows, segment.count * rows.group);
   int32_t low = first_visible(work.shape, rows.position_of(rows.begin));
-  int32_t high = rows.position_of(rows.end - 1) + 1;
+  int32_t high = rows.end_of(rows.end - 1);
   if constexpr (!Plan::kDirect) {
     const int32_t split = work.splits - 1 - x / tiles;
     low = -smaller(-low, -split_begin(split));
@@ -55,7 +56,7 @@ __global__ void __launch_bounds__(kCombineThreads) combine_kernel(AttentionWork 
   const int64_t slot = (int64_t{blockIdx.y} * work.max_rows + row) * shape.heads + head;
   const float* const partial = work.partial + slot * work.splits * shape.head_dim + feature;
   const float* const tops = work.tops + slot * work.splits * 2;
-  const int32_t last = split_of(position);
+  const int32_t last = split_of(work.rules.causal ? position : segment.position + segment.count - 1);
   Running running;
   float sum = 0;
 #pragma unroll 8
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(kCombineThreads) combine_kernel(AttentionWork 
     sum = fold(sum, partial[int64_t{split} * shape.head_dim]);
   }
   work.out[(int64_t{segment.first + row} * shape.heads + head) * shape.head_dim + feature] =
-      sum * (1.0f / running.total);
+      sum * (1.0f / work.rules.with_sink(running.total, running.top, head));
 }
 
 template <class Plan>
@@ -124,12 +125,13 @@ int64_t attention_workspace(const AttentionShape& shape, int64_t rows, int32_t l
 }
 
 Launches attention(const AttentionShape& shape, const StepSegments& step, const float* q, int64_t q_stride,
-                   const KvCache& cache, float* workspace, float* out) {
+                   const KvCache& cache, float* workspace, float* out, const ScoreRules& rules) {
   const int32_t group = shape.heads / shape.kv_heads;
   const int32_t few = std::min(step.max_rows, kSplitRows);
   AttentionWork work{.shape = shape,
                      .segments = step.segments,
                      .cache = cache,
+                     .rules = DeviceRules(rules),
                      .q = q,
                      .q_stride = q_stride,
                      .out = out,

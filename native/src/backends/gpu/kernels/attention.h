@@ -16,8 +16,8 @@ Launch norm_rope_write(const AttentionShape&, const StepSegments&, const NormRop
 // of up to `longest` positions.
 int64_t attention_workspace(const AttentionShape&, int64_t rows, int32_t longest);
 
-// out (T, heads, head_dim): causal attention of q over the cache.
+// out (T, heads, head_dim): attention of q over the cache, as Backend::attention().
 Launches attention(const AttentionShape&, const StepSegments&, const float* q, int64_t q_stride,
-                   const KvCache&, float* workspace, float* out);
+                   const KvCache&, float* workspace, float* out, const ScoreRules& rules = {});
 
 }  // namespace llmservice::gpu

@@ -9,7 +9,7 @@ namespace llmservice::gpu {
 template <class Plan>
 __device__ __forceinline__ void AttentionBlock<Plan>::load_queries() {
   const AttentionShape& shape = work_.shape;
-  const float scale = shape.scale * 1.44269504f;
+  const float scale = shape.scale * kLog2E;
   const float* from[kLines];
 #pragma unroll
   for (int i = 0; i < kLines; ++i) {
@@ -73,17 +73,28 @@ __device__ __forceinline__ void AttentionBlock<Plan>::score(int32_t tile, bool r
       }
     }
   }
+  if (work_.rules.cap > 0) {
+#pragma unroll
+    for (Accumulator& scores : scores_) {
+#pragma unroll
+      for (int r = 0; r < kResultRows; ++r) {
+#pragma unroll
+        for (int c = 0; c < kResultColumns; ++c) scores.at[r][c] = work_.rules.capped(scores.at[r][c]);
+      }
+    }
+  }
   if (ragged) {
 #pragma unroll
     for (int r = 0; r < kResultRows; ++r) {
-      const int32_t last = rows_.position_of(rows_.begin + row_group_ * 16 + result_row(r));
-      const int32_t first = first_visible(work_.shape, last);
+      const int32_t m = rows_.begin + row_group_ * 16 + result_row(r);
+      const int32_t first = first_visible(work_.shape, rows_.position_of(m));
+      const int32_t end = rows_.end_of(m);
 #pragma unroll
       for (int u = 0; u < Plan::kWarpUnits; ++u) {
 #pragma unroll
         for (int c = 0; c < kResultColumns; ++c) {
           const int32_t position = tile + unit(u) * 16 + result_column(c);
-          if (position < first || position > last) scores_[u].at[r][c] = -__builtin_huge_valf();
+          if (position < first || position >= end) scores_[u].at[r][c] = -__builtin_huge_valf();
         }
       }
     }

@@ -7,6 +7,7 @@
 // and matrix units alike.
 #pragma once
 
+#include "backends/gpu/kernels/attention_rules.h"
 #include "backends/gpu/kernels/attention_splits.h"
 #include "backends/gpu/kernels/attention_tile.h"
 #include "backends/gpu/kernels/reduce.h"
@@ -17,6 +18,7 @@ struct AttentionWork {
   AttentionShape shape;
   const Segment* segments;  // the first of this launch
   KvCache cache;
+  DeviceRules rules;
   const float* q;
   int64_t q_stride;
   float* out;
@@ -35,8 +37,14 @@ struct AttentionRows {
   int32_t group;
   int32_t begin;  // of the block
   int32_t end;
-  int32_t position;  // of the segment
+  int32_t position;      // of the segment
+  int32_t seen_end = 0;  // not causal: where the segment ends, up to which all rows see
   __device__ __forceinline__ int32_t position_of(int32_t m) const { return position + m / group; }
+  // Behind the last position that row m sees.
+  __device__ __forceinline__ int32_t end_of(int32_t m) const {
+    const int32_t own = position_of(m) + 1;
+    return own < seen_end ? seen_end : own;
+  }
 };
 
 template <class Plan>
@@ -124,7 +132,7 @@ class AttentionBlock {
 
   // Positions that every row of the block sees.
   const int32_t all_begin_ = first_visible(work_.shape, rows_.position_of(rows_.end - 1));
-  const int32_t all_end_ = rows_.position_of(rows_.begin) + 1;
+  const int32_t all_end_ = rows_.end_of(rows_.begin);
 
   KeyTile<Plan> keys_;  // the next tile's
   Operand queries_[Plan::kHeldSteps];

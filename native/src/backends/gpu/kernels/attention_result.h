@@ -85,9 +85,9 @@ __device__ __forceinline__ void AttentionBlock<Plan>::finish() {
     to[r] = m < rows_.end ? work_.out + (int64_t{segment_.first + row} * shape.heads + head) * shape.head_dim
                           : nullptr;
     if constexpr (Plan::kDirect) {
-      factor[r] = 1.0f / running_[r].total;
+      factor[r] = 1.0f / work_.rules.with_sink(running_[r].total, running_[r].top, head);
     } else {
-      factor[r] = 1.0f / total[r];
+      factor[r] = 1.0f / work_.rules.with_sink(total[r], sums_.top[r], head);
       if (work_.partial == nullptr || m >= rows_.end) continue;
       const int64_t slot = int64_t{blockIdx.z} * work_.max_rows + row;
       const int64_t at = (slot * shape.heads + head) * work_.splits + split_of(low_);

@@ -11,8 +11,19 @@ namespace llmservice::gpu {
 
 __device__ __forceinline__ float sigmoid(float x) { return reciprocal(1.0f + expf(-x)); }
 
-template <bool kWhole>
-struct SiluMul {
+struct Silu {
+  __device__ __forceinline__ static float of(float x) { return x * sigmoid(x); }
+};
+
+// Approximated by tanh: x/2 · (1 + tanh u) is x · sigmoid(2u), with u = √(2/π) · (x + 0.044715 x³).
+struct Gelu {
+  __device__ __forceinline__ static float of(float x) {
+    return x * sigmoid(1.59576912f * fmaf(0.044715f * x * x, x, x));
+  }
+};
+
+template <class Gate, bool kWhole>
+struct GateMul {
   const float* gate_up;  // (T, 2 · width)
   int64_t width;
   float* out;
@@ -22,11 +33,16 @@ struct SiluMul {
     const Float4 gate = load_quad<kWhole>(from, quad * 4, width);
     Float4 values = load_quad<kWhole>(from + width, quad * 4, width);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) values.v[i] = gate.v[i] * sigmoid(gate.v[i]) * values.v[i];
+    for (int i = 0; i < 4; ++i) values.v[i] *= Gate::of(gate.v[i]);
     if (out != nullptr) store_quad<kWhole>(out + row * width, quad * 4, width, values);
     return values;
   }
 };
+
+template <bool kWhole>
+using SiluMul = GateMul<Silu, kWhole>;
+template <bool kWhole>
+using GeluMul = GateMul<Gelu, kWhole>;
 
 template <bool kWhole>
 struct SigmoidMul {

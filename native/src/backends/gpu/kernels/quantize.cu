@@ -103,6 +103,13 @@ Launch silu_mul(const Activations& to, const float* gate_up, int64_t rows, float
   });
 }
 
+Launch gelu_mul(const Activations& to, const float* gate_up, int64_t rows, float* out) {
+  const int64_t width = to.layout.cols;
+  return choose_quads(width, {gate_up, out}, [&]<bool kWhole> {
+    return quantize("gelu_mul_quantize", to, GeluMul<kWhole>{gate_up, width, out}, rows);
+  });
+}
+
 Launch sigmoid_mul(const Activations& to, float* x, const float* gate, int64_t gate_stride, int64_t rows) {
   const int64_t width = to.layout.cols;
   return choose_quads(width, {x, gate, gate + gate_stride}, [&]<bool kWhole> {

@@ -40,6 +40,7 @@ Launch quantize(const Activations&, const float* x, int64_t rows);
 Launch add_rms_norm(const Activations&, float* x, const float* y, const float* weight, float eps,
                     int64_t rows, float* out, const FaultMarks& marks);
 Launch silu_mul(const Activations&, const float* gate_up, int64_t rows, float* out);
+Launch gelu_mul(const Activations&, const float* gate_up, int64_t rows, float* out);
 Launch sigmoid_mul(const Activations&, float* x, const float* gate, int64_t gate_stride, int64_t rows);
 
 }  // namespace llmservice::gpu

@@ -70,6 +70,18 @@ struct AddGated {
   }
 };
 
+struct Scale {
+  float* x;
+  float factor;
+  __device__ void operator()(int64_t, int64_t i) const { x[i] *= factor; }
+};
+
+struct Cap {
+  float* x;
+  float limit;
+  __device__ void operator()(int64_t, int64_t i) const { x[i] = limit * tanhf(x[i] / limit); }
+};
+
 struct RopeAngles {
   const int32_t* positions;
   const float* frequencies;
@@ -135,6 +147,16 @@ Launch silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
     return each("silu_mul", rows, quads_of(width), SiluMul<kWhole>{gate_up, width, out});
   });
 }
+
+Launch gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
+  return choose_quads(width, {gate_up, out}, [&]<bool kWhole> {
+    return each("gelu_mul", rows, quads_of(width), GeluMul<kWhole>{gate_up, width, out});
+  });
+}
+
+Launch scale(float* x, int64_t count, float factor) { return each("scale", 1, count, Scale{x, factor}); }
+
+Launch cap(float* x, int64_t count, float limit) { return each("cap", 1, count, Cap{x, limit}); }
 
 Launch sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) {
   return choose_quads(width, {x, gate, gate + gate_stride}, [&]<bool kWhole> {

@@ -14,7 +14,10 @@ Launch add_rms_norm(float* x, const float* y, const float* weight, float eps, in
 Launch add_bias(float* x, const float* bias, int64_t rows, int64_t width);
 Launch add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width);
 Launch silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out);
+Launch gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out);
 Launch sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width);
+Launch scale(float* x, int64_t count, float factor);
+Launch cap(float* x, int64_t count, float limit);
 
 // `positions`: (rows) on the device.
 Launch rope_angles(const int32_t* positions, int64_t rows, const float* frequencies, int64_t count,
