@@ -59,7 +59,14 @@ const foreign: ReadonlyMap<number, string> = new Map([
   [29, 'IQ1_M'],
   [34, 'TQ1_0'],
   [35, 'TQ2_0'],
+  [40, 'NVFP4'],
+  [41, 'Q1_0'],
 ]);
+
+/** Of blocks that are not read. */
+export function refusedGgufTypes(): string[] {
+  return [...foreign.values()].filter((name) => !/^[IF]\d+$/.test(name));
+}
 
 export function ggufTypeName(type: number): string {
   return ggufTypes.get(type)?.name ?? foreign.get(type) ?? `number ${String(type)}`;
