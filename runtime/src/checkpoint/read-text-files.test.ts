@@ -2,8 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { parseGgufHeader } from '@llmservice/checkpoint';
+import { ggufFile, llamaGguf } from '../../../checkpoint/src/formats/gguf.fixture.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
-import { readChatTemplate, readTokenizer } from './read-text-files.js';
+import { readChatTemplate, readTokenizer, readTokenizerText } from './read-text-files.js';
 
 let dir: string;
 beforeEach(async () => {
@@ -28,4 +30,27 @@ test('reads what is there', async () => {
 test('says which file cannot be read', async () => {
   await writeFile(join(dir, 'tokenizer.json'), '{');
   await expect(readTokenizer(dir)).rejects.toThrow(join(dir, 'tokenizer.json'));
+});
+
+test.each([
+  ['the same', { h: 0, e: 1, l: 2, '<|eot|>': 8 }, null],
+  ['more tokens, as those of a padded vocabulary', { h: 0, x: 10 }, null],
+  ['a list, as Unigram has it', [['h', 0] as const, ['x', -1] as const], 'token 1 is "x", but "e" in'],
+  ['another order', { e: 0, h: 1 }, 'token 0 is "e", but "h" in'],
+])('beside a SentencePiece model, a tokenizer.json with %s', async (_, vocab, problem) => {
+  const keys = {
+    'tokenizer.ggml.model': 'llama',
+    'tokenizer.ggml.scores': Array.from({ length: 10 }, () => 0),
+  };
+  const bytes = ggufFile(llamaGguf({ keys }));
+  const header = parseGgufHeader('model.gguf', bytes, bytes.length, { arrays: true });
+  const json = JSON.parse(tokenizerJson()) as { model: object };
+  await writeFile(join(dir, 'tokenizer.json'), JSON.stringify({ ...json, model: { ...json.model, vocab } }));
+  const read = readTokenizerText(dir, header);
+  if (problem === null) await expect(read).resolves.toMatchObject({ name: join(dir, 'tokenizer.json') });
+  else
+    await expect(read).rejects.toMatchObject({
+      reason: 'TokenizerInvalid',
+      message: expect.stringContaining(problem),
+    });
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { hasGgufTokenizer, type GgufHeader } from '@llmservice/checkpoint';
 import { FailureError, type FailureReason } from '@llmservice/crds';
 import { ChatTemplate } from '../tokens/chat-template.js';
+import { checkAgreement } from '../tokens/gguf-agreement.js';
 import { ggufSpecialTokens, ggufTokenizerJson } from '../tokens/gguf-tokenizer.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 
@@ -26,7 +27,10 @@ export async function readTokenizerText(
 ): Promise<TokenizerText> {
   const file = join(folder, 'tokenizer.json');
   const text = await readIfThere(file, 'TokenizerMissing');
-  if (text !== null) return { text, name: file };
+  if (text !== null) {
+    if (gguf !== null) checkAgreement(text, file, gguf);
+    return { text, name: file };
+  }
   if (gguf !== null && hasGgufTokenizer(gguf))
     return { text: ggufTokenizerJson(gguf), name: `the tokenizer of ${gguf.file}` };
   throw new FailureError('TokenizerMissing', `there is no ${file}`);

@@ -43,6 +43,10 @@ export function sentencePieceParts(
 
 /** Each cut of a token is looked up: what a token of a megabyte would cost has no end. SentencePiece's own have 16. */
 const maxTokenLength = 1024;
+/** Of all tokens: Gemma's 262,144 take 13 million. */
+const maxLooks = 2 ** 28;
+/** Of all tokens, some and so many more for each: Gemma's have two or three. */
+const maxPairs = (tokens: number): number => 2 ** 16 + 16 * tokens;
 
 /** All pairs of tokens that spell a token, by its score; of one token, those with the longest beginning first. */
 function mergesOf(keys: TokenizerKeys, tokens: readonly string[]): readonly (readonly [string, string])[] {
@@ -60,14 +64,23 @@ function mergesOf(keys: TokenizerKeys, tokens: readonly string[]): readonly (rea
       throw keys.invalid('tokens', found);
     }
   }
+  // As many cuts as a token has characters, and as many characters to compare at each.
+  const looks = joined.reduce((sum, { token }) => sum + token.length ** 2, 0);
+  if (looks > maxLooks) {
+    throw keys.invalid('tokens', `has ${joined.length} tokens that are too long to be cut everywhere`);
+  }
   const known = new Set(joined.map(({ token }) => token));
   joined.sort((a, b) => b.score - a.score);
-  return joined.flatMap(({ token }) => {
-    const pairs: [string, string][] = [];
+  const pairs: [string, string][] = [];
+  for (const { token } of joined) {
     for (let at = token.length - 1; at > 0; at--) {
       const pair: [string, string] = [token.slice(0, at), token.slice(at)];
       if (pair.every((part) => known.has(part))) pairs.push(pair);
     }
-    return pairs;
-  });
+    if (pairs.length > maxPairs(joined.length)) {
+      const found = `has ${joined.length} tokens that more than ${maxPairs(joined.length)} pairs of tokens spell`;
+      throw keys.invalid('tokens', found);
+    }
+  }
+  return pairs;
 }

@@ -71,8 +71,8 @@ describe('the tokenizer of a GGUF file', () => {
       const tokenizer = tokenizerOf({ ...fixtureKeys(), ...keys, ...merges });
       return (await tokenizer.encode('1234', { addSpecialTokens: false })).length;
     };
-    const names = ['qwen2', 'qwen35', 'llama-bpe', 'smollm'];
-    expect(await Promise.all(names.map(digits))).toEqual([4, 4, 2, 4]);
+    const names = ['qwen2', 'deepseek-r1-qwen', 'qwen35', 'llama-bpe', 'glm4', 'smollm'];
+    expect(await Promise.all(names.map(digits))).toEqual([4, 4, 4, 2, 2, 4]);
   });
 
   test('leaves out unused tokens, names special ones, and knows which end a text', () => {
@@ -101,6 +101,16 @@ describe('the tokenizer of a GGUF file', () => {
       },
       'has a token of 1200 characters',
     ],
+    [
+      'more pairs of SentencePiece than a vocabulary has',
+      sentencePieces(Array.from({ length: 600 }, (_, id) => 'a'.repeat(id + 1))),
+      '600 tokens that more than 75136 pairs',
+    ],
+    [
+      'more of SentencePiece than can be cut',
+      sentencePieces(Array.from({ length: 300 }, (_, id) => String(id).padEnd(1000, 'b'))),
+      '300 tokens that are too long',
+    ],
     ['kinds for other tokens', { 'tokenizer.ggml.token_type': [1, 1] }, 'not a list of 10 numbers'],
     ['an id beyond its tokens', { 'tokenizer.ggml.eos_token_id': 10 }, 'eos_token_id is 10'],
     ['a merge of one', { 'tokenizer.ggml.merges': ['he'] }, 'which is no pair'],
@@ -119,4 +129,13 @@ describe('the tokenizer of a GGUF file', () => {
 
 function fixtureTokens(): string[] {
   return fixtureKeys()['tokenizer.ggml.tokens'] as string[];
+}
+
+function sentencePieces(tokens: readonly string[]): GgufFixture['keys'] {
+  return {
+    'tokenizer.ggml.model': 'llama',
+    'tokenizer.ggml.tokens': tokens,
+    'tokenizer.ggml.token_type': tokens.map(() => 1),
+    'tokenizer.ggml.scores': tokens.map((_, id) => tokens.length - id),
+  };
 }

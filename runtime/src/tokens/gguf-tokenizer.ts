@@ -37,6 +37,7 @@ const qwen2: PreTokenizer = {
   ignoreMerges: false,
   addBos: false,
 };
+const glm4: PreTokenizer = { ...llama3, ignoreMerges: false, addBos: false };
 const gpt4o: PreTokenizer = {
   steps: splitBy(preTokenizerPatterns.o200k),
   normalizer: null,
@@ -58,6 +59,9 @@ const preTokenizers: ReadonlyMap<unknown, PreTokenizer> = new Map([
   ['llama3', llama3],
   ['llama-v3', llama3],
   ['qwen2', qwen2],
+  ['deepseek-r1-qwen', qwen2],
+  ['glm4', glm4],
+  ['chatglm-bpe', glm4],
   ['qwen35', { ...qwen2, steps: splitBy(preTokenizerPatterns.qwen35) }],
   ['smollm', smollm],
   ['gpt-4o', gpt4o],
