@@ -104,9 +104,9 @@ INSTANTIATE_TEST_SUITE_P(
                       SigmoidCase{{8, 3, false}, {4, 2, 1.5f}}, SigmoidCase{{256, 8, true}, {8, 4, 2.5f}},
                       SigmoidCase{{6, 4, true}, {2, 2, 1}}, SigmoidCase{{2, 2, true}, {1, 1, 1}}),
     [](const auto& info) {
-      const auto& [shape, rule] = info.param;
-      return std::to_string(shape.top_k) + "_of_" + std::to_string(shape.experts) + "_in_" +
-             std::to_string(rule.groups) + (shape.normalize ? "_normalized" : "");
+      const SigmoidCase& form = info.param;
+      return std::to_string(form.shape.top_k) + "_of_" + std::to_string(form.shape.experts) + "_in_" +
+             std::to_string(form.rule.groups) + (form.shape.normalize ? "_normalized" : "");
     });
 
 TEST(SigmoidRouting, CorrectsTheChoiceAloneAndTakesGroupsByTheirTwoBest) {
