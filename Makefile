@@ -65,6 +65,7 @@ bench: node_modules ## Prefill and decode tok/s on a model of Qwen3-0.6B's shape
 golden: node_modules ## The engine against its references in every combination: formats, ranks, cache, chunks (an hour)
 	@$(BOOTSTRAP) build && $(ENV) npm run build && npm run build:native
 	@$(ENV) npx tsx test/golden/matrix/run.ts
+	@$(ENV) npx tsx test/golden/real/run.ts
 	@$(ENV) GOLDEN_WIDE=1 npm test -- --selectProjects golden --testPathPatterns 'golden.test|identity|rank-restart|long-context' --forceExit
 
 prove: ## What takes a quiet machine or an hour: the gap between chunks, load, attacks and soak, 1,000 services, agents, and fuzzing of loaders and API

