@@ -6,6 +6,8 @@ wheel_version() { sed -n "s/^$1==\([^ ]*\).*/\1/p" "$local_folder/wheels.txt"; }
 
 # wheel NAME: prints the folder with the wheel's content; fetched once.
 wheel() {
+  # A command substitution does not inherit it; an empty folder in the cache would be taken for the wheel ever after.
+  set -e
   local name=$1 version folder partial
   version=$(wheel_version "$name")
   folder=$cache/wheels/$name-$version

@@ -9,6 +9,8 @@ name=$1 form=${2:-}
 
 # Prints a folder with numpy, gguf-py and what these import, of the versions and digests that goldens are made with.
 python_packages() {
+  # As in wheel.
+  set -e
   local pins folder partial
   pins=$(sed -nE '/^(gguf|numpy|pyyaml|tqdm)==/,/[^\\]$/p' "$here/../requirements.txt")
   folder=$cache/wheels/golden-forms-$(sha256sum <<<"$pins" | cut -c1-12)
