@@ -2,7 +2,6 @@
 
 import type { Architecture } from './architectures.js';
 import { type FieldReader, quote, unsupported } from './config-fields.js';
-import { readFirstDense } from './sigmoid-experts.js';
 
 /** Attention (full, or within a window, whose KV is all kept) has KV per token; Gated DeltaNet (gdn) one state per sequence. */
 export type LayerKind = 'full' | 'gdn';
@@ -76,6 +75,16 @@ export function readFeedForward(
   const named = new Set(fields.list('mlp_only_layers') ?? []);
   const step = fields.positive('decoder_sparse_step', 1);
   return Array.from({ length: layers }, (_, i) => (named.has(i) || (i + 1) % step !== 0 ? 'dense' : 'moe'));
+}
+
+/** The first layers are dense, all others are mixtures of experts. */
+function readFirstDense(fields: FieldReader, layers: number): FeedForwardKind[] {
+  const first = fields.number('first_k_dense_replace') ?? 0;
+  fields.check(
+    Number.isInteger(first) && first >= 0 && first <= layers,
+    `first_k_dense_replace must be one of 0 to num_hidden_layers = ${String(layers)}, found ${String(first)}`,
+  );
+  return Array.from({ length: layers }, (_, i) => (i < first ? 'dense' : 'moe'));
 }
 
 /** layer_types; null where config.json has none. */

@@ -1,7 +1,6 @@
 // What config.json says of experts that are scored by sigmoids, as DeepSeek-V3 introduced them and GLM 4.5 to 4.7 have them.
 
 import { type FieldReader, quote, unsupported } from './config-fields.js';
-import type { FeedForwardKind } from './layer-kinds.js';
 import type { SigmoidRouting } from './model-shape.js';
 
 /** What other models of this kind have in fields that these, as transformers reads them, do not have. */
@@ -38,14 +37,4 @@ export function sharedWidth(fields: FieldReader, ffn: number): number {
     `n_shared_experts of moe_intermediate_size are ${String(width)} wide together`,
   );
   return width;
-}
-
-/** The first layers are dense, all others are mixtures of experts. */
-export function readFirstDense(fields: FieldReader, layers: number): FeedForwardKind[] {
-  const first = fields.number('first_k_dense_replace') ?? 0;
-  fields.check(
-    Number.isInteger(first) && first >= 0 && first <= layers,
-    `first_k_dense_replace must be one of 0 to num_hidden_layers = ${String(layers)}, found ${String(first)}`,
-  );
-  return Array.from({ length: layers }, (_, i) => (i < first ? 'dense' : 'moe'));
 }
