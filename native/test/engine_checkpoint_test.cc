@@ -129,7 +129,7 @@ TEST(Checkpoint, SkipsVisionAndDraftTensors) {
 }
 
 // As GPUs are.
-class BackendWithoutBiases final : public ReferenceBackend {
+class BackendOfTiles final : public ReferenceBackend {
  public:
   bool runs_all_models() const override { return false; }
 };
@@ -139,23 +139,19 @@ TEST(Checkpoint, OfAModelThatABackendLacksOperationsForIsRefusedByTheirNames) {
   ModelConfig config = tiny_llama_config();
   const auto refusal = [&] {
     write_checkpoint(dir, config, tiny_llama_tensors());
-    BackendWithoutBiases backend;
+    BackendOfTiles backend;
     std::string message;
     const std::string reason =
         failure_of([&] { load(dir, backend, DType::kBF16, [](auto, auto) {}); }, &message);
     return reason + ": " + message;
   };
   EXPECT_EQ(refusal(), ": ");
-  config.moe = MoeConfig{.experts = 2,
-                         .top_k = 1,
-                         .intermediate = 8,
-                         .shared_intermediate = 0,
-                         .normalize_top_k = true,
-                         .biases = true,
-                         .clamped = ClampedSwiglu{.limit = 7, .alpha = 1.702f}};
+  config.head_dim = 272;
   EXPECT_EQ(refusal(),
-            "UnsupportedArchitecture: llama runs on CPUs alone: there are no GPU kernels for biases of "
-            "experts, clamped gates of experts.");
+            "UnsupportedArchitecture: llama runs on CPUs alone: there are no GPU kernels for heads of more "
+            "than 256 features.");
+  config.head_dim = 12;
+  EXPECT_TRUE(refusal().ends_with("heads that are no multiple of 16 features."));
 }
 
 TEST(Checkpoint, ProgressReachesTheTotalAndNeverPassesIt) {

@@ -45,4 +45,40 @@ inline Tensors moe_tensors(uint32_t seed = 1) {
   return t;
 }
 
+// With all that sets gpt-oss apart: sinks, biases, windows, gates that are clamped often.
+inline ModelConfig gpt_oss_config() {
+  ModelConfig config = moe_config();
+  config.architecture = "gpt_oss";
+  config.qk_norm = false;
+  config.qkv_bias = true;
+  config.output_bias = true;
+  config.attention_sinks = true;
+  config.windows = {24, 0};
+  config.moe->normalize_top_k = true;
+  config.moe->biases = true;
+  config.moe->clamped = ClampedSwiglu{.limit = 1.5F, .alpha = 1.702F};
+  return config;
+}
+
+inline Tensors gpt_oss_tensors(uint32_t seed = 1) {
+  std::mt19937 random(seed + 1);
+  Tensors t = moe_tensors(seed);
+  for (const std::string layer : {"model.layers.0.", "model.layers.1."}) {
+    const std::string attention = layer + "self_attn.";
+    const std::string experts = layer + "mlp.experts.";
+    t.erase(attention + "q_norm.weight");
+    t.erase(attention + "k_norm.weight");
+    t[attention + "sinks"] = bf16_tensor({4}, 1, 2, random);
+    t[attention + "q_proj.bias"] = bf16_tensor({64}, 0, 0.3F, random);
+    t[attention + "k_proj.bias"] = bf16_tensor({32}, 0, 0.3F, random);
+    t[attention + "v_proj.bias"] = bf16_tensor({32}, 0, 0.3F, random);
+    t[attention + "o_proj.bias"] = bf16_tensor({64}, 0, 0.3F, random);
+    t[layer + "mlp.gate.bias"] = bf16_tensor({kExperts}, 0, 0.5F, random);
+    t[experts + "gate_proj.bias"] = bf16_tensor({kExperts, kWidth}, 0, 0.5F, random);
+    t[experts + "up_proj.bias"] = bf16_tensor({kExperts, kWidth}, 0, 0.5F, random);
+    t[experts + "down_proj.bias"] = bf16_tensor({kExperts, kHidden}, 0, 0.5F, random);
+  }
+  return t;
+}
+
 }  // namespace llmservice::testing

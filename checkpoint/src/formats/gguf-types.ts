@@ -27,7 +27,7 @@ export const ggufTypes: ReadonlyMap<number, GgufType> = new Map([
   [14, { name: 'Q6_K', columns: 256, bytes: 210, onGpu: true }],
   [20, { name: 'IQ4_NL', columns: 32, bytes: 18, onGpu: false }],
   [23, { name: 'IQ4_XS', columns: 256, bytes: 136, onGpu: false }],
-  [39, { name: 'MXFP4', columns: 32, bytes: 17, onGpu: false }],
+  [39, { name: 'MXFP4', columns: 32, bytes: 17, onGpu: true }],
 ]);
 
 /** What packed integers become, of GPTQ, AWQ and compressed-tensors. */

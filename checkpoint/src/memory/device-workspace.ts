@@ -98,7 +98,8 @@ function expertBytes({ shape, weights, tensor, maxNumBatchedTokens }: DeviceWork
   const routed = weights.matrices.filter(({ use }) => use === 'routed');
   const coded = routed.flatMap(({ parts }) => parts.map(({ held }) => held)).filter(isCoded);
   const records = Math.max(recordBytes(rows, shape.hidden, coded), recordBytes(pairs, width, coded));
-  const lists = 12 * Math.min(pairs, experts) + 8 * pairs;
+  const owners = shape.moe.biases ? 4 * pairs + 256 : 0;
+  const lists = 12 * Math.min(pairs, experts) + 8 * pairs + owners;
   return lists + records + 4 * pairs * Math.max(2 * width, shape.hidden) + 5 * 256;
 }
 

@@ -15,8 +15,12 @@ import { checkAccelerator } from './check-accelerator.js';
 
 test.each([
   [
-    parseCheckpointConfig(gptOssConfig),
-    'gpt_oss runs on CPUs alone (accelerator.resourceName none): there are no GPU kernels for biases of experts, clamped gates of experts',
+    { ...parseCheckpointConfig(gemma2Config), headDim: 512 },
+    'gemma2 runs on CPUs alone (accelerator.resourceName none): there are no GPU kernels for heads of more than 256 features',
+  ],
+  [
+    { ...parseCheckpointConfig(mixtralConfig), headDim: 12 },
+    'mixtral runs on CPUs alone (accelerator.resourceName none): there are no GPU kernels for heads that are no multiple of 16 features',
   ],
   [
     parseCheckpointConfig(glm4MoeConfig),
@@ -31,7 +35,7 @@ test.each([
   expect(() => checkAccelerator(shape, 'cpu')).not.toThrow();
 });
 
-test.each([qwen36Config, mixtralConfig, gemma2Config, gemma3Config, euroBertConfig])(
+test.each([qwen36Config, mixtralConfig, gemma2Config, gemma3Config, gptOssConfig, euroBertConfig])(
   '$model_type runs on GPUs',
   (config) => {
     expect(() => checkAccelerator(parseCheckpointConfig(config), 'cuda')).not.toThrow();

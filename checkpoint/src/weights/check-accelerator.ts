@@ -7,8 +7,8 @@ import type { ModelShape } from '../config/model-shape.js';
 const onCpusAlone: readonly (readonly [operation: string, isTaken: (shape: ModelShape) => boolean])[] = [
   ['experts scored by sigmoids', ({ moe }) => moe !== null && moe.sigmoid !== null],
   ['shared experts without a gate', ({ moe }) => moe !== null && moe.sharedFfn > 0 && !moe.sharedGate],
-  ['biases of experts', ({ moe }) => moe?.biases === true],
-  ['clamped gates of experts', ({ moe }) => moe !== null && moe.clampedSwiglu !== null],
+  ['heads that are no multiple of 16 features', ({ headDim }) => headDim % 16 !== 0],
+  ['heads of more than 256 features', ({ headDim }) => headDim > 256],
 ];
 
 /** @throws FailureError UnsupportedArchitecture */

@@ -78,6 +78,7 @@ function codedRowBytes(held: Held): number {
   switch (held) {
     case 'nvfp4':
     case 'Q4_0':
+    case 'MXFP4':
       return 64 + 8;
     case 'Q4_K':
       return 64 + 8 + 4;

@@ -61,8 +61,8 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
        {std::pair{"experts scored by sigmoids", c.moe && c.moe->sigmoid},
         std::pair{"shared experts without a gate",
                   c.moe && c.moe->shared_intermediate > 0 && !c.moe->shared_gate},
-        std::pair{"biases of experts", c.moe && c.moe->biases},
-        std::pair{"clamped gates of experts", c.moe && c.moe->clamped}}) {
+        std::pair{"heads that are no multiple of 16 features", c.head_dim % 16 != 0},
+        std::pair{"heads of more than 256 features", c.head_dim > 256}}) {
     if (taken) missing += (missing.empty() ? "" : ", ") + std::string(operation);
   }
   if (missing.empty()) return c;

@@ -1,6 +1,7 @@
 // Whole engines on the GPU backend: what it says is what the reference says, and no way of running the same
 // sequences changes a bit of it.
 #include "gpu_engine_support.h"
+#include "ops_support.h"
 
 namespace llmservice::testing {
 namespace {
@@ -64,6 +65,39 @@ TEST_P(OtherLayers, OthersAndCutsChangeNoBit) { expect_no_bit_to_change_with_oth
 class CodedCuts : public GpuEngine {};
 
 TEST_P(CodedCuts, OthersAndCutsChangeNoBit) { expect_no_bit_to_change_with_others_and_cuts(); }
+
+TEST(GpuEncoder, EmbedsAsTheReferenceAndNeighboursChangeNoBit) {
+  TempDir dir;
+  ModelConfig config = tiny_llama_config();
+  config.bidirectional = true;
+  write_checkpoint(dir, config, tiny_llama_tensors());
+  const auto embed = [&](std::unique_ptr<Backend> backend, const std::vector<int32_t>& lengths) {
+    EngineOptions options = room_for_four(dir, {});
+    options.dtype = DType::kBF16;
+    Engine engine(options, std::move(backend), [](auto, auto) {});
+    StepPlan plan;
+    for (int32_t slot = 0; slot < static_cast<int32_t>(lengths.size()); ++slot) {
+      const int32_t length = lengths[slot];
+      plan.admit.push_back({.slot = slot,
+                            .tokens = prompt(length, length),
+                            .prompt_length = length,
+                            .max_length = length,
+                            .stop_tokens = {},
+                            .sampling = {},
+                            .pooling = Pooling::kMean});
+      for (int32_t b = 0; b < kBlocksPerSlot; ++b) plan.blocks.push_back({slot, slot * kBlocksPerSlot + b});
+      plan.rows.push_back({slot, length});
+    }
+    return engine.step(plan).embeddings.values;
+  };
+  const auto on_gpu = [&](const std::vector<int32_t>& lengths) {
+    return embed(std::make_unique<gpu::GpuBackend>(gpu::GpuOptions{.device = 0, .graphs = 0}), lengths);
+  };
+  const std::vector<float> both = on_gpu({70, 5});
+  expect_close(both, embed(std::make_unique<ReferenceBackend>(), {70, 5}), 0.02f, "embeddings");
+  expect_same_bits(on_gpu({70}), std::span(both).first(64), "the longer one alone");
+  expect_same_bits(on_gpu({5}), std::span(both).last(64), "the shorter one alone");
+}
 
 INSTANTIATE_TEST_SUITE_P(Checkpoints, GpuEngine, kCheckpoints, name_of_checkpoint);
 INSTANTIATE_TEST_SUITE_P(Checkpoints, CodedGpuEngine, kCodedCheckpoints, name_of_checkpoint);

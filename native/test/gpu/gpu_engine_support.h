@@ -20,7 +20,7 @@ inline Request request(int32_t slot, int32_t length, int32_t generate, int32_t c
           .chunk = chunk};
 }
 
-enum class TinyModel : uint8_t { kLlama, kHybrid, kMoe, kNvfp4, kGguf, kGemma };
+enum class TinyModel : uint8_t { kLlama, kHybrid, kMoe, kNvfp4, kGguf, kGemma, kGptOss };
 
 struct Checkpoint {
   const char* name;
@@ -42,6 +42,8 @@ class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
       write_block_llama(dir_, GetParam().blocks);
     } else if (GetParam().model == TinyModel::kGemma) {
       write_checkpoint(dir_, tiny_gemma_config(), tiny_gemma_tensors());
+    } else if (GetParam().model == TinyModel::kGptOss) {
+      write_checkpoint(dir_, gpt_oss_config(), gpt_oss_tensors());
     } else if (GetParam().model == TinyModel::kMoe) {
       write_checkpoint(dir_, moe_config(), moe_tensors());
     } else {
@@ -147,7 +149,9 @@ inline const auto kCodedCheckpoints =
 // Whose layers are not llama's.
 inline const auto kOtherLayers =
     ::testing::Values(Checkpoint{"gemma", TinyModel::kGemma, LoadQuantization::kNone},
-                      Checkpoint{"gemma_fp8", TinyModel::kGemma, LoadQuantization::kFp8});
+                      Checkpoint{"gemma_fp8", TinyModel::kGemma, LoadQuantization::kFp8},
+                      Checkpoint{"gpt_oss", TinyModel::kGptOss, LoadQuantization::kNone},
+                      Checkpoint{"gpt_oss_int8", TinyModel::kGptOss, LoadQuantization::kInt8});
 
 inline std::string name_of_checkpoint(const ::testing::TestParamInfo<Checkpoint>& info) {
   return info.param.name;

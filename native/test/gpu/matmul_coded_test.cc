@@ -152,7 +152,8 @@ TEST_P(CodedTest, KeepsAFaultInItsRow) {
 INSTANTIATE_TEST_SUITE_P(Cases, CodedTest,
                          ::testing::Values(Case{DType::kF4E2M1, 72, 1104}, Case{DType::kF4E2M1, 33, 144},
                                            Case{DType::kQ4_0, 70, 608}, Case{DType::kQ4_0, 64, 320},
-                                           Case{DType::kQ8_0, 49, 416}, Case{DType::kI8, 90, 333},
+                                           Case{DType::kQ8_0, 49, 416}, Case{DType::kMXFP4, 70, 608},
+                                           Case{DType::kMXFP4, 33, 160}, Case{DType::kI8, 90, 333},
                                            Case{DType::kQ4_K, 70, 768}, Case{DType::kQ6_K, 45, 512}));
 
 }  // namespace

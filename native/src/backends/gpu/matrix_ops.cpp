@@ -24,7 +24,10 @@ class ExpertIndex final : public Buffer {
     experts_ = {.gate_up = reinterpret_cast<const DeviceMatrix*>(memory_.data()),
                 .down = reinterpret_cast<const DeviceMatrix*>(memory_.data()) + count_,
                 .gate_up_shape = all.front(),
-                .down_shape = all.back()};
+                .down_shape = all.back(),
+                .gate_up_bias = experts.gate_up_bias,
+                .down_bias = experts.down_bias,
+                .clamped = experts.clamped};
   }
 
   const DeviceExperts& experts() const { return experts_; }

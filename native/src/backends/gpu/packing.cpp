@@ -14,7 +14,7 @@ constexpr int64_t kWindowBytes = int64_t{16} << 20;
 constexpr int64_t kStoredBlock = 128;
 
 // checkpoint/src/formats/gguf-types.ts has the same: the plan refuses the others before it gets here.
-bool has_kernels(DType held) { return held <= DType::kQ6_K; }
+bool has_kernels(DType held) { return held <= DType::kQ6_K || held == DType::kMXFP4; }
 
 int64_t divided(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -28,9 +28,10 @@ void check_format(std::span<const MatrixPart> parts, DType keep) {
   for (const MatrixPart& part : parts) {
     const DType held = held_as(part.dtype, keep);
     if (!has_kernels(held)) {
-      throw EngineError(FailureReason::kUnsupportedQuantization,
-                        std::string("A matrix has type ") + name_of(held) +
-                            ", which the CPU backend takes; GPUs take Q8_0, Q4_0, Q4_K and Q6_K of GGUF.");
+      throw EngineError(
+          FailureReason::kUnsupportedQuantization,
+          std::string("A matrix has type ") + name_of(held) +
+              ", which the CPU backend takes; GPUs take Q8_0, Q4_0, Q4_K, Q6_K and MXFP4 of GGUF.");
     }
     if (has_row_scales(held) && part.scaling != Scaling::kRow) {
       throw EngineError(FailureReason::kUnsupportedQuantization,

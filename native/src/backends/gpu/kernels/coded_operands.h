@@ -86,6 +86,9 @@ struct StripsBlock<kType, kRowScales, kStrips> {
   __device__ __forceinline__ float scale_half(int s, int i) const {
     return half_to_float(scales[s][i / 2] >> i % 2 * 16);
   }
+  __device__ __forceinline__ float scale_bf16(int s, int i) const {
+    return float_of(scales[s][i / 2] >> i % 2 * 16 << 16);
+  }
   __device__ __forceinline__ float common_half(int s, int i) const {
     return half_to_float(common[s][i / 2] >> i % 2 * 16);
   }
@@ -94,7 +97,7 @@ struct StripsBlock<kType, kRowScales, kStrips> {
 // Pair `pair` of a word of codes as two f16: the numbers, but e2m1 as 2^-14 of them.
 template <DType kType>
 __device__ __forceinline__ uint32_t widen_codes(uint32_t word, int pair) {
-  if constexpr (kType == DType::kF4E2M1) {
+  if constexpr (is_e2m1(kType)) {
     if (pair < 2) return word << 3 * pair & 0x8e008e00;
     return (word << 3 * pair & 0x0e000e00) | (word << (pair - 1) & 0x80008000);
   } else {
@@ -131,6 +134,8 @@ struct CodedOperands {
           const uint32_t scale = from.scale_byte(s, i / kWeightWords * kOutputs + i % kOutputs);
           words[s][i] = multiply_halves(words[s][i], scale * 0x00800080);
         }
+        // By 2^14, so that no number is subnormal: gfx90a's matrix units take those for zero.
+        if constexpr (kType == DType::kMXFP4) words[s][i] = multiply_halves(words[s][i], 0x74007400);
       }
 #pragma unroll
       for (int group = 0; group < kGroups && kScalesSums; ++group) {
@@ -145,6 +150,8 @@ struct CodedOperands {
           } else if constexpr (kType == DType::kQ6_K) {
             const auto code = static_cast<int8_t>(from.scale_byte(s, at));
             scales[s][group][i] = from.common_half(s, i) * static_cast<float>(code);
+          } else if constexpr (kType == DType::kMXFP4) {
+            scales[s][group][i] = from.scale_bf16(s, at);
           } else {
             scales[s][group][i] = from.scale_half(s, at);
           }

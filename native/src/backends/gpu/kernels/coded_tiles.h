@@ -3,10 +3,11 @@
 // columns, then what those have in common. Codes as the device holds them:
 //   kI8, kQ8_0, kQ6_K     eight bits, 128 more than the number
 //   kQ4_0, kQ4_K          four bits, as stored
-//   kF4E2M1               four bits, the sign turned where the group's scale is negative
-// Scales: kQ8_0 and kQ4_0 d (f16) of 32 columns; kQ4_K scale and minimum (u8) of 32, and d and dmin; kQ6_K
-// scale (i8) of 16, and d; kF4E2M1 the magnitude of 16 columns' scale, times 2^7, as the upper eight bits of
-// an f16 without its sign, which hold every e4m3 number. The scales of rows (kI8, kF4E2M1) lie apart.
+//   kF4E2M1, kMXFP4       four bits of E2M1; kF4E2M1: the sign turned where the group's scale is negative
+// Scales: kQ8_0 and kQ4_0 d (f16) of 32 columns; kMXFP4 the power of two (bf16) of 32; kQ4_K scale and
+// minimum (u8) of 32, and d and dmin; kQ6_K scale (i8) of 16, and d; kF4E2M1 the magnitude of 16 columns'
+// scale, times 2^7, as the upper eight bits of an f16 without its sign, which hold every e4m3 number. The
+// scales of rows (kI8, kF4E2M1) lie apart.
 #pragma once
 
 #include "backends/gpu/vendor/fragments.h"
@@ -18,6 +19,7 @@ constexpr int kCodedSteps = 8;  // instructions of 16 columns
 
 __host__ __device__ constexpr bool is_coded(DType t) { return t >= DType::kI8; }
 __host__ __device__ constexpr bool has_row_scales(DType t) { return t == DType::kI8 || t == DType::kF4E2M1; }
+__host__ __device__ constexpr bool is_e2m1(DType t) { return t == DType::kF4E2M1 || t == DType::kMXFP4; }
 __host__ __device__ constexpr int32_t code_bits(DType t) {
   return t == DType::kI8 || t == DType::kQ8_0 || t == DType::kQ6_K ? 8 : 4;
 }
@@ -68,12 +70,12 @@ __host__ __device__ constexpr int32_t e2m1_sign(int32_t pair) {
 
 __host__ __device__ constexpr uint32_t code_in_word(DType t, uint32_t code, const CodePlace& place) {
   if (code_bits(t) == 8) return code << 8 * (place.pair + 2 * place.half);
-  if (t != DType::kF4E2M1) return code << 4 * (place.pair + 4 * place.half);
+  if (!is_e2m1(t)) return code << 4 * (place.pair + 4 * place.half);
   return ((code & 7) << e2m1_magnitude(place.pair) | (code >> 3) << e2m1_sign(place.pair)) << 16 * place.half;
 }
 __host__ __device__ constexpr uint32_t code_of_word(DType t, uint32_t word, const CodePlace& place) {
   if (code_bits(t) == 8) return word >> 8 * (place.pair + 2 * place.half) & 0xff;
-  if (t != DType::kF4E2M1) return word >> 4 * (place.pair + 4 * place.half) & 15;
+  if (!is_e2m1(t)) return word >> 4 * (place.pair + 4 * place.half) & 15;
   const uint32_t half = word >> 16 * place.half;
   return (half >> e2m1_magnitude(place.pair) & 7) | (half >> e2m1_sign(place.pair) & 1) << 3;
 }

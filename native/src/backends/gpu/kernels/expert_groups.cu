@@ -55,14 +55,15 @@ __global__ void __launch_bounds__(kThreads) group_kernel(int32_t experts, int32_
       const int32_t at = place + before + count_lanes(lanes & ((uint64_t{1} << lane_id()) - 1));
       out.rows[at] = pair / top_k;
       out.places[pair] = at;
+      if (out.experts != nullptr) out.experts[at] = expert;
     }
     place += all;
   }
 }
 
 __global__ void __launch_bounds__(kThreads)
-    combine_kernel(int32_t top_k, ExpertGroups groups, const float* weights, const float* y, int64_t rows,
-                   int64_t width, float* out) {
+    combine_kernel(int32_t top_k, ExpertGroups groups, Routing routing, const float* y, const float* bias,
+                   int64_t rows, int64_t width, float* out) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   wait_for_previous();
   let_next_start();
@@ -71,7 +72,9 @@ __global__ void __launch_bounds__(kThreads)
   float sum = 0;
 #pragma unroll 4
   for (int32_t k = 0; k < top_k; ++k) {
-    sum += weights[pair + k] * y[groups.places[pair + k] * width + i % width];
+    float value = y[groups.places[pair + k] * width + i % width];
+    if (bias != nullptr) value += bias[routing.ids[pair + k] * width + i % width];
+    sum += routing.weights[pair + k] * value;
   }
   out[i] = sum;
 }
@@ -89,11 +92,11 @@ Launch group_pairs(const RoutingShape& shape, const int32_t* ids, int64_t rows, 
                      max_groups(shape, rows), out);
 }
 
-Launch combine(const RoutingShape& shape, const ExpertGroups& groups, const float* weights, const float* y,
-               int64_t rows, int64_t width, float* out) {
+Launch combine(const RoutingShape& shape, const ExpertGroups& groups, const Routing& routing, const float* y,
+               const float* bias, int64_t rows, int64_t width, float* out) {
   const auto blocks = static_cast<uint32_t>((rows * width + kThreads - 1) / kThreads);
-  return make_launch("combine_experts", combine_kernel, {blocks}, kThreads, 0, shape.top_k, groups, weights,
-                     y, rows, width, out);
+  return make_launch("combine_experts", combine_kernel, {blocks}, kThreads, 0, shape.top_k, groups, routing,
+                     y, bias, rows, width, out);
 }
 
 }  // namespace llmservice::gpu

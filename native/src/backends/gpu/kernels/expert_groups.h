@@ -14,9 +14,10 @@ struct ExpertGroup {
 };
 
 struct ExpertGroups {
-  ExpertGroup* groups;  // (max_groups), in ascending order of experts
-  int32_t* rows;        // (pairs) of each sorted pair
-  int32_t* places;      // (T, top_k) of each pair among the sorted
+  ExpertGroup* groups;         // (max_groups), in ascending order of experts
+  int32_t* rows;               // (pairs) of each sorted pair
+  int32_t* places;             // (T, top_k) of each pair among the sorted
+  int32_t* experts = nullptr;  // (pairs) of each sorted pair; null: nobody asks
 };
 
 // Groups that `rows` rows can have.
@@ -24,8 +25,9 @@ int32_t max_groups(const RoutingShape&, int64_t rows);
 
 Launch group_pairs(const RoutingShape&, const int32_t* ids, int64_t rows, const ExpertGroups&);
 
-// out (T, D) = sum over a row's pairs, in order, of weight · y (pairs, D).
-Launch combine(const RoutingShape&, const ExpertGroups&, const float* weights, const float* y, int64_t rows,
-               int64_t width, float* out);
+// out (T, D) = sum over a row's pairs, in order, of weight · (y (pairs, D) + its expert's bias (experts, D);
+// null: none).
+Launch combine(const RoutingShape&, const ExpertGroups&, const Routing&, const float* y, const float* bias,
+               int64_t rows, int64_t width, float* out);
 
 }  // namespace llmservice::gpu

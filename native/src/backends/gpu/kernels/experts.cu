@@ -110,6 +110,7 @@ struct Room {
   int64_t groups = 0;
   int64_t rows = 0;
   int64_t places = 0;
+  int64_t experts = 0;  // of the pairs, where they have biases
   int64_t records = 0;  // of the rows, then of the pairs
   int64_t wide = 0;     // (pairs, 2F), then (pairs, D)
   int64_t end = 0;
@@ -132,6 +133,8 @@ Room room_of(const DeviceExperts& experts, const RoutingShape& shape, int64_t ro
   room.groups = put(max_groups(shape, rows) * static_cast<int64_t>(sizeof(ExpertGroup)));
   room.rows = put(pairs * static_cast<int64_t>(sizeof(int32_t)));
   room.places = put(pairs * static_cast<int64_t>(sizeof(int32_t)));
+  const bool biased = experts.gate_up_bias != nullptr;
+  room.experts = put(biased ? pairs * static_cast<int64_t>(sizeof(int32_t)) : 0);
   room.records = put(row_records > pair_records ? row_records : pair_records);
   room.wide = put(floats(pairs * (2 * width > hidden ? 2 * width : hidden)));
   return room;
@@ -148,7 +151,11 @@ Launches run_experts(const DeviceExperts& experts, const RoutingShape& shape, co
   const Room room = room_of(experts, shape, rows);
   const ExpertGroups groups{.groups = reinterpret_cast<ExpertGroup*>(workspace + room.groups),
                             .rows = reinterpret_cast<int32_t*>(workspace + room.rows),
-                            .places = reinterpret_cast<int32_t*>(workspace + room.places)};
+                            .places = reinterpret_cast<int32_t*>(workspace + room.places),
+                            .experts = experts.gate_up_bias == nullptr
+                                           ? nullptr
+                                           : reinterpret_cast<int32_t*>(workspace + room.experts)};
+  const ExpertGates gates{experts.gate_up_bias, groups.experts, experts.clamped};
   std::byte* const records = workspace + room.records;
   auto* const wide = reinterpret_cast<float*>(workspace + room.wide);
   const int64_t hidden = experts.down_shape.rows;
@@ -156,16 +163,19 @@ Launches run_experts(const DeviceExperts& experts, const RoutingShape& shape, co
   for (int64_t first = 0; first < rows; first += kRowsAtOnce) {
     const int64_t count = rows - first < kRowsAtOnce ? rows - first : kRowsAtOnce;
     const int64_t pairs = count * shape.top_k;
-    launches.push_back(group_pairs(shape, routing.ids + first * shape.top_k, count, groups));
+    const Routing own{routing.ids + first * shape.top_k, routing.weights + first * shape.top_k};
+    const Activations mixed{fragment_layout(experts.down_shape), records};
+    launches.push_back(group_pairs(shape, own.ids, count, groups));
     launches.push_back(
         quantize({fragment_layout(experts.gate_up_shape), records}, x + first * hidden, count));
     launches.push_back(product("experts_gate_up", experts.gate_up, experts.gate_up_shape, shape, count,
                                groups.groups, groups.rows, records, wide));
-    launches.push_back(silu_mul({fragment_layout(experts.down_shape), records}, wide, pairs, nullptr));
+    launches.push_back(experts.plain() ? silu_mul(mixed, wide, pairs, nullptr)
+                                       : gate_experts(mixed, gates, wide, pairs));
     launches.push_back(product("experts_down", experts.down, experts.down_shape, shape, count, groups.groups,
                                nullptr, records, wide));
-    launches.push_back(combine(shape, groups, routing.weights + first * shape.top_k, wide, count, hidden,
-                               out + first * hidden));
+    launches.push_back(
+        combine(shape, groups, own, wide, experts.down_bias, count, hidden, out + first * hidden));
   }
   return launches;
 }

@@ -1,6 +1,7 @@
 // Mixtures of experts: routing, and the experts' products grouped by expert.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "backends/gpu/kernels/matrix.h"
@@ -24,14 +25,19 @@ struct DeviceExperts {
   const DeviceMatrix* down;
   DeviceMatrix gate_up_shape;  // the first of each, for the host
   DeviceMatrix down_shape;
+  const float* gate_up_bias = nullptr;  // (experts, 2F); null: none
+  const float* down_bias = nullptr;     // (experts, D); null: none
+  std::optional<ClampedSwiglu> clamped = std::nullopt;
+
+  bool plain() const { return gate_up_bias == nullptr && !clamped; }
 };
 
 // Bytes of workspace that run_experts() needs for `rows` rows of the step: bounded, as it takes so many rows
 // at once.
 int64_t experts_workspace(const DeviceExperts&, const RoutingShape&, int64_t rows);
 
-// A row's bits are those of matmul() with each of its experts, of silu_mul() between, and of the weighted sum
-// in ascending order of experts. `workspace` lies on 256 bytes.
+// A row's bits are those of matmul() with each of its experts, of silu_mul() or as Experts has it between,
+// and of the weighted sum in ascending order of experts. `workspace` lies on 256 bytes.
 Launches run_experts(const DeviceExperts&, const RoutingShape&, const Routing&, const float* x, int64_t rows,
                      std::byte* workspace, float* out);
 

@@ -52,6 +52,8 @@ auto choose_by_type(const DeviceMatrix& w, Choose choose) {
       return choose.template operator()<DType::kI8, false>();
     case DType::kF4E2M1:
       return choose.template operator()<DType::kF4E2M1, false>();
+    case DType::kMXFP4:
+      return choose.template operator()<DType::kMXFP4, false>();
     case DType::kQ8_0:
       return choose.template operator()<DType::kQ8_0, false>();
     case DType::kQ4_0:

@@ -44,6 +44,46 @@ using SiluMul = GateMul<Silu, kWhole>;
 template <bool kWhole>
 using GeluMul = GateMul<Gelu, kWhole>;
 
+// Of pairs of a row and one of its experts: the expert's bias joins before the gate opens, which may be
+// clamped (ClampedSwiglu of ops/ops.h).
+template <bool kWhole>
+struct ExpertGateMul {
+  const float* gate_up;    // (pairs, 2 · width)
+  const float* bias;       // (experts, 2 · width); null: none
+  const int32_t* experts;  // (pairs) where there is a bias
+  float limit;             // 0: SiLU
+  float alpha;
+  int64_t width;
+
+  __device__ __forceinline__ Float4 operator()(int64_t row, int64_t quad) const {
+    const float* const from = gate_up + row * 2 * width;
+    Float4 gates = load_quad<kWhole>(from, quad * 4, width);
+    Float4 values = load_quad<kWhole>(from + width, quad * 4, width);
+    if (bias != nullptr) {
+      const float* const own = bias + experts[row] * 2 * width;
+      const Float4 gate_bias = load_quad<kWhole>(own, quad * 4, width);
+      const Float4 up_bias = load_quad<kWhole>(own + width, quad * 4, width);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        gates.v[i] += gate_bias.v[i];
+        values.v[i] += up_bias.v[i];
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) values.v[i] = opened(gates.v[i], values.v[i]);
+    return values;
+  }
+
+ private:
+  // What is no number stays none.
+  __device__ __forceinline__ float opened(float gate, float up) const {
+    if (limit == 0) return Silu::of(gate) * up;
+    gate = gate > limit ? limit : gate;
+    up = up > limit ? limit : up < -limit ? -limit : up;
+    return (up + 1.0f) * (gate * sigmoid(alpha * gate));
+  }
+};
+
 template <bool kWhole>
 struct SigmoidMul {
   float* x;

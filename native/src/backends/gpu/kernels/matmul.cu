@@ -48,6 +48,12 @@ __device__ float coded_value(const DeviceMatrix& table, int32_t row, int32_t col
       const float group = f16_to_float(static_cast<uint16_t>(static_cast<uint32_t>(scale[0]) << 7));
       return f16_to_float(half) * group * table.scales[row];
     }
+    case DType::kMXFP4: {
+      const auto half = static_cast<uint16_t>((code & 7) << 9 | (code >> 3) << 15);
+      const auto power =
+          static_cast<uint16_t>(static_cast<uint32_t>(scale[0]) | static_cast<uint32_t>(scale[1]) << 8);
+      return f16_to_float(half) * 0x1p14f * bf16_to_float(power);
+    }
     case DType::kQ8_0:
       return centred * half_at(scale);
     case DType::kQ4_0:

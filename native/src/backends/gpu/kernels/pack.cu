@@ -52,6 +52,8 @@ __device__ uint32_t stored_code(DType type, const std::byte* row, int64_t col) {
       return byte_at(row, col / 32 * 34 + 2 + col % 32) ^ 0x80;
     case DType::kQ4_0:
       return byte_at(row, col / 32 * 18 + 2 + col % 16) >> col % 32 / 16 * 4 & 15;
+    case DType::kMXFP4:
+      return byte_at(row, col / 32 * 17 + 1 + col % 16) >> col % 32 / 16 * 4 & 15;
     case DType::kQ4_K:
       return byte_at(row, col / 256 * 144 + 16 + col % 256 / 64 * 32 + col % 32) >> col % 64 / 32 * 4 & 15;
     default: {  // kQ6_K, from -32
@@ -82,6 +84,11 @@ __device__ void store_scales(DType type, const std::byte* row, uint32_t own, int
     *scale = static_cast<std::byte>(float_to_f16(magnitude * 0x1p7f) >> 7);
   } else if (type == DType::kQ8_0 || type == DType::kQ4_0) {
     copy_half(row + col / 32 * (type == DType::kQ8_0 ? 34 : 18), scale);
+  } else if (type == DType::kMXFP4) {  // an exponent is a bf16 without its mantissa, and 2^-127 subnormal
+    const uint32_t exponent = byte_at(row, col / 32 * 17);
+    const uint32_t power = exponent == 0 ? 0x40 : exponent << 7;
+    scale[0] = static_cast<std::byte>(power & 0xff);
+    scale[1] = static_cast<std::byte>(power >> 8);
   } else if (type == DType::kQ4_K) {
     const std::byte* const block = row + col / 256 * 144;
     const int64_t group = col % 256 / 32;

@@ -110,6 +110,15 @@ Launch gelu_mul(const Activations& to, const float* gate_up, int64_t rows, float
   });
 }
 
+Launch gate_experts(const Activations& to, const ExpertGates& gates, const float* gate_up, int64_t pairs) {
+  const int64_t width = to.layout.cols;
+  const ClampedSwiglu form = gates.clamped.value_or(ClampedSwiglu{});
+  return choose_quads(width, {gate_up, gates.bias}, [&]<bool kWhole> {
+    const ExpertGateMul<kWhole> source{gate_up, gates.bias, gates.experts, form.limit, form.alpha, width};
+    return quantize("gate_experts", to, source, pairs);
+  });
+}
+
 Launch sigmoid_mul(const Activations& to, float* x, const float* gate, int64_t gate_stride, int64_t rows) {
   const int64_t width = to.layout.cols;
   return choose_quads(width, {x, gate, gate + gate_stride}, [&]<bool kWhole> {

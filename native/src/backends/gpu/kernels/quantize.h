@@ -41,6 +41,13 @@ Launch add_rms_norm(const Activations&, float* x, const float* y, const float* w
                     int64_t rows, float* out, const FaultMarks& marks);
 Launch silu_mul(const Activations&, const float* gate_up, int64_t rows, float* out);
 Launch gelu_mul(const Activations&, const float* gate_up, int64_t rows, float* out);
+// Of pairs of a row and an expert.
+struct ExpertGates {
+  const float* bias;       // (experts, 2F); null: none
+  const int32_t* experts;  // (pairs) where there is a bias
+  std::optional<ClampedSwiglu> clamped;
+};
+Launch gate_experts(const Activations&, const ExpertGates&, const float* gate_up, int64_t pairs);
 Launch sigmoid_mul(const Activations&, float* x, const float* gate, int64_t gate_stride, int64_t rows);
 
 }  // namespace llmservice::gpu
