@@ -245,9 +245,9 @@ describe('planMemory', () => {
 });
 
 test('a plan of a GPU that lacks operations of the model is refused before anything else is checked', () => {
-  const gptOss = parseCheckpointConfig(gptOssConfig);
+  const wide = { ...parseCheckpointConfig(gptOssConfig), headDim: 512 };
   const failure = thrownBy(FailureError, () =>
-    planMemory({ ...reference, shape: gptOss, accelerator: 'cuda', tensor: 7, memoryBytes: 0 }),
+    planMemory({ ...reference, shape: wide, accelerator: 'cuda', tensor: 7, memoryBytes: 0 }),
   );
   expect(failure.message).toContain('gpt_oss runs on CPUs alone');
 });
