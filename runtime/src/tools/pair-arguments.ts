@@ -179,7 +179,8 @@ export class PairArguments implements ArgumentsBody {
     const isEnd = at < rest.length;
     this.say(controlsEscaped(rest.slice(0, at)));
     if (isEnd) this.say('"');
-    return this.goOn(isEnd ? 'next' : 'json', isEnd ? at + 1 : at) && isEnd;
+    this.goOn(isEnd ? 'next' : 'json', isEnd ? at + 1 : at);
+    return isEnd;
   }
 
   private readScalar(): boolean {

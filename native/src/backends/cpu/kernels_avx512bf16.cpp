@@ -54,8 +54,8 @@ void add_sums(const __m512 (&sums)[R][kSums], const float* scales, float* total)
   }
 }
 
-// One sweep over a block runs at the rate of memory, which the machine fetches by itself, faster than where
-// it is told to. Several sweeps leave it idle: kFetches has each of their steps fetch `fetched` bytes of what
+// One sweep over a block runs at the rate of memory, which the machine fetches by itself, faster than by
+// prefetches. Several sweeps leave it idle: kFetches has each of their steps fetch `fetched` bytes of what
 // comes next into L2.
 template <class W, int R, bool kFetches>
 void multiply_pass(const Block& block, int64_t fetched) {
