@@ -14,6 +14,10 @@ export interface Eagle3 {
   readonly layers: readonly number[];
   /** The residual stream begins with the normed hidden state. */
   readonly normBeforeResidual: boolean;
+  /** What the layers read is normed, the three as one, before fc joins it. */
+  readonly normBeforeFc: boolean;
+  /** Later drafts continue from the layer's output behind its norm. */
+  readonly normOutput: boolean;
 }
 
 export interface Eagle3Config {
@@ -60,7 +64,9 @@ export function parseEagle3Config(uri: string, source: string | object, trunk: M
   const eagle3 = {
     vocab: positiveOr(top['draft_vocab_size'], shape.vocab),
     layers: layersOf(top, trunk.layerKinds.length),
-    normBeforeResidual: top['norm_before_residual'] === true,
+    normBeforeResidual: isSet(top, 'norm_before_residual'),
+    normBeforeFc: isSet(top, 'norm_before_fc'),
+    normOutput: isSet(top, 'norm_output'),
   };
   const differences = differencesOf({ shape, eagle3 }, top, trunk);
   if (differences.length > 0) throw refusedDraft(uri, differences);
@@ -85,6 +91,12 @@ function isOlderForm(top: ConfigObject): boolean {
   const names = top['architectures'];
   const named = Array.isArray(names) && names.some((name) => /eagle3/i.test(String(name)));
   return named || top['draft_vocab_size'] !== undefined;
+}
+
+/** Where speculators have it, or in eagle_config, as NVIDIA's releases have. */
+function isSet(top: ConfigObject, name: string): boolean {
+  const inner = isObject(top['eagle_config']) ? top['eagle_config'] : {};
+  return (top[name] ?? inner[name]) === true;
 }
 
 function positiveOr(value: unknown, fallback: number): number {
@@ -131,6 +143,11 @@ function differencesOf({ shape, eagle3 }: Eagle3Config, top: ConfigObject, trunk
   const inner = top['eagle_config'];
   if (isObject(inner) && inner['use_aux_hidden_state'] === false) {
     wrong.push('eagle_config.use_aux_hidden_state is false, and only fc over three hidden states is read');
+  }
+  if (isSet(top, 'fc_norm')) {
+    wrong.push(
+      'fc_norm is true: a norm for each hidden state before fc, where one norm of all three is read',
+    );
   }
   if (shape.quantization !== 'none')
     wrong.push(`its weights are quantized (${shape.quantization}); take BF16, F16 or F32`);

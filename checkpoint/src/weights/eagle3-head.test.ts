@@ -43,7 +43,11 @@ const speculators = {
 function stored(at: 'midlayer' | 'layers.0', vocab = 32_000): TensorEntry[] {
   const shape: ModelShape = { ...trunk, layerKinds: ['full'] };
   const weights = Array.from(
-    eagle3Tensors(shape, { vocab, layers: [], normBeforeResidual: false }, new Map()),
+    eagle3Tensors(
+      shape,
+      { vocab, layers: [], normBeforeResidual: false, normBeforeFc: false, normOutput: false },
+      new Map(),
+    ),
     ({ name, sides }) => ({
       name: name.replace('eagle3.layers.0', at).replace('eagle3.fusion', 'fc').replace('eagle3.', ''),
       dtype: 'BF16',

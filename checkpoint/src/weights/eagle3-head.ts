@@ -25,7 +25,7 @@ const unread = /^(model\.)?(t2d|mask_hidden|verifier_.*|.*rotary_emb\.inv_freq)$
 const renamed: readonly (readonly [stored: RegExp, name: string])[] = [
   [/^(?:model\.)?(?:midlayer|layers\.0)\./, 'eagle3.layers.0.'],
   [/^(?:model\.)?fc\./, 'eagle3.fusion.'],
-  [/^(?:model\.)?(?=(?:norm|lm_head|embed_tokens)\.)/, 'eagle3.'],
+  [/^(?:model\.)?(?=(?:norm|input_norm|lm_head|embed_tokens)\.)/, 'eagle3.'],
   [/^(?:model\.)?(?=d2t$)/, 'eagle3.'],
 ];
 

@@ -50,12 +50,17 @@ export function* draftTensors(shape: ModelShape, found: Found): Generator<Expect
 }
 
 /** Those of an EAGLE-3 draft model: one layer that reads the embedding beside the hidden state. */
-export function* eagle3Tensors(shape: ModelShape, { vocab }: Eagle3, found: Found): Generator<Expected> {
+export function* eagle3Tensors(
+  shape: ModelShape,
+  { vocab, normBeforeFc }: Eagle3,
+  found: Found,
+): Generator<Expected> {
   const { hidden, ffn } = shape;
   const at = 'eagle3.layers.0.';
   // Without one it takes the model's.
   if (found.has('eagle3.embed_tokens.weight')) yield matrix('eagle3.embed_tokens', shape.vocab, hidden);
   yield matrix('eagle3.fusion', hidden, 3 * hidden);
+  if (normBeforeFc) yield vector('eagle3.input_norm.weight', 3 * hidden);
   for (const name of ['input_layernorm', 'hidden_norm', 'post_attention_layernorm']) {
     yield vector(`${at}${name}.weight`, hidden);
   }

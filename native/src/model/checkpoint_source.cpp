@@ -255,7 +255,9 @@ TensorPlace to_place(Fields fields) {
 Eagle3Config to_eagle3(Fields fields) {
   Eagle3Config eagle3{.vocab = fields.get<int32_t>("vocab"),
                       .layers = fields.get<std::vector<int32_t>>("layers"),
-                      .norm_before_residual = fields.get<bool>("normBeforeResidual")};
+                      .norm_before_residual = fields.get<bool>("normBeforeResidual"),
+                      .norm_before_fc = fields.get<bool>("normBeforeFc"),
+                      .norm_output = fields.get<bool>("normOutput")};
   if (eagle3.layers.size() != 3) Fields::wrong("eagle3.layers", "a list of three");
   fields.finish();
   return eagle3;

@@ -121,6 +121,8 @@ struct Eagle3Config {
   int32_t vocab;                // draft tokens
   std::vector<int32_t> layers;  // of the model, ascending: it reads what they read
   bool norm_before_residual;    // the residual stream begins with the normed hidden
+  bool norm_before_fc;          // what the layers read is normed, the three as one, before it is joined
+  bool norm_output;             // later drafts continue from the layer's output behind its norm
 };
 
 }  // namespace llmservice

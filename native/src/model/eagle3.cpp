@@ -49,6 +49,7 @@ Eagle3Weights read_weights(WeightReader& reader, const ModelConfig& c, const Eag
   weights.fusion =
       reader.linear({{"eagle3.fusion", hidden, 3 * hidden, whole(hidden), whole(3 * hidden)}}, false);
   weights.embedding_norm = norm(kLayer + "input_layernorm.weight", hidden);
+  if (eagle3.norm_before_fc) weights.input_norm = norm("eagle3.input_norm.weight", 3 * hidden);
   weights.hidden_norm = norm(kLayer + "hidden_norm.weight", hidden);
   weights.qkv = reader.linear(qkv_bands(c, shard), c.qkv_bias);
   if (c.qk_norm) {
@@ -108,9 +109,9 @@ Eagle3Source open_eagle3(const CheckpointSource& source, const ModelConfig& trun
 }
 
 size_t Eagle3Weights::bytes() const {
-  return (embedding ? embedding->bytes : 0) + fusion.bytes() + embedding_norm.bytes() + hidden_norm.bytes() +
-         post_norm.bytes() + norm.bytes() + qkv.bytes() + q_norm.bytes() + k_norm.bytes() + o.bytes() +
-         gate_up.bytes() + down.bytes() + head->bytes;
+  return (embedding ? embedding->bytes : 0) + fusion.bytes() + input_norm.bytes() + embedding_norm.bytes() +
+         hidden_norm.bytes() + post_norm.bytes() + norm.bytes() + qkv.bytes() + q_norm.bytes() +
+         k_norm.bytes() + o.bytes() + gate_up.bytes() + down.bytes() + head->bytes;
 }
 
 Eagle3::Eagle3(const Eagle3Source& source, Backend& backend, Collective& ranks, const Options& options,
@@ -161,7 +162,13 @@ void Eagle3::take_input(size_t index, const float* residual, int64_t rows) {
   }
 }
 
-void Eagle3::fuse(int64_t rows) { weights_.fusion.apply(backend_, inputs_, rows, fused_); }
+void Eagle3::fuse(int64_t rows) {
+  if (eagle3_.norm_before_fc) {
+    backend_.rms_norm(inputs_, weights_.input_norm.data(), config_.norm_eps, rows, 3 * config_.hidden,
+                      inputs_);
+  }
+  weights_.fusion.apply(backend_, inputs_, rows, fused_);
+}
 
 void Eagle3::join_columns(const float* from, int64_t first, int64_t rows) {
   const int64_t hidden = config_.hidden;
@@ -192,7 +199,7 @@ void Eagle3::run(const MtpStep& step, const DraftRoom& room) {
     ranks_.all_reduce_add_rms_norm(backend_, room.residual, room.output, weights_.norm.data(), eps, rows,
                                    hidden, room.normed, {});
     backend_.take_rows(room.normed, step.outputs, hidden, room.final);
-    backend_.take_rows(room.residual, step.outputs, hidden, kept_);
+    backend_.take_rows(eagle3_.norm_output ? room.normed : room.residual, step.outputs, hidden, kept_);
   }
   backend_.submit();
 }

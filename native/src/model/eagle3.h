@@ -1,8 +1,8 @@
 // An EAGLE-3 draft model: one decoder layer with a vocabulary of its own beside the model's. It reads the
 // residual stream of three of the model's layers, joined by `fusion`, where multi-token prediction reads the
-// final hidden; each later draft continues from the layer's own output before its norm. Its entry for
-// position p is made from the token at p and the hidden of p - 1, as in mtp.h. Source of the formula: the
-// EAGLE-3 paper (arXiv 2503.01840) and the speculators format.
+// final hidden; each later draft continues from the layer's own output, before its norm or behind it. Its
+// entry for position p is made from the token at p and the hidden of p - 1, as in mtp.h. Source of the
+// formula: the EAGLE-3 paper (arXiv 2503.01840) and the speculators format.
 #pragma once
 
 #include <memory>
@@ -29,6 +29,7 @@ struct Eagle3Weights {
   std::unique_ptr<Matrix> embedding;  // null: the model's
   Linear fusion;                      // (hidden, 3 · hidden), whole on every rank
   DeviceVector embedding_norm;
+  DeviceVector input_norm;            // (3 · hidden), before fusion; empty: no norm
   DeviceVector hidden_norm;
   DeviceVector post_norm;  // before the feed-forward
   DeviceVector norm;
@@ -109,7 +110,7 @@ class Eagle3 {
   float* mixed_;   // (T, widest input of an output projection)
   float* cos_;     // (T, rotary / 2)
   float* sin_;
-  float* kept_;    // (sequences, hidden): outputs before the norm
+  float* kept_;    // (sequences, hidden): outputs that later drafts continue from
   float* slice_;   // (logit rows, this rank's part of the draft vocabulary)
   float* logits_;  // (logit rows, draft vocabulary) on rank 0; on the only rank the same as slice_
 };

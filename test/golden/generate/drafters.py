@@ -5,7 +5,7 @@ Usage: python generate/drafters.py [NAME ...]   (after models.py, in the same en
 transformers has no such model, so it is put together here from its definition (arXiv 2503.01840, and the speculators format) and
 transformers' own modules: `fc` joins what three layers of the target read; the one decoder layer reads the normed embedding of the next
 token beside the normed joined hidden; `norm` and `lm_head` give logits of a draft vocabulary, whose token i is the target's i + d2t[i].
-Later drafts take the layer's output before `norm` in place of the joined hidden. Every draft is made from the whole sequence anew,
+Later drafts take the layer's output, before `norm` or behind it, in place of the joined hidden. Every draft is made from the whole sequence anew,
 without a cache.
 
 Random layers propose nothing that is right. Each is therefore trained here, for some seconds, on the target's own greedy answers to the
@@ -53,6 +53,18 @@ CASES = {
         "embedding": True,
         "shards": 2,
     },
+    # As the releases for gpt-oss: what is read is normed before fc, and drafts continue behind the last norm.
+    "gpt_oss-speculators": {
+        "base": "gpt_oss-bf16",
+        "config": LlamaConfig(num_hidden_layers=1, num_attention_heads=4, num_key_value_heads=2, head_dim=16, intermediate_size=96, rms_norm_eps=1e-5),
+        "layers": [0, 1, 2],
+        "vocab": 240,
+        "norm_before_residual": True,
+        "norm_before_fc": True,
+        "norm_output": True,
+        "speculators": True,
+        "rounds": 120,
+    },
 }
 
 
@@ -65,6 +77,8 @@ class Eagle3(nn.Module):
         config._attn_implementation = "eager"
         self.before_residual = case.get("norm_before_residual", False)
         self.fc = nn.Linear(3 * hidden, hidden, bias=False)
+        self.input_norm = LlamaRMSNorm(3 * hidden, eps=config.rms_norm_eps) if case.get("norm_before_fc") else None
+        self.norms_output = case.get("norm_output", False)
         self.layer = (Qwen3DecoderLayer if isinstance(config, Qwen3Config) else LlamaDecoderLayer)(config, 0)
         attention = self.layer.self_attn
         for name in ("q_proj", "k_proj", "v_proj"):
@@ -84,6 +98,12 @@ class Eagle3(nn.Module):
         mixed = self.layer.self_attn(joined, position_embeddings=angles, attention_mask=mask[None, None])[0][0]
         out = residual + mixed
         return out + self.layer.mlp(self.layer.post_attention_layernorm(out))
+
+    def fuse(self, read: Tensor) -> Tensor:
+        return self.fc(read if self.input_norm is None else self.input_norm(read))
+
+    def kept(self, out: Tensor) -> Tensor:
+        return self.norm(out) if self.norms_output else out
 
     def logits(self, out: Tensor) -> Tensor:
         return self.lm_head(self.norm(out))
@@ -108,7 +128,7 @@ def causal(count: int) -> Tensor:
 @torch.no_grad()
 def draft(model: Eagle3, read: Tensor, ids: list[int], targets: Tensor) -> list[tuple[int, float]]:
     """(token, margin) of each draft for the tokens after `ids`, of which `read` has all but the last."""
-    hidden = list(model.fc(read))
+    hidden = list(model.fuse(read))
     following, drafted = list(ids[1:]), []
     for _ in range(DRAFTS):
         count = len(following)
@@ -116,29 +136,29 @@ def draft(model: Eagle3, read: Tensor, ids: list[int], targets: Tensor) -> list[
         best = model.logits(out).topk(2)
         drafted.append((targets[best.indices[0]].item(), round((best.values[0] - best.values[1]).item(), DIGITS)))
         following.append(drafted[-1][0])
-        hidden.append(out)
+        hidden.append(model.kept(out))
     return drafted
 
 
-def train(model: Eagle3, runs: list[tuple[list[int], int, Tensor]], targets: Tensor) -> None:
+def train(model: Eagle3, runs: list[tuple[list[int], int, Tensor]], targets: Tensor, rounds: int) -> None:
     """On (ids, length of the prompt, what layers read). Row t of round k continues from row t - 1 of round k - 1, attending to the rows of
     round 0 up to t - k and, of each round after, to the one that led here."""
     of_target = {int(token): i for i, token in enumerate(targets)}
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=3e-3)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, ROUNDS)
-    for step in range(ROUNDS):
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, rounds)
+    for step in range(rounds):
         ids, prompt, read = runs[step % len(runs)]
         count = len(ids) - 2  # rows that have a token to guess
         tokens = torch.tensor(ids)
         wanted = torch.tensor([of_target.get(token, -100) for token in ids[2:]])
         wanted[: max(0, prompt - 2)] = -100
-        hidden, loss, lines = model.fc(read[:count]), 0.0, []
+        hidden, loss, lines = model.fuse(read[:count]), 0.0, []
         for k in range(DRAFTS):
             lines.append((tokens[1 : count + 1], hidden))
             out = rows_of_round(model, lines, k, count)
             loss = loss + nn.functional.cross_entropy(model.logits(out)[k:], wanted[k:], ignore_index=-100)
             # Row t of the next round continues from row t - 1 of this one.
-            hidden = torch.cat([out[:1], out[:-1]])
+            hidden = model.kept(torch.cat([out[:1], out[:-1]]))
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -175,12 +195,18 @@ def choose_targets(case: dict, runs: list[list[int]], draw: torch.Generator) -> 
     return torch.tensor(sorted((said + others)[: case["vocab"]]))
 
 
+def is_speculators(case: dict) -> bool:
+    return case.get("speculators", "shards" in case)
+
+
 def stored(case: dict, model: Eagle3, targets: Tensor) -> dict[str, Tensor]:
-    older = not case.get("shards")
+    older = not is_speculators(case)
     at = "midlayer." if older else "layers.0."
     named = {"fc.weight": model.fc.weight, "norm.weight": model.norm.weight, "lm_head.weight": model.lm_head.weight}
     named |= {at + name: value for name, value in model.layer.state_dict().items()}
     named[at + "hidden_norm.weight"] = model.hidden_norm.weight
+    if model.input_norm is not None:
+        named["input_norm.weight"] = model.input_norm.weight
     if case.get("embedding"):
         named["embed_tokens.weight"] = model.embed.weight
     tensors = {name: value.detach().to(torch.bfloat16).contiguous() for name, value in named.items()}
@@ -194,7 +220,7 @@ def config_of(case: dict) -> dict:
     layer = case["config"].to_diff_dict()
     for name in ("transformers_version", "_attn_implementation", "_attn_implementation_autoset", "dtype"):
         layer.pop(name, None)
-    if not case.get("shards"):
+    if not is_speculators(case):
         rope = layer.pop("rope_parameters", None) or {}
         own = {"architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": case["vocab"], "tie_word_embeddings": False}
         # As trainers of this form count layers: by what they give.
@@ -206,6 +232,7 @@ def config_of(case: dict) -> dict:
         "speculators_version": "0.2.0",
         "draft_vocab_size": case["vocab"],
         "norm_before_residual": case["norm_before_residual"],
+        **{name: True for name in ("norm_before_fc", "norm_output") if case.get(name)},
         "target_hidden_size": case["config"].hidden_size,
         "eagle_aux_hidden_state_layer_ids": case["layers"],
         "transformer_layer_config": layer,
@@ -241,7 +268,7 @@ def generate(seed: int, name: str, case: dict) -> None:
     for run in golden:
         ids = run["prompt"] + run["tokens"]
         runs.append((ids, len(run["prompt"]), read_by(target, ids, case["layers"])))
-    train(model, runs, targets)
+    train(model, runs, targets, case.get("rounds", ROUNDS))
     # What is stored, and nothing more exact, is the reference.
     tensors = stored(case, model, targets)
     for value in model.state_dict().values():
