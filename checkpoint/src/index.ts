@@ -38,6 +38,7 @@ export { weighCheckpoint, type WeighOptions } from './weights/weigh-checkpoint.j
 export * from './memory/shared-memory.js';
 export * from './weights/speculation.js';
 export * from './weights/mtp-head.js';
+export { checkDraftModel, inDraftModel, readDraftModel, type DraftModel } from './weights/draft-model.js';
 export { readEagle3Head, type Eagle3Head } from './weights/eagle3-head.js';
 export type { KvCacheDtype } from './memory/kv-cache.js';
 export * from './memory/adapter-room.js';

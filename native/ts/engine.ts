@@ -3,6 +3,7 @@
 import type {
   ArrivalMap,
   BoundOptions,
+  DraftMethod,
   Engine,
   EngineOptions,
   GpuDevices,
@@ -12,7 +13,12 @@ import type {
   Vocabulary,
 } from './binding.js';
 import { checkLoadQuantization } from '@llmservice/checkpoint';
-import { openCheckpoint, openEagle3 } from '@llmservice/checkpoint/local';
+import {
+  openCheckpoint,
+  openDraftModel,
+  openEagle3,
+  type LocalCheckpoint,
+} from '@llmservice/checkpoint/local';
 import { describeCheckpoint } from './describe-checkpoint.js';
 import { loadAddon } from './load-addon.js';
 
@@ -45,12 +51,18 @@ async function bound({ modelDir, quantization, speculative, ...rest }: EngineOpt
   const model = await openCheckpoint(modelDir);
   checkLoadQuantization(model.shape.quantization, quantization);
   const checkpoint = describeCheckpoint(model, quantization);
-  const opened =
-    headDir === undefined
-      ? null
-      : await (speculation.method === 'eagle3' ? openEagle3(headDir, model.shape) : openCheckpoint(headDir));
+  const opened = headDir === undefined ? null : await openHead(headDir, speculation.method, model);
   const head = opened === null ? null : describeCheckpoint(opened, quantization);
   return { ...rest, speculative: speculation, checkpoint, head };
+}
+
+async function openHead(
+  dir: string,
+  method: DraftMethod,
+  { shape }: LocalCheckpoint,
+): Promise<LocalCheckpoint> {
+  if (method === 'eagle3') return openEagle3(dir, shape);
+  return method === 'draft_model' ? openDraftModel(dir, shape) : openCheckpoint(dir);
 }
 
 /** A compiler of grammars, for admissions to an engine of that vocabulary. */

@@ -1,5 +1,5 @@
-// EAGLE-3 draft models on golden models: what they propose is what an independent implementation proposes, what is said is what is
-// said without, to the bit, and what they take is what was planned.
+// Draft models on golden models, EAGLE-3's and whole ones: what they propose is what an independent implementation proposes, what is
+// said is what is said without, to the bit, and what they take is what was planned.
 
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { planMemory, weighCheckpoint } from '@llmservice/checkpoint';
-import { openCheckpoint, openEagle3 } from '@llmservice/checkpoint/local';
+import { openCheckpoint, openDraftModel, openEagle3 } from '@llmservice/checkpoint/local';
 import { cpuIsas, type Engine, type EngineOptions } from '@llmservice/native';
 
 import { readStoredTensors, storedFile } from '../builders/stored-tensors.js';
@@ -23,13 +23,16 @@ const drafts = 3;
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-drafters-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** As generate/drafters.py writes it: for each greedy run of the base, what is drafted after each token. */
+/** As generate/drafters.py and draft_models.py write it: for each greedy run of the base, what is drafted after each token. */
 interface GoldenDrafter {
   readonly base: string;
+  readonly method?: DrafterMethod;
   /** Of each position, how often all drafts up to it are the base's own tokens. */
   readonly right: readonly number[];
   readonly runs: readonly { readonly tokens: number[][]; readonly margins: number[][] }[];
 }
+
+type DrafterMethod = 'eagle3' | 'draft_model';
 
 const goldenOf = (name: string): GoldenDrafter =>
   JSON.parse(readFileSync(`${draftersDir}${name}/golden.json`, 'utf8')) as GoldenDrafter;
@@ -48,11 +51,12 @@ async function load(
   headDir: string | null,
   how: Partial<EngineOptions>,
   ranks = 1,
+  method: DrafterMethod = 'eagle3',
 ): Promise<Engine> {
   const speculative =
     headDir === null
       ? ({ method: 'none', tokens: 0 } as const)
-      : ({ method: 'eagle3', tokens: drafts, headDir } as const);
+      : ({ method, tokens: drafts, headDir } as const);
   return loadGolden(modelsDir + base, { isa, dtype: 'float32', threads: 1, speculative, ...how }, ranks);
 }
 
@@ -69,14 +73,14 @@ async function answers(engine: Engine, base: string, count: number): Promise<Gen
 }
 
 describe.each(readdirSync(draftersDir))('%s', (name) => {
-  const { base, runs, right } = goldenOf(name);
+  const { base, runs, right, method = 'eagle3' } = goldenOf(name);
   const headDir = draftersDir + name;
 
   test.each([1, 2])(
     'proposes on %i ranks what the reference proposes, up to the first close call',
     async (ranks) => {
       let compared = 0;
-      await within(await load(base, headDir, {}, ranks), async (engine) => {
+      await within(await load(base, headDir, {}, ranks, method), async (engine) => {
         for (const [i, { prompt, margins }] of readGolden(base).greedy.entries()) {
           const close = margins.findIndex((margin) => margin < tolerance.float32);
           const last = Math.min(24, close === -1 ? Infinity : close);
@@ -104,7 +108,7 @@ describe.each(readdirSync(draftersDir))('%s', (name) => {
     const plain = await within(await load(base, null, { dtype }, ranks), (engine) =>
       answers(engine, base, 0),
     );
-    const drafted = await within(await load(base, headDir, { dtype }, ranks), (engine) =>
+    const drafted = await within(await load(base, headDir, { dtype }, ranks, method), (engine) =>
       answers(engine, base, drafts),
     );
     expect(drafted).toEqual(plain);
@@ -113,7 +117,7 @@ describe.each(readdirSync(draftersDir))('%s', (name) => {
   test('is accepted at every position, and takes fewer steps', async () => {
     const accepted = [0, 0, 0];
     let steps = 0;
-    await within(await load(base, headDir, {}), async (engine) => {
+    await within(await load(base, headDir, {}, 1, method), async (engine) => {
       for (const { prompt } of readGolden(base).greedy) {
         const held: [number, number[]][] = [];
         const [answer] = await run(engine, [job(0, prompt, { count: 24 })], drafts, (generated, ids) =>
@@ -140,9 +144,9 @@ describe.each(readdirSync(draftersDir))('%s', (name) => {
     [2, 'float32', 'fp8'],
   ] as const)('is planned to the byte on %i ranks in %s, KV %s', async (tensor, dtype, kvCacheDtype) => {
     const sizes = { blockSize: 16, maxNumSeqs: 3, maxModelLen: 64, maxNumBatchedTokens: 112 };
-    const speculative = { method: 'eagle3', tokens: drafts } as const;
+    const speculative = { method, tokens: drafts } as const;
     const { shape, tensors } = await openCheckpoint(modelsDir + base);
-    const head = await openEagle3(headDir, shape);
+    const head = await (method === 'eagle3' ? openEagle3 : openDraftModel)(headDir, shape);
     const way = { accelerator: 'cpu', dtype, quantization: 'none', speculative } as const;
     const { numBlocks, weightBytes, kvBytesPerBlock, workspaceBytes } = planMemory({
       ...{ ...sizes, ...way, kvCacheDtype, tensor, shape, prefixCaching: true },
@@ -151,14 +155,14 @@ describe.each(readdirSync(draftersDir))('%s', (name) => {
       memoryUtilizationPercent: 90,
     });
     const { info } = await within(
-      await load(base, headDir, { ...sizes, dtype, kvCacheDtype, numBlocks }, tensor),
+      await load(base, headDir, { ...sizes, dtype, kvCacheDtype, numBlocks }, tensor, method),
       (engine) => Promise.resolve(engine),
     );
     expect(info).toMatchObject({ weightBytes, kvBytesPerBlock, workspaceBytes });
   });
 });
 
-describe('a draft model', () => {
+describe('an EAGLE-3 draft model', () => {
   /** A copy of `llama-eagle3` with another config.json. */
   const changed = (name: string, config: object): string => {
     const dir = join(folder, name);

@@ -51,6 +51,8 @@ export interface Job {
   readonly joinsAt: number;
   /** Most prompt rows per step; a multiple of 64. */
   readonly chunk: number;
+  /** Tokens of the prompt whose blocks an earlier job left in the slot; absent: none. */
+  readonly cached?: number;
   /** Number of the adapter that it uses; absent: none. */
   readonly adapter?: number;
 }
@@ -117,7 +119,7 @@ export async function run(
 ): Promise<Generated[]> {
   const running = jobs.map((job) => ({
     job,
-    computed: 0,
+    computed: job.cached ?? 0,
     known: job.prompt.length + job.generated.length,
     end: job.prompt.length + job.generated.length + job.count,
     held: 0,
@@ -239,11 +241,11 @@ export async function ask(
   return result;
 }
 
-function admission({ slot, prompt, generated, count, sampling, adapter = 0 }: Job): Admission {
+function admission({ slot, prompt, generated, count, sampling, cached = 0, adapter = 0 }: Job): Admission {
   return {
     slot,
     tokens: Int32Array.of(...prompt, ...generated),
-    cachedTokens: 0,
+    cachedTokens: cached,
     snapshot: null,
     promptLength: prompt.length,
     maxLength: prompt.length + generated.length + count,

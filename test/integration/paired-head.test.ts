@@ -6,10 +6,12 @@ import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openCheckpoint, openEagle3 } from '@llmservice/checkpoint/local';
+import { openCheckpoint, openDraftModel, openEagle3 } from '@llmservice/checkpoint/local';
+import type { HeadMethod } from '../../runtime/src/weights/inspect-head.js';
 import { obtainCheckpoint, type ObtainedCheckpoint } from '../../runtime/src/weights/obtain-checkpoint.js';
 import { lastHiddenDrafter } from '../builders/eagle3-drafter.js';
 import { readFiles } from '../builders/files.js';
+import { layerlessModel } from '../builders/small-model.js';
 import { isOfTrunk, only, readStoredTensors, storedFile } from '../builders/stored-tensors.js';
 import { eventually } from '../processes.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
@@ -190,33 +192,42 @@ describe('a draft model', () => {
       'tokenizer.json': tokenizer!,
     });
     s3.put('heads', 'eagle3', files);
+    s3.put('heads', 'draft_model', readFiles(`${goldenDir}drafters/llama-for-qwen3`));
     s3.put('heads', 'pickled', {
       'config.json': files['config.json']!,
       'pytorch_model.bin': Buffer.alloc(8),
     });
   });
 
-  test('is pulled whole, in a folder of its own', async () => {
-    const { dir, headDir, verified } = await obtain('s3://models/qwen3/', drafter, 'eagle3');
-    await verified;
-    expect(headDir).toMatch(/-eagle3$/);
-    const { shape } = await openCheckpoint(dir);
-    expect((await openEagle3(headDir!, shape)).eagle3.layers).toEqual([1, 2, 3]);
-  });
+  test.each(['eagle3', 'draft_model'] as const)(
+    'of %s is pulled whole, in a folder of its own',
+    async (method) => {
+      const { dir, headDir, verified } = await obtain('s3://models/qwen3/', `s3://heads/${method}/`, method);
+      await verified;
+      expect(headDir).toMatch(new RegExp(`-${method}$`));
+      const { shape } = await openCheckpoint(dir);
+      const { tensors } = await (method === 'eagle3' ? openEagle3 : openDraftModel)(headDir!, shape);
+      expect(tensors.length).toBeGreaterThan(10);
+    },
+  );
 
   test('drafts for a hybrid, and answers are those without it', async () => {
     s3.put('heads', 'demo-eagle3', lastHiddenDrafter(demoCheckpoint));
+    s3.put('heads', 'demo-draft_model', layerlessModel(demoCheckpoint));
     const plain = await serve('s3://models/whole/', { method: 'none' });
     await plain.ready();
     const wanted = await answer(plain);
     await plain.stop();
-    rmSync(weightsDir, { recursive: true });
-    const drafting = await serve('s3://models/whole/', { method: 'eagle3', uri: 's3://heads/demo-eagle3/' });
-    await drafting.ready();
-    expect(await answer(drafting)).toEqual(wanted);
-    // Again, with the prompt from the cache.
-    expect(await answer(drafting)).toEqual(wanted);
-    expect(await drafting.metric('vllm:spec_decode_num_draft_tokens_total')).toBeGreaterThan(0);
+    for (const method of ['eagle3', 'draft_model']) {
+      rmSync(weightsDir, { recursive: true });
+      const drafting = await serve('s3://models/whole/', { method, uri: `s3://heads/demo-${method}/` });
+      await drafting.ready();
+      expect(await answer(drafting)).toEqual(wanted);
+      // Again, with the prompt from the cache.
+      expect(await answer(drafting)).toEqual(wanted);
+      expect(await drafting.metric('vllm:spec_decode_num_draft_tokens_total')).toBeGreaterThan(0);
+      await drafting.stop();
+    }
   });
 
   test.each([
@@ -249,7 +260,7 @@ describe('a draft model', () => {
   });
 });
 
-function obtain(uri: string, headUri: string, method: 'mtp' | 'eagle3'): Promise<ObtainedCheckpoint> {
+function obtain(uri: string, headUri: string, method: HeadMethod): Promise<ObtainedCheckpoint> {
   weightsDir = mkdtempSync(join(tmpdir(), 'llmservice-paired-'));
   return obtainCheckpoint({
     uri,

@@ -1,20 +1,25 @@
-// Activation workspace of a draft model on one rank, beside the model's: native/src/model/eagle3.cpp lays it out, each buffer on
-// whole lines of 64 bytes.
+// Activation workspace of a draft model on one rank, beside the model's: as a model of its own has it, or as
+// native/src/model/eagle3.cpp lays it out, each buffer on whole lines of 64 bytes.
 
 import type { ResidentWeights } from '../weights/resident-weights.js';
-import { logitRows } from './workspace.js';
+import { logitRows, workspaceBytes, type WorkspaceInput } from './workspace.js';
 
-export interface DrafterWorkspaceInput {
+export interface DrafterWorkspaceInput extends WorkspaceInput {
   readonly weights: Pick<ResidentWeights, 'drafter'>;
-  readonly tensor: number;
-  readonly maxNumSeqs: number;
-  readonly maxNumBatchedTokens: number;
 }
+
+/** It drafts, and nothing drafts for it. */
+const noDrafts = { method: 'none', tokens: 0 } as const;
 
 export function drafterWorkspaceBytes(input: DrafterWorkspaceInput): number {
   const { weights, tensor, maxNumSeqs, maxNumBatchedTokens } = input;
   if (weights.drafter === undefined) return 0;
   const { shape, eagle3 } = weights.drafter;
+  if (eagle3 === null) {
+    // Beside the rows of a step, of each sequence the token that the step has sampled.
+    const rows = Math.ceil((maxNumBatchedTokens + maxNumSeqs) / 16) * 16;
+    return workspaceBytes({ ...input, shape, maxNumBatchedTokens: rows, speculative: noDrafts });
+  }
   const { hidden, heads, kvHeads, headDim, ffn, rotaryDim } = shape;
   const attention = (heads / tensor + 2 * Math.max(1, kvHeads / tensor)) * headDim;
   const slice = Math.ceil(eagle3.vocab / tensor);

@@ -86,8 +86,8 @@ export function measure(input: MemoryPlanInput): MemoryParts {
   const kvOf = (of: ModelShape, layers: number): number =>
     kvBytesPerToken(of, tensor, dtype, kvCacheDtype, layers);
   const { drafter } = input.weights;
-  const perToken =
-    kvOf(shape, countAttentionLayers(input)) + (drafter === undefined ? 0 : kvOf(drafter.shape, 1));
+  const drafterKv = drafter === undefined ? 0 : kvOf(drafter.shape, countLayers(drafter.shape, 'full'));
+  const perToken = kvOf(shape, countAttentionLayers(input)) + drafterKv;
   const left = budget - reserved - sharedMemory - weights - state - workspace - adapters;
   return {
     budget,

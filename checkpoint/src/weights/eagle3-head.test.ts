@@ -182,10 +182,10 @@ test('a draft model is counted with the model, and runs on CPUs alone', () => {
 });
 
 test('the method without a draft model is refused, and a draft model without the method', () => {
-  expect(() => checkSpeculative(wholeTrunk(trunk), { method: 'eagle3', tokens: 3 })).toThrow(
+  expect(() => checkSpeculative(wholeTrunk(trunk), false, { method: 'eagle3', tokens: 3 })).toThrow(
     'names no draft model',
   );
   expect(misplacedHead({ method: 'eagle3' })).toContain('is missing');
   expect(misplacedHead({ method: 'eagle3', uri })).toBeNull();
-  expect(misplacedHead({ method: 'ngram', uri })).toContain('mtp and eagle3');
+  expect(misplacedHead({ method: 'ngram', uri })).toContain('mtp, eagle3 and draft_model');
 });

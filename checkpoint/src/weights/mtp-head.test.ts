@@ -77,5 +77,5 @@ test('of an index, the files that hold the head are wanted', () => {
 test.each([
   [{ method: 'mtp', uri } as const, null],
   [{ method: 'none' } as const, null],
-  [{ method: 'none', uri } as const, expect.stringContaining('method is neither')],
+  [{ method: 'none', uri } as const, expect.stringContaining('method is none of them')],
 ])('%j beside its method: %s', (speculative, wrong) => expect(misplacedHead(speculative)).toEqual(wrong));

@@ -1,7 +1,7 @@
 // What the engine holds of a checkpoint's tensors: matrices that run together are packed as one, parts that are not run
 // are skipped. Each comes with how ranks divide it; rank-weights.ts counts the bytes of one rank.
 
-import type { Eagle3Config } from '../config/eagle3-config.js';
+import type { Eagle3 } from '../config/eagle3-config.js';
 import type { ModelShape } from '../config/model-shape.js';
 import { FailureError } from '@llmservice/crds';
 import { blockType } from '../formats/gguf-types.js';
@@ -76,7 +76,13 @@ export interface ResidentWeights {
   readonly matrices: readonly FusedMatrix[];
   readonly vectors: readonly ResidentVector[];
   /** Whose weights are among them: a draft model, which has KV and a workspace of its own. */
-  readonly drafter?: Eagle3Config;
+  readonly drafter?: Drafter;
+}
+
+export interface Drafter {
+  readonly shape: ModelShape;
+  /** Null: it is a whole model. */
+  readonly eagle3: Eagle3 | null;
 }
 
 export function dtypeBytes(dtype: EngineDtype): number {

@@ -13,9 +13,9 @@ describe('speculative decoding', () => {
   });
 
   test('mtp needs the layer in the checkpoint; the refusal says what would do', () => {
-    checkSpeculative(tensors, { method: 'mtp', tokens: 1 });
-    checkSpeculative([], { method: 'ngram', tokens: 1 });
-    expect(() => checkSpeculative(tensors.slice(0, 1), { method: 'mtp', tokens: 1 })).toThrow(
+    checkSpeculative(tensors, false, { method: 'mtp', tokens: 1 });
+    checkSpeculative([], false, { method: 'ngram', tokens: 1 });
+    expect(() => checkSpeculative(tensors.slice(0, 1), false, { method: 'mtp', tokens: 1 })).toThrow(
       /no tensor mtp\.fc\.weight.*ngram or none/,
     );
     const other = [{ name: 'model.layers.46.eh_proj.weight' }];

@@ -7,9 +7,9 @@ import { hasMtp, mtpMark } from './mtp-head.js';
 export interface Speculative {
   /**
    * `ngram`: drafts from the sequence itself; `mtp`: by the checkpoint's layer for multi-token prediction; `eagle3`: by an EAGLE-3
-   * draft model.
+   * draft model; `draft_model`: by a smaller model with the same tokenizer.
    */
-  readonly method: 'none' | 'ngram' | 'mtp' | 'eagle3';
+  readonly method: 'none' | 'ngram' | 'mtp' | 'eagle3' | 'draft_model';
   /** Most drafts of one sequence in one step, where there is a method. */
   readonly tokens: number;
 }
@@ -29,42 +29,58 @@ export function misplacedHead({
   method,
   uri,
 }: Pick<Speculative, 'method'> & { uri?: string }): string | null {
-  if (uri === undefined && method === 'eagle3') {
-    return 'is missing: method eagle3 takes its draft model from there; name it, or set engine.speculative.method to ngram or none';
+  if (uri === undefined && hasDraftModel({ method })) {
+    return `is missing: method ${method} takes its draft model from there; name it, or set engine.speculative.method to ngram or none`;
   }
-  if (uri === undefined || method === 'mtp' || method === 'eagle3') return null;
-  return 'names where methods mtp and eagle3 take what drafts from, but engine.speculative.method is neither; set it, or remove the uri';
+  if (uri === undefined || method === 'mtp' || hasDraftModel({ method })) return null;
+  return (
+    'names where methods mtp, eagle3 and draft_model take what drafts from, but engine.speculative.method is none of them; ' +
+    'set it, or remove the uri'
+  );
 }
 
-/** Whether a layer makes the drafts, which has a KV cache of its own. */
+/** Whether a draft model makes the drafts, which always comes from a checkpoint of its own. */
+export function hasDraftModel({ method }: Pick<Speculative, 'method'>): boolean {
+  return method === 'eagle3' || method === 'draft_model';
+}
+
+/** Whether layers make the drafts, which have a KV cache of their own. */
 export function draftsByLayer({ method }: Pick<Speculative, 'method'>): boolean {
-  return method === 'mtp' || method === 'eagle3';
+  return method === 'mtp' || hasDraftModel({ method });
 }
 
 /** On which devices the method drafts. @throws FailureError InvalidEngineConfig */
 export function checkDraftDevice({ method }: Speculative, accelerator: 'cpu' | 'cuda' | 'hip'): void {
-  if (method !== 'eagle3' || accelerator === 'cpu') return;
+  if (!hasDraftModel({ method }) || accelerator === 'cpu') return;
+  const why =
+    method === 'eagle3'
+      ? "there is no GPU kernel that maps the draft vocabulary to the model's"
+      : 'on GPUs the engine has buffers for one model';
   throw new FailureError(
     'InvalidEngineConfig',
-    "engine.speculative.method eagle3 runs on CPUs alone: there is no GPU kernel that maps the draft vocabulary to the model's. " +
+    `engine.speculative.method ${method} runs on CPUs alone: ${why}. ` +
       'Set engine.speculative.method to mtp, ngram or none, or accelerator.resourceName to none',
   );
 }
 
 /**
  * @param tensors of the checkpoint, and of the paired one where there is one
+ * @param paired whether there is one
  * @throws FailureError InvalidEngineConfig where the method needs what they do not hold
  */
 export function checkSpeculative(
   tensors: Iterable<{ readonly name: string }>,
+  paired: boolean,
   { method }: Speculative,
 ): void {
   const all = [...tensors];
-  if (method === 'eagle3' && !all.some(({ name }) => name.startsWith('eagle3.'))) {
+  if (hasDraftModel({ method }) && !paired) {
+    const which =
+      method === 'eagle3' ? 'one that was trained for this model' : 'a smaller one of its vocabulary';
     throw new FailureError(
       'InvalidEngineConfig',
-      'engine.speculative.method is eagle3, but engine.speculative.uri names no draft model: name one that was trained for this ' +
-        'model, or set engine.speculative.method to ngram or none',
+      `engine.speculative.method is ${method}, but engine.speculative.uri names no draft model: name ${which}, or set ` +
+        'engine.speculative.method to ngram or none',
     );
   }
   if (method !== 'mtp' || hasMtp(all)) return;

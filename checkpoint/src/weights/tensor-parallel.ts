@@ -44,12 +44,13 @@ function divides(shape: ModelShape, weights: ResidentWeights, tensor: number): b
 
 /** Ranks hold KV heads of the draft model as they hold the model's: their own, or one that is shared. */
 function dividesDrafter(
-  { heads, kvHeads, ffn }: ModelShape,
+  { heads, kvHeads, ffn, moe }: ModelShape,
   kvHeadsOfModel: number,
   tensor: number,
 ): boolean {
   const kv = kvHeads === kvHeadsOfModel || (kvHeads % tensor === 0 && kvHeadsOfModel % tensor === 0);
-  return kv && heads % tensor === 0 && ffn % tensor === 0;
+  const experts = moe === null || (moe.ffn % tensor === 0 && moe.sharedFfn % tensor === 0);
+  return kv && heads % tensor === 0 && ffn % tensor === 0 && experts;
 }
 
 /** All that work for this model, ascending. */
@@ -69,10 +70,15 @@ export function checkTensorParallel(shape: ModelShape, weights: ResidentWeights,
     .map(({ cols, block }) => `; a width of ${String(cols)} scaled in blocks of ${String(block)} columns`);
   const rounds =
     shape.gdn?.tiled === true ? '; the value heads of this GGUF file lie in rounds over all key heads' : '';
+  const { drafter } = weights;
+  const drafts =
+    drafter === undefined
+      ? ''
+      : `; the draft model has ${String(drafter.shape.heads)} heads, ${String(drafter.shape.kvHeads)} KV heads, FFN ${String(drafter.shape.ffn)}`;
   const widths = [shape.ffn, shape.moe?.ffn ?? 0, shape.moe?.sharedFfn ?? 0].filter((width) => width > 0);
   throw new FailureError(
     'ParallelismInvalid',
-    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${widths.join(', ')}${[...new Set(blocks)].join('')}${rounds}); ` +
+    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${widths.join(', ')}${[...new Set(blocks)].join('')}${rounds}${drafts}); ` +
       `values that work: ${validTensorParallel(shape, weights).join(', ')}`,
     { tensor },
   );

@@ -7,6 +7,7 @@ import type { TensorEntry } from '../formats/safetensors-header.js';
 import { checkAccelerator } from './check-accelerator.js';
 import { checkDraftTensors, checkTensors } from './check-tensors.js';
 import { checkDeviceFormats, type Device } from './device-formats.js';
+import type { DraftModel } from './draft-model.js';
 import type { Eagle3Head } from './eagle3-head.js';
 import type { MtpHead } from './mtp-head.js';
 import {
@@ -15,24 +16,24 @@ import {
   type HoldOptions,
   type ResidentWeights,
 } from './resident-weights.js';
-import { checkDraftDevice, checkSpeculative } from './speculation.js';
+import { checkDraftDevice, checkSpeculative, hasDraftModel } from './speculation.js';
 
 export interface WeighOptions extends HoldOptions {
   readonly accelerator: Device;
 }
 
 /**
- * @param head of a paired checkpoint, judged by checkMtpHead, or a draft model; null: the layer for drafts, if any, is the
+ * @param head of a paired checkpoint, judged by checkMtpHead, or a draft model, judged where it was read; null: the layer for drafts, if any, is the
  *   checkpoint's own
  * @throws FailureError InvalidEngineConfig, UnsupportedArchitecture, UnsupportedQuantization, CheckpointIncomplete, CheckpointCorrupt
  */
 export function weighCheckpoint(
   { shape, tensors }: { readonly shape: ModelShape; readonly tensors: readonly TensorEntry[] },
-  head: MtpHead | Eagle3Head | null,
+  head: MtpHead | Eagle3Head | DraftModel | null,
   options: WeighOptions,
 ): ResidentWeights {
   checkLoadQuantization(shape.quantization, options.quantization);
-  checkSpeculative([...tensors, ...(head?.tensors ?? [])], options.speculative);
+  checkSpeculative([...tensors, ...(head?.tensors ?? [])], head !== null, options.speculative);
   checkTensors(shape, tensors);
   checkDraftDevice(options.speculative, options.accelerator);
   if (options.speculative.method === 'mtp') checkDraftTensors(shape, head?.tensors ?? tensors);
@@ -41,5 +42,6 @@ export function weighCheckpoint(
   const trunk = residentWeights(tensors, shape, options);
   if (head === null) return trunk;
   const joined = joinedWeights(trunk, residentWeights(head.tensors, head.shape, options));
-  return 'eagle3' in head ? { ...joined, drafter: { shape: head.shape, eagle3: head.eagle3 } } : joined;
+  if (!hasDraftModel(options.speculative)) return joined;
+  return { ...joined, drafter: { shape: head.shape, eagle3: 'eagle3' in head ? head.eagle3 : null } };
 }

@@ -265,9 +265,10 @@ export const engineConfigSchema: object = {
                 "none",
                 "ngram",
                 "mtp",
-                "eagle3"
+                "eagle3",
+                "draft_model"
               ],
-              "description": "Source of draft tokens. ngram: the text itself; mtp: the checkpoint's layer for multi-token prediction; eagle3: a draft model."
+              "description": "Source of draft tokens. ngram: the text itself; mtp: the checkpoint's layer for multi-token prediction; eagle3: an EAGLE-3 draft model; draft_model: a smaller model with the same tokenizer."
             },
             "tokens": {
               "type": "integer",
@@ -278,7 +279,7 @@ export const engineConfigSchema: object = {
             "uri": {
               "type": "string",
               "minLength": 1,
-              "description": "For method mtp: another release of the model, whose layer drafts where the checkpoint has none. For method eagle3: the draft model."
+              "description": "For method mtp: another release of the model, whose layer drafts where the checkpoint has none. For methods eagle3 and draft_model: the draft model."
             }
           }
         },

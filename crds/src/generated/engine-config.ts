@@ -100,15 +100,15 @@ export interface EngineConfig {
      */
     speculative: {
       /**
-       * Source of draft tokens. ngram: the text itself; mtp: the checkpoint's layer for multi-token prediction; eagle3: a draft model.
+       * Source of draft tokens. ngram: the text itself; mtp: the checkpoint's layer for multi-token prediction; eagle3: an EAGLE-3 draft model; draft_model: a smaller model with the same tokenizer.
        */
-      method: 'none' | 'ngram' | 'mtp' | 'eagle3';
+      method: 'none' | 'ngram' | 'mtp' | 'eagle3' | 'draft_model';
       /**
        * Max draft tokens per sequence and step.
        */
       tokens: number;
       /**
-       * For method mtp: another release of the model, whose layer drafts where the checkpoint has none. For method eagle3: the draft model.
+       * For method mtp: another release of the model, whose layer drafts where the checkpoint has none. For methods eagle3 and draft_model: the draft model.
        */
       uri?: string;
     };

@@ -460,14 +460,15 @@ export const llmServiceSchema: object = {
               "additionalProperties": false,
               "properties": {
                 "method": {
-                  "description": "Source of draft tokens. ngram: the text that followed the same words earlier, suited to answers that repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction. eagle3: the EAGLE-3 draft model that uri names; on CPUs alone.",
+                  "description": "Source of draft tokens. ngram: the text that followed the same words earlier, suited to answers that repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction. eagle3: the EAGLE-3 draft model that uri names. draft_model: the smaller model with the same tokenizer that uri names. The last two on CPUs alone.",
                   "type": "string",
                   "default": "none",
                   "enum": [
                     "none",
                     "ngram",
                     "mtp",
-                    "eagle3"
+                    "eagle3",
+                    "draft_model"
                   ]
                 },
                 "tokens": {
@@ -479,7 +480,7 @@ export const llmServiceSchema: object = {
                   "maximum": 16
                 },
                 "uri": {
-                  "description": "For method mtp: another release of the same model, as s3://BUCKET/PREFIX/, whose layer drafts where the checkpoint has none (such as an NVFP4 release for an FP8 one). Of its weight files, only those with the layer are read. For method eagle3: the draft model, in safetensors, which was trained for this model.",
+                  "description": "For method mtp: another release of the same model, as s3://BUCKET/PREFIX/, whose layer drafts where the checkpoint has none (such as an NVFP4 release for an FP8 one). Of its weight files, only those with the layer are read. For methods eagle3 and draft_model: the draft model, in safetensors. That of eagle3 was trained for this model; that of draft_model has its vocabulary.",
                   "type": "string",
                   "maxLength": 1024
                 }

@@ -816,15 +816,15 @@ export interface EngineSpec {
  */
 export interface SpeculativeSpec {
   /**
-   * Source of draft tokens. ngram: the text that followed the same words earlier, suited to answers that repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction. eagle3: the EAGLE-3 draft model that uri names; on CPUs alone.
+   * Source of draft tokens. ngram: the text that followed the same words earlier, suited to answers that repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction. eagle3: the EAGLE-3 draft model that uri names. draft_model: the smaller model with the same tokenizer that uri names. The last two on CPUs alone.
    */
-  method: 'none' | 'ngram' | 'mtp' | 'eagle3';
+  method: 'none' | 'ngram' | 'mtp' | 'eagle3' | 'draft_model';
   /**
    * Max draft tokens per sequence and step. The engine drafts fewer when the measured acceptance rate shows that they do not pay.
    */
   tokens: number;
   /**
-   * For method mtp: another release of the same model, as s3://BUCKET/PREFIX/, whose layer drafts where the checkpoint has none (such as an NVFP4 release for an FP8 one). Of its weight files, only those with the layer are read. For method eagle3: the draft model, in safetensors, which was trained for this model.
+   * For method mtp: another release of the same model, as s3://BUCKET/PREFIX/, whose layer drafts where the checkpoint has none (such as an NVFP4 release for an FP8 one). Of its weight files, only those with the layer are read. For methods eagle3 and draft_model: the draft model, in safetensors. That of eagle3 was trained for this model; that of draft_model has its vocabulary.
    */
   uri?: string;
 }

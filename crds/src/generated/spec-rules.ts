@@ -443,9 +443,9 @@ export const specRules: readonly SpecRule[] = [
       "engine",
       "speculative"
     ],
-    "rule": "!has(self.uri) || self.method in ['mtp', 'eagle3']",
+    "rule": "!has(self.uri) || self.method in ['mtp', 'eagle3', 'draft_model']",
     "fieldPath": ".uri",
-    "message": "engine.speculative.uri works with methods mtp and eagle3 only; set engine.speculative.method to one of them, or remove the uri"
+    "message": "engine.speculative.uri works with methods mtp, eagle3 and draft_model only; set engine.speculative.method to one of them, or remove the uri"
   },
   {
     "at": [
@@ -453,9 +453,9 @@ export const specRules: readonly SpecRule[] = [
       "engine",
       "speculative"
     ],
-    "rule": "!has(self.method) || self.method != 'eagle3' || has(self.uri)",
+    "rule": "!has(self.method) || !(self.method in ['eagle3', 'draft_model']) || has(self.uri)",
     "fieldPath": ".method",
-    "message": "engine.speculative.method eagle3 takes its draft model from engine.speculative.uri, which is not set; set it, or take another method"
+    "message": "engine.speculative.method eagle3 or draft_model takes its draft model from engine.speculative.uri, which is not set; set it, or take another method"
   },
   {
     "at": [

@@ -74,15 +74,16 @@ enum class KvCacheDtype : uint8_t { kAuto, kFp8 };
 template <>
 inline constexpr std::array<const char*, 2> kNames<KvCacheDtype>{"auto", "fp8"};
 
-enum class DraftMethod : uint8_t { kNone, kNgram, kMtp, kEagle3 };
+enum class DraftMethod : uint8_t { kNone, kNgram, kMtp, kEagle3, kDraftModel };
 
 template <>
-inline constexpr std::array<const char*, 4> kNames<DraftMethod>{"none", "ngram", "mtp", "eagle3"};
+inline constexpr std::array<const char*, 5> kNames<DraftMethod>{"none", "ngram", "mtp", "eagle3",
+                                                                "draft_model"};
 
 // How the next tokens of sequences are guessed, to be verified several at once. Outputs are the same without.
 struct Speculation {
   // `ngram`: from the sequence itself; `mtp`: by the checkpoint's layer for multi-token prediction; `eagle3`:
-  // by an EAGLE-3 draft model.
+  // by an EAGLE-3 draft model; `draft_model`: by a smaller model with the same tokenizer.
   DraftMethod method = DraftMethod::kNone;
   // Most drafts of one sequence in one step; 0 where the method is none.
   int32_t tokens = 0;

@@ -1,6 +1,7 @@
 // The engine's part of speculation: which draft rows of a step count, and new drafts for the next one.
 #include <algorithm>
 
+#include "engine/draft_model_drafter.h"
 #include "engine/engine.h"
 #include "engine/mtp_drafter.h"
 #include "engine/ngram_drafter.h"
@@ -13,8 +14,10 @@ std::unique_ptr<Drafter> Engine::make_drafter(const EngineOptions& options) {
       return std::make_unique<NgramDrafter>();
     case DraftMethod::kMtp:
     case DraftMethod::kEagle3:
-      return std::make_unique<MtpDrafter>(*model_, samplers_, device_sampler_, group_.get(),
-                                          options.block_size);
+      return std::make_unique<MtpDrafter>(*model_, samplers_, group_.get(), options.block_size);
+    case DraftMethod::kDraftModel:
+      return std::make_unique<DraftModelDrafter>(*models_.draft_model, samplers_, group_.get(),
+                                                 options.block_size, options.max_num_seqs);
     default:
       return nullptr;
   }

@@ -1,169 +1,19 @@
-// A step from plan to result, and before it what an engine loads. The parts of a step have files of their
-// own: step_rows.cpp, outputs.cpp, draws.cpp, pooling.cpp, drafts.cpp, faults.cpp, adapters.cpp,
+// A step from plan to result. What an engine loads is in load_models.cpp; the parts of a step have files of
+// their own: step_rows.cpp, outputs.cpp, draws.cpp, pooling.cpp, drafts.cpp, faults.cpp, adapters.cpp,
 // ranks.cpp.
 #include "engine/engine.h"
 
 #include <chrono>
 
 namespace llmservice {
-namespace {
-
-void check_options(const EngineOptions& o) {
-  const auto require = [](bool holds, const std::string& message) {
-    if (!holds) throw EngineError(FailureReason::kInvalidEngineConfig, message);
-  };
-  require(o.block_size > 0 && (64 % o.block_size == 0 || o.block_size % 64 == 0),
-          "blockSize must divide 64 or be a multiple of it; it is " + std::to_string(o.block_size) + ".");
-  require(o.num_blocks > 0, "numBlocks must be at least 1.");
-  require(o.max_num_seqs > 0, "maxNumSeqs must be at least 1.");
-  require(o.num_state_snapshots >= 0, "numStateSnapshots must not be negative.");
-  require(o.max_model_len > 1, "maxModelLen must be at least 2.");
-  require(!o.memory || (o.memory->utilization_percent >= 1 && o.memory->utilization_percent <= 100),
-          "memory.utilizationPercent must be 1 to 100.");
-  const Speculation& s = o.speculation;
-  require(s.method == DraftMethod::kNone ? s.tokens == 0 : s.tokens > 0,
-          "speculative.tokens must be at least 1, and 0 where the method is none; it is " +
-              std::to_string(s.tokens) + ".");
-  require(o.head == nullptr || s.method == DraftMethod::kMtp || s.method == DraftMethod::kEagle3,
-          "speculative.headDir is given, but only the methods mtp and eagle3 draft with a head.");
-  require(o.head != nullptr || s.method != DraftMethod::kEagle3,
-          "speculative.headDir is missing, the folder of the draft model of the method eagle3.");
-  const int64_t rows = int64_t{o.max_num_seqs} * (1 + s.tokens) + 64;
-  require(o.max_num_batched_tokens >= rows,
-          "maxNumBatchedTokens must be at least maxNumSeqs x (1 + speculative.tokens) + 64 (" +
-              std::to_string(rows) + "); it is " + std::to_string(o.max_num_batched_tokens) + ".");
-}
-
-CacheSizes cache_sizes(const EngineOptions& o) {
-  return {.block_size = o.block_size,
-          .slots = o.max_num_seqs,
-          .snapshots = o.num_state_snapshots,
-          .kv_dtype = o.kv_dtype.value_or(o.dtype),
-          .drafts = o.speculation.tokens};
-}
-
-std::unique_ptr<RankGroup> join_group(const EngineOptions& o) {
-  if (!o.place) return nullptr;
-  // Refused before anybody waits for this rank.
-  shard_config(o.checkpoint->config, {o.place->rank, o.place->size});
-  return std::make_unique<RankGroup>(*o.place, o.limits);
-}
-
-// When the model lies in memory, on all ranks.
-int32_t blocks_to_take(const EngineOptions& o, const Model& model, const Backend& backend, RankGroup* group) {
-  const std::optional<DeviceRoom> room = o.memory ? backend.room() : std::nullopt;
-  if (!room) return o.num_blocks;
-  const KvDemand demand{.most = o.num_blocks,
-                        .block_size = o.block_size,
-                        .max_length = o.max_model_len,
-                        .sequences = o.max_num_seqs,
-                        .block_bytes = model.kv_bytes_per_block(),
-                        .share = *o.memory};
-  return blocks_that_fit(demand, rooms_of_all({*room, model.weight_bytes()}, group), backend.isa());
-}
-
-// The operator refuses the same by checkDraftDevice().
-void check_runs_eagle3(const Backend& backend) {
-  if (backend.runs_all_models()) return;
-  throw EngineError(
-      FailureReason::kInvalidEngineConfig,
-      "engine.speculative.method eagle3 runs on CPUs alone: there is no GPU kernel that maps the "
-      "draft vocabulary to the model's.");
-}
-
-std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, RankGroup* group,
-                                  Collective* ranks, const ModelProgress& on_progress,
-                                  std::optional<double>& self_check_ms) {
-  check_options(o);
-  ModelConfig config = o.checkpoint->config;
-  // Waiting is no progress, but the place where a load is cancelled or hears of a lost rank.
-  uint64_t loaded = 0;
-  uint64_t total = 0;
-  const ModelProgress progress = [&](uint64_t now, uint64_t all) { on_progress(loaded = now, total = all); };
-  std::optional<Arrivals> arrivals;
-  if (o.arrivals) arrivals.emplace(*o.arrivals, [&] { on_progress(loaded, total); });
-  const Checkpoint checkpoint(*o.checkpoint, arrivals ? &*arrivals : nullptr);
-  std::optional<PairedHead> head;
-  std::optional<Eagle3Source> eagle3;
-  if (o.speculation.method == DraftMethod::kEagle3) {
-    eagle3 = open_eagle3(*o.head, config);
-    check_runs_eagle3(backend);
-  } else if (o.head != nullptr) {
-    head = open_paired_head(*o.head, config);
-  }
-  if (o.speculation.method == DraftMethod::kMtp) {
-    config = with_mtp(std::move(config), head ? head->checkpoint : checkpoint);
-  }
-  check_stored_weights(checkpoint);
-  read_rope_divisors(checkpoint, config.rope);
-  const ModelOptions options{.max_tokens = o.max_num_batched_tokens,
-                             .max_length = o.max_model_len,
-                             .keep = o.dtype,
-                             .caches = cache_sizes(o),
-                             .shard = o.place ? Shard{o.place->rank, o.place->size} : Shard{},
-                             .ranks = ranks,
-                             .quantization = o.checkpoint->quantization,
-                             .self_check = o.self_check,
-                             .head = head ? &*head : nullptr,
-                             .eagle3 = eagle3 ? &*eagle3 : nullptr};
-  try {
-    auto model = std::make_unique<Model>(checkpoint, config, backend, options, progress);
-    if (group != nullptr) group->meet();
-    if (o.self_check) self_check_ms = model->check(cache_sizes(o));
-    model->allocate_kv(blocks_to_take(o, *model, backend, group));
-    return model;
-  } catch (const std::bad_alloc&) {
-    throw EngineError(FailureReason::kModelTooLarge,
-                      "The weights and caches do not fit in this machine's memory.");
-  }
-}
-
-// An error of one rank is an error of all.
-template <class Work>
-auto with_others(RankGroup& group, const Work& work) {
-  try {
-    return work();
-  } catch (const EngineError& error) {
-    group.give_up(error);
-    throw;
-  }
-}
-
-Collective* connect(const EngineOptions& o, Backend& backend, RankGroup* group) {
-  if (group == nullptr) return nullptr;
-  return with_others(*group, [&]() -> Collective* {
-    group->doing(Doing::kConnecting);
-    Collective* const on_device = backend.connect(*group, o.collectives);
-    group->doing(Doing::kLoading);
-    return on_device == nullptr ? group : on_device;
-  });
-}
-
-// Of several ranks, returns when all have loaded.
-std::unique_ptr<Model> load_with_others(const EngineOptions& o, Backend& backend, RankGroup* group,
-                                        Collective* ranks, const ModelProgress& on_progress,
-                                        std::optional<double>& self_check_ms) {
-  if (group == nullptr) return load_model(o, backend, nullptr, nullptr, on_progress, self_check_ms);
-  const auto progress = [&](uint64_t done, uint64_t total) {
-    group->check();
-    on_progress(done, total);
-  };
-  return with_others(*group, [&] {
-    auto model = load_model(o, backend, group, ranks, progress, self_check_ms);
-    group->meet();
-    group->doing(Doing::kWaiting);
-    return model;
-  });
-}
-
-}  // namespace
 
 Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const ModelProgress& on_progress,
                std::unique_ptr<Drafter> drafter)
     : group_(join_group(o)),
       backend_(std::move(backend)),
       ranks_(connect(o, *backend_, group_.get())),
-      model_(load_with_others(o, *backend_, group_.get(), ranks_, on_progress, self_check_ms_)),
+      models_(load_models(o, *backend_, group_.get(), ranks_, on_progress)),
+      model_(models_.model.get()),
       slots_({.slots = o.max_num_seqs,
               .num_blocks = model_->kv_blocks(),
               .snapshots = o.num_state_snapshots,
@@ -187,16 +37,16 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
            .isa = backend_->isa(),
            .threads = backend_->threads(),
            .vocab_size = config.vocab,
-           .weight_bytes = model_->weight_bytes(),
-           .workspace_bytes = model_->workspace_bytes(),
+           .weight_bytes = models_.weight_bytes(),
+           .workspace_bytes = models_.workspace_bytes(),
            .num_blocks = model_->kv_blocks(),
-           .kv_bytes_per_block = model_->kv_bytes_per_block(),
+           .kv_bytes_per_block = models_.kv_bytes_per_block(),
            .state_bytes_per_seq = state_bytes_per_slot(config),
            .draft_bytes_per_seq = draft_bytes_per_slot(config, o.speculation.tokens),
            .hybrid = config.hybrid(),
            .bidirectional = config.bidirectional,
            .collectives = ranks_ == nullptr ? std::nullopt : std::optional(ranks_->name()),
-           .self_check_ms = self_check_ms_};
+           .self_check_ms = models_.self_check_ms};
   ids_.reserve(o.max_num_batched_tokens);
   positions_.reserve(o.max_num_batched_tokens);
   rows_.reserve(o.max_num_seqs);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/draft_files.h"
 #include "model/regions.h"
 #include "model/rope.h"
 
@@ -48,8 +49,8 @@ Eagle3Weights read_weights(WeightReader& reader, const ModelConfig& c, const Eag
   }
   weights.fusion =
       reader.linear({{"eagle3.fusion", hidden, 3 * hidden, whole(hidden), whole(3 * hidden)}}, false);
-  weights.embedding_norm = norm(kLayer + "input_layernorm.weight", hidden);
   if (eagle3.norm_before_fc) weights.input_norm = norm("eagle3.input_norm.weight", 3 * hidden);
+  weights.embedding_norm = norm(kLayer + "input_layernorm.weight", hidden);
   weights.hidden_norm = norm(kLayer + "hidden_norm.weight", hidden);
   weights.qkv = reader.linear(qkv_bands(c, shard), c.qkv_bias);
   if (c.qk_norm) {
@@ -102,7 +103,8 @@ Eagle3Source open_eagle3(const CheckpointSource& source, const ModelConfig& trun
                      " of a model that has " + std::to_string(trunk.layers.size()) + ".");
     }
   }
-  return {.checkpoint = Checkpoint(source),
+  return {.dir = source.dir,
+          .checkpoint = reading_draft_files(source.dir, [&] { return Checkpoint(source); }),
           .config = source.config,
           .eagle3 = *source.eagle3,
           .quantization = source.quantization};
@@ -125,9 +127,11 @@ Eagle3::Eagle3(const Eagle3Source& source, Backend& backend, Collective& ranks, 
       vocab_(shard_vocab(source.eagle3.vocab, options.shard)),
       frequencies_(backend, rope_frequencies(source.config.rope)),
       caches_(backend, config_, options.caches),
-      targets_(read_targets(source.checkpoint, eagle3_, config_.vocab)) {
+      targets_(reading_draft_files(source.dir,
+                                   [&] { return read_targets(source.checkpoint, eagle3_, config_.vocab); })) {
   WeightReader reader(source.checkpoint, backend, options.keep, on_bytes, source.quantization);
-  weights_ = read_weights(reader, source.config, eagle3_, shard_);
+  weights_ =
+      reading_draft_files(source.dir, [&] { return read_weights(reader, source.config, eagle3_, shard_); });
   allocate_workspace(options);
 }
 

@@ -15,6 +15,7 @@
 namespace llmservice {
 
 struct Eagle3Source {
+  std::filesystem::path dir;
   Checkpoint checkpoint;
   ModelConfig config;  // of the layer, with the model's vocabulary
   Eagle3Config eagle3;
@@ -28,8 +29,8 @@ Eagle3Source open_eagle3(const CheckpointSource& source, const ModelConfig& trun
 struct Eagle3Weights {
   std::unique_ptr<Matrix> embedding;  // null: the model's
   Linear fusion;                      // (hidden, 3 · hidden), whole on every rank
-  DeviceVector embedding_norm;
   DeviceVector input_norm;            // (3 · hidden), before fusion; empty: no norm
+  DeviceVector embedding_norm;
   DeviceVector hidden_norm;
   DeviceVector post_norm;  // before the feed-forward
   DeviceVector norm;

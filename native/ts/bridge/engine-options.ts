@@ -64,7 +64,7 @@ export interface EngineOptions extends Omit<BoundOptions, 'checkpoint' | 'head' 
   readonly quantization: LoadQuantization;
   /**
    * `headDir`: of method `mtp`, the folder of a checkpoint of the same model whose layer is taken; absent: the model's own.
-   * Of method `eagle3`, the folder of the draft model.
+   * Of methods `eagle3` and `draft_model`, the folder of the draft model.
    */
   readonly speculative: Speculation & { readonly headDir?: string };
 }
@@ -93,14 +93,14 @@ export interface MemoryShare {
 export interface Speculation {
   /**
    * `ngram`: from the sequence itself; `mtp`: by the checkpoint's layer for multi-token prediction; `eagle3`: by an
-   * EAGLE-3 draft model.
+   * EAGLE-3 draft model; `draft_model`: by a smaller model with the same tokenizer.
    */
   readonly method: DraftMethod;
   /** Most drafts of one sequence in one step; 0 where the method is none. */
   readonly tokens: number;
 }
 
-export type DraftMethod = 'none' | 'ngram' | 'mtp' | 'eagle3';
+export type DraftMethod = 'none' | 'ngram' | 'mtp' | 'eagle3' | 'draft_model';
 
 /** One rank's place in a tensor-parallel group on this machine. */
 export interface RankPlace {

@@ -7,6 +7,7 @@ import {
   chooseGguf,
   ggufFiles,
   hasGgufTokenizer,
+  hasDraftModel,
   hasMtp,
   inEngineForm,
   joinPacked,
@@ -61,7 +62,7 @@ export async function readCheckpoint(
 ): Promise<Checkpoint> {
   const { shape, tensors, fileBytes, etags } = await readTrunk(files, gguf);
   const { method } = options.speculative;
-  const isOwn = method !== 'eagle3' && hasMtp(tensors);
+  const isOwn = !hasDraftModel({ method }) && hasMtp(tensors);
   const head = source === null || isOwn ? null : await readHead(source, method, shape);
   const weights = weighCheckpoint({ shape, tensors }, head?.head ?? null, options);
   const headEtags = [...(head?.etags ?? [])].map(([file, etag]) => [`head/${file}`, etag] as const);

@@ -171,7 +171,7 @@ describe('a draft model', () => {
     const bytes = weights.reduce((sum, each) => sum + (each.shape.length === 1 ? 2 : 1) * each.bytes, 0);
     expect(both.weightBytes - alone.weightBytes).toBe(bytes);
     expect(both.fileBytes).toBeGreaterThan(alone.fileBytes);
-    expect(both.model?.weights.drafter?.eagle3.layers).toEqual([1, 2, 4]);
+    expect(both.model?.weights.drafter?.eagle3?.layers).toEqual([1, 2, 4]);
   });
 
   test.each([

@@ -6,8 +6,12 @@ import {
   filesWithMtp,
   isOfMtp,
   parseCheckpointConfig,
+  hasDraftModel,
+  inDraftModel,
+  readDraftModel,
   readEagle3Head,
   safetensorsSingleFile,
+  type DraftModel,
   type Eagle3Head,
   type ModelShape,
   type MtpHead,
@@ -24,7 +28,7 @@ export interface HeadSource {
 }
 
 export interface ReadHead {
-  readonly head: MtpHead | Eagle3Head;
+  readonly head: MtpHead | Eagle3Head | DraftModel;
   /** The weight files that hold it, as they lie in the bucket. */
   readonly fileBytes: number;
   /** Of every file that was read. */
@@ -33,10 +37,23 @@ export interface ReadHead {
 
 /** @throws FailureError InvalidEngineConfig where the head does not fit `trunk`, and those of a checkpoint */
 export async function readHead(
-  { uri, files }: HeadSource,
+  source: HeadSource,
   method: Speculative['method'],
   trunk: ModelShape,
 ): Promise<ReadHead> {
+  const { config, tensors, fileBytes, etags } = await readFiles(source, method).catch((error: unknown) => {
+    throw hasDraftModel({ method }) ? inDraftModel(source.uri, error) : error;
+  });
+  const read = readers[method] ?? mtpHead;
+  return { head: read(source.uri, config, tensors, trunk), fileBytes, etags };
+}
+
+interface HeadFiles extends Omit<ReadHead, 'head'> {
+  readonly config: string;
+  readonly tensors: readonly TensorEntry[];
+}
+
+async function readFiles({ uri, files }: HeadSource, method: Speculative['method']): Promise<HeadFiles> {
   const etags = new Map<string, string>();
   const config = await readConfig(files);
   if (config === null) {
@@ -47,17 +64,19 @@ export async function readHead(
   }
   etags.set('config.json', config.etag);
   const index = await readIndex(files, etags);
-  const holding = method === 'eagle3' ? index?.files : index === null ? undefined : filesWithMtp(index);
+  const ofMtp = index === null ? undefined : filesWithMtp(index);
+  const holding = hasDraftModel({ method }) ? index?.files : ofMtp;
   const headers = await readHeaders(files, holding ?? [safetensorsSingleFile]);
   for (const { file, etag } of headers) etags.set(file, etag);
   const tensors = headers.flatMap((header) => header.tensors);
   const fileBytes = headers.reduce((sum, header) => sum + header.fileBytes, 0);
-  const head =
-    method === 'eagle3'
-      ? readEagle3Head(uri, config.text, tensors, trunk)
-      : mtpHead(uri, config.text, tensors, trunk);
-  return { head, fileBytes, etags };
+  return { config: config.text, tensors, fileBytes, etags };
 }
+
+const readers: Partial<Record<Speculative['method'], typeof readEagle3Head | typeof readDraftModel>> = {
+  eagle3: readEagle3Head,
+  draft_model: readDraftModel,
+};
 
 function mtpHead(uri: string, config: string, stored: readonly TensorEntry[], trunk: ModelShape): MtpHead {
   const shape = parseCheckpointConfig(config);

@@ -45,7 +45,7 @@ describe('parseSpec', () => {
   });
 
   test.each([
-    [{ method: 'ngram', uri: 's3://heads/fp8/' }, 'works with methods mtp and eagle3 only'],
+    [{ method: 'ngram', uri: 's3://heads/fp8/' }, 'works with methods mtp, eagle3 and draft_model only'],
     [{ method: 'mtp', uri: 's3://heads/model.gguf' }, 'a folder with safetensors'],
   ])('refuses the head of %j', (speculative, message) => {
     const parsed = parseSpec(object({ model: { uri: 's3://b/p' }, engine: { speculative } }));

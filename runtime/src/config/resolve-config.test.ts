@@ -145,7 +145,7 @@ describe('resolveConfig', () => {
     ],
     [
       { speculative: { method: 'medusa', tokens: 3 } },
-      'engine.speculative.method (--speculative-method, SPECULATIVE_METHOD) must be one of none, ngram, mtp, eagle3',
+      'engine.speculative.method (--speculative-method, SPECULATIVE_METHOD) must be one of none, ngram, mtp, eagle3, draft_model',
     ],
     [
       { speculative: { method: 'eagle3', tokens: 3 } },
@@ -153,7 +153,7 @@ describe('resolveConfig', () => {
     ],
     [
       { speculative: { method: 'ngram', tokens: 3, uri: 's3://models/fp8/' } },
-      'engine.speculative.uri (--speculative-uri, SPECULATIVE_URI) names where methods mtp and eagle3 take what drafts from',
+      'engine.speculative.uri (--speculative-uri, SPECULATIVE_URI) names where methods mtp, eagle3 and draft_model take what drafts from',
     ],
     [{ dtype: 'float16' }, 'engine.dtype (--dtype, DTYPE) must be one of auto, bfloat16, float32'],
     [{ exactness: 'bfloat16' }, 'engine.exactness (--exactness, EXACTNESS) must be one of auto, float32'],

@@ -43,13 +43,13 @@ const flags: Readonly<Record<EngineVariableName, Flag>> = {
   SPECULATIVE_METHOD: [
     '--speculative-method',
     'METHOD',
-    'who guesses the next tokens: none, ngram, mtp or eagle3',
+    'who guesses the next tokens: none, ngram, mtp, eagle3 or draft_model',
   ],
   NUM_SPECULATIVE_TOKENS: ['--num-speculative-tokens', 'N', 'most guesses per sequence and step'],
   SPECULATIVE_URI: [
     '--speculative-uri',
     'DIR|URI',
-    'for mtp another release of the model, whose layer guesses where the checkpoint has none; for eagle3 the draft model',
+    'for mtp another release of the model, whose layer guesses where the checkpoint has none; for eagle3 and draft_model the draft model',
     asUri,
   ],
   COLLECTIVES: ['--collectives', 'WHO', 'who adds up for ranks on GPUs: auto, own or library (NCCL, RCCL)'],

@@ -6,13 +6,14 @@ import {
   draftsOf,
   planMemory,
   weighCheckpoint,
+  type DraftModel,
   type Eagle3Head,
   type ModelShape,
   type MtpHead,
 } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { gpuDevices, type EngineOptions } from '@llmservice/native';
-import { openCheckpoint, openEagle3, readLocalMtpHead } from '@llmservice/checkpoint/local';
+import { openCheckpoint, openDraftModel, openEagle3, readLocalMtpHead } from '@llmservice/checkpoint/local';
 import { kvShare } from './kv-share.js';
 import { usableMemoryBytes } from './memory-limit.js';
 import { readIfThere } from './read-if-there.js';
@@ -62,8 +63,9 @@ async function readHead(
   dir: string,
   { method }: EngineSettings['speculative'],
   trunk: ModelShape,
-): Promise<MtpHead | Eagle3Head> {
+): Promise<MtpHead | Eagle3Head | DraftModel> {
   if (method === 'eagle3') return openEagle3(dir, trunk);
+  if (method === 'draft_model') return openDraftModel(dir, trunk);
   const head = await readLocalMtpHead(dir);
   checkMtpHead(dir, head, trunk);
   return head;

@@ -39,8 +39,8 @@ export interface EngineSettings {
   /** What unquantized matrices become while they load. */
   readonly quantization: LoadQuantization;
   /**
-   * `headDir`: the folder of the checkpoint that the layer of method mtp is taken from, absent: the model's own; of method eagle3,
-   * the folder of the draft model.
+   * `headDir`: the folder of the checkpoint that the layer of method mtp is taken from, absent: the model's own; of methods eagle3
+   * and draft_model, the folder of the draft model.
    */
   readonly speculative: Speculative & { readonly headDir?: string };
   /** Who adds up for ranks on GPUs. */

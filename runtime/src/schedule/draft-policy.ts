@@ -5,7 +5,7 @@ import type { Speculation } from '@llmservice/native';
 
 /** Costs as shares of a step of one sequence without drafts, which mostly reads weights. Orders of magnitude. */
 const rowCost = 0.1;
-const makingCost = { none: 0, ngram: 0, mtp: 0.08, eagle3: 0.08 } as const;
+const makingCost = { none: 0, ngram: 0, mtp: 0.08, eagle3: 0.08, draft_model: 0.15 } as const;
 /** What a rate is worth against one more observation of it. */
 const memory = 64;
 /** Drafts pay until the contrary is seen. */

@@ -2,6 +2,7 @@
 // suffices; prompts, for the kernels that each length takes; decodes, whose launches a GPU keeps as graphs by the number
 // of sequences, the rows of each, and the power of two of the longest. Pure.
 
+import type { Speculative } from '@llmservice/checkpoint';
 import type { EngineConfig } from '@llmservice/crds';
 
 export type Warmup = EngineConfig['engine']['warmup'];
@@ -28,7 +29,7 @@ export interface WarmupLimits {
   readonly hybrid: boolean;
   /** All of a sequence is one step, and there are no decodes; absent: there are. */
   readonly bidirectional?: boolean;
-  readonly speculative: { readonly method: 'none' | 'ngram' | 'mtp' | 'eagle3'; readonly tokens: number };
+  readonly speculative: Speculative;
 }
 
 /** Launches know the longest sequence of a step by powers of two from here on (backends/gpu/step_segments.h). */

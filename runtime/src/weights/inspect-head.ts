@@ -8,6 +8,8 @@ import {
   filesWithMtp,
   isOfMtp,
   parseCheckpointConfig,
+  hasDraftModel,
+  readDraftModel,
   readEagle3Head,
   safetensorsSingleFile,
   type ModelShape,
@@ -34,7 +36,7 @@ export interface InspectedHead {
   readonly weightMap: Readonly<Record<string, string>> | null;
 }
 
-export type HeadMethod = 'mtp' | 'eagle3';
+export type HeadMethod = Exclude<Speculative['method'], 'none' | 'ngram'>;
 
 /** What drafts and lies elsewhere. */
 export interface HeadLocation {
@@ -50,7 +52,7 @@ export function headOf({
   method: Speculative['method'];
   uri?: string;
 }): HeadLocation | null {
-  return uri !== undefined && (method === 'mtp' || method === 'eagle3') ? { uri, method } : null;
+  return uri === undefined || method === 'none' || method === 'ngram' ? null : { uri, method };
 }
 
 /** @throws FailureError InvalidEngineConfig where it drafts for no model like `trunk`, and as `inspectCheckpoint` */
@@ -80,7 +82,7 @@ export async function inspectHead(
     headers.set(file.name, header);
     tensors.push(...header.tensors);
   }
-  const isRead = method === 'eagle3' ? (): boolean => true : isOfMtp;
+  const isRead = hasDraftModel({ method }) ? (): boolean => true : isOfMtp;
   const shape = judge(
     source.uri,
     method,
@@ -104,6 +106,7 @@ function judge(
   trunk: ModelShape,
 ): ModelShape {
   if (method === 'eagle3') return readEagle3Head(uri, config, tensors, trunk).shape;
+  if (method === 'draft_model') return readDraftModel(uri, config, tensors, trunk).shape;
   const shape = parseCheckpointConfig(config);
   checkMtpHead(uri, { shape, tensors }, trunk);
   return shape;
@@ -116,8 +119,8 @@ function weightFiles(
   names: readonly string[],
   index: SafetensorsIndex | null,
 ): readonly string[] {
-  const files =
-    index === null ? [safetensorsSingleFile] : method === 'eagle3' ? index.files : filesWithMtp(index);
+  const ofIndex = hasDraftModel({ method }) ? index?.files : index === null ? undefined : filesWithMtp(index);
+  const files = ofIndex ?? [safetensorsSingleFile];
   const missing = files.filter((file) => !names.includes(file));
   if (missing.length === 0) return files;
   // Older draft models are published so.

@@ -59,7 +59,7 @@ export interface SourceSettings {
 export interface Part {
   /** What the checkpoint was when it was planned; null: not known. */
   readonly pin: string | null;
-  readonly suffix: '' | '-mtp' | '-eagle3';
+  readonly suffix: '' | '-mtp' | '-eagle3' | '-draft_model';
 }
 
 const nothing = (): void => undefined;

@@ -2,6 +2,7 @@
 
 export {
   openCheckpoint,
+  openDraftModel,
   openEagle3,
   readLocalMtpHead,
   type LocalCheckpoint,

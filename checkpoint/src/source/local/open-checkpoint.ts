@@ -16,6 +16,7 @@ import {
 } from '../../formats/safetensors-index.js';
 import { maxIndexBytes, parseHeaderLength } from '../../formats/safetensors.js';
 import { checkSmallFile } from '../../json/small-json.js';
+import { checkDraftModel, inDraftModel } from '../../weights/draft-model.js';
 import { asStored } from '../../weights/engine-names.js';
 import { readEagle3Head, type Eagle3Head } from '../../weights/eagle3-head.js';
 import { inEngineForm, type EngineTensor, type FusedForm } from '../../weights/fused-experts.js';
@@ -88,8 +89,24 @@ export interface LocalEagle3 extends Eagle3Head<StoredTensor> {
 
 /** @throws FailureError as `readEagle3Head` */
 export async function openEagle3(dir: string, trunk: ModelShape): Promise<LocalEagle3> {
-  const config = await readConfig(dir);
-  return { dir, ...readEagle3Head(dir, config, await readTensors(dir), trunk) };
+  const [config, tensors] = await ofDraftModel(
+    dir,
+    async () => [await readConfig(dir), await readTensors(dir)] as const,
+  );
+  return { dir, ...readEagle3Head(dir, config, tensors, trunk) };
+}
+
+/** A draft model of method draft_model. @throws FailureError as `checkDraftModel`, and of the checkpoint parsers */
+export async function openDraftModel(dir: string, trunk: ModelShape): Promise<LocalCheckpoint> {
+  const model = await ofDraftModel(dir, () => openCheckpoint(dir));
+  checkDraftModel(dir, model, trunk);
+  return model;
+}
+
+function ofDraftModel<T>(dir: string, read: () => Promise<T>): Promise<T> {
+  return read().catch((error: unknown) => {
+    throw inDraftModel(dir, error);
+  });
 }
 
 async function readConfig(dir: string): Promise<string> {
