@@ -88,7 +88,13 @@ function entry(suffix: string, dtype: string, shape: readonly number[]): TensorE
 }
 
 function weighed(tensors: readonly TensorEntry[], architecture: string): Judged {
-  const shape = { architecture, quantization: 'gguf', tiedEmbeddings: false } as Shape;
+  const layerKinds = ['full'] as const;
+  const shape = {
+    architecture,
+    quantization: 'gguf',
+    tiedEmbeddings: false,
+    layerKinds,
+  } as Partial<Shape> as Shape;
   const weights = residentWeights(tensors, shape, cpu);
   const held = weights.matrices[0]?.parts[0]?.held;
   if (held === undefined || weights.vectors.length > 0) {

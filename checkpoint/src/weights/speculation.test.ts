@@ -19,7 +19,7 @@ describe('speculative decoding', () => {
       /no tensor mtp\.fc\.weight.*ngram or none/,
     );
     const other = [{ name: 'model.layers.46.eh_proj.weight' }];
-    expect(() => checkSpeculative(other, { method: 'mtp', tokens: 1 })).toThrow(
+    expect(() => checkSpeculative(other, false, { method: 'mtp', tokens: 1 })).toThrow(
       /of a form that is not read \(model\.layers\.46\.eh_proj\.weight\).*ngram or none/,
     );
   });
