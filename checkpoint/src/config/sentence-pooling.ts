@@ -47,22 +47,25 @@ export function readPooling({ modules, pooling }: PoolingFiles, hidden: number):
 }
 
 /** Whether there is a module that pools. Embeddings have length 1 whether one normalizes them or not. */
-function listsPooling(modules: unknown): boolean {
-  if (!Array.isArray(modules)) throw corrupt(modulesFile, 'is not a list of modules');
-  const kinds = modules.map((module: unknown) => {
+function listsPooling(list: unknown): boolean {
+  if (!Array.isArray(list)) throw corrupt(modulesFile, 'is not a list of modules');
+  const modules = list.map((module: unknown) => {
     const { type, path } = isObject(module) ? module : {};
     if (typeof type !== 'string' || typeof path !== 'string')
       throw corrupt(modulesFile, 'has a module without type and path');
     const kind = type.slice(type.lastIndexOf('.') + 1);
     if (kind === 'Pooling' && path !== poolingFolder)
       throw unsupported(modulesFile, `has its pooling in ${quote(path)}; it is read in ${poolingFolder}`);
-    if (['Transformer', 'Pooling', 'Normalize'].includes(kind)) return kind;
-    throw unsupported(
-      modulesFile,
-      `lists ${type}, which is not supported: texts go through Transformer, Pooling and Normalize`,
-    );
+    return { kind, type };
   });
-  return kinds.includes('Pooling');
+  // A reranker's list ends in what makes a score of logits: it says nothing of embeddings.
+  if (!modules.some(({ kind }) => kind === 'Pooling')) return false;
+  const other = modules.find(({ kind }) => !['Transformer', 'Pooling', 'Normalize'].includes(kind));
+  if (other === undefined) return true;
+  throw unsupported(
+    modulesFile,
+    `lists ${other.type}, which is not supported: texts go through Transformer, Pooling and Normalize`,
+  );
 }
 
 function poolingOf(config: unknown, hidden: number): SentencePooling {

@@ -53,6 +53,9 @@ async function checkAdapter(files: CheckpointFiles, shape: ModelShape, maxRank: 
   judgeAdapter(new TextDecoder().decode(config.bytes), tensors, shape, maxRank);
 }
 
+/** The API server stores another text in its place, so that the status would differ for ever. */
+const halfCharacter = /[\uD800-\uDBFF]$/;
+
 /** Names in an adapter's files are as long as somebody makes them. */
 const bounded = (message: string): string =>
-  message.length <= maxMessage ? message : `${message.slice(0, maxMessage)}…`;
+  message.length <= maxMessage ? message : `${message.slice(0, maxMessage).replace(halfCharacter, '')}…`;

@@ -24,7 +24,8 @@ test('an endpoint that never answers is given up, and what was open is closed', 
 
 test('a type that only CPUs read is refused on a GPU by its tensor, and read again for a CPU', async () => {
   const q41 = { type: 3, shape: [32, 64], bytes: 2 * 20 * 32 };
-  const file = ggufFile(llamaGguf({ tensors: { 'blk.0.ffn_down.weight': q41 } }));
+  const heads = { 'llama.attention.head_count': 2, 'llama.attention.head_count_kv': 1 };
+  const file = ggufFile(llamaGguf({ keys: heads, tensors: { 'blk.0.ffn_down.weight': q41 } }));
   world.endpoints.files.set('q4-1', folder({ 'llama.gguf': file }));
   const on = (accelerator: object) => ({ ...wantedService({ accelerator }), namespace: 'a', name: 'q4-1' });
   expect(await world.preflight.resolve('a/q4-1', on({ profile: 'l4' }))).toMatchObject({

@@ -111,6 +111,7 @@ async function readGguf(files: CheckpointFiles, name: string): Promise<Trunk> {
     );
   }
   if (tokenizer !== null) etags.set(tokenizerFile, tokenizer.etag);
+  await checkPooling(files, shape.hidden, etags);
   return { shape, tensors, fileBytes, etags };
 }
 

@@ -54,10 +54,10 @@ describe('an adapter that cannot be served', () => {
       status: 'False',
       reason: 'AdapterRefused',
       message:
-        'spec.adapters[2].uri s3://b/2/: rank 17. What pods have under these names stays; the model and other ' +
-        'adapters are served. Of the others: All pods that answer (1) serve legal, poems.',
+        'spec.adapters[2].uri s3://b/2/: rank 17. What pods have under these names stays; neither the model nor ' +
+        'other adapters wait for it. Of the others: All pods that answer (1) serve legal, poems.',
     });
-    expect(answerTo([refused(0)], [])?.message).toMatch(/adapters are served\.$/);
+    expect(answerTo([refused(0)], [])?.message).toMatch(/adapters wait for it\.$/);
   });
 
   test('and whose bucket does not answer may be there later', () => {

@@ -31,7 +31,7 @@ function refusal(observed: Asked): Answer {
   const { adapters, refusedAdapters } = observed;
   const isAway = refusedAdapters.every(({ failure }) => failure.reason === 'S3Unavailable');
   const text = refusalText(refusedAdapters);
-  const kept = 'What pods have under these names stays; the model and other adapters are served';
+  const kept = 'What pods have under these names stays; neither the model nor other adapters wait for it';
   const others = adapters.length === 0 ? '' : ` Of the others: ${loadedOf(observed).message}`;
   return no(isAway ? 'AdapterUnavailable' : 'AdapterRefused', `${text}. ${kept}.${others}`);
 }

@@ -120,10 +120,9 @@ export class AdapterService {
     this.#busy.add(name);
     try {
       obtained = await obtain(uri).catch(naming(name));
-      used ??= await this.#makeRoom(name);
+      used ??= await this.#makeRoom(engine, name);
       await engine.load({ number: used.number, name, dir: obtained.dir });
-      // The engine may have gone meanwhile, and another come.
-      if (this.#engine !== engine) throw ApiError.of('model_not_ready', 'the model was unloaded meanwhile');
+      this.#requireStill(engine);
     } catch (error) {
       obtained?.release();
       if (used !== null && this.#engine === engine) this.#parts.served.release(used);
@@ -142,13 +141,20 @@ export class AdapterService {
     });
   }
 
-  /** For one more of a name that is loaded. @throws ApiError invalid_request */
-  async #makeRoom(name: string): Promise<UsedAdapter> {
+  /** For one more of a name that is loaded. @throws ApiError invalid_request, model_not_ready */
+  async #makeRoom(engine: EngineAdapters, name: string): Promise<UsedAdapter> {
     const { served, room } = this.#parts;
+    this.#requireStill(engine);
     const spare = served.reserve(name, room.max);
     if (spare !== null) return spare;
     if (this.#loaded.has(name)) await this.unload(name);
+    this.#requireStill(engine);
     return this.#reserve(name);
+  }
+
+  /** It may have gone meanwhile, and another come, whose numbers are its own. @throws ApiError model_not_ready */
+  #requireStill(engine: EngineAdapters): void {
+    if (this.#engine !== engine) throw ApiError.of('model_not_ready', 'the model was unloaded meanwhile');
   }
 
   /** Nobody uses it any more. */

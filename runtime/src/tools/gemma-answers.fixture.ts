@@ -105,6 +105,11 @@ export const gemmaAnswers: Readonly<Record<string, AnswerCase>> = {
     answer: `${begin}call:f{maybe:,count:}${end}`,
     calls: [['f', '{"maybe":null,"count":null}']],
   },
+  'a name of Gemma in marks without a colon': {
+    dialects: both,
+    answer: `${begin}call:f{"text" "b"}${end}`,
+    calls: [['f', '{"text":null}']],
+  },
   'a name of an argument of Gemma alone': {
     dialects: both,
     answer: `${begin}call:f{count:1,Bern}${end}`,

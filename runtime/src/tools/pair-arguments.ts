@@ -64,7 +64,7 @@ export class PairArguments implements ArgumentsBody {
     if (this.escaped) this.say('\\');
     if (this.isText) this.say('"');
     if (this.at === 'scalar') this.say(scalarToJson(this.scalar));
-    if (this.at === 'colon' || (this.at === 'value' && this.top?.close === '}')) this.say('null');
+    if (this.at === 'value' && this.top?.close === '}') this.say('null');
     this.closeAll();
   }
 
@@ -214,6 +214,7 @@ export class PairArguments implements ArgumentsBody {
   /** Nothing more can be understood, or comes. */
   private closeAll(): false {
     if (this.levels.length === 0) this.say('{}');
+    if (this.at === 'colon') this.say('null');
     while (this.levels.length > 0) this.say(this.levels.pop()?.close ?? '');
     this.at = 'done';
     return false;

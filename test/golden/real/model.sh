@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Prints the folder of a trained model, fetched by its digest first unless it is there: model.sh NAME [FORM]
-# NAME: smollm2. FORM: what generate/real_forms.py makes of it.
+# NAME: smollm2. FORM: what generate/real_forms.py makes of it. Exit status 77: it could not be fetched.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../../../deploy/local/lib/settings.sh"
 for part in progress wheel; do source "$local_folder/lib/$part.sh"; done
 name=$1 form=${2:-}
+not_fetched=77
 
 # Prints a folder with numpy, gguf-py and what these import, of the versions and digests that goldens are made with.
 python_packages() {
@@ -26,7 +27,7 @@ python_packages() {
 }
 
 case $name in
-  smollm2) folder=$(MODEL=smollm2 "$local_folder/model.sh") ;;
+  smollm2) folder=$(MODEL=smollm2 "$local_folder/model.sh") || exit $not_fetched ;;
   *) die "no such model: $name (there is: smollm2)" ;;
 esac
 if [[ -n $form ]]; then
@@ -34,7 +35,7 @@ if [[ -n $form ]]; then
   converter=$here/../generate/real_forms.py
   folder=$folder-$form-$(sha256sum "$converter" | cut -c1-12)
   if [[ ! -d $folder ]]; then
-    packages=$(python_packages)
+    packages=$(python_packages) || exit $not_fetched
     say "convert $name to $form"
     PYTHONPATH=$packages "$cache/pip/bin/python" "$converter" "$source" "$form" "$folder.$$"
     mv -T "$folder.$$" "$folder" 2>/dev/null || rm -rf "$folder.$$"

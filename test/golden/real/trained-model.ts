@@ -25,6 +25,9 @@ export interface TrainedGolden {
 
 export type TrainedName = 'smollm2';
 
+/** As model.sh exits. */
+const notFetched = 77;
+
 /** Folder of the model, or of a form of it; null where it is not there and cannot be fetched. */
 export function provide(name: TrainedName, form?: string): string | null {
   try {
@@ -33,8 +36,9 @@ export function provide(name: TrainedName, form?: string): string | null {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'inherit'],
     }).trim();
-  } catch {
-    return null;
+  } catch (error) {
+    if ((error as { readonly status?: unknown }).status === notFetched) return null;
+    throw error;
   }
 }
 
