@@ -87,6 +87,7 @@ OpenHead open_head(const EngineOptions& o, const Backend& backend) {
     head.eagle3 = open_eagle3(*o.head, config);
   } else if (o.speculation.method == DraftMethod::kDraftModel) {
     head.draft_model = open_draft_model(*o.head, config);
+    if (o.place) shard_config(head.draft_model->config, {o.place->rank, o.place->size});
   } else {
     head.paired = open_paired_head(*o.head, config);
   }

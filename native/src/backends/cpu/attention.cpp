@@ -175,7 +175,7 @@ void CpuBackend::attend(const AttentionShape& shape, const AttentionTiles& tiles
   do {
     // Whole tiles come first: splits fill what time they leave.
     const int64_t before = first == 0 ? whole : 0;
-    pool_.run(before + divided * splits, [&](int64_t i, int worker) {
+    const auto compute = [&](int64_t i, int worker) {
       if (i < before) return kernels_.attend(with_scratch(tiles.whole[i], worker));
       const AttentionTile& tile = tiles.divided[(i - before) / splits];
       const ComputedSplits part = part_of((i - before) / splits, first);
@@ -184,7 +184,12 @@ void CpuBackend::attend(const AttentionShape& shape, const AttentionTiles& tiles
       const int64_t pairs = int64_t{tile.rows} * group;
       kernels_.attend_split(with_scratch(tile, worker), part.begin + static_cast<int32_t>(split) * kSplit,
                             {part.sums + split * SplitSums::floats(pairs, dim), pairs, dim});
-    });
+    };
+    if (before > 0) {
+      pool_.run_in_order(before + divided * splits, compute);
+    } else {
+      pool_.run(divided * splits, compute);
+    }
     pool_.run(divided, [&](int64_t i, int) {
       const ComputedSplits part = part_of(i, first);
       if (part.count > 0) kernels_.merge_splits(tiles.divided[i], part);

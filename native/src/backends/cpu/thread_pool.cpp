@@ -60,7 +60,7 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::run_job(int64_t tiles, Call call, const void* context) {
+void ThreadPool::run_job(int64_t tiles, int64_t ranges, Call call, const void* context) {
   if (tiles <= 1 || workers_.empty()) {
     for (int64_t tile = 0; tile < tiles; ++tile) call(context, tile, 0);
     return;
@@ -71,11 +71,12 @@ void ThreadPool::run_job(int64_t tiles, Call call, const void* context) {
   const uint64_t opening = static_cast<uint64_t>(job) << 32;
   for (Cursor& cursor : cursors_) cursor.value.store(opening | kClosed, std::memory_order_release);
   tiles_.store(tiles, std::memory_order_release);
+  ranges_.store(ranges, std::memory_order_release);
   call_.store(call, std::memory_order_release);
   context_.store(context, std::memory_order_release);
   unfinished_.store(static_cast<int32_t>(tiles), std::memory_order_relaxed);
-  for (size_t range = 0; range < cursors_.size(); ++range) {
-    cursors_[range].value.store(opening | first_of(range, tiles, cursors_.size()), std::memory_order_release);
+  for (int64_t range = 0; range < ranges; ++range) {
+    cursors_[range].value.store(opening | first_of(range, tiles, ranges), std::memory_order_release);
   }
   job_.store(job, std::memory_order_release);
   job_.notify_all();
@@ -87,8 +88,7 @@ void ThreadPool::run_job(int64_t tiles, Call call, const void* context) {
 }
 
 void ThreadPool::take_tiles(int worker) {
-  const auto ranges = static_cast<int64_t>(cursors_.size());
-  for (int64_t i = 0; i < ranges; ++i) take_tiles_of((worker + i) % ranges, worker);
+  for (int64_t i = 0; i < ranges(); ++i) take_tiles_of((worker + i) % ranges(), worker);
 }
 
 void ThreadPool::take_tiles_of(int64_t range, int worker) {
@@ -98,7 +98,8 @@ void ThreadPool::take_tiles_of(int64_t range, int worker) {
     const auto tile = static_cast<int64_t>(seen & kClosed);
     const Call call = call_.load(std::memory_order_acquire);
     const void* context = context_.load(std::memory_order_acquire);
-    if (tile >= first_of(range + 1, tiles_.load(std::memory_order_acquire), cursors_.size())) return;
+    const int64_t tiles = tiles_.load(std::memory_order_acquire);
+    if (tile >= first_of(range + 1, tiles, ranges_.load(std::memory_order_acquire))) return;
     if (!cursor.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
       continue;
     }

@@ -25,18 +25,24 @@ class ThreadPool {
   // One caller at a time; not from within a body.
   template <class Body>
   void run(int64_t tiles, const Body& body) {
-    run_job(
-        tiles,
-        [](const void* context, int64_t tile, int worker) {
-          (*static_cast<const Body*>(context))(tile, worker);
-        },
-        &body);
+    run_job(tiles, ranges(), call_of<Body>, &body);
+  }
+
+  // The same in one range, for tiles whose first ones take longest.
+  template <class Body>
+  void run_in_order(int64_t tiles, const Body& body) {
+    run_job(tiles, 1, call_of<Body>, &body);
   }
 
  private:
   using Call = void (*)(const void* context, int64_t tile, int worker);
 
-  void run_job(int64_t tiles, Call call, const void* context);
+  template <class Body>
+  static void call_of(const void* context, int64_t tile, int worker) {
+    (*static_cast<const Body*>(context))(tile, worker);
+  }
+  int64_t ranges() const { return static_cast<int64_t>(cursors_.size()); }
+  void run_job(int64_t tiles, int64_t ranges, Call call, const void* context);
   void work(int worker);
   void take_tiles(int worker);
   void take_tiles_of(int64_t range, int worker);
@@ -49,6 +55,7 @@ class ThreadPool {
 
   std::vector<Cursor> cursors_;  // of the ranges
   std::atomic<int64_t> tiles_{0};
+  std::atomic<int64_t> ranges_{1};
   std::atomic<Call> call_{nullptr};
   std::atomic<const void*> context_{nullptr};
   std::atomic<int32_t> unfinished_{0};
