@@ -76,5 +76,5 @@ describe.each(readdirSync(folder))('%s', (name) => {
 });
 
 test.each(['qwen3-bf16', 'llama-gguf-f16/model.gguf'])('%s, which generates, has no head', async (model) => {
-  expect(await readHeads(modelsDir + model)).toEqual({ generates: true, classifier: null });
+  expect(await readHeads(modelsDir + model)).toEqual({ generates: true, classifier: null, pooling: null });
 });

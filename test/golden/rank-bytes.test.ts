@@ -168,6 +168,8 @@ test('there are at least 30, of every format', () => {
         'FP8 tensor',
         'FP8 channel',
         'NVFP4',
+        'NVFP4 and FP8',
+        'NVFP4 and head',
         'NVFP4 modelopt',
         'MXFP4 experts',
         'NVFP4 experts',
