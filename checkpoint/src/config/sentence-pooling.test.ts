@@ -23,7 +23,7 @@ const read = (modules: unknown, pooling: unknown): string | null =>
 test.each([
   ['nothing', null, null, null],
   ['modules that do not pool', [module('Transformer')], null, null],
-  ['a reranker\'s modules', [module('Transformer'), module('LogitScore', '1_LogitScore')], null, null],
+  ["a reranker's modules", [module('Transformer'), module('LogitScore', '1_LogitScore')], null, null],
   ['the first token', listed, cls, 'cls'],
   ['no list of modules', null, cls, 'cls'],
   ['the mean', listed, { pooling_mode_mean_tokens: true, include_prompt: true }, 'mean'],
