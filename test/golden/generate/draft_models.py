@@ -12,12 +12,11 @@ import shutil
 import sys
 
 import torch
-import transformers
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
-from drafters import DRAFTERS, DRAFTS, ROOT, STEPS
+from draft_record import DRAFTERS, DRAFTS, ROOT, STEPS, base_runs, record
 from reference import DIGITS
 
 ROUNDS = 90
@@ -90,7 +89,7 @@ def write(case: dict, model, name: str) -> None:
 
 def generate(seed: int, name: str, case: dict) -> None:
     torch.manual_seed(seed)
-    runs = json.loads((ROOT / "models" / case["base"] / "golden.json").read_text())["greedy"]
+    runs = base_runs(case["base"])
     base = json.loads((ROOT / "models" / case["base"] / "config.json").read_text())
     case["config"].vocab_size = base.get("text_config", base)["vocab_size"]
     case["config"]._attn_implementation = "eager"
@@ -101,21 +100,11 @@ def generate(seed: int, name: str, case: dict) -> None:
     for value in model.state_dict().values():
         value.copy_(value.to(torch.bfloat16).float())
     model.eval()
-    out, right = [], [0] * DRAFTS
-    for run in runs:
-        steps = [draft(model, run["prompt"] + run["tokens"][:n]) for n in range(1, STEPS + 1)]
-        for n, step in enumerate(steps, 1):
-            following = run["tokens"][n : n + DRAFTS]
-            for k in range(len(following)):
-                if [t for t, _ in step[: k + 1]] != following[: k + 1]:
-                    break
-                right[k] += 1
-        out.append({"tokens": [[t for t, _ in s] for s in steps], "margins": [[m for _, m in s] for s in steps]})
+    drafted = [
+        [draft(model, run["prompt"] + run["tokens"][:n]) for n in range(1, STEPS + 1)] for run in runs
+    ]
     write(case, model, name)
-    reference = {"transformers": transformers.__version__, "torch": torch.__version__, "dtype": "float32"}
-    golden = {"base": case["base"], "method": "draft_model", "reference": reference, "right": right, "runs": out}
-    (DRAFTERS / name / "golden.json").write_text(json.dumps(golden, separators=(",", ":")) + "\n")
-    print(f"{name}: of {len(runs) * STEPS} at each position right: {right}")
+    record(name, case["base"], runs, drafted, method="draft_model")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ import sys
 from pathlib import Path
 
 import torch
-import transformers
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from transformers import LlamaConfig, Qwen3Config
@@ -27,13 +26,10 @@ from transformers.models.llama.modeling_llama import LlamaDecoderLayer, LlamaRMS
 from transformers.models.qwen3.modeling_qwen3 import Qwen3DecoderLayer
 
 from checkpoint import make_tensors, reference_values
+from draft_record import DRAFTERS, DRAFTS, STEPS, base_runs, record
 from fixtures import FIXTURES
 from reference import DIGITS, build, load
 
-ROOT = Path(__file__).parent.parent
-DRAFTERS = ROOT / "drafters"
-DRAFTS = 3
-STEPS = 24  # greedy tokens after which drafts are recorded
 ROUNDS = 40
 
 # The layer's config, the form of config.json, what is stored beside the layer.
@@ -261,7 +257,7 @@ def generate(seed: int, name: str, case: dict) -> None:
     target = build(fixture.config)
     shapes = {n: t.shape for n, t in target.state_dict().items()}
     load(target, reference_values(fixture, make_tensors(fixture, shapes)))
-    golden = json.loads((ROOT / "models" / case["base"] / "golden.json").read_text())["greedy"]
+    golden = base_runs(case["base"])
     model = Eagle3(case, target)
     targets = choose_targets(case, [run["tokens"] for run in golden], draw)
     runs = []
@@ -275,22 +271,12 @@ def generate(seed: int, name: str, case: dict) -> None:
         if value.dtype == torch.float32 and value.ndim > 0:
             value.copy_(value.to(torch.bfloat16).float())
     model.eval()
-    out, right = [], [0] * DRAFTS
-    for (ids, prompt, read), run in zip(runs, golden):
-        steps = []
-        for n in range(1, STEPS + 1):
-            steps.append(draft(model, read[: prompt + n - 1], ids[: prompt + n], targets))
-            following = run["tokens"][n : n + DRAFTS]
-            for k in range(len(following)):
-                if [t for t, _ in steps[-1][: k + 1]] != following[: k + 1]:
-                    break
-                right[k] += 1
-        out.append({"tokens": [[t for t, _ in s] for s in steps], "margins": [[m for _, m in s] for s in steps]})
+    drafted = []
+    for ids, prompt, read in runs:
+        steps = range(1, STEPS + 1)
+        drafted.append([draft(model, read[: prompt + n - 1], ids[: prompt + n], targets) for n in steps])
     write(case, tensors, DRAFTERS / name)
-    reference = {"transformers": transformers.__version__, "torch": torch.__version__, "dtype": "float32"}
-    golden = {"base": case["base"], "reference": reference, "right": right, "runs": out}
-    (DRAFTERS / name / "golden.json").write_text(json.dumps(golden, separators=(",", ":")) + "\n")
-    print(f"{name}: of {len(runs) * STEPS} at each position right: {right}")
+    record(name, case["base"], golden, drafted)
 
 
 if __name__ == "__main__":
