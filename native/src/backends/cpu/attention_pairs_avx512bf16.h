@@ -2,6 +2,8 @@
 // values are kept in. Include only from *avx512bf16*.cpp, which alone are compiled for that family.
 #pragma once
 
+#include <algorithm>
+
 #include "backends/cpu/attention_few_rows.h"
 #include "backends/cpu/attention_split.h"
 #include "backends/cpu/value_pairs_avx512bf16.h"
@@ -17,6 +19,8 @@ inline Avx512Lanes load_pairs(const uint16_t* p, int n) {
 
 struct PairProducts {
   using L = Avx512Lanes;
+  static constexpr int kScoredPositions = 64;  // whose scores are computed for the rows that see some of them
+  static constexpr int kSummedPairs = 64;      // whose V, of 64 features, takes half of an L1 cache
 
   // Of a row of queries, the first half of its scratch.
   static void take_queries(const AttentionTile& t, const AttentionScratch<L>& s) {
@@ -33,8 +37,14 @@ struct PairProducts {
     const AttentionScratch<L>& s = split.scratch;
     if (split.is_few()) return score_in_place(split);
     load(split);
-    product<PairLanes, false>({s.q, t.shape->head_dim, 1}, {s.keys, kKeyStep}, pairs_of(t.shape->head_dim),
-                              {s.weights, kSplit}, split.m_count, split.padded());
+    const int dim = t.shape->head_dim;
+    for (int j = 0; j < split.padded(); j += kScoredPositions) {
+      // Rows before these positions do not see them.
+      const int first = SeeingPairs(t, split.begin + j).first;
+      const int columns = std::min(split.padded() - j, kScoredPositions);
+      product<PairLanes, false>({s.q + first * dim, dim, 1}, Dense{s.keys + j, kKeyStep}, pairs_of(dim),
+                                {s.weights + first * kSplit + j, kSplit}, split.m_count - first, columns);
+    }
   }
 
   static void sum_values(const SplitOf<L>& split, const SeeingPairs& pairs, Dense to) {
@@ -49,8 +59,13 @@ struct PairProducts {
       return sum_cached_values(weights, {cache, split.rows, split.count, t.shape->head_dim}, to,
                                pairs.count());
     }
-    product<PairLanes, false>(weights, {s.values, s.dim}, pairs_of(split.count), to, pairs.count(),
-                              static_cast<int>(s.dim));
+    const int all = pairs_of(split.count);
+    const int half = std::min(all, kSummedPairs);
+    const auto width = static_cast<int>(s.dim);
+    product<PairLanes, false>(weights, Dense{s.values, s.dim}, half, to, pairs.count(), width);
+    if (all == half) return;
+    product<PairLanes, true>({weights.data + half, kSplit, 1}, Dense{s.values + half * s.dim, s.dim},
+                             all - half, to, pairs.count(), width);
   }
 
  private:
@@ -96,9 +111,15 @@ struct PairProducts {
     }
     const CachedPairs values{v, split.rows, split.count, dim};
     for (int p = 0; p < pairs_of(split.count); ++p) {
-      for (int d = 0; d < dim; d += L::kCount) {
-        values.load<PairLanes>(p, d).store(split.scratch.values + p * split.scratch.dim + d);
+      float* const to = split.scratch.values + p * split.scratch.dim;
+      int d = 0;
+      for (; d + 2 * L::kCount <= dim; d += 2 * L::kCount) {
+        PairLanes both[2];
+        values.from_column(d).load_both(p, both);
+        both[0].store(to + d);
+        both[1].store(to + d + L::kCount);
       }
+      for (; d < dim; d += L::kCount) values.load<PairLanes>(p, d).store(to + d);
     }
   }
 

@@ -16,7 +16,7 @@ constexpr int kKeyStep = 272;     // row step of a split's transposed keys; at 2
 constexpr int kChunk = 64;        // positions of one chunk of the delta rule
 constexpr int kStateColumns = 64;  // columns of S in one tile of the delta rule
 constexpr int kMaxConvKernel = 8;
-constexpr int kMaxAttentionRows = 64;  // (row, query head) pairs of one attention tile
+constexpr int kMaxAttentionRows = 128;  // (row, query head) pairs of one attention tile
 
 // Floats of scratch that multiply_panel wants: a widened K block and six rows of partial sums. multiply_pairs
 // wants less.

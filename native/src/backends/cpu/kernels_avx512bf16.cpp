@@ -32,9 +32,11 @@ struct Block {
   const std::byte* next;  // what passes fetch meanwhile, each its share
 };
 
-// total (R, 64) += sums · scales; without scales a plain sum.
+// total (R, 64) += sums · scales; without scales a plain sum. Inlined: out of line, all sums would go through
+// memory once more.
 template <int R, int kSums>
-void add_sums(const __m512 (&sums)[R][kSums], const float* scales, float* total) {
+[[gnu::always_inline]] inline void add_sums(const __m512 (&sums)[R][kSums], const float* scales,
+                                            float* total) {
   if (scales == nullptr) {
     for (int r = 0; r < R; ++r) {
       for (int j = 0; j < kSums; ++j) {

@@ -26,6 +26,28 @@ inline PairLanes fma(PairLanes a, PairLanes b, PairLanes sums) {
   return {_mm512_dpbf16_ps(sums.v, (__m512bh)a.v, (__m512bh)b.v)};
 }
 
+// Features of two positions together: in `low` 0..3 of each eight, in `high` the others.
+struct Unpacked {
+  __m512i low;
+  __m512i high;
+
+  // second may be null: zeros.
+  Unpacked(const uint16_t* first, const uint16_t* second) {
+    const __m512i a = _mm512_loadu_si512(first);
+    const __m512i b = second == nullptr ? _mm512_setzero_si512() : _mm512_loadu_si512(second);
+    low = _mm512_unpacklo_epi16(a, b);
+    high = _mm512_unpackhi_epi16(a, b);
+  }
+};
+
+// Of 32 features unpacked, the first and the last sixteen in order.
+inline void in_order(__m512 low, __m512 high, __m512& first, __m512& last) {
+  const __m512i begin = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+  const __m512i end = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+  first = _mm512_permutex2var_ps(low, begin, high);
+  last = _mm512_permutex2var_ps(low, end, high);
+}
+
 // Feature i of two positions in lane i; null: zeros.
 inline PairLanes positions_together(const uint16_t* first, const uint16_t* second, int n) {
   const auto load = [n](const uint16_t* p) {
@@ -44,6 +66,11 @@ struct CachedPairs {
   int first = 0;
 
   CachedPairs from_column(int j) const { return {cache, rows, count, dim, first + j}; }
+  // Two vectors of 16 features of pair p.
+  void load_both(int p, PairLanes (&out)[2]) const {
+    const Unpacked pairs(at(2 * p), at(2 * p + 1));
+    in_order(_mm512_castsi512_ps(pairs.low), _mm512_castsi512_ps(pairs.high), out[0].v, out[1].v);
+  }
   // Of position p of the split; null behind its end.
   const uint16_t* at(int p) const { return p < count ? cache + rows[p].row * dim + first : nullptr; }
   template <class>
@@ -95,24 +122,22 @@ void sum_wide(Broadcast weights, const CachedPairs& values, Dense to) {
     const uint16_t* const second = values.at(2 * p + 1);
     __m512bh column[4];
     for (int half = 0; half < 2; ++half) {
-      const __m512i a = _mm512_loadu_si512(first + 32 * half);
-      const __m512i b = second == nullptr ? _mm512_setzero_si512() : _mm512_loadu_si512(second + 32 * half);
-      // Within 128 bits: features 0..3 and 4..7 of eight.
-      column[2 * half] = (__m512bh)_mm512_unpacklo_epi16(a, b);
-      column[2 * half + 1] = (__m512bh)_mm512_unpackhi_epi16(a, b);
+      const Unpacked pairs(first + 32 * half, second == nullptr ? nullptr : second + 32 * half);
+      column[2 * half] = (__m512bh)pairs.low;
+      column[2 * half + 1] = (__m512bh)pairs.high;
     }
     for (int r = 0; r < R; ++r) {
       const auto weight = (__m512bh)_mm512_set1_ps(weights.data[r * weights.row_step + p]);
       for (int j = 0; j < 4; ++j) acc[r][j] = _mm512_dpbf16_ps(acc[r][j], weight, column[j]);
     }
   }
-  const __m512i low = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
-  const __m512i high = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
   for (int r = 0; r < R; ++r) {
     for (int half = 0; half < 2; ++half) {
+      __m512 sums[2];
+      in_order(acc[r][2 * half], acc[r][2 * half + 1], sums[0], sums[1]);
       float* const out = to.data + r * to.row_step + 32 * half;
-      _mm512_storeu_ps(out, _mm512_permutex2var_ps(acc[r][2 * half], low, acc[r][2 * half + 1]));
-      _mm512_storeu_ps(out + 16, _mm512_permutex2var_ps(acc[r][2 * half], high, acc[r][2 * half + 1]));
+      _mm512_storeu_ps(out, sums[0]);
+      _mm512_storeu_ps(out + 16, sums[1]);
     }
   }
 }
