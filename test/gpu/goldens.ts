@@ -32,6 +32,7 @@ const refused = new Map([
   ['qwen3-gguf-q5_k', /A matrix has type Q5_K, which the CPU backend takes/],
   ['glm4_moe-bf16', /runs on CPUs alone: .*experts scored by sigmoids, shared experts without a gate/],
   ['glm4_moe-fp8-channel', /runs on CPUs alone: .*experts scored by sigmoids, shared experts without a gate/],
+  ['glm4_moe-gguf-q8_0', /runs on CPUs alone: .*experts scored by sigmoids, shared experts without a gate/],
 ]);
 
 /** What was found of one model: nothing at fault is as it must be. */

@@ -90,6 +90,7 @@ function toConfig(header: GgufHeader, keys: GgufKeys, tensors: ReadonlyMap<strin
     attention_bias: tensors.has('blk.0.attn_q.bias'),
     mlp_bias: tensors.has('blk.0.ffn_gate.bias'),
     ...(keys.sparse ? expertFields(keys) : { intermediate_size: keys.count('feed_forward_length') }),
+    ...(keys.isGlm ? { use_qk_norm: tensors.has('blk.0.attn_q_norm.weight') } : {}),
     ...(keys.hybrid ? gdnFields(keys) : {}),
     // What the file does not say of it, read-config.ts takes as releases have it.
     ...(keys.isGptOss ? { sliding_window: keys.count('attention.sliding_window') } : {}),
@@ -101,6 +102,7 @@ function modelType(keys: GgufKeys): string {
   if (keys.hybrid) return keys.sparse ? 'qwen3_5_moe_text' : 'qwen3_5_text';
   if (keys.isMixtral) return 'mixtral';
   if (keys.isGptOss) return 'gpt_oss';
+  if (keys.isGlm) return 'glm4_moe';
   if (keys.sparse) return 'qwen3_moe';
   if (keys.number('expert_count', 0) > 0) {
     throw keys.unsupported(`it has experts, which ${keys.architecture} does not have here`);
@@ -162,6 +164,7 @@ function ropeFields(keys: GgufKeys, headDim: number): RopeFields {
 }
 
 function expertFields(keys: GgufKeys): object {
+  if (keys.isGlm) return sigmoidFields(keys);
   // Softmax over all experts, or, as gpt-oss has it, over the chosen ones.
   if (![1, ...(keys.isGptOss ? [3] : [])].includes(keys.number('expert_gating_func', 1))) {
     throw keys.unsupported('expert_gating_func is not softmax, the only one that is supported');
@@ -177,6 +180,25 @@ function expertFields(keys: GgufKeys): object {
     ...(keys.hybrid
       ? { shared_expert_intermediate_size: keys.count('expert_shared_feed_forward_length') }
       : {}),
+  };
+}
+
+/** Of GLM, whose scores are sigmoids. */
+function sigmoidFields(keys: GgufKeys): object {
+  if (keys.number('expert_gating_func', 2) !== 2) {
+    throw keys.unsupported('expert_gating_func is not sigmoid, the only one that glm4moe is supported with');
+  }
+  return {
+    intermediate_size: keys.count('feed_forward_length'),
+    moe_intermediate_size: keys.count('expert_feed_forward_length'),
+    n_routed_experts: keys.count('expert_count'),
+    num_experts_per_tok: keys.count('expert_used_count'),
+    n_shared_experts: keys.count('expert_shared_count'),
+    first_k_dense_replace: keys.number('leading_dense_block_count', 0),
+    n_group: keys.count('expert_group_count', 1),
+    topk_group: keys.count('expert_group_used_count', 1),
+    norm_topk_prob: keys.flag('expert_weights_norm', true),
+    routed_scaling_factor: keys.number('expert_weights_scale', 1),
   };
 }
 

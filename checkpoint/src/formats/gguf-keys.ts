@@ -13,6 +13,7 @@ const architectures = [
     'qwen35moe',
     'qwen3next',
     'gpt-oss',
+    'glm4moe',
     'gemma2',
     'gemma3',
   ] as const),
@@ -56,6 +57,10 @@ export class GgufKeys {
 
   get isGptOss(): boolean {
     return this.architecture === 'gpt-oss';
+  }
+
+  get isGlm(): boolean {
+    return this.architecture === 'glm4moe';
   }
 
   get isMixtral(): boolean {

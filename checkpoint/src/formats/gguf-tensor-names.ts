@@ -59,6 +59,7 @@ const ownTensors: Partial<Record<GgufArchitecture, Names>> = {
     ['ffn_up_exps.bias', 'mlp.experts.up_proj.bias'],
     ['ffn_down_exps.bias', 'mlp.experts.down_proj.bias'],
   ],
+  glm4moe: [['exp_probs_b.bias', 'mlp.gate.e_score_correction_bias']],
   // Older files have q, k, values and z in one matrix.
   qwen3next: [
     ['ssm_in.weight', 'linear_attn.in_proj_qkvz.weight'],

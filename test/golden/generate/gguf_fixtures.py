@@ -1,7 +1,7 @@
 """The GGUF fixture models: each with the type of its matrices, and that of those which differ by name."""
 
 from fixture import Fixture
-from fixture_configs import LLAMA3_SCALING, gemma2, gemma3_text, gpt_oss, llama, mixtral, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe, qwen3_next
+from fixture_configs import LLAMA3_SCALING, gemma2, gemma3_text, glm4_moe, gpt_oss, llama, mixtral, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe, qwen3_next
 
 TEXT_EXPERTS = {"num_experts": 8, "num_experts_per_tok": 4, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64}
 # The types that GPUs read (checkpoint/src/formats/gguf-types.ts).
@@ -63,6 +63,14 @@ FIXTURES = {
                 gpt_oss(hidden_size=96, intermediate_size=64, swiglu_limit=7.0, layer_types=["sliding_attention", "full_attention"]),
                 seed=104),  # 102 meets a close choice of experts
         "Q8_0", {"ffn_gate_exps": "MXFP4", "ffn_up_exps": "MXFP4", "ffn_down_exps": "MXFP4"},
+    ),
+    "glm4_moe-gguf-q8_0": (
+        Fixture("glm4_moe-gguf-q8_0", "GGUF of GLM in Q8_0: a dense layer, stacked experts beside a shared one, the correction of scores in F32, "
+                "norms of q and k, half of a head rotating",
+                glm4_moe(hidden_size=96, intermediate_size=64, moe_intermediate_size=32, use_qk_norm=True, routed_scaling_factor=1.5,
+                         num_nextn_predict_layers=0),
+                seed=150),
+        "Q8_0", {},
     ),
     "gemma2-gguf-q8_0": (
         Fixture("gemma2-gguf-q8_0", "GGUF of Gemma 2 in Q8_0: 1 in norms, which stand behind what they normalize too, caps by keys, a window "

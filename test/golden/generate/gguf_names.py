@@ -5,7 +5,7 @@ import re
 ARCHITECTURES = {
     "llama": "llama", "qwen3": "qwen3", "qwen3_moe": "qwen3moe", "mixtral": "llama", "qwen3_5_text": "qwen35",
     "qwen3_5_moe_text": "qwen35moe", "qwen3_next": "qwen3next", "gpt_oss": "gpt-oss",
-    "gemma2": "gemma2", "gemma3_text": "gemma3",
+    "glm4_moe": "glm4moe", "gemma2": "gemma2", "gemma3_text": "gemma3",
 }
 SINGLE = re.compile(r"\.mlp\.experts\.\d")
 STORED = {
@@ -33,6 +33,10 @@ STORED = {
     "mlp.experts.gate_up_proj_bias": "ffn_gate_exps.bias",
     "mlp.experts.down_proj": "ffn_down_exps.weight",
     "mlp.experts.down_proj_bias": "ffn_down_exps.bias",
+    "mlp.gate.e_score_correction_bias": "exp_probs_b.bias",
+    "mlp.shared_experts.gate_proj.weight": "ffn_gate_shexp.weight",
+    "mlp.shared_experts.up_proj.weight": "ffn_up_shexp.weight",
+    "mlp.shared_experts.down_proj.weight": "ffn_down_shexp.weight",
     "mlp.shared_expert_gate.weight": "ffn_gate_inp_shexp.weight",
     "mlp.shared_expert.gate_proj.weight": "ffn_gate_shexp.weight",
     "mlp.shared_expert.up_proj.weight": "ffn_up_shexp.weight",
@@ -62,6 +66,6 @@ def stored_name(name: str, config: dict) -> str:
         return {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight"}[name]
     _, _, layer, rest = name.split(".", 3)
     if rest == "post_attention_layernorm.weight":
-        own = config["model_type"].startswith(("qwen3_5", "qwen3_next", "gpt_oss", "gemma"))
+        own = config["model_type"].startswith(("qwen3_5", "qwen3_next", "gpt_oss", "glm4_moe", "gemma"))
         return f"blk.{layer}.{'post_attention_norm' if own else 'ffn_norm'}.weight"
     return f"blk.{layer}.{STORED[rest]}"
