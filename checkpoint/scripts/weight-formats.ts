@@ -2,6 +2,7 @@
 
 import { FailureError } from '@llmservice/crds';
 import { parseQuantization } from '../src/config/quantization.js';
+import { nvfp4, nvfp4Tensors } from '../src/formats/gguf-nvfp4.js';
 import { ggufTypes, refusedGgufTypes } from '../src/formats/gguf-types.js';
 import type { TensorEntry } from '../src/formats/safetensors-header.js';
 import { checkStorage } from '../src/weights/check-storage.js';
@@ -42,7 +43,8 @@ export function ggufTable(): string {
   return table(
     ['stored', 'columns of a block', 'held on the CPU, bytes per weight', 'GPUs'],
     [...ggufTypes.values()].map(({ name, columns, onGpu }) => {
-      const { held, bytes } = weighed([entry('weight', name, [rows, cols])], 'llama');
+      const matrix = entry('weight', name, [rows, cols]);
+      const { held, bytes } = weighed(name === nvfp4.name ? nvfp4Tensors(matrix, false) : [matrix], 'llama');
       return [
         `GGUF ${name}`,
         columns === 1 ? '–' : String(columns),

@@ -17,6 +17,7 @@ export * from './json/small-json.js';
 export * from './formats/gguf-header.js';
 export type { GgufValue } from './formats/gguf-values.js';
 export * from './formats/gguf-checkpoint.js';
+export { storedBytes } from './formats/gguf-nvfp4.js';
 export * from './formats/read-gguf-headers.js';
 export * from './formats/choose-gguf.js';
 export { firstGgufPart, parseGgufPartName } from './formats/gguf-part-names.js';

@@ -155,6 +155,44 @@ TEST_F(Restored, CodesOfMxfp4AndTheirScalesComeAsBlocks) {
   EXPECT_EQ(again, blocks);
 }
 
+// Two rows of one block: of each group of 16 columns the codes 0 to 15, with scales of 1, 2, 4 and 8.
+TEST_F(Restored, BlocksOfNvfp4ComeAsCodesAndScales) {
+  std::string block = {0x38, 0x40, 0x48, 0x50};
+  for (int i = 0; i < 32; ++i) block += static_cast<char>((i % 8) | (i % 8 + 8) << 4);
+  const auto part = [&](BlockPart which, std::vector<int64_t> shape, Restoration restoration) {
+    ModelConfig config = tiny_llama_config();
+    config.head_dim = 2;
+    write_checkpoint(dir_, config, {{"x", {"U8", {2, 36}, block + block}}});
+    source_ = *dir_.checkpoint();
+    TensorPlace& place = source_.tensors[0];
+    place.block_part = which;
+    place.restoration = restoration;
+    place.bytes = 1;
+    for (const int64_t side : shape) place.bytes *= side;
+    place.shape = std::move(shape);
+    return checkpoint_.emplace(source_).tensor("x");
+  };
+  const auto bytes = [](const Tensor& tensor, uint64_t at, size_t count) {
+    std::vector<uint8_t> read(count);
+    tensor.read(at, std::as_writable_bytes(std::span(read)));
+    return read;
+  };
+  const std::vector<uint8_t> group = {0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe};
+  const Tensor codes = part(BlockPart::kCodes, {2, 32}, Restoration::kNone);
+  for (uint64_t at = 0; at < 64; at += 8) EXPECT_EQ(bytes(codes, at, 8), group) << at;
+  EXPECT_EQ(bytes(codes, 30, 4), (std::vector<uint8_t>{0xdc, 0xfe, 0x10, 0x32}));
+  const std::vector<uint8_t> scales = {0x38, 0x40, 0x48, 0x50, 0x38, 0x40, 0x48, 0x50};
+  EXPECT_EQ(bytes(part(BlockPart::kScales, {2, 4}, Restoration::kNone), 0, 8), scales);
+  // Rows of queries go back into their order too.
+  block[0] = 0x30;
+  const Tensor halved = part(BlockPart::kScales, {2, 4}, Restoration::kHalvedRows);
+  EXPECT_EQ(bytes(halved, 3, 2), (std::vector<uint8_t>{0x50, 0x30}));
+  EXPECT_EQ(floats(part(BlockPart::kOnes, {4}, Restoration::kNone), 0, 1), std::vector<float>{1});
+  block[1] = static_cast<char>(0xc0);
+  const Tensor negative = part(BlockPart::kScales, {2, 4}, Restoration::kNone);
+  EXPECT_EQ(failure_of([&] { bytes(negative, 0, 4); }), "CheckpointCorrupt");
+}
+
 TEST_F(Restored, DividedFrequenciesAreReadFromTheirTensor) {
   ModelConfig config = tiny_llama_config();
   config.rope.rotary = 4;

@@ -6,25 +6,8 @@ import { parseCheckpointConfig } from '../config/read-config.js';
 import { FailureError } from '@llmservice/crds';
 import type { GgufHeader, GgufTensor } from './gguf-header.js';
 import { GgufKeys } from './gguf-keys.js';
-import { engineName } from './gguf-tensor-names.js';
-import { blockType, ggufTypeNames } from './gguf-types.js';
-import type { PlacedTensor } from './safetensors-header.js';
-
-/**
- * What the converter did to a tensor's values, which reading it undoes: `halvedRows`: rows of each head lie as neighbours
- * that rotate together, not as two halves; `logOfDecay`: it holds -exp of what it should.
- * Source: llama.cpp, conversion/llama.py and conversion/qwen.py.
- */
-export type GgufRestoration = 'halvedRows' | 'logOfDecay';
-
-/** A tensor under the name that safetensors checkpoints have for it. */
-export interface GgufTensorEntry extends PlacedTensor {
-  /** That its data is in. */
-  readonly file: string;
-  /** In the file, for messages. */
-  readonly storedName: string;
-  readonly restoration: GgufRestoration | null;
-}
+import { toEntries, type GgufTensorEntry } from './gguf-entries.js';
+import { blockType } from './gguf-types.js';
 
 export interface GgufCheckpoint {
   readonly shape: ModelShape;
@@ -54,7 +37,7 @@ export function readGgufCheckpoint(header: GgufHeader): GgufCheckpoint {
           : { ...shape.gdn, tiled: !keys.isQwen3Next && shape.gdn.vHeads !== shape.gdn.kHeads },
       quantization: blocks.length === 0 ? 'none' : 'gguf',
     },
-    tensors: header.tensors.flatMap((tensor) => toEntry(keys, tensor) ?? []),
+    tensors: header.tensors.flatMap((tensor) => toEntries(keys, tensor, byName)),
   };
 }
 
@@ -221,43 +204,6 @@ function gdnFields(keys: GgufKeys): object {
     linear_conv_kernel_dim: keys.count('ssm.conv_kernel'),
     full_attention_interval: keys.count('full_attention_interval', 4),
   };
-}
-
-/** Null for what is not run. */
-function toEntry(
-  keys: GgufKeys,
-  { name: stored, file, dtype, shape, offset, bytes }: GgufTensor,
-): GgufTensorEntry | null {
-  const [, layer] = /^blk\.(\d+)\./.exec(stored) ?? [];
-  if (layer !== undefined && Number(layer) >= keys.layers) return null;
-  const name = engineName(keys.architecture, stored);
-  if (name === undefined) {
-    throw keys.unsupported(
-      `tensor ${stored} is not one that ${keys.architecture} has here, so the model would not be what it was made to be`,
-    );
-  }
-  if (bytes === null) {
-    throw new FailureError(
-      'UnsupportedQuantization',
-      `${file}: tensor ${stored} has type ${dtype}; supported in GGUF files: ${ggufTypeNames()}; ` +
-        'a file made as Q8_0, Q4_K_M or F16 would do',
-      { file },
-    );
-  }
-  const restoration = restorationOf(name, keys);
-  return { name, file, storedName: stored, dtype, shape: restored(name, shape), offset, bytes, restoration };
-}
-
-function restorationOf(name: string, { architecture }: GgufKeys): GgufRestoration | null {
-  if (name.endsWith('A_log')) return 'logOfDecay';
-  return architecture === 'llama' && /\.self_attn\.[qk]_proj\./.test(name) ? 'halvedRows' : null;
-}
-
-/** Sides of 1 that the converter drops. */
-function restored(name: string, shape: readonly number[]): readonly number[] {
-  const [first = 1, ...rest] = shape;
-  if (name.endsWith('shared_expert_gate.weight') && rest.length === 0) return [1, first];
-  return name.endsWith('conv1d.weight') && rest.length === 1 ? [first, 1, ...rest] : shape;
 }
 
 /** Whether the file carries a tokenizer; without one a tokenizer.json must lie beside it. */

@@ -1,6 +1,8 @@
 // Types of tensors in GGUF files: the ones that the engine reads, and what the others are called.
 // native/src/ops/block_types.h describes the blocks.
 
+import { nvfp4 } from './gguf-nvfp4.js';
+
 export interface GgufType {
   readonly name: string;
   /** Columns of one block, and its length; 1 and the element's length for unquantized types. */
@@ -28,6 +30,7 @@ export const ggufTypes: ReadonlyMap<number, GgufType> = new Map([
   [20, { name: 'IQ4_NL', columns: 32, bytes: 18, onGpu: false }],
   [23, { name: 'IQ4_XS', columns: 256, bytes: 136, onGpu: false }],
   [39, { name: 'MXFP4', columns: 32, bytes: 17, onGpu: true }],
+  [40, { ...nvfp4, onGpu: true }],
 ]);
 
 /** What packed integers become, of GPTQ, AWQ and compressed-tensors. */
@@ -59,7 +62,6 @@ const foreign: ReadonlyMap<number, string> = new Map([
   [29, 'IQ1_M'],
   [34, 'TQ1_0'],
   [35, 'TQ2_0'],
-  [40, 'NVFP4'],
   [41, 'Q1_0'],
 ]);
 

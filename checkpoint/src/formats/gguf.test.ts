@@ -110,6 +110,7 @@ test.each([
   [20, 'IQ4_NL', 32, 18],
   [23, 'IQ4_XS', 256, 136],
   [39, 'MXFP4', 32, 17],
+  [40, 'NVFP4', 64, 36],
 ])('of type %i, which is %s, blocks of %i columns have %i bytes', (type, dtype, columns, blockBytes) => {
   const file = (sides: readonly [number, number], bytes: number) =>
     headerOf(llamaGguf({ tensors: { 'output.weight': { type, shape: sides, bytes } } })).tensors.at(-1);

@@ -18,7 +18,7 @@ test.each(['cuda', 'hip'] as const)('%s: a type that only CPUs read is refused b
   expect(message).toContain(
     'tensor blk.0.ffn_down.weight has type Q4_1, which the engine reads on CPUs only',
   );
-  expect(message).toContain('F32, F16, BF16, Q8_0, Q4_0, Q4_K, Q6_K, MXFP4:');
+  expect(message).toContain('F32, F16, BF16, Q8_0, Q4_0, Q4_K, Q6_K, MXFP4, NVFP4:');
   expect(() => checkDeviceFormats(device, others)).not.toThrow();
 });
 

@@ -1,7 +1,7 @@
 // Which of the formats that CPUs read a GPU reads: all but some block types of GGUF files (gguf-types.ts).
 
 import { FailureError } from '@llmservice/crds';
-import type { GgufTensorEntry } from '../formats/gguf-checkpoint.js';
+import type { GgufTensorEntry } from '../formats/gguf-entries.js';
 import { blockType, ggufTypeNames, isIntegerType } from '../formats/gguf-types.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
 

@@ -95,7 +95,7 @@ const skipped = new RegExp(
 );
 /** Scales are counted with their matrix; those of activations and of the KV cache are not read. */
 const scale =
-  /\.(weight_scale|weight_scale_inv|weight_scale_2|weight_global_scale|[a-z_]*(input|output)_(global_)?scale|[qkv]_scale)$|\.experts\.(gate_up|down)_proj_scale(_inv)?$/;
+  /\.(weight_scale|weight_scale_inv|weight_scale_2|weight_global_scale|[a-z_]*(input|output)_(global_)?scale|[qkv]_scale)$|\.experts\.(gate_up|down|gate|up)_proj_scale(_inv|_2)?$/;
 const matrix = /^(.*)\.weight(_packed)?$/;
 
 /** A layer of the model: behind the last, GLM's releases have one for multi-token prediction, which is not read. */
@@ -131,7 +131,8 @@ export function residentWeights(
       ...options,
       quantization: atLoad,
     });
-    if (isStack && held === 'nvfp4') throw stackedNvfp4(tensor);
+    // Of GGUF files axes and scales are known.
+    if (isStack && held === 'nvfp4' && shape.quantization !== 'gguf') throw stackedNvfp4(tensor);
     const { name, place } = placeIn(module);
     const whole = fused.get(name) ?? {
       use: useOf(module, shape),

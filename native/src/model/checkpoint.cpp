@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "model/fused_experts.h"
+#include "model/nvfp4_blocks.h"
 #include "model/restored_tensor.h"
 #include "ops/dtype.h"
 
@@ -24,6 +25,12 @@ bool has_fp8_nan(std::span<const std::byte> data) {
   uint32_t found = 0;
   for (const std::byte b : data) found |= (static_cast<uint8_t>(b) & 0x7f) == 0x7f ? 1u : 0u;
   return found != 0;
+}
+
+// Of experts that lie otherwise, or of blocks whose codes and scales lie apart.
+bool is_of_experts(Restoration restoration) {
+  return restoration == Restoration::kExperts || restoration == Restoration::kPairedExperts ||
+         restoration == Restoration::kBlocks;
 }
 
 }  // namespace
@@ -48,7 +55,7 @@ void Tensor::read(uint64_t at, std::span<std::byte> out) const {
 }
 
 Checkpoint::Checkpoint(const CheckpointSource& source, const Arrivals* arrivals) : arrivals_(arrivals) {
-  for (const TensorPlace& place : source.tensors) where_[place.name] = {open(source, place), &place};
+  for (const TensorPlace& place : source.tensors) where_[place.name] = open(source, place);
 }
 
 const TensorFile& Checkpoint::open(const CheckpointSource& source, const std::string& name) {
@@ -57,21 +64,35 @@ const TensorFile& Checkpoint::open(const CheckpointSource& source, const std::st
   return *file;
 }
 
-const TensorFile* Checkpoint::open(const CheckpointSource& source, const TensorPlace& place) {
+template <class Derive>
+void Checkpoint::derive(Opened& opened, Derive derive) {
+  opened.file = restored_.emplace_back(derive(*opened.file, opened.derived ? nullptr : arrivals_)).get();
+  opened.derived = true;
+}
+
+Checkpoint::Opened Checkpoint::open(const CheckpointSource& source, const TensorPlace& place) {
   if (place.packed) {
     const auto open_part = [&](const std::string& name) { return &open(source, name); };
-    return restored_.emplace_back(packed_tensor(place, open_part, arrivals_, unpacked_)).get();
+    return {restored_.emplace_back(packed_tensor(place, open_part, arrivals_, unpacked_)).get(), &place,
+            false};
   }
-  const TensorFile& file = open(source, place.file);
-  if (place.restoration == Restoration::kNone) return &file;
-  const bool fused = place.restoration == Restoration::kExperts ||
-                     place.restoration == Restoration::kPairedExperts ||
-                     place.restoration == Restoration::kBlocks;
-  const TensorFile* const scales = place.scales ? &open(source, place.scales->file) : nullptr;
-  return restored_
-      .emplace_back(fused ? fused_experts(place, file, scales, arrivals_, *turned_)
-                          : restored_tensor(file, place, source.config.head_dim, arrivals_))
-      .get();
+  Opened opened{&open(source, place.file), &place, false};
+  if (place.block_part) {
+    derive(opened, [&](const TensorFile& file, const Arrivals* arrivals) {
+      return nvfp4_part(file, place, arrivals);
+    });
+  }
+  if (is_of_experts(place.restoration)) {
+    const TensorFile* const scales = place.scales ? &open(source, place.scales->file) : nullptr;
+    derive(opened, [&](const TensorFile& file, const Arrivals* arrivals) {
+      return fused_experts(place, file, scales, arrivals, *turned_);
+    });
+  } else if (place.restoration != Restoration::kNone) {
+    derive(opened, [&](const TensorFile& file, const Arrivals* arrivals) {
+      return restored_tensor(file, place, source.config.head_dim, arrivals);
+    });
+  }
+  return opened;
 }
 
 Tensor Checkpoint::tensor(const std::string& name) const {
@@ -79,7 +100,7 @@ Tensor Checkpoint::tensor(const std::string& name) const {
   if (found == where_.end()) {
     throw EngineError(FailureReason::kCheckpointIncomplete, "The checkpoint has no tensor " + name + ".");
   }
-  const auto& [file, place] = found->second;
+  const auto& [file, place, derived] = found->second;
   const auto dtype = dtype_named(place->dtype);
   if (!dtype) {
     throw EngineError(FailureReason::kUnsupportedQuantization,
@@ -92,7 +113,7 @@ Tensor Checkpoint::tensor(const std::string& name) const {
           .offset = place->offset,
           .bytes = place->bytes,
           .file = file,
-          .derived = place->restoration != Restoration::kNone,
+          .derived = derived,
           .quantizable = place->quantizable,
           // What packed tensors are made of, they wait for themselves.
           .arrivals = place->packed ? nullptr : arrivals_};
@@ -113,7 +134,7 @@ std::vector<int64_t> Checkpoint::integers(const std::string& name, int64_t count
   if (found == where_.end()) {
     throw EngineError(FailureReason::kCheckpointIncomplete, "The checkpoint has no tensor " + name + ".");
   }
-  const auto& [file, place] = found->second;
+  const auto& [file, place, derived] = found->second;
   const bool fits = place->shape == std::vector<int64_t>{count};
   if (place->dtype != "I64" || !fits) {
     throw EngineError(fits ? FailureReason::kUnsupportedQuantization : FailureReason::kCheckpointCorrupt,

@@ -59,12 +59,16 @@ class Checkpoint {
 
  private:
   const TensorFile& open(const CheckpointSource& source, const std::string& name);
-  const TensorFile* open(const CheckpointSource& source, const TensorPlace& place);
-
   struct Opened {
     const TensorFile* file;
     const TensorPlace* place;
+    bool derived;  // as in Tensor
   };
+  Opened open(const CheckpointSource& source, const TensorPlace& place);
+  // What `opened` is made into, which waits for what `opened` does not wait for itself.
+  template <class Derive>
+  void derive(Opened& opened, Derive derive);
+
   const Arrivals* arrivals_;
   std::unordered_map<std::string, std::unique_ptr<TensorFile>> files_;
   std::vector<std::unique_ptr<TensorFile>> restored_;

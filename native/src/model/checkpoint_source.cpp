@@ -248,6 +248,11 @@ TensorPlace to_place(Fields fields) {
                                                    {"fnuz", Restoration::kFnuz}});
   }
   if (fields.has("scales")) place.scales = to_scales(fields.object("scales"));
+  if (fields.has("blockPart")) {
+    place.block_part = fields.choice<BlockPart>(
+        "blockPart",
+        {{"codes", BlockPart::kCodes}, {"scales", BlockPart::kScales}, {"ones", BlockPart::kOnes}});
+  }
   fields.finish();
   return place;
 }

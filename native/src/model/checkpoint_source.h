@@ -33,6 +33,10 @@ enum class Restoration : uint8_t {
   kFnuz
 };
 
+// What a tensor is of blocks of NVFP4 (nvfp4_blocks.h); kOnes: nothing, but the scale that such a matrix does
+// without.
+enum class BlockPart : uint8_t { kCodes, kScales, kOnes };
+
 // Where the scales lie that are stored apart from their codes.
 struct ScalesPlace {
   std::string file;
@@ -78,6 +82,7 @@ struct TensorPlace {
   std::optional<PackedSource> packed = std::nullopt;  // `dtype` is INT4 or INT8: what reading makes of it
   bool quantizable = false;                           // may become what CheckpointSource::quantization says
   std::optional<ScalesPlace> scales = {};
+  std::optional<BlockPart> block_part = {};  // before `restoration`
 };
 
 struct CheckpointSource {

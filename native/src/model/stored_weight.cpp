@@ -170,7 +170,7 @@ StoredWeight stored_weight(const Checkpoint& checkpoint, const std::string& modu
   stored.cols = weight.shape[1];
   if (weight.dtype == DType::kF8E4M3) {
     read_fp8(tensors, stored);
-  } else if (weight.dtype == DType::kF4E2M1 && stack) {
+  } else if (weight.dtype == DType::kF4E2M1 && stack && !weight.derived) {
     refuse(FailureReason::kUnsupportedQuantization, weight,
            "stacks experts in NVFP4: tools differ in the order of its axes and in its scales, and none of "
            "them says which. Use a release with experts one by one (experts.N.gate_proj, ...).");

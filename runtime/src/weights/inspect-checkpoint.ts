@@ -13,6 +13,7 @@ import {
   readGgufCheckpoint,
   readGgufHeaders,
   safetensorsIndexFile,
+  storedBytes,
   type ModelShape,
   type Placed,
   type SafetensorsIndex,
@@ -97,8 +98,8 @@ async function readGguf(
   const { header, heads } = await readGgufHeaders(weights, read, { arrays: false });
   const { shape, tensors } = readGgufCheckpoint(header);
   const places = new Map<string, TensorPlace[]>([...heads.keys()].map((name) => [name, []]));
-  for (const { name, file, offset, bytes } of tensors)
-    places.get(file)?.push({ name, range: [offset, offset + bytes] });
+  for (const { name, file, offset, ...tensor } of tensors)
+    places.get(file)?.push({ name, range: [offset, offset + storedBytes(tensor)] });
   const headers = [...heads].map(
     ([name, bytes]) => [name, { bytes, tensors: places.get(name) ?? [] }] as const,
   );

@@ -4,9 +4,6 @@ The converter's changes to tensors are made here again, from their description i
 of llama.cpp: rows of llama's q and k reordered, 1 added to zero-centred norms, the decay as -exp(A_log), value heads in
 rounds over the key heads, experts stacked. The reference runs on the values that gguf-py reads back from the file, with
 these changes undone, so that quantization is no part of the comparison.
-
-gguf-py only reads the types of HALVES: for these, blocks are drawn at random, scaled so that the values have the spread of the
-weights they stand for.
 """
 
 from pathlib import Path
@@ -17,7 +14,8 @@ import torch
 from gguf import GGMLQuantizationType as Type
 from torch import Tensor
 
-from gguf_fixtures import FIXTURES
+from gguf_blocks import to_stored
+from gguf_fixtures import FIXTURES, UNSCALED
 from gguf_names import ARCHITECTURES, SINGLE, head_dim, stored_name
 
 
@@ -95,43 +93,6 @@ def stored_type(stored: str, shape: tuple[int, ...], main: str, others: dict[str
     if len(shape) == 1 or part in kept or stored.endswith(".bias"):
         return Type.F32
     return Type[others.get(part, main)]
-
-
-# Where the f16 numbers of a block lie that scale it, and how many times the first one each is: minima times it stand about half
-# way up the codes.
-HALVES = {
-    Type.Q2_K: {80: 1, 82: 1.5},
-    Type.Q3_K: {108: 1},
-    Type.Q4_K: {0: 1, 2: 8},
-    Type.Q5_K: {0: 1, 2: 16},
-    Type.Q6_K: {208: 1},
-    Type.IQ4_NL: {0: 1},
-    Type.IQ4_XS: {0: 1},
-}
-
-
-def random_blocks(kind: Type, value: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-    """Rows of valid blocks of a type in HALVES, with values that spread about as those of `value` do."""
-    columns, size = gguf.GGML_QUANT_SIZES[kind]
-    count = value.size // columns
-    blocks = draw.integers(0, 256, (count, size), dtype=np.uint8)
-
-    def scale(factor: np.ndarray) -> None:
-        for at, times in HALVES[kind].items():
-            half = (factor.astype(np.float32) * times).astype(np.float16)
-            blocks[:, at : at + 2] = half[:, None].view(np.uint8)
-
-    # Spread of the values with d = 1: found by reading them, since d only multiplies.
-    scale(np.ones(count))
-    spread = gguf.dequantize(blocks, kind).std()
-    scale((value.std() / spread * (0.7 + 0.6 * draw.random(count))).astype(np.float16))
-    return blocks.reshape(*value.shape[:-1], value.shape[-1] // columns * size)
-
-
-def to_stored(kind: Type, value: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-    if kind in HALVES:
-        return random_blocks(kind, value, draw)
-    return gguf.quantize(np.ascontiguousarray(value, np.float32), kind)
 
 
 def add_in_turn(name: str, value: np.ndarray, config: dict, add) -> np.ndarray:
@@ -262,9 +223,18 @@ def write(name: str, tensors: dict[str, Tensor], folder: Path, add_tokenizer=Non
 
     def add(stored: str, value: np.ndarray) -> np.ndarray:
         kind = stored_type(stored, value.shape, main, others)
-        data = to_stored(kind, value, draw)
+        if kind != Type.NVFP4 or stored.endswith(UNSCALED):
+            data = to_stored(kind, value, draw)
+            writer.add_tensor(stored, data, raw_dtype=kind)
+            return gguf.dequantize(data, kind).reshape(value.shape)
+        # One for each matrix, beside those of activations, which nobody reads.
+        scales = (0.004 + 0.004 * draw.random(value.shape[:-2] or 1)).astype(np.float32)
+        of_values = scales.reshape(-1, *(1,) * (value.ndim - 1)) if value.ndim == 3 else scales
+        data = to_stored(kind, value / of_values, draw)
         writer.add_tensor(stored, data, raw_dtype=kind)
-        return gguf.dequantize(data, kind).reshape(value.shape)
+        for suffix in ("scale", "input_scale"):
+            writer.add_tensor(stored.removesuffix("weight") + suffix, scales)
+        return gguf.dequantize(data, kind).reshape(value.shape) * of_values
 
     for stored, (names, stack) in grouped_experts(tensors).items():
         for one, value in zip(names, add(stored, stack), strict=True):

@@ -1,13 +1,15 @@
 """The GGUF fixture models: each with the type of its matrices, and that of those which differ by name."""
 
 from fixture import Fixture
-from fixture_configs import LLAMA3_SCALING, gemma2, gemma3_text, glm4_moe, gpt_oss, llama, mixtral, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe, qwen3_next
+from fixture_configs import FOUR_RANKS, LLAMA3_SCALING, gemma2, gemma3_text, glm4_moe, gpt_oss, llama, mixtral, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe, qwen3_next
 
 TEXT_EXPERTS = {"num_experts": 8, "num_experts_per_tok": 4, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64}
 # The types that GPUs read (checkpoint/src/formats/gguf-types.ts).
-ON_GPU = {"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_K", "Q6_K", "MXFP4"}
+ON_GPU = {"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_K", "Q6_K", "MXFP4", "NVFP4"}
 # What the K-quants' files of people mix.
 MIXED = {"ffn_down": "Q6_K", "attn_v": "Q6_K", "token_embd": "Q6_K", "output": "Q6_K"}
+# In NVFP4 without a scale of the whole tensor.
+UNSCALED = ("attn_output.weight", "ffn_up.weight", "ffn_up_exps.weight")
 
 FIXTURES = {
     "llama-gguf-q8_0": (
@@ -36,6 +38,11 @@ FIXTURES = {
         Fixture("llama-gguf-q4_1", "GGUF in Q4_1, with v in Q5_0, down in Q5_1, o in IQ4_NL, gate in MXFP4 and the tied head in Q8_0",
                 llama(num_hidden_layers=1, rope_theta=10000.0, tie_word_embeddings=True), seed=49),
         "Q4_1", {"attn_v": "Q5_0", "ffn_down": "Q5_1", "attn_output": "IQ4_NL", "ffn_gate": "MXFP4", "token_embd": "Q8_0"},
+    ),
+    "llama-gguf-nvfp4": (
+        Fixture("llama-gguf-nvfp4", "GGUF in NVFP4 with reordered rows of q and k, scales of whole tensors but for some, v in Q8_0, the head in NVFP4",
+                llama(num_hidden_layers=2, hidden_size=128, intermediate_size=192, num_attention_heads=4, head_dim=32, rope_theta=10000.0), seed=160),
+        "NVFP4", {"attn_v": "Q8_0", "token_embd": "BF16"},
     ),
     "qwen3-gguf-q4_k": (
         Fixture("qwen3-gguf-q4_k", "GGUF in Q4_K with v, down and the tied head in Q6_K",
@@ -113,5 +120,12 @@ FIXTURES = {
                  **qwen3_5_moe_text(hidden_size=96, num_hidden_layers=2, full_attention_interval=2,
                                     layer_types=["linear_attention", "full_attention"], **TEXT_EXPERTS)}, seed=48),
         "Q8_0", {},
+    ),
+    "qwen3_5_moe-gguf-nvfp4": (
+        Fixture("qwen3_5_moe-gguf-nvfp4", "GGUF of a hybrid in NVFP4, stacked experts with a scale each, 3 value heads in rounds over 4 key heads",
+                {"architectures": ["Qwen3_5MoeForCausalLM"],
+                 **qwen3_5_moe_text(**{**FOUR_RANKS, "hidden_size": 64, **TEXT_EXPERTS, "moe_intermediate_size": 64,
+                                       "linear_num_value_heads": 12})}, seed=161),
+        "NVFP4", {"token_embd": "BF16", "output": "Q8_0"},
     ),
 }

@@ -6,7 +6,9 @@ import { dirname, join } from 'node:path';
 import { FailureError } from '@llmservice/crds';
 import type { ModelShape } from '../../config/model-shape.js';
 import { parseCheckpointConfig, parseConfigObject } from '../../config/read-config.js';
-import { readGgufCheckpoint, type GgufRestoration } from '../../formats/gguf-checkpoint.js';
+import { readGgufCheckpoint } from '../../formats/gguf-checkpoint.js';
+import type { GgufRestoration } from '../../formats/gguf-entries.js';
+import type { BlockPart } from '../../formats/gguf-nvfp4.js';
 import { headerLengthBytes, type PlacedTensor } from '../../formats/safetensors-header.js';
 import {
   checkIndexed,
@@ -35,6 +37,8 @@ export interface StoredTensor extends PlacedTensor {
   readonly storedName: string;
   /** How it differs from what the engine has, which reading it undoes; null: not at all. */
   readonly restoration: GgufRestoration | FusedForm | ScaledForm | null;
+  /** What it is of blocks that hold several tensors, before `restoration`. */
+  readonly blockPart?: BlockPart;
   /** Where the scales of its codes are, if they lie apart. */
   readonly scales?: { readonly file: string; readonly offset: number };
   /** Of packed integers, the tensors that it is made of. */
