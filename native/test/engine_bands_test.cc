@@ -49,5 +49,25 @@ TEST(GdnBands, GatherThePartsOfInterleavedKeyHeads) {
   EXPECT_EQ(begins(apart.ba), begins(second.ba));
 }
 
+TEST(GdnBands, FollowValueHeadsInRounds) {
+  ModelConfig config = tiny_hybrid_config();
+  config.gdn = {.k_heads = 2, .v_heads = 6, .k_dim = 16, .v_dim = 8, .conv_kernel = 4, .tiled = true};
+  const auto rows = [](const std::vector<Band>& bands) {
+    std::vector<Range> all;
+    for (const Band& band : bands) all.push_back(band.rows);
+    return all;
+  };
+  // q and k have 32 rows each, then come six heads of eight: 0 and 1, 2 and 3, 4 and 5.
+  const GdnBands second = gdn_bands(config, {1, 2}, "x.");
+  EXPECT_EQ(rows(second.qkvz),
+            (std::vector<Range>{{16, 16}, {48, 16}, {72, 8}, {88, 8}, {104, 8}, {8, 8}, {24, 8}, {40, 8}}));
+  EXPECT_EQ(rows(second.ba), (std::vector<Range>{{1, 1}, {3, 1}, {5, 1}, {1, 1}, {3, 1}, {5, 1}}));
+  EXPECT_EQ(rows(gdn_bands(config, {}, "x.").qkvz),
+            (std::vector<Range>{{0, 32}, {32, 32}, {64, 48}, {0, 48}}));
+  const ModelConfig part = shard_config(config, {1, 2});
+  EXPECT_EQ(part.gdn->v_heads, 3);
+  EXPECT_TRUE(part.gdn->tiled);
+}
+
 }  // namespace
 }  // namespace llmservice

@@ -193,6 +193,28 @@ TEST_F(Restored, BlocksOfNvfp4ComeAsCodesAndScales) {
   EXPECT_EQ(failure_of([&] { bytes(negative, 0, 4); }), "CheckpointCorrupt");
 }
 
+// Three rounds over four key heads, whose values have two features: of 24 columns a rank has six or twelve in
+// a run.
+TEST_F(Restored, ColumnsInRoundsComeRankAfterRank) {
+  ModelConfig config = tiny_hybrid_config();
+  config.gdn = {.k_heads = 4, .v_heads = 12, .k_dim = 4, .v_dim = 2, .conv_kernel = 4, .tiled = true};
+  const std::string name = "model.layers.0.linear_attn.out_proj.weight";
+  write_checkpoint(dir_, config, {{name, counted({2, 24})}});
+  source_ = *dir_.checkpoint();
+  const auto row = [&](int32_t ranks, uint64_t index) {
+    return floats(checkpoint_.emplace(source_, nullptr, ranks).tensor(name), index * 24, 24);
+  };
+  EXPECT_EQ(row(2, 0), (std::vector<float>{0, 1, 2, 3, 8,  9,  10, 11, 16, 17, 18, 19,
+                                           4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23}));
+  EXPECT_EQ(row(4, 1), (std::vector<float>{24, 25, 32, 33, 40, 41, 26, 27, 34, 35, 42, 43,
+                                           28, 29, 36, 37, 44, 45, 30, 31, 38, 39, 46, 47}));
+  EXPECT_EQ(row(1, 0).at(4), 4);
+  source_.quantization = LoadQuantization::kFp8;
+  std::string message;
+  EXPECT_EQ(failure_of([&] { row(2, 0); }, &message), "ParallelismInvalid");
+  EXPECT_TRUE(contains(message, name + " lie in 3 rounds")) << message;
+}
+
 TEST_F(Restored, DividedFrequenciesAreReadFromTheirTensor) {
   ModelConfig config = tiny_llama_config();
   config.rope.rotary = 4;

@@ -34,6 +34,8 @@ describe.each([
   ['qwen3-bf16', 2],
   ['qwen3-bf16', 4],
   ['qwen3_5-bf16', 2],
+  ['qwen3_5-gguf-q8_0', 2],
+  ['qwen3_5_moe-gguf-nvfp4', 4],
   ['qwen3_5_text-fp8-ranks', 2],
   ['qwen3_5_text-fp8-ranks', 4],
   ['llama-gptq', 4],
@@ -81,6 +83,12 @@ describe.each([
 test.each([
   ['8 ranks for 6 heads', 'llama-bf16', 8, 'num_attention_heads (6)'],
   ['2 ranks of columns in the order of their groups', 'qwen3-gptq-v2', 2, 'use one rank'],
+  [
+    '2 ranks that would cut a block within a round',
+    'qwen3_5-gguf-q4_k',
+    2,
+    'blk.0.ssm_out.weight lie in 2 rounds over all key heads',
+  ],
   ['2 ranks that would cut an FP8 block', 'llama-fp8', 2, 'cuts a group of 128 that share a scale'],
 ])('%s are refused, saying what cannot be divided', async (_, model, ranks, message) => {
   await expect(

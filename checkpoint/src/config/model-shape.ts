@@ -13,7 +13,7 @@ export interface GdnDimensions {
   readonly convKernel: number;
   /** in_proj_qkvz and in_proj_ba, interleaved by key head, in place of four matrices. */
   readonly interleaved: boolean;
-  /** Value heads lie in rounds over all key heads, as GGUF files have them, which no number of ranks divides. */
+  /** Value heads lie in rounds over all key heads, as GGUF files have them. */
   readonly tiled: boolean;
 }
 

@@ -49,6 +49,8 @@ export interface Part {
   readonly split: Split;
   /** Columns are read in another order: no rank holds some of them. */
   readonly reordered?: true;
+  /** Columns lie in so many rounds over all key heads, of each of which a rank has its own. */
+  readonly rounds?: number;
 }
 
 /** Of whom a step reads: every row, those rows that are routed to it, or single rows of its own. */
@@ -141,7 +143,7 @@ export function residentWeights(
       parts: [],
     };
     const order = tensor.reordered === true ? { reordered: true as const } : {};
-    const part = { rows, held, split: splitOf(`${module}.weight`), ...order };
+    const part = { rows, held, split: splitOf(`${module}.weight`), ...order, ...roundsOf(module, shape) };
     whole.parts.push({ place, tensor: tensor.name, type: typeInPack(tensor.dtype, held), part });
     fused.set(name, whole);
   }
@@ -195,6 +197,12 @@ function isHeld({ name }: TensorEntry, shape: ModelShape, { speculative }: HoldO
   if (Number(ofLayer.exec(name)?.[1] ?? 0) >= shape.layerKinds.length) return false;
   // A tied table is held once; some releases store the head as well.
   return !(shape.tiedEmbeddings && name.endsWith('lm_head.weight'));
+}
+
+/** Of the values that Gated DeltaNet layers put out, in GGUF files. */
+function roundsOf(module: string, { gdn }: ModelShape): Pick<Part, 'rounds'> {
+  if (gdn?.tiled !== true || !module.endsWith('.linear_attn.out_proj')) return {};
+  return { rounds: gdn.vHeads / gdn.kHeads };
 }
 
 function useOf(module: string, { tiedEmbeddings }: ModelShape): MatrixUse {

@@ -12,6 +12,8 @@ interface SplitMatrix {
   readonly cols: number;
   /** Columns that share a scale, of which a rank holds whole ones. */
   readonly block: number;
+  /** Over all heads, of which a rank has a part of each. */
+  readonly rounds: number;
 }
 
 /** What ranks split by columns: the matrices of o, down, out_proj and mtp.fc. */
@@ -19,19 +21,20 @@ function splitByColumns({ matrices }: ResidentWeights): SplitMatrix[] {
   return matrices.flatMap(({ cols, parts }) =>
     parts
       .filter(({ split }) => split === 'columns')
-      .map(({ held, reordered }) => ({ cols, block: reordered === true ? cols : sharedColumns(held) })),
+      .map(({ held, reordered, rounds = 1 }) => {
+        return { cols, block: reordered === true ? cols : sharedColumns(held), rounds };
+      }),
   );
 }
 
 function cutBy(weights: ResidentWeights, tensor: number): SplitMatrix[] {
   if (tensor === 1) return [];
-  return splitByColumns(weights).filter(({ cols, block }) => cols % (tensor * block) !== 0);
+  return splitByColumns(weights).filter(({ cols, block, rounds }) => cols % (tensor * rounds * block) !== 0);
 }
 
 function divides(shape: ModelShape, weights: ResidentWeights, tensor: number): boolean {
   const { heads, kvHeads, ffn, gdn, moe } = shape;
   if (cutBy(weights, tensor).length > 0) return false;
-  if (gdn?.tiled === true && tensor > 1) return false;
   if (weights.drafter !== undefined && !dividesDrafter(weights.drafter.shape, kvHeads, tensor)) return false;
   // KV heads either spread over ranks or, beyond one per rank, replicate evenly.
   const kv = kvHeads % tensor === 0 || tensor % kvHeads === 0;
@@ -67,9 +70,11 @@ export function checkTensorParallel(shape: ModelShape, weights: ResidentWeights,
   const gdn = shape.gdn === null ? '' : `, ${String(shape.gdn.kHeads)} GDN key heads`;
   const blocks = cutBy(weights, tensor)
     .filter(({ block }) => block > 1)
-    .map(({ cols, block }) => `; a width of ${String(cols)} scaled in blocks of ${String(block)} columns`);
-  const rounds =
-    shape.gdn?.tiled === true ? '; the value heads of this GGUF file lie in rounds over all key heads' : '';
+    .map(({ cols, block, rounds }) => {
+      const inRounds =
+        rounds > 1 ? ` of linear_attn.out_proj, in ${String(rounds)} rounds over all key heads,` : '';
+      return `; a width of ${String(cols)}${inRounds} scaled in blocks of ${String(block)} columns`;
+    });
   const { drafter } = weights;
   const drafts =
     drafter === undefined
@@ -78,7 +83,7 @@ export function checkTensorParallel(shape: ModelShape, weights: ResidentWeights,
   const widths = [shape.ffn, shape.moe?.ffn ?? 0, shape.moe?.sharedFfn ?? 0].filter((width) => width > 0);
   throw new FailureError(
     'ParallelismInvalid',
-    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${widths.join(', ')}${[...new Set(blocks)].join('')}${rounds}${drafts}); ` +
+    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${widths.join(', ')}${[...new Set(blocks)].join('')}${drafts}); ` +
       `values that work: ${validTensorParallel(shape, weights).join(', ')}`,
     { tensor },
   );

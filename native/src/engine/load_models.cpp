@@ -144,7 +144,7 @@ LoadedModels load_on_rank(const EngineOptions& o, Backend& backend, RankGroup* g
   };
   std::optional<Arrivals> arrivals;
   if (o.arrivals) arrivals.emplace(*o.arrivals, [&] { on_progress(loaded, total); });
-  const Checkpoint checkpoint(*o.checkpoint, arrivals ? &*arrivals : nullptr);
+  const Checkpoint checkpoint(*o.checkpoint, arrivals ? &*arrivals : nullptr, o.place ? o.place->size : 1);
   if (o.speculation.method == DraftMethod::kMtp) {
     config = with_mtp(std::move(config), head.paired ? head.paired->checkpoint : checkpoint);
   }

@@ -6,6 +6,9 @@
 #include "model/fused_experts.h"
 #include "model/nvfp4_blocks.h"
 #include "model/restored_tensor.h"
+#include "model/rounds_by_rank.h"
+#include "model/stored_weight.h"
+#include "ops/block_types.h"
 #include "ops/dtype.h"
 
 namespace llmservice {
@@ -33,6 +36,16 @@ bool is_of_experts(Restoration restoration) {
          restoration == Restoration::kBlocks;
 }
 
+// Of the columns that a rank keeps together.
+uint64_t unit_bytes(const CheckpointSource& source, const TensorPlace& place) {
+  const auto dtype = dtype_named(place.dtype);
+  if (!dtype) return 1;
+  if (is_block_type(*dtype)) return block_layout(*dtype).bytes;
+  if (*dtype == DType::kF4E2M1) return kGroupColumns / 2;
+  const bool in_blocks = place.quantizable && source.quantization == LoadQuantization::kFp8;
+  return size_of(*dtype) * (in_blocks ? kScaleBlock : 1);
+}
+
 }  // namespace
 
 std::string to_text(const std::vector<int64_t>& shape) {
@@ -54,8 +67,9 @@ void Tensor::read(uint64_t at, std::span<std::byte> out) const {
   }
 }
 
-Checkpoint::Checkpoint(const CheckpointSource& source, const Arrivals* arrivals) : arrivals_(arrivals) {
-  for (const TensorPlace& place : source.tensors) where_[place.name] = open(source, place);
+Checkpoint::Checkpoint(const CheckpointSource& source, const Arrivals* arrivals, int32_t ranks)
+    : arrivals_(arrivals) {
+  for (const TensorPlace& place : source.tensors) where_[place.name] = open(source, place, ranks);
 }
 
 const TensorFile& Checkpoint::open(const CheckpointSource& source, const std::string& name) {
@@ -70,7 +84,7 @@ void Checkpoint::derive(Opened& opened, Derive derive) {
   opened.derived = true;
 }
 
-Checkpoint::Opened Checkpoint::open(const CheckpointSource& source, const TensorPlace& place) {
+Checkpoint::Opened Checkpoint::open(const CheckpointSource& source, const TensorPlace& place, int32_t ranks) {
   if (place.packed) {
     const auto open_part = [&](const std::string& name) { return &open(source, name); };
     return {restored_.emplace_back(packed_tensor(place, open_part, arrivals_, unpacked_)).get(), &place,
@@ -90,6 +104,12 @@ Checkpoint::Opened Checkpoint::open(const CheckpointSource& source, const Tensor
   } else if (place.restoration != Restoration::kNone) {
     derive(opened, [&](const TensorFile& file, const Arrivals* arrivals) {
       return restored_tensor(file, place, source.config.head_dim, arrivals);
+    });
+  }
+  if (has_rounds(source.config, place, ranks)) {
+    derive(opened, [&](const TensorFile& file, const Arrivals* arrivals) {
+      const RankRounds by{.ranks = ranks, .unit_bytes = unit_bytes(source, place)};
+      return rounds_by_rank(file, place, *source.config.gdn, by, arrivals);
     });
   }
   return opened;

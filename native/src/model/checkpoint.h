@@ -38,8 +38,8 @@ std::string to_text(const std::vector<int64_t>& shape);
 class Checkpoint {
  public:
   // `source` outlives it. Throws CheckpointIncomplete for a file that is not there, and as restored_tensor
-  // does. Reads of weights that still arrive wait for `arrivals`.
-  explicit Checkpoint(const CheckpointSource& source, const Arrivals* arrivals = nullptr);
+  // and rounds_by_rank do. Reads of weights that still arrive wait for `arrivals`.
+  explicit Checkpoint(const CheckpointSource& source, const Arrivals* arrivals = nullptr, int32_t ranks = 1);
 
   bool has(const std::string& name) const { return where_.contains(name); }
   // All tensors, in the order of their names.
@@ -64,7 +64,7 @@ class Checkpoint {
     const TensorPlace* place;
     bool derived;  // as in Tensor
   };
-  Opened open(const CheckpointSource& source, const TensorPlace& place);
+  Opened open(const CheckpointSource& source, const TensorPlace& place, int32_t ranks);
   // What `opened` is made into, which waits for what `opened` does not wait for itself.
   template <class Derive>
   void derive(Opened& opened, Derive derive);

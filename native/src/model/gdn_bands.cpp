@@ -10,15 +10,22 @@ GdnBands separate_bands(const ModelConfig& c, Shard shard, const std::string& pr
   const int64_t k_width = static_cast<int64_t>(g.k_heads) * g.k_dim;
   const int64_t v_width = static_cast<int64_t>(g.v_heads) * g.v_dim;
   const Range k = times(shard_range(g.k_heads, shard, "linear_num_key_heads"), g.k_dim);
-  const Range v_heads = shard_range(g.v_heads, shard, "linear_num_value_heads");
-  const Range v = times(v_heads, g.v_dim);
+  const std::vector<Range> v_heads = shard_value_heads(g, shard);
   GdnBands bands;
-  for (const Range& rows : {k, Range{k_width + k.begin, k.count}, Range{2 * k_width + v.begin, v.count}}) {
+  const auto add_qkv = [&](Range rows) {
     bands.qkvz.push_back({prefix + "in_proj_qkv", 2 * k_width + v_width, c.hidden, rows, whole(c.hidden)});
+  };
+  add_qkv(k);
+  add_qkv({k_width + k.begin, k.count});
+  for (const Range heads : v_heads) {
+    const Range v = times(heads, g.v_dim);
+    add_qkv({2 * k_width + v.begin, v.count});
   }
-  bands.qkvz.push_back({prefix + "in_proj_z", v_width, c.hidden, v, whole(c.hidden)});
+  for (const Range heads : v_heads)
+    bands.qkvz.push_back({prefix + "in_proj_z", v_width, c.hidden, times(heads, g.v_dim), whole(c.hidden)});
   for (const char* name : {"in_proj_b", "in_proj_a"}) {
-    bands.ba.push_back({prefix + name, g.v_heads, c.hidden, v_heads, whole(c.hidden)});
+    for (const Range heads : v_heads)
+      bands.ba.push_back({prefix + name, g.v_heads, c.hidden, heads, whole(c.hidden)});
   }
   return bands;
 }

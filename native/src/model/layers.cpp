@@ -70,9 +70,12 @@ GdnWeights read_gdn(WeightReader& reader, const ModelConfig& c, Shard shard, con
   const int64_t v_width = static_cast<int64_t>(g.v_heads) * g.v_dim;
   const int64_t channels = 2 * k_width + v_width;
   const Range k = head_rows(shard_range(g.k_heads, shard, "linear_num_key_heads"), g.k_dim);
-  const Range v_heads = shard_range(g.v_heads, shard, "linear_num_value_heads");
-  const Range v = head_rows(v_heads, g.v_dim);
-  const Range parts[] = {k, {k_width + k.begin, k.count}, {2 * k_width + v.begin, v.count}};
+  const std::vector<Range> v_heads = shard_value_heads(g, shard);
+  std::vector<Range> parts = {k, {k_width + k.begin, k.count}};
+  for (const Range heads : v_heads) {
+    const Range v = head_rows(heads, g.v_dim);
+    parts.push_back({2 * k_width + v.begin, v.count});
+  }
 
   const GdnBands bands = gdn_bands(c, shard, prefix, reader.checkpoint().has(prefix + "in_proj_qkv.weight"));
   GdnWeights weights;
@@ -82,6 +85,8 @@ GdnWeights read_gdn(WeightReader& reader, const ModelConfig& c, Shard shard, con
   weights.a_log = reader.vector(prefix + "A_log", {g.v_heads}, v_heads);
   weights.dt_bias = reader.vector(prefix + "dt_bias", {g.v_heads}, v_heads);
   weights.norm = reader.vector(prefix + "norm.weight", {g.v_dim}, whole(g.v_dim));
+  // Its columns come in an order of which each rank has a run (rounds_by_rank.h).
+  const Range v = head_rows(shard_range(g.v_heads, shard, "linear_num_value_heads"), g.v_dim);
   weights.out = reader.linear({{prefix + "out_proj", c.hidden, v_width, whole(c.hidden), v}}, false);
   return weights;
 }

@@ -25,6 +25,16 @@ HeadShard shard_heads(int32_t heads, int32_t kv_heads, Shard shard) {
   return {q, {shard.rank / (shard.size / kv_heads), 1}};
 }
 
+std::vector<Range> shard_value_heads(const GdnConfig& gdn, Shard shard) {
+  const Range all = shard_range(gdn.v_heads, shard, "linear_num_value_heads");
+  if (!gdn.tiled || shard.size == 1) return {all};
+  const Range keys = shard_range(gdn.k_heads, shard, "linear_num_key_heads");
+  std::vector<Range> rounds;
+  for (int64_t first = 0; first < gdn.v_heads; first += gdn.k_heads)
+    rounds.push_back({first + keys.begin, keys.count});
+  return rounds;
+}
+
 Range shard_vocab(int64_t vocab, Shard shard) {
   const int64_t begin = first_column(vocab, shard.rank, shard.size);
   return {begin, first_column(vocab, shard.rank + 1, shard.size) - begin};
@@ -36,11 +46,6 @@ ModelConfig shard_config(const ModelConfig& whole, Shard shard) {
   part.heads = static_cast<int32_t>(heads.q.count);
   part.kv_heads = static_cast<int32_t>(heads.kv.count);
   part.intermediate = static_cast<int32_t>(shard_range(whole.intermediate, shard, "intermediate_size").count);
-  if (part.gdn && part.gdn->tiled && shard.size > 1) {
-    throw EngineError(FailureReason::kParallelismInvalid,
-                      "The value heads of this GGUF file lie in rounds over all key heads, which cannot be "
-                      "divided among ranks: use one rank, or the checkpoint in safetensors.");
-  }
   if (part.gdn) {
     part.gdn->k_heads =
         static_cast<int32_t>(shard_range(whole.gdn->k_heads, shard, "linear_num_key_heads").count);

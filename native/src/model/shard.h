@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "model/config.h"
 
@@ -32,6 +33,10 @@ struct HeadShard {
   Range kv;
 };
 HeadShard shard_heads(int32_t heads, int32_t kv_heads, Shard shard);
+
+// Value heads of a rank, as its key heads go: those of each round where they lie in rounds over all key
+// heads.
+std::vector<Range> shard_value_heads(const GdnConfig& gdn, Shard shard);
 
 // Rows of the embedding and of the head: parts that differ by one at most.
 Range shard_vocab(int64_t vocab, Shard shard);
