@@ -149,7 +149,7 @@ DENSE = (
     ),
     Fixture(
         "llama-nvfp4-modelopt",
-        "NVFP4 of modelopt: weight in U8, weight_scale_2 that multiplies; an untied head in BF16",
+        "NVFP4 of modelopt, by its own code: weight in U8, weight_scale_2 that multiplies; an untied head in BF16",
         llama(num_hidden_layers=2, rope_theta=10000.0),
         form="nvfp4-modelopt",
         seed=25,

@@ -73,6 +73,13 @@ FORMS = (
         seed=98,
     ),
     Fixture(
+        "llama-fp8-modelopt",
+        "FP8 by tensor of modelopt: three scales in q, k and v, two in gate and up; scales of activations and of the cache that nobody reads",
+        llama(num_hidden_layers=1, rope_theta=10000.0),
+        form="fp8-modelopt",
+        seed=165,
+    ),
+    Fixture(
         "qwen3-mxfp4-pack",
         "mxfp4-pack-quantized of compressed-tensors: E2M1 by 32 columns with powers of two, in two tensors; tied head",
         qwen3(num_hidden_layers=1),

@@ -3,8 +3,8 @@
 Quantizing and reading share no code. Reading is plain numpy from the definitions of the number formats, so that it also
 fixes what the engine must do: e4m3 is (-1)^s 2^(e-7) (1 + m/8), or 2^-6 m/8 where e = 0; e2m1 likewise with bias 1 and
 one mantissa bit; two e2m1 share a byte, the lower column in the low nibble; 16 columns share an e4m3 scale.
-The float scale of a whole NVFP4 tensor divides in compressed-tensors ("weight_global_scale") and multiplies in modelopt
-("weight_scale_2"): either way it lets the largest group scale reach 448.
+The float scale of a whole NVFP4 tensor divides in compressed-tensors ("weight_global_scale"); it lets the largest group scale reach
+448. modelopt's forms are written and read by modelopt itself (modelopt_forms.py).
 """
 
 import sys
@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 import fp8_groups
+import modelopt_forms
 import packed
 import quark
 
@@ -24,7 +25,7 @@ from quantize import dequantize, quantize  # noqa: E402, F401  (one FP8 block qu
 E4M3_MAX, E2M1_MAX, GROUP = 448.0, 6.0, 16
 E2M1 = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0], np.float32)
 WEIGHT, SCALE, INPUT_SCALE = ".weight", ".weight_scale", ".input_scale"
-PACKED, GLOBAL, SCALE_2 = ".weight_packed", ".weight_global_scale", ".weight_scale_2"
+PACKED, GLOBAL = ".weight_packed", ".weight_global_scale"
 
 
 SCALE_INV = ".weight_scale_inv"
@@ -38,7 +39,7 @@ def form_of(form: str, name: str) -> str:
         return FP8_BLOCK if name.startswith("mtp.") else "nvfp4"
     if form != MIXED:
         return form
-    return "nvfp4-modelopt" if "expert" in name or name == "lm_head.weight" else "fp8-tensor"
+    return modelopt_forms.NVFP4 if "expert" in name or name == "lm_head.weight" else modelopt_forms.FP8
 
 
 def store(form: str, name: str, weight: Tensor) -> dict[str, Tensor]:
@@ -53,18 +54,18 @@ def store(form: str, name: str, weight: Tensor) -> dict[str, Tensor]:
         return fp8_groups.store(module, weight)
     if form == quark.FORM:
         return quark.store(module, weight)
+    if form in modelopt_forms.FORMS:
+        return modelopt_forms.store(form, module, weight)
     if form == UE8M0:
         codes, scale = quantize_by_powers(weight)
         return {name: codes, module + SCALE_INV: scale}
     if form == FP8_BLOCK:
         codes, scale = quantize(weight, torch.bfloat16)
         return {name: codes, module + SCALE_INV: scale}
-    if form in ("nvfp4", "nvfp4-modelopt"):
+    if form == "nvfp4":
         codes, groups, largest = quantize_nvfp4(weight)
-        if form == "nvfp4":
-            divisor = torch.tensor([E4M3_MAX * E2M1_MAX / largest])
-            return {module + PACKED: codes, module + SCALE: groups, module + GLOBAL: divisor}
-        return {name: codes, module + SCALE: groups, module + SCALE_2: torch.tensor(largest / (E4M3_MAX * E2M1_MAX))}
+        divisor = torch.tensor([E4M3_MAX * E2M1_MAX / largest])
+        return {module + PACKED: codes, module + SCALE: groups, module + GLOBAL: divisor}
     largest = weight.abs().amax(1, keepdim=True) if form == "fp8-channel" else weight.abs().amax()
     scale = largest / E4M3_MAX
     scale = scale.bfloat16() if form == "fp8-channel" else scale
@@ -104,10 +105,12 @@ def values(tensors: dict[str, Tensor], form: str = "") -> dict[str, Tensor]:
         return fp8_groups.read(tensors)
     if form == quark.FORM:
         return quark.read(tensors)
+    if form in (*modelopt_forms.FORMS, MIXED):
+        return modelopt_forms.read(tensors)
     read = {}
     for name, tensor in tensors.items():
         module = name.rpartition(".")[0]
-        if name.endswith((SCALE, GLOBAL, SCALE_2, INPUT_SCALE, SCALE_INV)):
+        if name.endswith((SCALE, GLOBAL, INPUT_SCALE, SCALE_INV)):
             continue
         if tensor.dtype == torch.uint8:
             read[module + WEIGHT] = torch.from_numpy(read_nvfp4(module, tensor, tensors))
@@ -139,16 +142,14 @@ def read_nvfp4(module: str, packed: Tensor, tensors: dict[str, Tensor]) -> np.nd
     codes = np.stack([pairs & 15, pairs >> 4], axis=2).reshape(pairs.shape[0], -1)
     elements = np.where(codes & 8, -1, 1) * E2M1[codes & 7]
     scale = np.repeat(e4m3(tensors[module + SCALE]), GROUP, axis=1)
-    if module + GLOBAL in tensors:
-        return (elements * scale / tensors[module + GLOBAL].numpy()).astype(np.float32)
-    return (elements * scale * tensors[module + SCALE_2].numpy()).astype(np.float32)
+    return (elements * scale / tensors[module + GLOBAL].numpy()).astype(np.float32)
 
 
 def check(form: str, original: dict[str, Tensor], read: dict[str, Tensor]) -> None:
     """Every matrix must come back near what it was, or the convention of a scale is wrong."""
     fp8 = {kind: 0.07 for kind in ("fp8-tensor", "fp8-channel", FP8_BLOCK, UE8M0, fp8_groups.FORM, quark.FORM)}
     integers = {"gptq4": 0.12, "gptq8": 0.01, "awq": 0.12, "w4a16": 0.12, "w8a8": 0.01, "mxfp4-pack": 0.2}
-    worst_of = integers | {"f16": 0.001, "nvfp4": 0.2, "nvfp4-modelopt": 0.2} | fp8
+    worst_of = integers | {"f16": 0.001, "nvfp4": 0.2, modelopt_forms.NVFP4: 0.2, modelopt_forms.FP8: 0.07} | fp8
     for name, weight in original.items():
         worst = worst_of[form_of(form, name)]
         error = ((read[name] - weight).norm() / weight.norm()).item()
@@ -181,8 +182,8 @@ def quantization_config(form: str, kept: list[str], stored: dict[str, Tensor]) -
     if form == "mxfp4":
         kept = ["model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"]
         return {"quant_method": "mxfp4", "modules_to_not_convert": kept}
-    if form == "nvfp4-modelopt":
-        return {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head*"]}
+    if form in modelopt_forms.FORMS:
+        return modelopt_forms.quantization_config(form)
     return {}
 
 
@@ -193,7 +194,7 @@ def layer_of(name: str) -> str:
 
 
 def algorithm_of(name: str) -> dict:
-    return {"quant_algo": "FP8"} if form_of(MIXED, name) == "fp8-tensor" else {"quant_algo": "W4A16_NVFP4", "group_size": GROUP}
+    return {"quant_algo": "FP8"} if form_of(MIXED, name) == modelopt_forms.FP8 else {"quant_algo": "W4A16_NVFP4", "group_size": GROUP}
 
 
 def compressed_tensors(form: str, weights: dict, ignore: list[str]) -> dict:
