@@ -111,6 +111,13 @@ TEST_F(CompileProcessTest, EndsWhatTakesTooMuch) {
   EXPECT_EQ(third.run(compiler_, GrammarKind::kJson, "", file_, limits).end, CompileEnd::kOverMemory);
 }
 
+TEST_F(CompileProcessTest, TellsWantOfProcessorsFromAGrammarThatTakesTooLong) {
+  CompileLimits limits = kLimits;
+  limits.wall_seconds = 0.05;
+  EXPECT_EQ(compile(GrammarKind::kJsonSchema, bomb(), limits).end, CompileEnd::kStarved);
+  EXPECT_LT(process_.cpu_seconds(), limits.cpu_seconds);
+}
+
 TEST_F(CompileProcessTest, IsKilledBeforeAndWhileItRuns) {
   std::thread killer([this] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));

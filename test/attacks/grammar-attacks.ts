@@ -11,16 +11,19 @@ const properties = (count: number, prefix = 'p'): object =>
 /** Compiles for minutes; known to, and refused unseen. */
 export const knownBomb = { type: 'object', properties: properties(400), minProperties: 200 };
 
-/** A pattern whose repetitions can come about in many ways: 3 s each, a third of it for 40. @param salt makes it another one */
+/** A pattern whose repetitions can come about in many ways: 5 s each, for 16 a quarter of one. @param salt makes it another one */
 const ambiguous = (salt: number, most = 64): object => ({
   type: 'string',
   pattern: `^([a-z]{1,${String(most)}}[ .]?){1,${String(most)}}${String(salt)}$`,
 });
 
-/** Takes a second to compile, on a busy machine far less than it may, and is compiled. */
+/**
+ * Takes a quarter of a second to compile: a hundred times what a choice takes, enough to be seen, and little enough for a
+ * process of low priority to have it in the time that it may take on a busy machine.
+ */
 export const slowConstraint = (salt: number): object => ({
   type: 'object',
-  properties: { a: ambiguous(salt, 40) },
+  properties: { a: ambiguous(salt, 16) },
 });
 
 /** Takes a minute of processor time. */

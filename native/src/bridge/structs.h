@@ -587,13 +587,23 @@ template <>
 inline constexpr std::array<const char*, 5> kNames<FaultKind>{"notFinite", "collapsed", "stuck", "deadEnd",
                                                               "slowConstraint"};
 
-// `overMemory`: of the work or of its result; `crashed`: in the compiler, and would again; `lost`: by no
-// fault of the grammar; `killed`: by `kill`.
-enum class CompileEnd : uint8_t { kCompiled, kInvalid, kOverTime, kOverMemory, kCrashed, kLost, kKilled };
+// `overTime`: of processor time; `starved`: of wall time, while others had the processors; `overMemory`: of
+// the work or of its result; `crashed`: in the compiler, and would again; `lost`: by no fault of the grammar;
+// `killed`: by `kill`.
+enum class CompileEnd : uint8_t {
+  kCompiled,
+  kInvalid,
+  kOverTime,
+  kStarved,
+  kOverMemory,
+  kCrashed,
+  kLost,
+  kKilled
+};
 
 template <>
-inline constexpr std::array<const char*, 7> kNames<CompileEnd>{
-    "compiled", "invalid", "overTime", "overMemory", "crashed", "lost", "killed"};
+inline constexpr std::array<const char*, 8> kNames<CompileEnd>{"compiled",   "invalid", "overTime", "starved",
+                                                               "overMemory", "crashed", "lost",     "killed"};
 
 struct EngineInfo;
 

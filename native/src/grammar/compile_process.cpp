@@ -198,8 +198,10 @@ void CompileProcess::watch(const CompileLimits& limits) {
   cpu_seconds_ = cpu;
   const Pages pages = pages_of(std::to_string(pid_));
   if (resident_at_fork_ == 0) resident_at_fork_ = pages.resident;
-  if (cpu > limits.cpu_seconds || duration<double>(now - began_at_).count() > limits.wall_seconds) {
+  if (cpu > limits.cpu_seconds) {
     end_as(CompileEnd::kOverTime);
+  } else if (duration<double>(now - began_at_).count() > limits.wall_seconds) {
+    end_as(CompileEnd::kStarved);
   } else if ((pages.resident - resident_at_fork_) * sysconf(_SC_PAGESIZE) > limits.memory_bytes) {
     end_as(CompileEnd::kOverMemory);
   } else if (duration<double>(now - moved_at_).count() > limits.stall_seconds) {

@@ -76,10 +76,11 @@ export interface CompileOutcome {
 }
 
 /**
- * `overMemory`: of the work or of its result; `crashed`: in the compiler, and would again; `lost`: by no fault of the
- * grammar; `killed`: by `kill`.
+ * `overTime`: of processor time; `starved`: of wall time, while others had the processors; `overMemory`: of the work or of
+ * its result; `crashed`: in the compiler, and would again; `lost`: by no fault of the grammar; `killed`: by `kill`.
  */
-export type CompileEnd = 'compiled' | 'invalid' | 'overTime' | 'overMemory' | 'crashed' | 'lost' | 'killed';
+export type CompileEnd =
+  'compiled' | 'invalid' | 'overTime' | 'starved' | 'overMemory' | 'crashed' | 'lost' | 'killed';
 
 export interface Compilation {
   readonly outcome: Promise<CompileOutcome>;

@@ -132,6 +132,16 @@ test('what is lost is compiled once more, and then the engine is to blame', asyn
   expect(await later).toBe(grammar);
 });
 
+test('what others left no processor time is given up, and compiled when it is asked for again', async () => {
+  const starved = expect(ask('x')).rejects.toMatchObject(failure('QueueTimeout', 'the node is busy'));
+  await at('x').end('starved');
+  await starved;
+  const again = ask('x');
+  await at('x').end('compiled');
+  expect(await again).toBe(grammar);
+  expect(begun).toEqual(['x', 'x']);
+});
+
 test('what cannot be read is compiled once more', async () => {
   read.mockRejectedValueOnce(new Error('cut'));
   const asked = ask('x');

@@ -136,7 +136,7 @@ export class GrammarQueue {
 
   /** Settles those who wait for it with what came of it. */
   async #take(job: Job, { end, message, bytes, file }: CompiledApart): Promise<Next> {
-    const { cpuSeconds, wallSeconds, memoryBytes } = this.#limits.each;
+    const { cpuSeconds, memoryBytes } = this.#limits.each;
     const advice = 'make it smaller, with fewer and shorter repetitions';
     switch (end) {
       case 'compiled':
@@ -144,10 +144,9 @@ export class GrammarQueue {
       case 'invalid':
         return this.#refuse(job, message);
       case 'overTime':
-        return this.#refuse(
-          job,
-          `${asked} was not compiled in ${cpuSeconds} s of processor time, or ${wallSeconds} s in all: ${advice}`,
-        );
+        return this.#refuse(job, `${asked} was not compiled in ${cpuSeconds} s of processor time: ${advice}`);
+      case 'starved':
+        return this.#giveUp(job);
       case 'overMemory':
         return this.#refuse(
           job,
@@ -184,6 +183,16 @@ export class GrammarQueue {
     const failure: Failure = { reason: 'GrammarInvalid', message };
     this.#cache.refused(job.id, failure);
     this.#fail(job, failure);
+    return 'done';
+  }
+
+  /** Others had the processors: nothing is known of the grammar, and the next attempt may succeed. */
+  #giveUp(job: Job): Next {
+    const { cpuSeconds, wallSeconds } = this.#limits.each;
+    const message =
+      `${asked} was not compiled in ${wallSeconds} s, in which it had less than ${cpuSeconds} s of processor time: ` +
+      'the node is busy';
+    this.#fail(job, { reason: 'QueueTimeout', message });
     return 'done';
   }
 
