@@ -11,6 +11,7 @@ import {
 import { FailureError } from '@llmservice/crds';
 import type { RefusedAdapter } from '../domain/checkpoint.js';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
+import { LongCheckpointError, withoutLong } from './long-reads.js';
 import { longReadBytes, readHeaders, type CheckpointFiles } from './read-safetensors.js';
 
 const parallelAdapters = 4;
@@ -25,19 +26,30 @@ export async function checkAdapters(
 ): Promise<RefusedAdapter[]> {
   const refused: RefusedAdapter[] = [];
   const queue = [...adapters.entries()];
+  const check = async (at: number, uri: string, files: CheckpointFiles): Promise<void> => {
+    try {
+      await checkAdapter(files, shape, adapterRoom.maxRank);
+    } catch (error) {
+      if (!(error instanceof FailureError)) throw error;
+      const { message, ...failure } = error.failure;
+      refused.push({ at, uri, failure: { ...failure, message: bounded(message) } });
+    }
+  };
+  const long: typeof queue = [];
   const worker = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const [at, { location, uri }] = next;
       try {
-        await checkAdapter(open(location), shape, adapterRoom.maxRank);
+        await check(at, uri, withoutLong(open(location)));
       } catch (error) {
-        if (!(error instanceof FailureError)) throw error;
-        const { message, ...failure } = error.failure;
-        refused.push({ at, uri, failure: { ...failure, message: bounded(message) } });
+        if (!(error instanceof LongCheckpointError)) throw error;
+        long.push(next);
       }
     }
   };
   await Promise.all(Array.from({ length: parallelAdapters }, worker));
+  // Several at once would take more memory than one reader has.
+  for (const [at, { location, uri }] of long) await check(at, uri, open(location));
   return refused.sort((one, other) => one.at - other.at);
 }
 

@@ -8,6 +8,7 @@ import type { Checkpoint } from '../domain/checkpoint.js';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
 import { s3Access } from '../resource/s3-access.js';
 import { checkAdapters } from './check-adapters.js';
+import { withoutLong } from './long-reads.js';
 import { readCheckpoint } from './read-checkpoint.js';
 import { readForeignCheckpoint } from './read-foreign-checkpoint.js';
 import type { CheckpointFiles } from './read-safetensors.js';
@@ -22,11 +23,6 @@ export interface OpenFolders {
 export interface CheckpointSource {
   /** @throws FailureError where what the service gives for reaching its bucket is not there */
   open(service: WantedService): Promise<OpenFolders>;
-}
-
-/** More than a MiB of it is to be parsed at once, which was not allowed. */
-export class LongCheckpointError extends Error {
-  override readonly name = 'LongCheckpointError';
 }
 
 export interface LookLimits {
@@ -73,17 +69,6 @@ async function judge(service: WantedService, folders: OpenFolders, long: boolean
   const refusedAdapters = read.model === null ? [] : await checkAdapters(service, open, read.model.shape);
   const judged = { ...read, refusedAdapters };
   return service.cache === null ? judged : pinned(judged, service, folders);
-}
-
-function withoutLong(files: CheckpointFiles): CheckpointFiles {
-  return {
-    read: (...range) => files.read(...range),
-    readOptional: (...range) => files.readOptional(...range),
-    list: () => files.list(),
-    beforeLong: () => {
-      throw new LongCheckpointError();
-    },
-  };
 }
 
 /** What a cache has is named by all files that are pulled: a change of any is another checkpoint. */

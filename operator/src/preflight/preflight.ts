@@ -7,7 +7,8 @@ import type { Checkpoint, PreflightResult, PreflightState, RefusedAdapter } from
 import type { WantedService } from '../domain/wanted-service.js';
 import { secretUses } from '../resource/secret-uses.js';
 import { contentHash } from '../domain/content-hash.js';
-import { judgeCheckpoint, LongCheckpointError, type CheckpointSource } from './judge-checkpoint.js';
+import { judgeCheckpoint, type CheckpointSource } from './judge-checkpoint.js';
+import { LongCheckpointError } from './long-reads.js';
 import type { LongReader } from './long-reader.js';
 import { ReadPool } from './read-pool.js';
 import { UnreadableContents } from './unreadable-contents.js';
