@@ -47,6 +47,8 @@ export const annotations = {
   specHash: 'llmservice.dev/spec-hash',
   /** On a revision: fingerprint of the checkpoint that it was planned for. */
   checkpointFingerprint: 'llmservice.dev/checkpoint-fingerprint',
+  /** On a revision, `all`: its fingerprint is of all files that runtimes read; without it, of those of the first releases. */
+  checkpointFiles: 'llmservice.dev/checkpoint-files',
   /** On the Deployment: the revision that was Ready last. */
   goodRevision: 'llmservice.dev/good-revision',
   /** On the Deployment: the attempt that failed terminally. */

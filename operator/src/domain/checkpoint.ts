@@ -26,6 +26,8 @@ export interface Checkpoint {
   readonly fileBytes: number;
   /** Changes when any file that was read changes. */
   readonly fingerprint: string;
+  /** The fingerprint that the first releases gave it, which read fewer files; absent: the same. */
+  readonly firstFingerprint?: string;
   /** What the pods' cache knows the files by; absent where there is none. */
   readonly pins?: Pins;
   /** Adapters that cannot be served beside it; absent: none. */

@@ -52,6 +52,8 @@ export interface ServicePlan {
   readonly obstacle: Obstacle | null;
   /** Of the checkpoint, where it is known. */
   readonly fingerprint: string | null;
+  /** The one that the first releases gave it. */
+  readonly firstFingerprint: string | null;
   /** Of the spec's list; empty too where nothing was judged. */
   readonly refusedAdapters: readonly RefusedAdapter[];
   /** Null: no pods can be planned. */
@@ -68,7 +70,8 @@ export function planService(
   const resolution = resolutionOf(preflight);
   const checkpoint = preflight.state === 'resolved' ? preflight.checkpoint : knownCheckpoint(preflight);
   if (checkpoint === null) {
-    const nothing = { obstacle: null, fingerprint: null, refusedAdapters: [], groundwork: null };
+    const unknown = { fingerprint: null, firstFingerprint: null, refusedAdapters: [] };
+    const nothing = { obstacle: null, ...unknown, groundwork: null };
     return { resolution, fit: { state: 'unresolved' }, routing, autoscaling, ...nothing };
   }
   const fit = planFitOf(service, checkpoint);
@@ -78,8 +81,9 @@ export function planService(
     fit.state === 'failed' || 'reason' in images || obstacle !== null
       ? null
       : { ...images, operatorImage: capabilities.operatorImage, checkpoint };
-  const { fingerprint, refusedAdapters = [] } = checkpoint;
-  return { resolution, fit, routing, autoscaling, obstacle, fingerprint, refusedAdapters, groundwork };
+  const { fingerprint, firstFingerprint = fingerprint, refusedAdapters = [] } = checkpoint;
+  const known = { fingerprint, firstFingerprint, refusedAdapters };
+  return { resolution, fit, routing, autoscaling, obstacle, ...known, groundwork };
 }
 
 /** An engine that is not ours is judged by what ours would take, where that is known. */

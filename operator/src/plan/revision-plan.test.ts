@@ -1,4 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { annotations } from '@llmservice/crds';
+import type { KubeObject } from '../kube/types.js';
 import { wantedService } from '../resource/wanted-service.fixture.js';
 import { planRevisions } from './revision-plan.js';
 import type { ServicePlan } from './plan-service.js';
@@ -13,6 +15,7 @@ const plan: ServicePlan = {
   autoscaling: { state: 'off' },
   obstacle: null,
   fingerprint: 'print',
+  firstFingerprint: 'print',
   refusedAdapters: [],
   groundwork: {
     image: 'runtime:1',
@@ -33,6 +36,36 @@ test('a stored revision is taken as it is, unless a service of the same name lef
   const own = planRevisions(anew, plan, readRevisions(objects, anew, rules).history, null).target;
   expect(own?.number).toBe(1);
   expect(own?.template.configMap.metadata.ownerReferences).toMatchObject([{ uid: 'uid-2' }]);
+});
+
+test('a revision of the first releases is kept whatever the files say that its runtime does not read', () => {
+  const service = wantedService();
+  const stored = (of: ServicePlan, isOfAllFiles: boolean) => {
+    const { metadata, ...object } = planRevisions(service, of, [], null).target!.object;
+    const { [annotations.checkpointFiles]: files, ...first } = metadata.annotations ?? {};
+    expect(files).toBe('all');
+    const notes = isOfAllFiles ? metadata.annotations : first;
+    return readRevisions(
+      [{ ...object, metadata: { ...metadata, annotations: notes } } as KubeObject],
+      service,
+      rules,
+    ).history;
+  };
+  const judged = (fingerprint: string, firstFingerprint: string): ServicePlan => {
+    const checkpoint = { ...plan.groundwork!.checkpoint, fingerprint, firstFingerprint };
+    return { ...plan, fingerprint, firstFingerprint, groundwork: { ...plan.groundwork!, checkpoint } };
+  };
+  const withPooling = judged('print of more files', 'print');
+  const old = stored(plan, false);
+  expect(planRevisions(service, withPooling, old, null)).toMatchObject({
+    target: old[0],
+    attempt: planRevisions(service, plan, old, null).attempt,
+  });
+  const replaced = judged('print of more files', 'print of another config.json');
+  expect(planRevisions(service, replaced, old, null).target).not.toBe(old[0]);
+  // Whose runtime reads them has a new revision when they come.
+  const own = stored(plan, true);
+  expect(planRevisions(service, withPooling, own, null).target).not.toBe(own[0]);
 });
 
 test('a stored revision that mounts a whole folder of the node is planned anew', () => {

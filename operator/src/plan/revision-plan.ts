@@ -26,8 +26,8 @@ export function planRevisions(
   deployment: Deployment | null,
 ): RevisionPlan {
   const { groundwork } = plan;
-  const pinned = pinnedRevision(history, service, plan.fingerprint);
-  const fingerprint = plan.fingerprint ?? pinned?.fingerprint ?? null;
+  const pinned = pinnedRevision(history, service, plan);
+  const fingerprint = pinned?.fingerprint ?? plan.fingerprint;
   const attempt = fingerprint === null ? null : planAttempt(service, fingerprint);
   const planned = (): Revision | null =>
     groundwork === null

@@ -1,10 +1,10 @@
 // One look at the checkpoint of one service, within a time: its folders are opened, judged and closed again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkpointPin } from '@llmservice/checkpoint';
+import { checkpointPin, isOfFirstReleases, type ListedFile } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { contentHash } from '../domain/content-hash.js';
-import type { Checkpoint } from '../domain/checkpoint.js';
+import type { Checkpoint, Pins } from '../domain/checkpoint.js';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
 import { s3Access } from '../resource/s3-access.js';
 import { checkAdapters } from './check-adapters.js';
@@ -78,9 +78,25 @@ async function pinned(
   folders: OpenFolders,
 ): Promise<Checkpoint> {
   const { endpoint } = s3Access(service);
-  const pinOf = async (location: CheckpointLocation): Promise<string> =>
-    checkpointPin({ endpoint, ...location }, await folders.at(location).list());
-  const head = service.head === null ? null : await pinOf(service.head);
-  const pins = { model: await pinOf(service.checkpoint), head };
-  return { ...checkpoint, pins, fingerprint: contentHash([checkpoint.fingerprint, pins]) };
+  const list = (location: CheckpointLocation) => folders.at(location).list();
+  const [model, head] = [await list(service.checkpoint), service.head && (await list(service.head))];
+  const pinsOf = (isRead: (name: string) => boolean): Pins => {
+    const pinOf = (location: CheckpointLocation, files: readonly ListedFile[]): string =>
+      checkpointPin(
+        { endpoint, ...location },
+        files.filter(({ name }) => isRead(name)),
+      );
+    return {
+      model: pinOf(service.checkpoint, model),
+      head: service.head === null || head === null ? null : pinOf(service.head, head),
+    };
+  };
+  const pins = pinsOf(() => true);
+  const { fingerprint, firstFingerprint = fingerprint } = checkpoint;
+  return {
+    ...checkpoint,
+    pins,
+    fingerprint: contentHash([fingerprint, pins]),
+    firstFingerprint: contentHash([firstFingerprint, pinsOf(isOfFirstReleases)]),
+  };
 }

@@ -56,6 +56,33 @@ test('an adapter that cannot be served is named at bounded length beside its mod
   expect(recheckMs).toBeLessThan(60_000);
 });
 
+test.each([
+  ['cached', { kind: 'hostPath', path: '/cache' }],
+  ['not cached', undefined],
+])(
+  'what the first releases did not read is no part of the fingerprint that they gave: %s',
+  async (name, cache) => {
+    const judged = async (contents: Readonly<Record<string, string | Buffer>>) => {
+      world.endpoints.files.set(name, folder({ 'm.gguf': ggufFile(llamaGguf()), ...contents }));
+      const result = await world.preflight.resolve(`a/${Object.keys(contents).join()}`, {
+        ...wantedService({ model: { uri: 's3://models/m/', ...(cache && { cache }) } }),
+        namespace: 'a',
+        name,
+      });
+      if (result.state !== 'resolved') throw new Error(JSON.stringify(result));
+      return result.checkpoint;
+    };
+    const alone = await judged({});
+    expect(alone.firstFingerprint).toBe(alone.fingerprint);
+    const pooled = await judged({
+      'modules.json': '[]',
+      '1_Pooling.config.json': '{"pooling_mode_cls_token": true}',
+    });
+    expect(pooled.firstFingerprint).toBe(alone.fingerprint);
+    expect(pooled.fingerprint).not.toBe(alone.fingerprint);
+  },
+);
+
 test('a split GGUF file is judged by the headers of all its parts, which are read by ranges', async () => {
   const parts = splitGguf(ggufFile(llamaGguf()), 'm', 3);
   const [first = '', second = ''] = Object.keys(parts);

@@ -10,6 +10,7 @@ import {
   hasDraftModel,
   hasMtp,
   inEngineForm,
+  isOfFirstReleases,
   joinPacked,
   parseConfigObject,
   parseCheckpointConfig,
@@ -66,11 +67,13 @@ export async function readCheckpoint(
   const head = source === null || isOwn ? null : await readHead(source, method, shape);
   const weights = weighCheckpoint({ shape, tensors }, head?.head ?? null, options);
   const headEtags = [...(head?.etags ?? [])].map(([file, etag]) => [`head/${file}`, etag] as const);
+  const read = [...etags, ...headEtags].sort();
   return {
     model: { shape, weights },
     weightBytes: rankWeightBytes(weights, { rank: 0, size: 1, kvHeads: shape.kvHeads }),
     fileBytes: fileBytes + (head?.fileBytes ?? 0),
-    fingerprint: contentHash([...etags, ...headEtags].sort()),
+    fingerprint: contentHash(read),
+    firstFingerprint: contentHash(read.filter(([file]) => isOfFirstReleases(file))),
   };
 }
 

@@ -28,6 +28,8 @@ export interface Revision {
   readonly number: number;
   readonly specHash: string;
   readonly fingerprint: string;
+  /** What the fingerprint is of: all files that runtimes read, or only those of the first releases. */
+  readonly isOfAllFiles: boolean;
   readonly template: PlannedTemplate;
 }
 
@@ -38,13 +40,14 @@ export function planRevision(
   history: readonly Revision[],
 ): Revision {
   const number = Math.max(0, ...history.map((each) => each.number)) + 1;
-  const revision = revisionOf(service, { number, specHash: specHash(service), fingerprint, template });
+  const identity = { specHash: specHash(service), fingerprint, isOfAllFiles: true };
+  const revision = revisionOf(service, { number, ...identity, template });
   return history.find(({ object }) => object.metadata.name === revision.object.metadata.name) ?? revision;
 }
 
 /** With its object, which holds what the template cannot be made from again, and no object to be applied as it is. */
 function revisionOf(service: WantedService, revision: Omit<Revision, 'object'>): Revision {
-  const { number, specHash: spec, fingerprint, template } = revision;
+  const { number, specHash: spec, fingerprint, isOfAllFiles, template } = revision;
   const hash = contentHash({ spec, fingerprint, revision: template.revision });
   const object = {
     apiVersion: 'apps/v1',
@@ -54,6 +57,7 @@ function revisionOf(service: WantedService, revision: Omit<Revision, 'object'>):
       annotations: {
         [annotations.specHash]: spec,
         [annotations.checkpointFingerprint]: fingerprint,
+        ...(isOfAllFiles ? { [annotations.checkpointFiles]: 'all' } : {}),
         [annotations.revision]: template.revision,
       },
     },
@@ -98,6 +102,7 @@ function readRevision(object: KubeObject, service: WantedService, rules: NodeRul
     number,
     specHash: notes[annotations.specHash] ?? '',
     fingerprint: notes[annotations.checkpointFingerprint] ?? '',
+    isOfAllFiles: notes[annotations.checkpointFiles] === 'all',
     template: {
       configMap: planConfigMap(service, hash, text),
       // As readStoredTemplate judged it.
@@ -133,18 +138,25 @@ function revisionIn({ metadata }: StoredTemplate): unknown {
   return (metadata['annotations'] as Readonly<Record<string, unknown>>)[annotations.revision];
 }
 
-/** The revision planned for this spec and checkpoint; where the checkpoint is not known (null), for the spec. */
+/**
+ * The revision planned for this spec and checkpoint; where the checkpoint is not known (null), for the spec. To one of the
+ * first releases the checkpoint is the same whatever the files say that its runtime does not read.
+ */
 export function pinnedRevision(
   history: readonly Revision[],
   service: WantedService,
-  fingerprint: string | null,
+  { fingerprint, firstFingerprint }: Fingerprints,
 ): Revision | null {
   const spec = specHash(service);
-  return (
-    history.findLast(
-      (each) => each.specHash === spec && (fingerprint === null || each.fingerprint === fingerprint),
-    ) ?? null
-  );
+  const isOfCheckpoint = (each: Revision): boolean =>
+    each.fingerprint === fingerprint || (!each.isOfAllFiles && each.fingerprint === firstFingerprint);
+  const ofSpec = history.filter((each) => each.specHash === spec);
+  return (fingerprint === null ? ofSpec.at(-1) : ofSpec.findLast(isOfCheckpoint)) ?? null;
+}
+
+interface Fingerprints {
+  readonly fingerprint: string | null;
+  readonly firstFingerprint: string | null;
 }
 
 /** The revision that was Ready last. */
