@@ -17,7 +17,11 @@ export const exitCodes: Readonly<Record<Verdict, number>> = {
 
 const worstFirst: readonly Verdict[] = ['invalid', 'unreadable', 'refused', 'unmeasured'];
 
+export function gravest(verdicts: readonly Verdict[]): Verdict {
+  return worstFirst.find((verdict) => verdicts.includes(verdict)) ?? 'fits';
+}
+
 /** The gravest outcome decides. */
 export function exitCodeOf(verdicts: readonly Verdict[]): number {
-  return exitCodes[worstFirst.find((verdict) => verdicts.includes(verdict)) ?? 'fits'];
+  return exitCodes[gravest(verdicts)];
 }

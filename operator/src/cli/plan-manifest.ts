@@ -2,6 +2,7 @@
 // thinking; this file orders them and gathers what they say.
 
 import { validTensorParallel, type MemoryPlan, type RoughEstimate } from '@llmservice/checkpoint';
+import type { FailureReason, ListedAdapter } from '@llmservice/crds';
 import { keyOf, resources } from '../kube/resources.js';
 import type { Deployment, KubeObject } from '../kube/types.js';
 import { planChildren } from '../plan/children.js';
@@ -10,19 +11,20 @@ import type { WantedService } from '../domain/wanted-service.js';
 import { planService, type ServicePlan } from '../plan/plan-service.js';
 import { noLimits } from '../plan/tenant-limits.js';
 import { wantedReplicas } from '../plan/scaling/wanted-replicas.js';
+import { planAdapterList } from '../plan/pods/adapter-list.js';
+import { listedAdapters } from '../plan/pods/listed-adapters.js';
 import { planTemplate, type PlannedTemplate } from '../plan/pods/planned-template.js';
 import type { Replacement } from '../plan/rollouts/replacement.js';
 import type { Gateway } from '../plan/traffic/routing.js';
 import type { CheckpointSource, Preflight } from '../preflight/preflight.js';
 import { parseSpec } from '../resource/parse-spec.js';
-import { refusalText } from '../status/adapters-condition.js';
 import { fits, modelResolved } from '../status/conditions.js';
 import { changesOf, type ObjectChange } from './changes.js';
 import type { Cluster } from './cluster.js';
 import { costOf, type Cost } from './cost.js';
 import { disruptionOf, type Disruption } from './disruption.js';
 import { estimateOf } from './estimate.js';
-import type { Verdict } from './exit-codes.js';
+import { gravest, type Verdict } from './exit-codes.js';
 import type { Manifest } from './read-manifests.js';
 
 export interface PlanSettings {
@@ -44,6 +46,8 @@ export interface PlanReport {
   readonly message: string;
   readonly accelerator: WantedService['accelerator'] | null;
   readonly checkpoint: CheckpointSummary | null;
+  /** Without them the rest is served, as `memoryPlan` has it. */
+  readonly refusedAdapters: readonly NamedRefusal[];
   /** Of a checkpoint that could not be judged, by its size alone. */
   readonly estimate: RoughEstimate | null;
   /** Of one rank. */
@@ -53,6 +57,13 @@ export interface PlanReport {
   readonly objects: readonly KubeObject[];
   /** Null: not compared. */
   readonly changes: readonly ObjectChange[] | null;
+}
+
+interface NamedRefusal {
+  readonly name: string;
+  readonly uri: string;
+  readonly reason: FailureReason;
+  readonly message: string;
 }
 
 interface CheckpointSummary {
@@ -98,6 +109,10 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
   const report = {
     ...nothing(manifest),
     ...judged(plan, result),
+    refusedAdapters: plan.refusedAdapters.map(({ at, uri, failure: { reason, message } }) => {
+      const name = service.adapters[at]?.name ?? '';
+      return { name, uri, reason, message };
+    }),
     accelerator: service.accelerator,
     ...(result.state === 'resolved' ? planned(service, result.checkpoint, plan, settings) : {}),
     ...(result.state === 'failed' ? { estimate: await estimateOf(service, settings.places) } : {}),
@@ -115,7 +130,9 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
   const replacement =
     (await cluster?.replacement(service, template, live?.deployment ?? null)) ??
     (strategy === 'Auto' ? null : strategy === 'Surge' ? 'surge' : 'drain');
-  const objects = objectsOf(service, plan, template, replacement ?? 'surge');
+  const list = (await cluster?.live(planAdapterList(service, []))) ?? null;
+  const adapters = listedAdapters(service.adapters, plan.refusedAdapters, list);
+  const objects = objectsOf(service, plan, template, adapters, replacement ?? 'surge');
   const { replicas } = service.spec;
   return {
     ...report,
@@ -127,8 +144,8 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
 
 function nothing({ source, object }: Manifest): Omit<PlanReport, 'verdict' | 'message'> {
   return {
-    ...{ service: keyOf(object), source, accelerator: null, checkpoint: null, estimate: null },
-    ...{ memoryPlan: null, cost: null, disruption: null, objects: [], changes: null },
+    ...{ service: keyOf(object), source, accelerator: null, checkpoint: null, refusedAdapters: [] },
+    ...{ estimate: null, memoryPlan: null, cost: null, disruption: null, objects: [], changes: null },
   };
 }
 
@@ -138,17 +155,21 @@ const unreadable: readonly string[] = [
   ...['S3RegionMismatch', 'S3CertificateUntrusted'],
 ];
 
-function judged(
-  { resolution, fit, refusedAdapters }: ServicePlan,
-  result: PreflightResult,
-): { verdict: Verdict; message: string } {
-  if (refusedAdapters.length > 0) {
-    const isAway = refusedAdapters.every(({ failure }) => unreadable.includes(failure.reason));
-    return {
-      verdict: isAway ? 'unreadable' : 'refused',
-      message: refusalText(refusedAdapters),
-    };
-  }
+interface Judgement {
+  readonly verdict: Verdict;
+  readonly message: string;
+}
+
+function judged(plan: ServicePlan, result: PreflightResult): Judgement {
+  const model = judgedModel(plan, result);
+  const { refusedAdapters } = plan;
+  if (refusedAdapters.length === 0) return model;
+  const isAway = refusedAdapters.every(({ failure }) => unreadable.includes(failure.reason));
+  const verdict = isAway ? 'unreadable' : 'refused';
+  return { verdict: gravest([model.verdict, verdict]), message: model.message };
+}
+
+function judgedModel({ resolution, fit }: ServicePlan, result: PreflightResult): Judgement {
   if (result.state !== 'resolved') {
     const verdict = unreadable.includes(result.failure.reason) ? 'unreadable' : 'refused';
     return { verdict, message: modelResolved({ resolution }).message };
@@ -185,11 +206,12 @@ function objectsOf(
   service: WantedService,
   { routing, autoscaling }: ServicePlan,
   template: PlannedTemplate,
+  adapters: readonly ListedAdapter[],
   replacement: Replacement,
 ): KubeObject[] {
   const { adapterList, configMap, deployment, others } = planChildren(service, {
     template,
-    adapters: service.adapters,
+    adapters,
     replicas: wantedReplicas(service),
     replacement,
     failedAttempt: null,

@@ -34,7 +34,9 @@ export function describePlan(
 
 function describe(report: PlanReport, withObjects: boolean): string {
   const { checkpoint, accelerator, estimate, memoryPlan, disruption, cost, changes, objects } = report;
-  const lines = [`${report.service}: ${words[report.verdict]} (${report.source})`, `  ${report.message}`];
+  const lines = [`${report.service}: ${outcomeOf(report)} (${report.source})`, `  ${report.message}`];
+  for (const { name, uri, message } of report.refusedAdapters)
+    lines.push(`  adapter ${name}, ${uri}, is refused: ${message}`);
   if (checkpoint !== null) {
     const { architecture, quantization, fileBytes, tensorParallel } = checkpoint;
     lines.push(
@@ -50,6 +52,12 @@ function describe(report: PlanReport, withObjects: boolean): string {
   if (changes !== null) lines.push(...changes.flatMap(describeChange));
   if (withObjects) lines.push(...objects.map((object) => `---\n${stringify(object).trimEnd()}`));
   return lines.join('\n');
+}
+
+/** A model that fits is not said not to because of an adapter. */
+function outcomeOf({ verdict, memoryPlan, refusedAdapters }: PlanReport): string {
+  const others = memoryPlan !== null && refusedAdapters.length > 0;
+  return others ? `fits, without ${counted(refusedAdapters.length, 'refused adapter')}` : words[verdict];
 }
 
 function describeAccelerator(accelerator: NonNullable<PlanReport['accelerator']>): string {

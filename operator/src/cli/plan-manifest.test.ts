@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { ggufFile, llamaGguf } from '../../../checkpoint/src/formats/gguf.fixture.js';
+import { folder, PreflightWorld } from '../preflight/preflight.fixture.js';
+import { object } from '../resource/wanted-service.fixture.js';
+import { exitCodeOf } from './exit-codes.js';
+import { planManifest } from './plan-manifest.js';
+import { describePlan } from './report-text.js';
+
+let world: PreflightWorld;
+beforeEach(() => {
+  world = new PreflightWorld();
+  world.start();
+});
+afterEach(() => world.stop());
+
+/** The files of the model stand for those of its adapters too. */
+async function planned(memory: string) {
+  world.endpoints.files.set('demo', folder({ 'm.gguf': ggufFile(llamaGguf()) }));
+  const manifest = object({
+    model: { uri: 's3://models/m/' },
+    adapters: [{ name: 'legal', uri: 's3://models/legal/' }],
+    resources: { limits: { memory } },
+  });
+  const settings = {
+    ...{ preflight: world.preflight, places: world.endpoints, cluster: null, image: null, gateway: null },
+    ...{ pricePerDeviceHour: null, meanTokens: 2048 },
+  };
+  const report = await planManifest({ source: 'a.yaml', object: manifest }, settings);
+  const text = describePlan([report], { services: [], others: [], problems: [] }, { objects: false });
+  return { report, text };
+}
+
+test('an adapter that is refused is listed with its reason, and hides neither that the model fits nor its memory', async () => {
+  const { report, text } = await planned('1Gi');
+  expect(report).toMatchObject({
+    verdict: 'refused',
+    memoryPlan: { rows: expect.any(Array) },
+    refusedAdapters: [{ name: 'legal', uri: 's3://models/legal/', reason: 'CheckpointIncomplete' }],
+  });
+  expect(exitCodeOf([report.verdict])).toBe(1);
+  expect(text).toContain('ns/demo: fits, without 1 refused adapter (a.yaml)');
+  expect(text).toContain('adapter legal, s3://models/legal/, is refused: there is no adapter_config.json');
+  expect(text).toMatch(/ {4}weights /);
+  const list = report.objects.find(({ metadata }) => metadata.name === 'demo-adapters');
+  expect(list).toMatchObject({ data: { 'adapters.json': '[]\n' } });
+});
+
+test('a model that does not fit is said not to, whatever becomes of its adapters', async () => {
+  const { report, text } = await planned('16Mi');
+  expect(report).toMatchObject({ verdict: 'refused', memoryPlan: null });
+  expect(text).toContain('ns/demo: does not fit or is not supported');
+  expect(text).toContain('adapter legal, s3://models/legal/, is refused');
+});
