@@ -152,6 +152,10 @@ TEST(Checkpoint, OfAModelThatABackendLacksOperationsForIsRefusedByTheirNames) {
             "than 256 features.");
   config.head_dim = 12;
   EXPECT_TRUE(refusal().ends_with("heads that are no multiple of 16 features."));
+  config.activation = Activation::kErfGelu;
+  config.layer_norm = true;
+  EXPECT_TRUE(refusal().ends_with(
+      "GELU gates by the error function, layer norms, heads that are no multiple of 16 features."));
 }
 
 TEST(Checkpoint, ProgressReachesTheTotalAndNeverPassesIt) {

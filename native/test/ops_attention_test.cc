@@ -109,7 +109,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{shape(4, 2, 64, 16, DType::kBF16), 600, 0, false, false},
         Case{shape(3, 3, 24, 8, DType::kF32), 65, 0, false, false},
         Case{shape(6, 1, 40, 16, DType::kF8E4M3), 1300, 0, false, false},
-        Case{shape(2, 2, 16, 16, DType::kF32), 2, 0, false, false}),
+        Case{shape(2, 2, 16, 16, DType::kF32), 2, 0, false, false},
+        Case{shape(4, 4, 16, 16, DType::kF32, 9), 300, 0, false, false},
+        Case{shape(2, 2, 64, 16, DType::kBF16, 65), 600, 0, false, false},
+        Case{shape(6, 2, 24, 16, DType::kF32, 300), 900, 0, false, false},
+        Case{shape(3, 3, 24, 8, DType::kF8E4M3, 1), 65, 0, false, false}),
     [](const auto& info) {
       const AttentionShape& s = info.param.shape;
       return std::string(name_of(s.kv_dtype)) + "_" + std::to_string(s.heads) + "_heads_of_" +

@@ -48,6 +48,26 @@ const std::vector<RowOp>& row_ops() {
          for (size_t i = 0; i < out.size(); ++i) out[i] += sum[i];
          return out;
        }},
+      {"add_layer_norm",
+       [](Backend& b, const std::vector<float>& x, int64_t rows, int64_t width) {
+         // Far from a mean of 0.
+         std::vector<float> sum(x.size());
+         for (size_t i = 0; i < sum.size(); ++i) sum[i] = x[i] + 7;
+         std::vector<float> out(x.size());
+         b.add_layer_norm(sum.data(), x.data(), random_floats(width, 11).data(), 1e-5f, rows, width,
+                          out.data(), {});
+         const std::vector<float> apart = out;
+         b.add_layer_norm(sum.data(), nullptr, random_floats(width, 11).data(), 1e-5f, rows, width,
+                          sum.data(), {});
+         expect_same_bits(sum, apart, "in place");
+         return out;
+       }},
+      {"erf_gelu_mul",
+       [](Backend& b, const std::vector<float>& x, int64_t rows, int64_t width) {
+         std::vector<float> out(rows * (width / 2));
+         b.erf_gelu_mul(even(x, rows, width).data(), rows, width / 2, out.data());
+         return out;
+       }},
       {"silu_mul",
        [](Backend& b, const std::vector<float>& x, int64_t rows, int64_t width) {
          std::vector<float> out(rows * (width / 2));
@@ -102,7 +122,7 @@ TEST_P(RowOpTest, AgreesWithTheReferenceAndWithItself) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, RowOpTest, ::testing::Range<size_t>(0, 8),
+INSTANTIATE_TEST_SUITE_P(Ops, RowOpTest, ::testing::Range<size_t>(0, 10),
                          [](const auto& info) { return row_ops()[info.param].name; });
 
 TEST(Activations, SaturateAtBothEndsAndKeepNaN) {
@@ -129,6 +149,11 @@ TEST(Activations, GeluAndCapsEndWhereTheyMust) {
     const std::vector<float> gate_up = {-200.0f, 200.0f, 0.0f, NAN, 1, 1, 1, 1};
     std::vector<float> out(4);
     backend->gelu_mul(gate_up.data(), 1, 4, out.data());
+    EXPECT_NEAR(out[0], 0.0f, 1e-30f) << label(*backend);
+    EXPECT_EQ(out[1], 200.0f) << label(*backend);
+    EXPECT_EQ(out[2], 0.0f) << label(*backend);
+    EXPECT_TRUE(std::isnan(out[3])) << label(*backend);
+    backend->erf_gelu_mul(gate_up.data(), 1, 4, out.data());
     EXPECT_NEAR(out[0], 0.0f, 1e-30f) << label(*backend);
     EXPECT_EQ(out[1], 200.0f) << label(*backend);
     EXPECT_EQ(out[2], 0.0f) << label(*backend);

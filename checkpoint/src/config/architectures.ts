@@ -54,6 +54,8 @@ export interface Architecture {
   readonly sigmoidExperts: boolean;
   /** Attention sees what lies behind a position too, and there is no head that generates. */
   readonly encoder: boolean;
+  /** As modernbert-fields.ts has it. */
+  readonly modernBert: boolean;
   /** What transformers takes for fields that config.json leaves out, where the engine takes something else or refuses. */
   readonly defaults: ConfigObject;
   /** Feed-forward layers are mixtures of experts; null: all are dense. */
@@ -69,6 +71,8 @@ export interface Architecture {
   } | null;
   /** Parts of tensors' names that differ from what the engine calls them, in the order in which they are replaced. */
   readonly renamed: readonly (readonly [stored: string, name: string])[];
+  /** Parts of tensors' names whose rows are those of several matrices, and what each of these is called. */
+  readonly stacked: readonly (readonly [stored: string, names: readonly string[]])[];
 }
 
 const dense = {
@@ -82,9 +86,11 @@ const dense = {
   gptOss: false,
   sigmoidExperts: false,
   encoder: false,
+  modernBert: false,
   defaults: {},
   experts: null,
   renamed: [],
+  stacked: [],
 } as const;
 
 const hybrid = { ...dense, headDim: 256, qkNorm: true, hybrid: { interleaved: false } } as const;
@@ -204,6 +210,28 @@ export const architectures: readonly Architecture[] = [
     biases: { qkv: 'attention_bias', output: 'attention_bias', mlp: 'mlp_bias' },
     encoder: true,
     defaults: { rms_norm_eps: 1e-5 },
+  },
+  {
+    ...dense,
+    name: 'modernbert',
+    modelTypes: ['modernbert'],
+    kvHeads: 'heads',
+    biases: { qkv: 'attention_bias', output: 'attention_bias', mlp: 'mlp_bias' },
+    encoder: true,
+    modernBert: true,
+    renamed: [
+      ['embeddings.tok_embeddings.', 'embed_tokens.'],
+      ['embeddings.norm.', 'embed_norm.'],
+      ['final_norm.', 'norm.'],
+      ['.attn_norm.', '.input_layernorm.'],
+      ['.mlp_norm.', '.post_attention_layernorm.'],
+      ['.attn.Wo.', '.self_attn.o_proj.'],
+      ['.mlp.Wo.', '.mlp.down_proj.'],
+    ],
+    stacked: [
+      ['.attn.Wqkv.', ['.self_attn.q_proj.', '.self_attn.k_proj.', '.self_attn.v_proj.']],
+      ['.mlp.Wi.', ['.mlp.gate_proj.', '.mlp.up_proj.']],
+    ],
   },
   {
     ...gemma,

@@ -42,11 +42,10 @@ const plain = {
 } as const;
 
 /** The one activation that the engine has for the architecture. @throws FailureError UnsupportedArchitecture */
-export function checkActivation(fields: FieldReader, { gemma }: Architecture): void {
-  const [field, known] =
-    gemma === null
-      ? (['hidden_act', 'silu'] as const)
-      : (['hidden_activation', 'gelu_pytorch_tanh'] as const);
+export function checkActivation(fields: FieldReader, { gemma, modernBert }: Architecture): void {
+  const gates = gemma === null ? 'silu' : 'gelu_pytorch_tanh';
+  const known = modernBert ? 'gelu' : gates;
+  const field = known === 'silu' ? 'hidden_act' : 'hidden_activation';
   const activation = fields.value(field) ?? known;
   if (activation === known) return;
   throw unsupported(`${field} ${quote(activation)} is not supported, only ${known}`);

@@ -88,7 +88,7 @@ function readFirstDense(fields: FieldReader, layers: number): FeedForwardKind[] 
 }
 
 /** layer_types; null where config.json has none. */
-function namedTypes(
+export function namedTypes(
   fields: FieldReader,
   layers: number,
   known: readonly string[],

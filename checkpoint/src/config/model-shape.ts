@@ -53,7 +53,7 @@ export interface ModelShape extends Rope {
   readonly layerKinds: readonly LayerKind[];
   /** Of each layer. */
   readonly feedForward: readonly FeedForwardKind[];
-  /** Of each layer, positions that its attention sees; 0: all before it. */
+  /** Of each layer, positions that its attention sees, its own included; 0: all before it. Of an encoder as many behind it. */
   readonly windows: readonly number[];
   readonly hidden: number;
   readonly heads: number;
@@ -65,6 +65,10 @@ export interface ModelShape extends Rope {
   readonly normEpsilon: number;
   /** Norms multiply by 1 + w. */
   readonly unitOffsetNorm: boolean;
+  /** Norms subtract the mean. */
+  readonly layerNorm: boolean;
+  /** Embeddings are normalized, and the first layer takes them so, without a norm of its own. */
+  readonly embeddingNorm: boolean;
   readonly qkNorm: boolean;
   readonly qkvBias: boolean;
   /** Of the projection behind attention. */
@@ -76,8 +80,8 @@ export interface ModelShape extends Rope {
   readonly embeddingScale: number;
   /** What attention and feed-forward give is normalized before the residual takes it. */
   readonly postNorms: boolean;
-  /** Of the feed-forward's gate; `gelu` is its approximation by tanh. */
-  readonly activation: 'silu' | 'gelu';
+  /** Of the feed-forward's gate; `gelu` is its approximation by tanh, `erfGelu` is not. */
+  readonly activation: 'silu' | 'gelu' | 'erfGelu';
   /** Scores of attention are divided by its root. */
   readonly queryScalar: number;
   /** Scores of attention, and logits, become cap · tanh(x / cap); 0: they stay. */

@@ -9,6 +9,7 @@ import { checkActivation, readGemma } from './gemma-fields.js';
 import { readLabels } from './labels.js';
 import { readFeedForward, readLayerKinds, readWindows } from './layer-kinds.js';
 import type { GdnDimensions, ModelShape, MoeDimensions } from './model-shape.js';
+import { readModernBert } from './modernbert-fields.js';
 import { parseQuantization } from './quantization.js';
 import { readRope } from './rope.js';
 import { readSigmoidRouting, sharedWidth } from './sigmoid-experts.js';
@@ -25,7 +26,7 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
   // Multimodal releases keep the language model's fields in text_config; text-only ones have them at the top.
   const given = outer.has('text_config') ? outer.child('text_config') : outer;
   const fields = given.over(architecture.defaults);
-  const { hybrid, gemma, gptOss, encoder, qkNorm } = architecture;
+  const { hybrid, gemma, gptOss, encoder, modernBert, qkNorm } = architecture;
 
   const layers = fields.parts('num_hidden_layers');
   const heads = fields.positive('num_attention_heads');
@@ -52,6 +53,8 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
     vocab: fields.positive('vocab_size'),
     normEpsilon: fields.positiveNumber('rms_norm_eps') ?? 1e-6,
     unitOffsetNorm: hybrid !== null || gemma !== null,
+    layerNorm: false,
+    embeddingNorm: false,
     qkNorm: typeof qkNorm === 'string' ? fields.flag(qkNorm, false) : qkNorm,
     qkvBias: bias(architecture.biases.qkv),
     outputBias: bias(architecture.biases.output),
@@ -68,13 +71,14 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
     labels,
     quantization,
     layerKinds: readLayerKinds(fields, architecture, layers),
-    windows: readWindows(fields, architecture, layers),
+    windows: modernBert ? [] : readWindows(fields, architecture, layers),
     gdn: readGdn(fields, architecture),
     moe: readMoe(fields, architecture),
     attentionSinks: gptOss,
     bidirectional: encoder,
     ...readRope(fields, headDim, hybrid === null ? 1 : 0.25, gemma?.localRope !== true),
     ...readGemma(outer, fields, architecture, { hidden, headDim }),
+    ...(modernBert ? readModernBert(fields, architecture, layers) : {}),
   };
   fields.check(heads % kvHeads === 0, 'num_attention_heads must be a multiple of num_key_value_heads');
   checkActivation(fields, architecture);

@@ -8,6 +8,7 @@ import {
   glm4MoeConfig,
   gptOssConfig,
   mixtralConfig,
+  modernBertConfig,
   qwen36Config,
 } from '../config/config.fixture.js';
 import { parseCheckpointConfig } from '../config/read-config.js';
@@ -25,6 +26,10 @@ test.each([
   [
     parseCheckpointConfig(glm4MoeConfig),
     'glm4_moe runs on CPUs alone (accelerator.resourceName none): there are no GPU kernels for experts scored by sigmoids, shared experts without a gate',
+  ],
+  [
+    parseCheckpointConfig(modernBertConfig),
+    'modernbert runs on CPUs alone (accelerator.resourceName none): there are no GPU kernels for GELU gates by the error function, layer norms, windows to both sides',
   ],
 ])('$architecture is refused on GPUs, with what is missing and what would do', (shape, problem) => {
   for (const accelerator of ['cuda', 'hip'] as const) {

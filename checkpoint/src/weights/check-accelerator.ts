@@ -7,6 +7,12 @@ import type { ModelShape } from '../config/model-shape.js';
 const onCpusAlone: readonly (readonly [operation: string, isTaken: (shape: ModelShape) => boolean])[] = [
   ['experts scored by sigmoids', ({ moe }) => moe !== null && moe.sigmoid !== null],
   ['shared experts without a gate', ({ moe }) => moe !== null && moe.sharedFfn > 0 && !moe.sharedGate],
+  ['GELU gates by the error function', ({ activation }) => activation === 'erfGelu'],
+  ['layer norms', ({ layerNorm }) => layerNorm],
+  [
+    'windows to both sides',
+    ({ bidirectional, windows }) => bidirectional && windows.some((each) => each > 0),
+  ],
   ['heads that are no multiple of 16 features', ({ headDim }) => headDim % 16 !== 0],
   ['heads of more than 256 features', ({ headDim }) => headDim > 256],
 ];

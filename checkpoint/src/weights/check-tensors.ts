@@ -6,6 +6,7 @@ import type { Eagle3 } from '../config/eagle3-config.js';
 import type { ModelShape } from '../config/model-shape.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
 import { checkStorage } from './check-storage.js';
+import { matricesStoredWith } from './divided-tensors.js';
 import { storedName } from './engine-names.js';
 import { draftTensors, eagle3Tensors, trunkTensors, type Expected } from './expected-tensors.js';
 import { storedSides } from './fused-experts.js';
@@ -19,7 +20,12 @@ import { isOfMtp } from './mtp-head.js';
 export function checkTensors(shape: ModelShape, tensors: readonly TensorEntry[]): void {
   const byName = namesOf(tensors.filter(({ name }) => !isOfMtp(name)));
   checkStorage(byName);
-  checkExpected(trunkTensors(shape, byName), byName, (name) => storedName(shape, name));
+  checkExpected(
+    trunkTensors(shape, byName),
+    byName,
+    (name) => storedName(shape, name),
+    (name) => matricesStoredWith(shape, name),
+  );
 }
 
 /** The same of the layer for multi-token prediction on a model of `shape`. @throws as `checkTensors` */
@@ -51,6 +57,7 @@ function checkExpected(
   all: Iterable<Expected>,
   byName: ReadonlyMap<string, TensorEntry>,
   nameOf: (name: string) => string,
+  matricesWith: (name: string) => number = () => 1,
 ): void {
   for (const { name, sides, isMatrix } of all) {
     const found = byName.get(`${name}_packed`) ?? byName.get(name);
@@ -59,9 +66,13 @@ function checkExpected(
     }
     const own = isMatrix ? valueSides(found) : found.shape;
     if (own.join() !== sides.join()) {
+      const inFile = (each: readonly number[]): string => {
+        const [rows = 0, ...others] = storedSides(found, each);
+        return listed([rows * matricesWith(name), ...others]);
+      };
       throw new FailureError(
         'CheckpointCorrupt',
-        `tensor ${nameOf(found.name)} has shape ${listed(storedSides(found, own))} where config.json implies ${listed(storedSides(found, sides))}`,
+        `tensor ${nameOf(found.name)} has shape ${inFile(own)} where config.json implies ${inFile(sides)}`,
       );
     }
     if (isMatrix || vectorTypes.has(found.dtype)) continue;

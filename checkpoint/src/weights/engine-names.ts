@@ -5,7 +5,7 @@ import { architectureNamed } from '../config/architectures.js';
 import type { ModelShape } from '../config/model-shape.js';
 
 /** What transformers saves of a model without its head, as releases of Qwen3-Embedding are. */
-const bare = /^(?:embed_tokens|layers|norm)\./;
+const bare = /^(?:embed_tokens|embed_norm|layers|norm)\./;
 
 type Named = readonly { readonly name: string }[];
 
@@ -23,19 +23,25 @@ export function inEngineNames<Tensor extends { readonly name: string }>(
   tensors: readonly Tensor[],
 ): readonly Tensor[] {
   const renamed = architectureNamed(architecture)?.renamed ?? [];
-  const prefix = isBare(tensors) ? 'model.' : '';
-  if (renamed.length === 0 && prefix === '') return tensors;
-  return tensors.map((tensor) => ({
-    ...tensor,
-    name: renamed.reduce(
-      (name, [stored, own]) => name.replace(stored, own),
-      bare.test(tensor.name) ? prefix + tensor.name : tensor.name,
-    ),
-  }));
+  const named =
+    renamed.length === 0
+      ? tensors
+      : tensors.map((tensor) => ({
+          ...tensor,
+          name: renamed.reduce((name, [stored, own]) => name.replace(stored, own), tensor.name),
+        }));
+  if (!isBare(named)) return named;
+  return named.map((tensor) =>
+    bare.test(tensor.name) ? { ...tensor, name: `model.${tensor.name}` } : tensor,
+  );
 }
 
 /** What releases call the tensor `name` of the engine, for messages. */
 export function storedName({ architecture }: Pick<ModelShape, 'architecture'>, name: string): string {
-  const renamed = architectureNamed(architecture)?.renamed ?? [];
-  return renamed.reduceRight((other, [stored, own]) => other.replace(own, stored), name);
+  const { renamed = [], stacked = [] } = architectureNamed(architecture) ?? {};
+  const whole = stacked.reduce(
+    (other, [stored, parts]) => parts.reduce((each, own) => each.replace(own, stored), other),
+    name,
+  );
+  return renamed.reduceRight((other, [stored, own]) => other.replace(own, stored), whole);
 }

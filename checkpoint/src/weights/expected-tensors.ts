@@ -27,6 +27,7 @@ export function* trunkTensors(shape: ModelShape, found: Found): Generator<Expect
   const { hidden, vocab } = shape;
   yield matrix(`${prefix}embed_tokens`, vocab, hidden);
   yield vector(`${prefix}norm.weight`, hidden);
+  if (shape.embeddingNorm) yield vector(`${prefix}embed_norm.weight`, hidden);
   if (!shape.tiedEmbeddings) {
     yield matrix(heads.find((each) => found.has(`${each}.weight`)) ?? 'lm_head', vocab, hidden);
   }
@@ -34,7 +35,10 @@ export function* trunkTensors(shape: ModelShape, found: Found): Generator<Expect
   // GGUF files hold what the frequencies of a scaled rotary embedding are divided by.
   if (found.has('rope_freqs.weight')) yield vector('rope_freqs.weight', shape.rotaryDim / 2);
   for (const [i, kind] of shape.layerKinds.entries()) {
-    yield* layer(`${prefix}layers.${String(i)}.`, kind, shape.feedForward[i] ?? 'dense', shape, found);
+    const at = `${prefix}layers.${String(i)}.`;
+    // Embeddings that are normalized are what the first layer takes.
+    if (i > 0 || !shape.embeddingNorm) yield vector(`${at}input_layernorm.weight`, hidden);
+    yield* layer(at, kind, shape.feedForward[i] ?? 'dense', shape, found);
   }
 }
 
@@ -46,6 +50,7 @@ export function* draftTensors(shape: ModelShape, found: Found): Generator<Expect
     yield vector(`mtp.${name}.weight`, hidden);
   }
   const feedForward = found.has('mtp.layers.0.mlp.gate.weight') ? 'moe' : 'dense';
+  yield vector('mtp.layers.0.input_layernorm.weight', hidden);
   yield* layer('mtp.layers.0.', 'full', feedForward, shape, found);
 }
 
@@ -71,6 +76,7 @@ export function* eagle3Tensors(
   yield matrix('eagle3.lm_head', vocab, hidden);
 }
 
+/** But for the norm of its input. */
 function* layer(
   at: string,
   kind: LayerKind,
@@ -79,7 +85,6 @@ function* layer(
   found: Found,
 ): Generator<Expected> {
   const { hidden, gdn, moe, ffn } = shape;
-  yield vector(`${at}input_layernorm.weight`, hidden);
   yield vector(`${at}post_attention_layernorm.weight`, hidden);
   if (shape.postNorms) {
     yield vector(`${at}pre_feedforward_layernorm.weight`, hidden);

@@ -7,6 +7,7 @@
 import { architectureNamed } from '../config/architectures.js';
 import type { ModelShape } from '../config/model-shape.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
+import { divided } from './divided-tensors.js';
 import { inEngineNames } from './engine-names.js';
 import { inScaledForm, type ScaledForm } from './scaled-forms.js';
 import { listed, refusal } from './tensor-refusal.js';
@@ -35,7 +36,7 @@ export function inEngineForm<Tensor extends TensorEntry>(
   shape: Pick<ModelShape, 'architecture'>,
   tensors: readonly Tensor[],
 ): readonly EngineTensor<Tensor>[] {
-  const named = inScaledForm(inEngineNames(shape, tensors));
+  const named = inScaledForm(inEngineNames(shape, divided(shape, tensors)));
   if (architectureNamed(shape.architecture)?.gptOss !== true) return named;
   const byName = new Map(named.map((tensor) => [tensor.name, tensor]));
   return named.flatMap((tensor) => {

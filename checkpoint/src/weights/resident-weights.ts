@@ -195,6 +195,8 @@ function isHeld({ name }: TensorEntry, shape: ModelShape, { speculative }: HoldO
   if (skipped.test(name) || scale.test(name)) return false;
   if (name.startsWith('mtp.') && speculative.method !== 'mtp') return false;
   if (Number(ofLayer.exec(name)?.[1] ?? 0) >= shape.layerKinds.length) return false;
+  // Of an encoder, heads are left alone.
+  if (shape.bidirectional && !name.startsWith('model.')) return false;
   // A tied table is held once; some releases store the head as well.
   return !(shape.tiedEmbeddings && name.endsWith('lm_head.weight'));
 }

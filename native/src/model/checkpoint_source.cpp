@@ -145,6 +145,12 @@ RopeConfig to_window_rope(Fields fields, int32_t rotary) {
   return rope;
 }
 
+Activation to_activation(Fields& fields) {
+  return fields.choice<Activation>(
+      "activation",
+      {{"silu", Activation::kSilu}, {"gelu", Activation::kGelu}, {"erfGelu", Activation::kErfGelu}});
+}
+
 ModelConfig to_config(Fields fields) {
   ModelConfig config{.architecture = fields.get<std::string>("architecture"),
                      .hidden = fields.get<int32_t>("hidden"),
@@ -173,14 +179,15 @@ ModelConfig to_config(Fields fields) {
                      .moe = {},
                      .embedding_scale = fields.get<float>("embeddingScale"),
                      .post_norms = fields.get<bool>("postNorms"),
-                     .activation = fields.choice<Activation>(
-                         "activation", {{"silu", Activation::kSilu}, {"gelu", Activation::kGelu}}),
+                     .activation = to_activation(fields),
                      .query_scalar = fields.get<double>("queryScalar"),
                      .score_cap = fields.get<float>("scoreCap"),
                      .logit_cap = fields.get<float>("logitCap"),
                      .window_rope = {},
                      .attention_sinks = fields.get<bool>("attentionSinks"),
-                     .bidirectional = fields.get<bool>("bidirectional")};
+                     .bidirectional = fields.get<bool>("bidirectional"),
+                     .layer_norm = fields.get<bool>("layerNorm"),
+                     .embedding_norm = fields.get<bool>("embeddingNorm")};
   if (!fields.is_null("gdn")) config.gdn = to_gdn(fields.object("gdn"));
   if (!fields.is_null("moe")) config.moe = to_moe(fields.object("moe"));
   if (!fields.is_null("windowRope")) {

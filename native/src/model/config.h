@@ -76,8 +76,8 @@ struct MoeConfig {
 enum class LayerKind : uint8_t { kAttention, kGdn };
 enum class FeedForwardKind : uint8_t { kDense, kMoe };
 
-// Of a feed-forward's gate.
-enum class Activation : uint8_t { kSilu, kGelu };
+// Of a feed-forward's gate: kGelu is approximated by tanh, kErfGelu is not.
+enum class Activation : uint8_t { kSilu, kGelu, kErfGelu };
 
 struct ModelConfig {
   std::string architecture;
@@ -109,7 +109,9 @@ struct ModelConfig {
   float logit_cap = 0;                    // logits likewise
   std::optional<RopeConfig> window_rope;  // of layers with a window; null: that of the others
   bool attention_sinks = false;           // a score of each head joins the softmax, without a value
-  bool bidirectional = false;             // attention sees what lies behind a position too
+  bool bidirectional = false;             // attention sees what lies behind a position too, as windows do
+  bool layer_norm = false;                // norms subtract the mean
+  bool embedding_norm = false;            // of embeddings, which the first layer takes as they are
   bool mtp = false;  // the last of the layers is the one for multi-token prediction: no part of the trunk
 
   bool hybrid() const { return gdn.has_value(); }

@@ -13,7 +13,9 @@ void Model::run(const MlpWeights& weights, size_t layer, const ModelStep& step) 
   weights.gate_up.apply(backend_, work_.normed, rows, work_.wide);
   adapters_.apply(step.adapted, layer, Site::kGateUp, work_.normed, work_.wide, weights.gate_up.width());
   const int64_t width = weights.gate_up.width() / 2;
-  if (config_.activation == Activation::kGelu) {
+  if (config_.activation == Activation::kErfGelu) {
+    backend_.erf_gelu_mul(work_.wide, rows, width, work_.mixed);
+  } else if (config_.activation == Activation::kGelu) {
     backend_.gelu_mul(work_.wide, rows, width, work_.mixed);
   } else {
     backend_.silu_mul(work_.wide, rows, width, work_.mixed);

@@ -30,6 +30,7 @@ void Model::forward(const ModelStep& step) {
   drafted_last_ = false;
   forget_faults(rows);
   embed(*embedding_, step.ids);
+  norm_embeddings(rows);
   set_angles(step.positions);
   float* update = nullptr;
   for (size_t i = 0; i < config_.trunk_layers(); ++i) {
@@ -57,6 +58,12 @@ void Model::norm_residual(float* update, const DeviceVector& weight, int64_t row
                           marks);
     return;
   }
+  if (config_.layer_norm) {
+    if (update != nullptr) ranks_.all_reduce(update, rows * config_.hidden);
+    backend_.add_layer_norm(work_.residual, update, weight.data(), config_.norm_eps, rows, config_.hidden,
+                            out, marks);
+    return;
+  }
   ranks_.all_reduce_add_rms_norm(backend_, work_.residual, update, weight.data(), config_.norm_eps, rows,
                                  config_.hidden, out, marks);
 }
@@ -68,10 +75,19 @@ void Model::norm_output(const DeviceVector& weight, int64_t rows) {
   backend_.rms_norm(work_.output, weight.data(), config_.norm_eps, rows, config_.hidden, work_.output);
 }
 
+// The residual stream begins with the norm of the embeddings, which is what the first layer takes too.
+void Model::norm_embeddings(int64_t rows) {
+  if (embedding_norm_.empty()) return;
+  for (float* const out : {work_.normed, work_.residual}) {
+    backend_.add_layer_norm(work_.residual, nullptr, embedding_norm_.data(), config_.norm_eps, rows,
+                            config_.hidden, out, {});
+  }
+}
+
 void Model::run_layer(size_t index, float* update, const ModelStep& step, int32_t place) {
   const LayerWeights& layer = layers_[index];
   const auto rows = static_cast<int64_t>(step.ids.size());
-  norm_residual(update, layer.input_norm, rows, work_.normed, place);
+  if (!layer.input_norm.empty()) norm_residual(update, layer.input_norm, rows, work_.normed, place);
   if (eagle3_) eagle3_->take_input(index, work_.residual, rows);
   std::visit([&](const auto& weights) { mix(weights, index, step); }, layer.mixer);
   norm_output(layer.mixed_norm, rows);

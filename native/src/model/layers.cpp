@@ -127,12 +127,12 @@ std::vector<Band> site_bands(const ModelConfig& c, Shard shard, Site site, const
 }
 
 LayerWeights read_layer(WeightReader& reader, const ModelConfig& c, Shard shard, LayerKind kind,
-                        FeedForwardKind feed_forward, const std::string& prefix) {
+                        FeedForwardKind feed_forward, const std::string& prefix, bool first) {
   const auto norm = [&](const char* name) {
     return reader.vector(prefix + name, {c.hidden}, whole(c.hidden), norm_offset(c));
   };
   LayerWeights layer;
-  layer.input_norm = norm("input_layernorm.weight");
+  if (!first || !c.embedding_norm) layer.input_norm = norm("input_layernorm.weight");
   if (kind == LayerKind::kAttention) {
     layer.mixer = read_attention(reader, c, shard, prefix + "self_attn.");
   } else {

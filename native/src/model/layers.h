@@ -39,7 +39,7 @@ struct MlpWeights {
 };
 
 struct LayerWeights {
-  DeviceVector input_norm;
+  DeviceVector input_norm;  // empty: it takes normed embeddings as they are
   std::variant<AttentionWeights, GdnWeights> mixer;
   DeviceVector post_norm;  // before the feed-forward
   // Of what attention and feed-forward give; empty: no norm.
@@ -57,8 +57,9 @@ constexpr size_t kSites = 4;
 // What this rank's matrix is made of, of a layer whose tensors begin with `prefix`.
 std::vector<Band> site_bands(const ModelConfig& config, Shard shard, Site site, const std::string& prefix);
 
-// Reads layer `prefix` (for example "model.layers.3.") of a model whose whole config is `config`.
+// Reads layer `prefix` (for example "model.layers.3.") of a model whose whole config is `config`; `first`: of
+// all.
 LayerWeights read_layer(WeightReader& reader, const ModelConfig& config, Shard shard, LayerKind kind,
-                        FeedForwardKind feed_forward, const std::string& prefix);
+                        FeedForwardKind feed_forward, const std::string& prefix, bool first = false);
 
 }  // namespace llmservice

@@ -61,6 +61,9 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
        {std::pair{"experts scored by sigmoids", c.moe && c.moe->sigmoid},
         std::pair{"shared experts without a gate",
                   c.moe && c.moe->shared_intermediate > 0 && !c.moe->shared_gate},
+        std::pair{"GELU gates by the error function", c.activation == Activation::kErfGelu},
+        std::pair{"layer norms", c.layer_norm},
+        std::pair{"windows to both sides", c.bidirectional && std::ranges::max(c.windows) > 0},
         std::pair{"heads that are no multiple of 16 features", c.head_dim % 16 != 0},
         std::pair{"heads of more than 256 features", c.head_dim > 256}}) {
     if (taken) missing += (missing.empty() ? "" : ", ") + std::string(operation);
@@ -99,7 +102,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   const Checkpoint& mtp_checkpoint = options.head != nullptr ? options.head->checkpoint : checkpoint;
   const uint64_t trunk_bytes = checkpoint.bytes_of([&](const std::string& name) {
     return name.starts_with(prefix + "layers.") || name.starts_with(prefix + "norm.") ||
-           name.starts_with(prefix + "embed_tokens.") || (!config.tied_head && name == head);
+           name.starts_with(prefix + "embed_") || (!config.tied_head && name == head);
   });
   const uint64_t mtp_bytes = mtp_checkpoint.bytes_of(
       [&](const std::string& name) { return config.mtp && name.starts_with("mtp."); });
@@ -126,7 +129,10 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
     const bool first_of_kind = kinds.emplace(config.layers[i], config.feed_forward[i]).second;
     reader.sample_to(first_of_kind ? taken_.get() : nullptr);
     layers_.push_back(read_layer(reader, config, options.shard, config.layers[i], config.feed_forward[i],
-                                 prefix + "layers." + std::to_string(i) + "."));
+                                 prefix + "layers." + std::to_string(i) + ".", i == 0));
+  }
+  if (config.embedding_norm) {
+    embedding_norm_ = reader.vector(prefix + "embed_norm.weight", {config.hidden}, whole(config.hidden));
   }
   final_norm_ = reader.vector(prefix + "norm.weight", {config.hidden}, whole(config.hidden),
                               config.unit_offset_norm ? 1 : 0);
@@ -238,7 +244,8 @@ void Model::allocate_workspace(const ModelOptions& options) {
 }
 
 size_t Model::weight_bytes() const {
-  size_t total = embedding_->bytes + (head_ ? head_->bytes : 0) + final_norm_.bytes();
+  size_t total =
+      embedding_->bytes + (head_ ? head_->bytes : 0) + embedding_norm_.bytes() + final_norm_.bytes();
   for (const LayerWeights& layer : layers_) total += layer.bytes();
   if (mtp_) total += mtp_->bytes();
   if (draft_head_) total += draft_head_->bytes;

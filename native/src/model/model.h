@@ -1,5 +1,5 @@
-// A decoder-only transformer (llama, qwen3, gemma3), encoder (eurobert) or hybrid (qwen3_5, qwen3_5_moe,
-// qwen3_next) on a backend: tokens of a step in, logits out.
+// A decoder-only transformer (llama, qwen3, gemma3), encoder (eurobert, modernbert) or hybrid (qwen3_5,
+// qwen3_5_moe, qwen3_next) on a backend: tokens of a step in, logits out.
 #pragma once
 
 #include <memory>
@@ -119,6 +119,7 @@ class Model {
   StepLimits step_limits(const ModelOptions& options) const;
   void embed(const Matrix& table, std::span<const int32_t> ids);
   void norm_output(const DeviceVector& weight, int64_t rows);
+  void norm_embeddings(int64_t rows);
   void norm_residual(float* update, const DeviceVector& weight, int64_t rows, float* out, int32_t place);
   // work_.residual and this rank's share of what is still to be added to it (null: nothing) in;
   // work_.residual and, still to be added, work_.output out. `place` is fault_before(index), or 0 where
@@ -165,6 +166,7 @@ class Model {
   std::unique_ptr<Matrix> head_;        // null: tied to the embedding
   std::unique_ptr<Matrix> draft_head_;  // of draft(), narrower; null: the same
   bool drafted_last_ = false;           // draft() came after forward()
+  DeviceVector embedding_norm_;         // empty: embeddings stay
   DeviceVector final_norm_;
   Adapters adapters_;
   std::vector<LayerWeights> layers_;

@@ -14,7 +14,7 @@ struct AttentionShape {
   int32_t block_size;
   DType kv_dtype;
   float scale;  // of scores: 1/sqrt(head_dim), but for models that say otherwise
-  // Positions that a row sees, its own included; 0: all before it.
+  // Positions that a row sees, its own included; 0: all before it. Without causality as many behind it too.
   int32_t window = 0;
   // Positions before it hold nothing and are never seen; no row lies before it.
   int32_t first = 0;
@@ -50,7 +50,8 @@ struct NormRope {
 struct ScoreRules {
   float cap = 0;                 // they become cap * tanh(score / cap); 0: they stay
   const float* sinks = nullptr;  // (heads): scores that join each row's softmax, without a value; null: none
-  bool causal = true;            // else a row sees what lies behind it too, to the end of its segment
+  // Else a row sees what lies behind it too, to the end of its window or segment.
+  bool causal = true;
 };
 
 }  // namespace llmservice

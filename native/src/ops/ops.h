@@ -175,6 +175,11 @@ class Backend : public AdapterOps {
   virtual void scale(float* x, int64_t count, float factor) = 0;
   // out (T, F) = gelu(gate_up[:, :F]) · gate_up[:, F:], gate_up (T, 2F); gelu approximated by tanh.
   virtual void gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) = 0;
+  // The same with gelu(x) = x/2 (1 + erf(x / sqrt(2))).
+  virtual void erf_gelu_mul(const float* /*gate_up*/, int64_t /*rows*/, int64_t /*width*/, float* /*out*/) {}
+  // As add_rms_norm(), of x less its mean; `out` may be `x`.
+  virtual void add_layer_norm(float* /*x*/, const float* /*y*/, const float* /*weight*/, float /*eps*/,
+                              int64_t /*rows*/, int64_t /*dim*/, float* /*out*/, const FaultMarks&) {}
   // x (count) becomes limit * tanh(x / limit).
   virtual void cap(float* x, int64_t count, float limit) = 0;
   // The top_k experts of each row by sigmoid(logits) + correction (experts), within the chosen groups, equal

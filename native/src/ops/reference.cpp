@@ -19,8 +19,28 @@ void rms_norm_row(const float* x, const float* weight, double eps, int64_t dim, 
   for (int64_t i = 0; i < dim; ++i) out[i] = static_cast<float>(x[i] * scale * weight[i]);
 }
 
+void layer_norm_row(const float* x, const float* weight, double eps, int64_t dim, float* out) {
+  double mean = 0;
+  for (int64_t i = 0; i < dim; ++i) mean += static_cast<double>(x[i]) / static_cast<double>(dim);
+  double variance = 0;
+  for (int64_t i = 0; i < dim; ++i) variance += (x[i] - mean) * (x[i] - mean) / static_cast<double>(dim);
+  const double scale = 1.0 / std::sqrt(variance + eps);
+  for (int64_t i = 0; i < dim; ++i) out[i] = static_cast<float>((x[i] - mean) * scale * weight[i]);
+}
+
 bool all_finite(const float* x, int64_t count) {
   return std::all_of(x, x + count, [](float value) { return std::isfinite(value); });
+}
+
+void mark_faults(const float* x, const float* out, int64_t rows, int64_t dim, const FaultMarks& marks) {
+  for (int64_t t = 0; t < rows && marks.first != nullptr; ++t) {
+    if (marks.first[t] != 0) continue;
+    if (!all_finite(x + t * dim, dim)) {
+      marks.first[t] = marks.place;
+    } else if (!all_finite(out + t * dim, dim)) {
+      marks.first[t] = marks.place + 1;
+    }
+  }
 }
 
 }  // namespace
@@ -34,14 +54,15 @@ void ReferenceBackend::add_rms_norm(float* x, const float* y, const float* weigh
                                     int64_t dim, float* out, const FaultMarks& marks) {
   for (int64_t i = 0; y != nullptr && i < rows * dim; ++i) x[i] += y[i];
   rms_norm(x, weight, eps, rows, dim, out);
-  for (int64_t t = 0; t < rows && marks.first != nullptr; ++t) {
-    if (marks.first[t] != 0) continue;
-    if (!all_finite(x + t * dim, dim)) {
-      marks.first[t] = marks.place;
-    } else if (!all_finite(out + t * dim, dim)) {
-      marks.first[t] = marks.place + 1;
-    }
-  }
+  mark_faults(x, out, rows, dim, marks);
+}
+
+// Ba, Kiros and Hinton, arXiv 1607.06450, without a bias.
+void ReferenceBackend::add_layer_norm(float* x, const float* y, const float* weight, float eps, int64_t rows,
+                                      int64_t dim, float* out, const FaultMarks& marks) {
+  for (int64_t i = 0; y != nullptr && i < rows * dim; ++i) x[i] += y[i];
+  for (int64_t t = 0; t < rows; ++t) layer_norm_row(x + t * dim, weight, eps, dim, out + t * dim);
+  mark_faults(x, out, rows, dim, marks);
 }
 
 void ReferenceBackend::add_bias(float* x, const float* bias, int64_t rows, int64_t width) {
@@ -78,6 +99,17 @@ void ReferenceBackend::gelu_mul(const float* gate_up, int64_t rows, int64_t widt
       const double x = gate[i];
       const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
       out[t * width + i] = static_cast<float>(0.5 * x * (1 + std::tanh(inner)) * gate[width + i]);
+    }
+  }
+}
+
+void ReferenceBackend::erf_gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
+  for (int64_t t = 0; t < rows; ++t) {
+    const float* gate = gate_up + t * 2 * width;
+    for (int64_t i = 0; i < width; ++i) {
+      const double x = gate[i];
+      out[t * width + i] =
+          static_cast<float>(0.5 * x * std::erfc(-x / std::numbers::sqrt2) * gate[width + i]);
     }
   }
 }

@@ -35,6 +35,9 @@ class ReferenceBackend : public Backend {
   void sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) override;
   void scale(float* x, int64_t count, float factor) override;
   void gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
+  void erf_gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
+  void add_layer_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
+                      float* out, const FaultMarks& marks) override;
   void cap(float* x, int64_t count, float limit) override;
   void add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) override;
 

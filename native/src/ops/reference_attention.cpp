@@ -72,7 +72,9 @@ void attend(const AttentionShape& shape, const Segment& segment, int32_t positio
             const float* q, const KvCache& cache, const ScoreRules& rules, float* out) {
   const int32_t kv_head = head / (shape.heads / shape.kv_heads);
   const int32_t first = first_seen(shape, position);
-  const int32_t end = rules.causal ? position + 1 : segment.position + segment.count;
+  const int32_t last = segment.position + segment.count;
+  const int32_t behind = shape.window > 0 ? std::min(last, position + shape.window) : last;
+  const int32_t end = rules.causal ? position + 1 : behind;
   std::vector<double> weights(end, -INFINITY);
   double top = -INFINITY;
   for (int32_t p = first; p < end; ++p) {

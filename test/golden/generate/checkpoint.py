@@ -13,7 +13,7 @@ import packed
 from experts import SINGLE, is_stack, single_shapes, stacked
 from fixture import Fixture
 from formats import dequantize, quantize
-from weights import RESIDUAL_GAIN, glm_mtp_shapes, is_fp8, mtp_shapes, of_tower, random_weight, stored_dtype
+from weights import RESIDUAL_GAIN, TIED, glm_mtp_shapes, is_fp8, mtp_shapes, of_tower, random_weight, stored_dtype
 
 SCALE = "_scale_inv"
 ZERO_CENTRED = ("qwen3_5", "qwen3_next", "gemma")
@@ -31,7 +31,7 @@ def make_tensors(fixture: Fixture, shapes: dict[str, torch.Size]) -> dict[str, T
     tensors: dict[str, Tensor] = {}
     transposed = config["model_type"] == "gpt_oss"  # experts have no other layout than the reference's
     for name, shape in (shapes if transposed else single_shapes(shapes)).items():
-        if name == "lm_head.weight" and config["tie_word_embeddings"]:
+        if name in TIED and config["tie_word_embeddings"]:
             continue
         zero_centred = config["model_type"].startswith(ZERO_CENTRED) and not of_tower(name)
         weight = random_weight(name, shape, draw, zero_centred)

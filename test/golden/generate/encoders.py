@@ -26,6 +26,16 @@ def eurobert(**changes) -> dict:
     return {**llama(num_hidden_layers=2), **own, **changes}
 
 
+def modernbert(**changes) -> dict:
+    """Windows of 17 positions to each side in two layers of three."""
+    sizes = {"vocab_size": 320, "hidden_size": 96, "intermediate_size": 80, "num_hidden_layers": 4, "num_attention_heads": 6}
+    windows = {"local_attention": 34, "global_attn_every_n_layers": 3}
+    ropes = {"global_rope_theta": 160000.0, "local_rope_theta": 10000.0}
+    ids = {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 1, "cls_token_id": 0, "sep_token_id": 1}
+    own = {"architectures": ["ModernBertForMaskedLM"], "model_type": "modernbert", "max_position_embeddings": 1024, "norm_eps": 1e-5}
+    return {**own, **sizes, **windows, **ropes, **ids, "tie_word_embeddings": True, **changes}
+
+
 FIXTURES = (
     Fixture(
         "eurobert-bf16",
@@ -47,6 +57,26 @@ FIXTURES = (
             rope_scaling={"rope_type": "linear", "factor": 2.0},
         ),
         seed=102,
+    ),
+    Fixture(
+        "modernbert-bf16",
+        "with the head for masked language modeling; a local layer on either side of the global one",
+        modernbert(),
+        seed=103,
+    ),
+    Fixture(
+        "modernbert-bare",
+        "as sentence-transformers saves it: without a head, names without model.; biases, names of newer configs, two shards",
+        modernbert(
+            architectures=["ModernBertModel"],
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            attention_bias=True,
+            mlp_bias=True,
+            layer_types=["sliding_attention", "full_attention"],
+        ),
+        shards=2,
+        seed=104,
     ),
 )
 

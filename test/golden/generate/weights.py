@@ -12,6 +12,8 @@ from torch import Tensor
 LOGIT_SPREAD = 3.0
 # Layers must outweigh the embedding in the residual stream, or a tied model only repeats its input.
 RESIDUAL_GAIN = 3.0
+# What is the embedding where these are tied: of models that generate, and of the masked language modeling of ModernBERT.
+TIED = ("lm_head.weight", "decoder.weight")
 # Rounding (of a bfloat16 KV cache) changes the choice of an expert where two are close. Logits of the router that
 # differ, and experts that weigh less than the rest, make this rare and small; a seed that still meets it is replaced.
 ROUTER_GAIN = 4.0
@@ -40,11 +42,11 @@ def random_weight(name: str, shape: torch.Size, draw: torch.Generator, zero_cent
         return (EXPERT_GAIN if name.endswith("down_proj") else 1.0) * noise / shape[1] ** 0.5
     if name.endswith("conv1d.weight"):
         return 0.5 * noise
-    if name.endswith(("embed_tokens.weight", "lm_head.weight")):
+    if name.endswith(("embed_tokens.weight", "tok_embeddings.weight", "lm_head.weight")):
         return noise * LOGIT_SPREAD / shape[1] ** 0.5
     if name.endswith(("mlp.gate.weight", "mlp.router.weight")):
         return ROUTER_GAIN * noise / shape[1] ** 0.5
-    gain = RESIDUAL_GAIN if name.endswith(("o_proj.weight", "out_proj.weight", "down_proj.weight")) else 1.0
+    gain = RESIDUAL_GAIN if name.endswith(("o_proj.weight", "out_proj.weight", "down_proj.weight", ".Wo.weight")) else 1.0
     if ".experts." in name and gain > 1:
         gain = EXPERT_GAIN
     return gain * noise / math.prod(shape[1:]) ** 0.5

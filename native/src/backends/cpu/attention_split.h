@@ -114,7 +114,8 @@ struct SeeingPairs {
   SeeingPairs(const AttentionTile& t, int32_t begin) {
     const int group = t.shape->heads / t.shape->kv_heads;
     // Rows that end before the split see nothing of it; since positions ascend they come first.
-    first = t.end == 0 && begin > t.position ? (begin - t.position) * group : 0;
+    const int32_t ended = begin - t.position - reach(t) + 1;
+    first = ended > 0 ? ended * group : 0;
     // Rows whose window begins after it come last.
     end = t.rows * group;
     while (end > first && first_split(*t.shape, t.position + (end - 1) / group) > begin) end -= group;

@@ -78,6 +78,9 @@ class CpuBackend final : public Backend {
   void add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) override;
   void scale(float* x, int64_t count, float factor) override;
   void gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
+  void erf_gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
+  void add_layer_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
+                      float* out, const FaultMarks& marks) override;
   void cap(float* x, int64_t count, float limit) override;
 
   // experts.cpp
@@ -123,6 +126,10 @@ class CpuBackend final : public Backend {
   // One panel's outputs of at most kTileRows rows.
   void multiply_tile(const PackedMatrix& matrix, int64_t panel, const ProductRows& x, int64_t rows,
                      float* out, int worker);
+
+  // x += y (null: nothing), then out = norm(x) by one of the kernels, with marks as Backend has them.
+  void add_norm(float* x, const float* y, decltype(Kernels::rms_norm) norm, const float* weight, float eps,
+                int64_t rows, int64_t dim, float* out, const FaultMarks& marks);
 
   // body(row, first, count) over (rows, width) in tiles worth waking a thread for.
   template <class Body>

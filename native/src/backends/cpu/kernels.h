@@ -67,7 +67,8 @@ struct AttentionTile {
   float* scratch;                // attention_scratch floats
   float cap;                     // of scores; 0: none
   const float* sinks = nullptr;  // of the group's query heads, as in ScoreRules; null: none
-  int32_t end = 0;               // of the positions that every row sees; 0: each sees to its own
+  // Of the positions that rows see, but for the window's end; 0: each sees to its own.
+  int32_t end = 0;
 };
 int64_t attention_scratch(const AttentionShape& shape, int32_t rows);
 
@@ -98,8 +99,17 @@ inline int32_t first_split(const AttentionShape& shape, int32_t position) {
   return first_seen(shape, position) / kSplit * kSplit;
 }
 
+// Positions from a row's own to behind the last that it sees, but for the sequence's end.
+inline int32_t reach(const AttentionTile& t) {
+  if (t.end == 0) return 1;
+  return t.shape->window > 0 ? t.shape->window : t.end;
+}
+
 // Behind the last position that the row at `position` sees.
-inline int32_t seen_end(const AttentionTile& t, int32_t position) { return t.end > 0 ? t.end : position + 1; }
+inline int32_t seen_end(const AttentionTile& t, int32_t position) {
+  const int32_t end = position + reach(t);
+  return t.end > 0 && t.end < end ? t.end : end;
+}
 // Behind the last one that any row of the tile sees.
 inline int32_t seen_end(const AttentionTile& t) { return seen_end(t, t.position + t.rows - 1); }
 
@@ -170,6 +180,7 @@ struct Kernels {
   void (*round_block)(const float* x, int count, uint16_t* out) = nullptr;
 
   void (*rms_norm)(const float* x, const float* weight, float eps, int64_t dim, float* out);
+  void (*layer_norm)(const float* x, const float* weight, float eps, int64_t dim, float* out);
   void (*gated_rms_norm)(const float* x, const float* z, const float* weight, float eps, int64_t dim,
                          float* out);
   void (*l2_normalize)(const float* x, int64_t dim, float scale, float* out);
@@ -185,6 +196,7 @@ struct Kernels {
   void (*sigmoid_mul)(float* x, const float* gate, int64_t count);
   void (*scale)(float* x, int64_t count, float factor);
   void (*gelu_mul)(const float* gate, const float* up, int64_t count, float* out);
+  void (*erf_gelu_mul)(const float* gate, const float* up, int64_t count, float* out);
   void (*cap)(float* x, int64_t count, float limit);
   void (*clamped_swiglu)(const float* gate, const float* up, int64_t count, const ClampedSwiglu& form,
                          float* out);

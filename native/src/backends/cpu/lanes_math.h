@@ -41,6 +41,29 @@ L gelu(L x) {
   return x * sigmoid(cubic * L::set(1.59576912160573081f));
 }
 
+// x Φ(x), Φ the normal distribution: max(x, 0) - |x| erfc(z) / 2, z = |x| / sqrt(2). erfc(z) is t exp(-z² +
+// p(t)), t = 1 / (1 + z / 2), within a fraction of 1.2e-7: Numerical Recipes in C, 2nd edition, chapter 6.2.
+template <class L>
+L erf_gelu(L x) {
+  const L zero = L::zero();
+  const L one = L::set(1.0f);
+  const L size = max(x, zero - x);
+  const L z = size * L::set(0.70710678118654752f);
+  const L t = one / fma(z, L::set(0.5f), one);
+  L p = L::set(0.17087277f);
+  p = fma(p, t, L::set(-0.82215223f));
+  p = fma(p, t, L::set(1.48851587f));
+  p = fma(p, t, L::set(-1.13520398f));
+  p = fma(p, t, L::set(0.27886807f));
+  p = fma(p, t, L::set(-0.18628806f));
+  p = fma(p, t, L::set(0.09678418f));
+  p = fma(p, t, L::set(0.37409196f));
+  p = fma(p, t, L::set(1.00002368f));
+  p = fma(p, t, L::set(-1.26551223f));
+  const L beyond = t * exp(p - z * z) * L::set(0.5f);
+  return max(zero, x) - size * beyond;
+}
+
 // limit * tanh(x / limit), tanh(y) = 1 - 2 / (e^2y + 1).
 template <class L>
 L capped(L x, float limit) {

@@ -36,6 +36,29 @@ void rms_norm(const float* x, const float* weight, float eps, int64_t dim, float
       dim, [&](int64_t i, int n) { (L::load(x + i, n) * scale * L::load(weight + i, n)).store(out + i, n); });
 }
 
+// Squares are those of differences from the mean, which is subtracted first.
+template <class L>
+void layer_norm(const float* x, const float* weight, float eps, int64_t dim, float* out) {
+  L acc[4] = {L::zero(), L::zero(), L::zero(), L::zero()};
+  for_lanes<L>(dim, [&](int64_t i, int n) {
+    L& chain = acc[i / L::kCount % 4];
+    chain = chain + L::load(x + i, n);
+  });
+  const L mean = L::set(sum((acc[0] + acc[1]) + (acc[2] + acc[3])) / static_cast<float>(dim));
+  for (L& chain : acc) chain = L::zero();
+  for_lanes<L>(dim, [&](int64_t i, int n) {
+    L from_mean = L::load(x + i, n) - mean;
+    if (n < L::kCount) from_mean = from_mean.first(n);
+    L& chain = acc[i / L::kCount % 4];
+    chain = fma(from_mean, from_mean, chain);
+  });
+  const float variance = sum((acc[0] + acc[1]) + (acc[2] + acc[3])) / static_cast<float>(dim);
+  const L scale = L::set(1.0f / __builtin_sqrtf(variance + eps));
+  for_lanes<L>(dim, [&](int64_t i, int n) {
+    ((L::load(x + i, n) - mean) * scale * L::load(weight + i, n)).store(out + i, n);
+  });
+}
+
 template <class L>
 void gated_rms_norm(const float* x, const float* z, const float* weight, float eps, int64_t dim, float* out) {
   const float mean = sum_of_squares<L>(x, dim) / static_cast<float>(dim);
@@ -107,6 +130,13 @@ template <class L>
 void gelu_mul(const float* gate, const float* up, int64_t count, float* out) {
   for_lanes<L>(
       count, [&](int64_t i, int n) { (gelu(L::load(gate + i, n)) * L::load(up + i, n)).store(out + i, n); });
+}
+
+template <class L>
+void erf_gelu_mul(const float* gate, const float* up, int64_t count, float* out) {
+  for_lanes<L>(count, [&](int64_t i, int n) {
+    (erf_gelu(L::load(gate + i, n)) * L::load(up + i, n)).store(out + i, n);
+  });
 }
 
 template <class L>

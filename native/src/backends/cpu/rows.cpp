@@ -12,10 +12,20 @@ void CpuBackend::rms_norm(const float* x, const float* weight, float eps, int64_
 
 void CpuBackend::add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows,
                               int64_t dim, float* out, const FaultMarks& marks) {
+  add_norm(x, y, kernels_.rms_norm, weight, eps, rows, dim, out, marks);
+}
+
+void CpuBackend::add_layer_norm(float* x, const float* y, const float* weight, float eps, int64_t rows,
+                                int64_t dim, float* out, const FaultMarks& marks) {
+  add_norm(x, y, kernels_.layer_norm, weight, eps, rows, dim, out, marks);
+}
+
+void CpuBackend::add_norm(float* x, const float* y, decltype(Kernels::rms_norm) norm, const float* weight,
+                          float eps, int64_t rows, int64_t dim, float* out, const FaultMarks& marks) {
   for_rows(rows, dim, [&](int64_t t) {
     float* const row = x + t * dim;
     if (y != nullptr) kernels_.add(row, y + t * dim, dim);
-    kernels_.rms_norm(row, weight, eps, dim, out + t * dim);
+    norm(row, weight, eps, dim, out + t * dim);
     if (marks.first == nullptr || marks.first[t] != 0) return;
     if (!kernels_.all_finite(row, dim)) {
       marks.first[t] = marks.place;
@@ -69,6 +79,13 @@ void CpuBackend::gelu_mul(const float* gate_up, int64_t rows, int64_t width, flo
   for_spans(rows, width, [&](int64_t t, int64_t first, int64_t n) {
     const float* gate = gate_up + t * 2 * width + first;
     kernels_.gelu_mul(gate, gate + width, n, out + t * width + first);
+  });
+}
+
+void CpuBackend::erf_gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
+  for_spans(rows, width, [&](int64_t t, int64_t first, int64_t n) {
+    const float* gate = gate_up + t * 2 * width + first;
+    kernels_.erf_gelu_mul(gate, gate + width, n, out + t * width + first);
   });
 }
 

@@ -72,10 +72,16 @@ class OpChecks {
     ProbeArray y = array(rows * dim);
     ProbeArray weight = array(dim, 0.25F, 1);
     ProbeArray out(backend_, rows * dim);
-    backend_.add_rms_norm(x.data(), y.data(), weight.data(), config_.norm_eps, rows, dim, out.data(), {});
-    reference_.add_rms_norm(x.host(), y.host(), weight.host(), config_.norm_eps, rows, dim, out.host(), {});
-    std::string found = differing("add_rms_norm, its sum", x.read(), host(x), kRowBar);
-    return found.empty() ? differing("add_rms_norm", out.read(), host(out), kRowBar) : found;
+    const float eps = config_.norm_eps;
+    if (config_.layer_norm) {
+      backend_.add_layer_norm(x.data(), y.data(), weight.data(), eps, rows, dim, out.data(), {});
+      reference_.add_layer_norm(x.host(), y.host(), weight.host(), eps, rows, dim, out.host(), {});
+    } else {
+      backend_.add_rms_norm(x.data(), y.data(), weight.data(), eps, rows, dim, out.data(), {});
+      reference_.add_rms_norm(x.host(), y.host(), weight.host(), eps, rows, dim, out.host(), {});
+    }
+    std::string found = differing("norm of a sum, its sum", x.read(), host(x), kRowBar);
+    return found.empty() ? differing("norm of a sum", out.read(), host(out), kRowBar) : found;
   }
 
   std::string gates() {
@@ -83,7 +89,10 @@ class OpChecks {
     const int64_t width = config_.moe ? config_.moe->intermediate : config_.intermediate;
     ProbeArray gate_up = array(rows * 2 * width, 2);
     ProbeArray out(backend_, rows * width);
-    if (config_.activation == Activation::kGelu) {
+    if (config_.activation == Activation::kErfGelu) {
+      backend_.erf_gelu_mul(gate_up.data(), rows, width, out.data());
+      reference_.erf_gelu_mul(gate_up.host(), rows, width, out.host());
+    } else if (config_.activation == Activation::kGelu) {
       backend_.gelu_mul(gate_up.data(), rows, width, out.data());
       reference_.gelu_mul(gate_up.host(), rows, width, out.host());
     } else {
