@@ -32,12 +32,12 @@ class AddLowRank : public ::testing::TestWithParam<Case> {
   int64_t rows = GetParam().rows;
   int64_t width = (rank + kRankLanes - 1) / kRankLanes * kRankLanes;
   int64_t stride = kFirst + rows + 5;
+  LowRank sides{nullptr, nullptr, GetParam().dtype, rank, cols, rows, kFirst, 1};
   std::vector<float> x = random_floats(kTokens * cols, 1);
   std::vector<float> before = random_floats(kTokens * stride, 2);
-  // Two pairs, transposed as they are held.
+  // Two pairs, in the order in which they are held.
   std::vector<std::byte> a[2] = {shrinking(3), shrinking(4)};
-  std::vector<std::byte> b[2] = {held(random_floats(rank * rows, 5), GetParam().dtype),
-                                 held(random_floats(rank* rows, 6), GetParam().dtype)};
+  std::vector<std::byte> b[2] = {expanding(5), expanding(6)};
   LowRank pairs[2] = {pair(0), pair(1)};
 
   std::vector<std::byte> shrinking(uint32_t seed) {
@@ -45,8 +45,18 @@ class AddLowRank : public ::testing::TestWithParam<Case> {
     for (int64_t i = 0; i < cols * width; ++i) values[i] *= i % width < rank ? 1.0f : 0.0f;
     return held(values, GetParam().dtype);
   }
+  std::vector<std::byte> expanding(uint32_t seed) {
+    const std::vector<float> values = random_floats(rows * rank, seed);
+    std::vector<float> panels(sides.b_values());
+    for (int64_t i = 0; i < rows * rank; ++i) panels[sides.b_at(i / rank, i % rank)] = values[i];
+    return held(panels, GetParam().dtype);
+  }
   LowRank pair(int which) {
-    return {a[which].data(), b[which].data(), GetParam().dtype, rank, cols, rows, kFirst, 0.5f + which};
+    LowRank pair = sides;
+    pair.a = a[which].data();
+    pair.b = b[which].data();
+    pair.scale = 0.5f + which;
+    return pair;
   }
   std::vector<float> add(Backend& backend, const std::vector<LowRankRows>& entries) {
     std::vector<float> out = before;
@@ -59,9 +69,9 @@ class AddLowRank : public ::testing::TestWithParam<Case> {
     for (int64_t r = 0; r < rank; ++r) {
       double shrunk = 0;
       for (int64_t d = 0; d < cols; ++d) {
-        shrunk += double{x[token * cols + d]} * widen(pair.dtype, pair.a, d * width + r);
+        shrunk += double{x[token * cols + d]} * widen(pair.dtype, pair.a, pair.a_at(r, d));
       }
-      sum += shrunk * widen(pair.dtype, pair.b, r * rows + output);
+      sum += shrunk * widen(pair.dtype, pair.b, pair.b_at(output, r));
     }
     return sum * pair.scale;
   }

@@ -22,6 +22,16 @@ test.each([
   expect(adapterBytes(dense, tensor, 'float32', { max: 3, maxRank: 16 })).toBe(2 * bytes);
 });
 
+test('B takes whole groups of lanes', () => {
+  const narrow = parseCheckpointConfig({
+    ...{ model_type: 'llama', num_hidden_layers: 1, hidden_size: 32, intermediate_size: 40, vocab_size: 320 },
+    ...{ num_attention_heads: 2, num_key_value_heads: 2, head_dim: 16, max_position_embeddings: 512 },
+  });
+  // Half of 40 outputs of gate and up take the place of 32; of down there is the half of 40 inputs.
+  const values = 16 * (6 * 32 - 16 + 20) + 16 * (3 * 16 + 2 * 32 + 2 * 32);
+  expect(adapterBytes(narrow, 2, 'bfloat16', { max: 1, maxRank: 16 })).toBe(2 * values);
+});
+
 test('A takes whole groups of lanes, and layers with linear attention have a feed-forward alone', () => {
   const bytes = (maxRank: number): number => adapterBytes(hybrid, 1, 'auto', { max: 1, maxRank });
   const a = 64 * (2 * 5120 + 17408) + 16 * (3 * 5120 + 6144);

@@ -16,8 +16,9 @@ export interface AdapterRoom {
 
 export const noAdapters: AdapterRoom = { max: 0, maxRank: 0 };
 
-/** A is stored in whole groups of lanes. */
+/** Ranks of A and outputs of B are stored in whole groups of lanes (native/src/ops/low_rank.h). */
 const rankLanes = 16;
+const inLanes = (count: number): number => Math.ceil(count / rankLanes) * rankLanes;
 /** Whose inputs ranks divide; of the others they divide the outputs. */
 const byInputs: readonly ProjectionName[] = ['o_proj', 'down_proj'];
 
@@ -28,7 +29,7 @@ export function adapterBytes(
   dtype: EngineDtype,
   { max, maxRank }: AdapterRoom,
 ): number {
-  const width = Math.ceil(maxRank / rankLanes) * rankLanes;
+  const width = inLanes(maxRank);
   let values = 0;
   for (const layer of max === 0 ? [] : shape.layerKinds.keys()) {
     for (const projection of projections) {
@@ -37,8 +38,8 @@ export function adapterBytes(
       const { inputs, outputs } = sides;
       const split = byInputs.includes(projection);
       // A KV head that several ranks hold is whole on each.
-      const own = Math.max(Math.ceil(outputs / tensor), Math.min(outputs, shape.headDim));
-      values += split ? (inputs / tensor) * width + outputs * maxRank : inputs * width + own * maxRank;
+      const own = split ? outputs : Math.max(Math.ceil(outputs / tensor), Math.min(outputs, shape.headDim));
+      values += (split ? inputs / tensor : inputs) * width + inLanes(own) * maxRank;
     }
   }
   return max * values * (dtype === 'float32' ? 4 : 2);

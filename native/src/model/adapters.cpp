@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "model/stored_file.h"
 #include "ops/dtype.h"
@@ -86,6 +87,9 @@ class Held {
   std::vector<std::byte> bytes_;
 };
 
+// Matrices begin at a line of the cache.
+constexpr size_t kLineBytes = 64;
+
 [[noreturn]] void refuse(const std::string& problem) {
   throw EngineError(FailureReason::kInvalidEngineConfig, problem);
 }
@@ -102,12 +106,28 @@ void Adapters::load(const AdapterPart& part) {
   check(part);
   try {
     const StoredFile file(part.file);
-    Adapter& adapter = loading_.try_emplace(part.number, config_.trunk_layers()).first->second;
+    Adapter& adapter = loading_[part.number];
+    adapter.layers.resize(config_.trunk_layers());
+    std::vector<Place> places;
+    size_t bytes = 0;
+    const auto take = [&](int64_t values) {
+      return std::exchange(bytes,
+                           bytes + (values * size_of(held_) + kLineBytes - 1) / kLineBytes * kLineBytes);
+    };
     for (const AdapterPair& pair : part.pairs) {
       check_place(pair);
-      const Site site = site_of(pair.projection);
-      const std::vector<Band> bands = site_bands(config_, shard_, site, "");
-      adapter[pair.layer][static_cast<size_t>(site)].push_back(read(file, pair, bands));
+      Place& added = places.emplace_back(place(pair));
+      added.a = take(added.pair.a_values());
+      added.b = take(added.pair.b_values());
+    }
+    adapter.memory.push_back(backend_.allocate(bytes));
+    auto* const memory = static_cast<std::byte*>(adapter.memory.back()->data());
+    for (Place& read_now : places) {
+      read(file, read_now, memory);
+      read_now.pair.a = memory + read_now.a;
+      read_now.pair.b = memory + read_now.b;
+      const auto site = static_cast<size_t>(site_of(read_now.stored->projection));
+      adapter.layers[read_now.stored->layer][site].push_back(read_now.pair);
     }
   } catch (const std::bad_alloc&) {
     loading_.clear();
@@ -150,48 +170,51 @@ void Adapters::check_place(const AdapterPair& pair) const {
   if (!there) refuse("The model has no matrix for an adapter at " + where + ".");
 }
 
-Adapters::Pair Adapters::read(const StoredFile& file, const AdapterPair& stored,
-                              const std::vector<Band>& bands) const {
-  LowRank view{.a = nullptr,
-               .b = nullptr,
-               .dtype = held_,
-               .rank = stored.rank,
-               .cols = bands.front().cols.count,
-               .rows = 0,
-               .first = 0,
-               .scale = stored.scale};
+Adapters::Place Adapters::place(const AdapterPair& stored) const {
+  const std::vector<Band> bands = site_bands(config_, shard_, site_of(stored.projection), "");
+  Place place{.stored = &stored,
+              .pair = {.a = nullptr,
+                       .b = nullptr,
+                       .dtype = held_,
+                       .rank = stored.rank,
+                       .cols = bands.front().cols.count,
+                       .rows = 0,
+                       .first = 0,
+                       .scale = stored.scale},
+              .columns = bands.front().cols,
+              .stored_columns = bands.front().stored_cols,
+              .rows = {},
+              .a = 0,
+              .b = 0};
   // A projection's bands lie side by side.
-  std::vector<Range> own;
   for (const Band& band : bands) {
     if (band.module.ends_with(name_of(stored.projection))) {
-      own.push_back(band.rows);
-      view.rows += band.rows.count;
-    } else if (own.empty()) {
-      view.first += band.rows.count;
+      place.rows.push_back(band.rows);
+      place.pair.rows += band.rows.count;
+    } else if (place.rows.empty()) {
+      place.pair.first += band.rows.count;
     }
   }
-  const Range columns = bands.front().cols;
-  Held a(held_, view.cols * view.width());
-  StoredRows a_rows(file, dtype_of(stored.a_dtype), stored.a_offset, bands.front().stored_cols);
-  a_rows.read(whole(view.rank), [&](int64_t r, int64_t column, float value) {
+  return place;
+}
+
+void Adapters::read(const StoredFile& file, const Place& place, std::byte* memory) const {
+  const auto& [stored, pair, columns, stored_columns, ranges, a_at, b_at] = place;
+  Held a(held_, pair.a_values());
+  StoredRows a_rows(file, dtype_of(stored->a_dtype), stored->a_offset, stored_columns);
+  a_rows.read(whole(pair.rank), [&](int64_t r, int64_t column, float value) {
     const int64_t at = column - columns.begin;
-    if (at >= 0 && at < columns.count) a.set(at * view.width() + r, value);
+    if (at >= 0 && at < columns.count) a.set(pair.a_at(r, at), value);
   });
-  Held b(held_, view.rank * view.rows);
-  StoredRows b_rows(file, dtype_of(stored.b_dtype), stored.b_offset, view.rank);
+  Held b(held_, pair.b_values());
+  StoredRows b_rows(file, dtype_of(stored->b_dtype), stored->b_offset, pair.rank);
   int64_t to = 0;
-  for (const Range& range : own) {
-    b_rows.read(range, [&](int64_t row, int64_t r, float value) { b.set(r * view.rows + to + row, value); });
+  for (const Range& range : ranges) {
+    b_rows.read(range, [&](int64_t row, int64_t r, float value) { b.set(pair.b_at(to + row, r), value); });
     to += range.count;
   }
-  const size_t a_bytes = (a.bytes().size() + 63) / 64 * 64;
-  Pair pair{.memory = backend_.allocate(a_bytes + b.bytes().size()), .view = view};
-  auto* const memory = static_cast<std::byte*>(pair.memory->data());
-  backend_.upload(a.bytes(), memory);
-  backend_.upload(b.bytes(), memory + a_bytes);
-  pair.view.a = memory;
-  pair.view.b = memory + a_bytes;
-  return pair;
+  backend_.upload(a.bytes(), memory + a_at);
+  backend_.upload(b.bytes(), memory + b_at);
 }
 
 void Adapters::drop(int32_t number) {
@@ -205,9 +228,9 @@ void Adapters::apply(std::span<const AdaptedRows> rows, size_t layer, Site site,
   entries_.clear();
   int64_t cols = 0;
   for (const auto& [number, first, count] : rows) {
-    for (const Pair& pair : loaded_.at(number)[layer][static_cast<size_t>(site)]) {
-      entries_.push_back({&pair.view, first, count});
-      cols = pair.view.cols;
+    for (const LowRank& pair : loaded_.at(number).layers[layer][static_cast<size_t>(site)]) {
+      entries_.push_back({&pair, first, count});
+      cols = pair.cols;
     }
   }
   if (!entries_.empty()) backend_.add_low_rank(entries_, x, cols, out, stride);

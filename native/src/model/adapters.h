@@ -42,17 +42,27 @@ class Adapters {
              int64_t stride);
 
  private:
-  // One linear layer's, and where its memory is.
-  struct Pair {
-    std::unique_ptr<Buffer> memory;
-    LowRank view;
+  using Layer = std::array<std::vector<LowRank>, kSites>;
+  struct Adapter {
+    std::vector<Layer> layers;                    // of the trunk
+    std::vector<std::unique_ptr<Buffer>> memory;  // of each part's pairs, together: huge pages hold many
   };
-  using Layer = std::array<std::vector<Pair>, kSites>;
-  using Adapter = std::vector<Layer>;  // of the trunk's layers
+  // What is to be read of a pair, and where it comes to lie in its part's memory.
+  struct Place {
+    const AdapterPair* stored;
+    LowRank pair;
+    Range columns;            // of A's
+    int64_t stored_columns;   // all of A's
+    std::vector<Range> rows;  // of B's
+    size_t a;
+    size_t b;
+  };
 
   void check(const AdapterPart& part) const;
   void check_place(const AdapterPair& pair) const;
-  Pair read(const class StoredFile& file, const AdapterPair& pair, const std::vector<Band>& bands) const;
+  Place place(const AdapterPair& pair) const;
+  // Both matrices, into `memory` of its part.
+  void read(const class StoredFile& file, const Place& place, std::byte* memory) const;
 
   Backend& backend_;
   ModelConfig config_;

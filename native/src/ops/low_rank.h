@@ -10,13 +10,13 @@
 
 namespace llmservice {
 
-// Ranks are stored in whole groups of lanes.
+// A has ranks, and B outputs, in whole groups of as many lanes.
 constexpr int64_t kRankLanes = 16;
 
-// A (rank, cols) and B (rows, rank), transposed and in memory of the backend.
+// A (rank, cols) and B (rows, rank) in memory of the backend, in the order in which kernels read them.
 struct LowRank {
   const std::byte* a;  // (cols, width): columns behind `rank` are zero
-  const std::byte* b;  // (rank, rows)
+  const std::byte* b;  // (rows / kRankLanes, rank, kRankLanes): outputs behind `rows` are zero
   DType dtype;         // kF32 or kBF16, of both
   int64_t rank;
   int64_t cols;
@@ -25,6 +25,13 @@ struct LowRank {
   float scale;
 
   int64_t width() const { return (rank + kRankLanes - 1) / kRankLanes * kRankLanes; }
+  int64_t a_values() const { return cols * width(); }
+  int64_t b_values() const { return (rows + kRankLanes - 1) / kRankLanes * kRankLanes * rank; }
+  // Where a value of A and B lies among the others.
+  int64_t a_at(int64_t r, int64_t column) const { return column * width() + r; }
+  int64_t b_at(int64_t row, int64_t r) const {
+    return (row / kRankLanes * rank + r) * kRankLanes + row % kRankLanes;
+  }
 };
 
 // Rows [first, first + count) of a step that `pair` adapts.
