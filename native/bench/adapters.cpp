@@ -1,7 +1,9 @@
 #include "adapters.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <vector>
 
 #include "engine/engine.h"
@@ -13,8 +15,7 @@ namespace {
 
 constexpr int32_t kSequences = 32;
 constexpr int32_t kRank = 16;
-constexpr int32_t kPrompt = 16;
-constexpr int32_t kSteps = 12;  // timed in each round
+constexpr int32_t kPrompt = 4;
 constexpr int32_t kBlock = 32;
 constexpr int32_t kMaxLength = 64;
 
@@ -68,42 +69,49 @@ std::vector<AdapterPair> write_pairs(const ModelConfig& config, const std::files
   return pairs;
 }
 
-// Tokens per second of all sequences, of which number i uses adapter_of(i).
-template <class AdapterOf>
-double decode(Engine& engine, const AdapterOf& adapter_of) {
+// What all sequences of a batch use.
+struct Contender {
+  const char* name;
+  int32_t (*adapter_of)(int32_t sequence);
+};
+constexpr Contender kContenders[] = {
+    {"the base alone", [](int32_t) { return 0; }},
+    {"one adapter for all", [](int32_t) { return 1; }},
+    {"an adapter each", [](int32_t sequence) { return sequence + 1; }},
+};
+constexpr int32_t kSlots = kSequences * static_cast<int32_t>(std::size(kContenders));
+
+// Admits a batch's sequences, from slot `first` on; returns the step that decodes them.
+StepPlan begin(Engine& engine, const Contender& contender, int32_t first) {
   StepPlan prefill;
   StepPlan step;
-  StepPlan release;
-  for (int32_t slot = 0; slot < kSequences; ++slot) {
+  for (int32_t sequence = 0; sequence < kSequences; ++sequence) {
+    const int32_t slot = first + sequence;
     std::vector<int32_t> prompt(kPrompt);
-    for (int32_t i = 0; i < kPrompt; ++i) prompt[i] = (i * 7919 + slot * 104729) % 151936;
+    for (int32_t i = 0; i < kPrompt; ++i) prompt[i] = (i * 7919 + sequence * 104729) % 151936;
     Admission admission{.slot = slot, .tokens = std::move(prompt)};
     admission.prompt_length = kPrompt;
     admission.max_length = kMaxLength;
-    admission.adapter = adapter_of(slot);
+    admission.adapter = contender.adapter_of(sequence);
     prefill.admit.push_back(std::move(admission));
     for (int32_t i = 0; i < kMaxLength / kBlock; ++i) {
       prefill.blocks.push_back({slot, slot * (kMaxLength / kBlock) + i});
     }
     prefill.rows.push_back({slot, kPrompt});
     step.rows.push_back({slot, 1});
-    release.release.push_back(slot);
   }
   engine.step(prefill);
-  std::vector<double> seconds;
-  for (int32_t i = 0; i < kSteps; ++i) seconds.push_back(seconds_of([&] { engine.step(step); }));
-  engine.step(release);
-  return kSequences / median(seconds);
+  return step;
 }
 
 }  // namespace
 
-void report_adapters(int rounds) {
-  const RandomCheckpoint checkpoint(shape_of("qwen3"), WeightFormat::kBf16);
+void report_adapters(int steps, WeightFormat format) {
+  const RandomCheckpoint checkpoint(shape_of("qwen3"), format);
   const EngineOptions options{.checkpoint = read_description(checkpoint.dir()),
                               .block_size = kBlock,
-                              .num_blocks = kSequences * kMaxLength / kBlock,
-                              .max_num_seqs = kSequences,
+                              .num_blocks = kSlots * kMaxLength / kBlock,
+                              .max_num_seqs = kSlots,
                               .max_model_len = kMaxLength,
                               .max_num_batched_tokens = kSequences * kPrompt + 64};
   Engine engine(options, make_cpu_backend({}), [](auto, auto) {});
@@ -115,25 +123,28 @@ void report_adapters(int rounds) {
       engine.load_adapter({.number = number, .file = file.string(), .pairs = pairs, .last = true});
     }));
   }
-  std::vector<double> base, one, each;
-  for (int i = 0; i < rounds; ++i) {
-    base.push_back(decode(engine, [](int32_t) { return 0; }));
-    one.push_back(decode(engine, [](int32_t) { return 1; }));
-    each.push_back(decode(engine, [](int32_t slot) { return slot + 1; }));
+  std::vector<StepPlan> plans;
+  for (const Contender& contender : kContenders) {
+    plans.push_back(begin(engine, contender, kSequences * static_cast<int32_t>(plans.size())));
+  }
+  std::vector<std::vector<double>> seconds(plans.size());
+  // Step by step in turn: what else the machine does slows all of them.
+  for (int i = 0; i < std::min(steps, kMaxLength - kPrompt - 1); ++i) {
+    for (size_t each = 0; each < plans.size(); ++each) {
+      seconds[each].push_back(seconds_of([&] { engine.step(plans[each]); }));
+    }
   }
   std::printf(
-      "%d sequences of Qwen3-0.6B's scale in BF16, adapters of rank %d and of all linear layers, %.1f MB "
+      "%d sequences of Qwen3-0.6B's scale in %s, adapters of rank %d and of all linear layers, %.1f MB "
       "each;\n"
-      "%d threads, %s; medians of %d rounds\n\n",
-      kSequences, kRank, static_cast<double>(std::filesystem::file_size(file)) / 1e6, engine.info().threads,
-      engine.info().isa.c_str(), rounds);
-  const auto line = [&](const char* what, const std::vector<double>& speeds) {
-    std::printf("%-24s %10.1f tok/s %8.2f of the base\n", what, median(speeds),
-                median(speeds) / median(base));
-  };
-  line("the base alone", base);
-  line("one adapter for all", one);
-  line("an adapter each", each);
+      "%d threads, %s; medians of %zu steps of each, in turn\n\n",
+      kSequences, format == WeightFormat::kFp8 ? "FP8" : "BF16", kRank,
+      static_cast<double>(std::filesystem::file_size(file)) / 1e6, engine.info().threads,
+      engine.info().isa.c_str(), seconds.front().size());
+  for (size_t each = 0; each < plans.size(); ++each) {
+    std::printf("%-24s %10.1f tok/s %8.2f of the base\n", kContenders[each].name,
+                kSequences / median(seconds[each]), median(seconds.front()) / median(seconds[each]));
+  }
   std::printf("\nan adapter loads in %.0f ms\n", 1e3 * median(loads));
 }
 

@@ -56,7 +56,7 @@ constexpr const char* kUsage =
     "       llmservice_bench products [ROUNDS [FAMILY...]]          products alone, family beside family\n"
     "       llmservice_bench threads [ROUNDS]                       attention and sampling, one thread and "
     "all\n"
-    "       llmservice_bench adapters [ROUNDS]                      32 LoRA adapters beside the base alone\n"
+    "       llmservice_bench adapters [STEPS [BF16|FP8]]            32 LoRA adapters beside the base alone\n"
     "       llmservice_bench measure FOLDER ARCHITECTURE auto|ISA SEQUENCES:PROMPT...   one round each, as "
     "JSON\n"
     "       llmservice_bench write FOLDER ARCHITECTURE BF16|FP8     the checkpoint alone\n"
@@ -90,8 +90,10 @@ int main_of(std::vector<std::string> args) {
     report_threads(args.size() > 1 ? std::max(std::atoi(args[1].c_str()), 1) : 40);
     return 0;
   }
-  if (!args.empty() && args[0] == "adapters") {
-    report_adapters(args.size() > 1 ? std::max(std::atoi(args[1].c_str()), 1) : 5);
+  if (!args.empty() && args[0] == "adapters" && (args.size() < 3 || args[2] == "BF16" || args[2] == "FP8")) {
+    const bool fp8 = args.size() > 2 && args[2] == "FP8";
+    report_adapters(args.size() > 1 ? std::max(std::atoi(args[1].c_str()), 1) : 40,
+                    fp8 ? WeightFormat::kFp8 : WeightFormat::kBf16);
     return 0;
   }
   const bool stored = args.size() == 5 && args[0] == "stored";
