@@ -2,10 +2,10 @@
 
 `text`: token ids of real/lighthouse.txt and the log-probability of each but the first. `perplexity`: of that text with keys and values in
 FP8 (`kvFp8`, as in kv_fp8.py), and of what real_forms.py made of the file, read back by transformers, compressed-tensors and formats.py.
-`answers`: greedy answers to plain questions, by the model's own chat template; `copy`: to a request to
-repeat a text. With margins as golden.json has them.
+`answers`: greedy answers to plain questions, by the model's own chat template or, without one, as in an examination. `copy`: to a request
+to repeat a text, of models that have a template. With margins as golden.json has them.
 
-Usage: python generate/real.py NAME   (smollm2; in the environment of make-venv.sh)
+Usage: python generate/real.py NAME   (smollm2 or gemma3; in the environment of make-venv.sh)
 """
 
 import json
@@ -26,7 +26,7 @@ from kv_fp8 import attend
 from reference import DIGITS, measure
 
 HERE = Path(__file__).parent.parent / "real"
-FORMS = {"smollm2": ("bf16", "fp8", "int8", "q8_0", "q4_k")}
+FORMS = {"smollm2": ("bf16", "fp8", "int8", "q8_0", "q4_k"), "gemma3": ()}
 QUESTIONS = (
     "What is the capital of France?",
     "How many days are in a week?",
@@ -48,6 +48,10 @@ def folder_of(*arguments: str) -> str:
 
 def load(folder: str):
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, gguf_file="model.gguf", dtype=torch.float32)
+    for module in model.modules():
+        if hasattr(module, "scalar_embed_scale"):
+            # As Gemma's releases, which are in bfloat16, have it: see reference.py.
+            module.embed_scale = module.embed_scale.bfloat16().float()
     return model.eval()
 
 
@@ -89,6 +93,8 @@ def continued(model, tokenizer, prompt: list[int], count: int) -> dict:
 
 
 def prompt_of(tokenizer, question: str) -> list[int]:
+    if tokenizer.chat_template is None:
+        return tokenizer(f"Question: {question}\nAnswer:").input_ids
     messages = [{"role": "user", "content": question}]
     return list(tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False))
 
@@ -110,9 +116,10 @@ def main() -> None:
             {"question": question} | continued(model, tokenizer, prompt_of(tokenizer, question), TOKENS) for question in QUESTIONS
         ],
     }
-    passage = " ".join(text.split("\n\n")[0].split())
-    prompt = prompt_of(tokenizer, f"Repeat this text word for word:\n\n{passage}")
-    golden["copy"] = continued(model, tokenizer, prompt, COPIED_TOKENS)
+    if tokenizer.chat_template is not None:
+        passage = " ".join(text.split("\n\n")[0].split())
+        prompt = prompt_of(tokenizer, f"Repeat this text word for word:\n\n{passage}")
+        golden["copy"] = continued(model, tokenizer, prompt, COPIED_TOKENS)
     attention = model.config._attn_implementation
     model.set_attn_implementation("rounded_kv")
     golden["perplexity"] = {"kvFp8": perplexity(scored(model, ids))}

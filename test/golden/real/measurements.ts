@@ -18,6 +18,11 @@ export interface TrainedModel {
   readonly ranks: number;
   /** The form in which it does not: a rank would have a part of what shares a scale. */
   readonly cut?: string;
+  /**
+   * How far perplexity may be with keys and values in FP8. A rounding that falls the other way moves later ones: the engine's own,
+   * on one rank and on two, differ by 0.18 % with Gemma's 256 features a head, and rounding costs it 1.5 % in all.
+   */
+  readonly kvFp8: number;
 }
 
 interface Measurement {
@@ -32,7 +37,7 @@ type How = Partial<EngineOptions> & Pick<EngineOptions, 'dtype'>;
 const exact: How = { isa: 'float32', dtype: 'float32', threads: 2 };
 const fast: How = { dtype: 'bfloat16', threads: 2 };
 /** Relative differences of perplexity; those of keys and values in FP8 are beside a reference that rounds them too. */
-const allowed = { exact: 0.0001, fast: 0.003, kvFp8: 0.002 };
+const allowed = { exact: 0.0001, fast: 0.003 };
 /** Where the best two tokens are closer, the choice is free. */
 const close = 0.02;
 const drafts = 4;
@@ -46,7 +51,7 @@ export function measurementsOf(model: TrainedModel, golden: TrainedGolden): read
     const wanted = form === undefined ? stored : golden.perplexity[form]!;
     return [
       ofText(form, 'float32', golden, wanted, exact, 1, allowed.exact),
-      form === model.cut
+      form !== undefined && form === model.cut
         ? refused(form, model.ranks)
         : ofText(form, `float32, ${model.ranks} ranks`, golden, wanted, exact, model.ranks, allowed.exact),
       ofText(form, 'the machine’s best lanes', golden, wanted, fast, 1, allowed.fast),
@@ -61,7 +66,7 @@ export function measurementsOf(model: TrainedModel, golden: TrainedGolden): read
   return [
     of('tokenizer', (folder) => tokenized(folder, golden)),
     ...perForm,
-    ofText(undefined, 'keys and values in FP8', golden, kvFp8!, rounding, 1, allowed.kvFp8),
+    ofText(undefined, 'keys and values in FP8', golden, kvFp8!, rounding, 1, model.kvFp8),
     of('greedy answers', (folder) => answered(folder, golden)),
     ...(golden.copy === undefined
       ? []

@@ -23,7 +23,7 @@ export interface TrainedGolden {
   readonly perplexity: Readonly<Record<string, number>>;
 }
 
-export type TrainedName = 'smollm2';
+export type TrainedName = 'smollm2' | 'gemma3';
 
 /** As model.sh exits. */
 const notFetched = 77;
