@@ -46,9 +46,11 @@ python_packages() {
   echo "$folder"
 }
 
+# Not `|| exit`: functions on its left run on after a command that fails.
+trap 'exit $not_fetched' ERR
 case $name in
-  smollm2) folder=$(MODEL=smollm2 "$local_folder/model.sh") || exit $not_fetched ;;
-  gemma3) folder=$(gemma3) || exit $not_fetched ;;
+  smollm2) folder=$(MODEL=smollm2 "$local_folder/model.sh") ;;
+  gemma3) folder=$(gemma3) ;;
   *) die "no such model: $name (there are: smollm2, gemma3)" ;;
 esac
 if [[ -n $form ]]; then
@@ -56,7 +58,8 @@ if [[ -n $form ]]; then
   converter=$here/../generate/real_forms.py
   folder=$folder-$form-$(sha256sum "$converter" | cut -c1-12)
   if [[ ! -d $folder ]]; then
-    packages=$(python_packages) || exit $not_fetched
+    packages=$(python_packages)
+    trap - ERR
     say "convert $name to $form"
     PYTHONPATH=$packages "$cache/pip/bin/python" "$converter" "$source" "$form" "$folder.$$"
     mv -T "$folder.$$" "$folder" 2>/dev/null || rm -rf "$folder.$$"
