@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "failures.h"
+#include "model/draft_files.h"
 #include "model/shard.h"
 #include "parallel_support.h"
 #include "tiny_checkpoint.h"
@@ -239,6 +240,20 @@ TEST(RankGroup, TellsTheOthersOfARankThatGivesUp) {
   EXPECT_TRUE(contains(message, "Rank 1 of 2"));
   EXPECT_TRUE(contains(message, "gave up"));
   other.join();
+}
+
+TEST(RankGroup, ReportsAnotherRankAsItIsWhileADraftModelIsRead) {
+  const TestSegment segment(2);
+  std::thread other([&] {
+    RankGroup group({.rank = 1, .size = 2, .segment = segment.descriptor()});
+    group.give_up(EngineError(FailureReason::kCheckpointCorrupt, "model.safetensors ended early"));
+  });
+  RankGroup group({.rank = 0, .size = 2, .segment = segment.descriptor()});
+  other.join();
+  std::string message;
+  const auto read = [&] { reading_draft_files("draft", [&] { group.meet(); }); };
+  EXPECT_EQ(failure_of(read, &message), "CheckpointCorrupt");
+  EXPECT_EQ(message, "Rank 1 of 2: model.safetensors ended early");
 }
 
 TEST(Segment, HasTheSizeThatTheMemoryPlanCountsWith) {

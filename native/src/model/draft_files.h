@@ -13,6 +13,8 @@ template <class Read>
 auto reading_draft_files(const std::filesystem::path& dir, const Read& read) {
   try {
     return read();
+  } catch (const RankLost&) {
+    throw;
   } catch (const EngineError& error) {
     const FailureReason reason = error.reason();
     if (reason != FailureReason::kCheckpointIncomplete && reason != FailureReason::kCheckpointCorrupt) throw;

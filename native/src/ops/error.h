@@ -26,4 +26,10 @@ class EngineError : public std::runtime_error {
   Detail detail_;
 };
 
+// What ended another rank, in whatever this one does when it hears of it: no fault of that.
+class RankLost final : public EngineError {
+ public:
+  using EngineError::EngineError;
+};
+
 }  // namespace llmservice

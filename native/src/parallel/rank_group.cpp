@@ -100,10 +100,10 @@ void RankGroup::throw_loss(uint32_t failure) const {
   const RankState& lost = state_.ranks[rank];
   const std::string who = "Rank " + std::to_string(rank) + " of " + std::to_string(size_);
   if (loss == Loss::kGaveUp && lost.message[0] != 0) {
-    throw EngineError(lost.reason, who + ": " + std::string(lost.message));
+    throw RankLost(lost.reason, who + ": " + std::string(lost.message));
   }
-  throw EngineError(FailureReason::kEngineFault, who + " (process " + std::to_string(lost.pid.load()) + ") " +
-                                                     name_of(loss) + " while " + name_of(doing) + ".");
+  throw RankLost(FailureReason::kEngineFault, who + " (process " + std::to_string(lost.pid.load()) + ") " +
+                                                  name_of(loss) + " while " + name_of(doing) + ".");
 }
 
 void RankGroup::meet() { meet_until(Clock::time_point::max()); }
