@@ -110,7 +110,7 @@ json described(const Architecture& a, const Sizes& s) {
                     {"ffn", expert_width(s)},   {"sharedFfn", a.hybrid ? expert_width(s) : 0},
                     {"normalized", true},       {"biases", false},
                     {"clampedSwiglu", nullptr}, {"sharedGate", true},
-                    {"sigmoid", nullptr}};
+                    {"sigmoid", nullptr},       {"ownNorms", false}};
   }
   return shape;
 }
@@ -176,11 +176,25 @@ bool is_expert(const TensorShape& tensor) { return tensor.name.find(".experts.")
 }  // namespace
 
 json plain_description(int64_t head_dim) {
-  return {
-      {"normEpsilon", 1e-6}, {"qkvBias", false},   {"outputBias", false},     {"mlpBias", false},
-      {"gdn", nullptr},      {"moe", nullptr},     {"windowRope", nullptr},   {"scaling", {{"type", "none"}}},
-      {"embeddingScale", 1}, {"postNorms", false}, {"activation", "silu"},    {"queryScalar", head_dim},
-      {"scoreCap", 0},       {"logitCap", 0},      {"attentionSinks", false}, {"bidirectional", false}};
+  return {{"normEpsilon", 1e-6},
+          {"qkvBias", false},
+          {"outputBias", false},
+          {"mlpBias", false},
+          {"gdn", nullptr},
+          {"moe", nullptr},
+          {"windowRope", nullptr},
+          {"scaling", {{"type", "none"}}},
+          {"embeddingScale", 1},
+          {"postNorms", false},
+          {"activation", "silu"},
+          {"queryScalar", head_dim},
+          {"scoreCap", 0},
+          {"logitCap", 0},
+          {"attentionSinks", false},
+          {"bidirectional", false},
+          {"valueNorm", false},
+          {"layerScalars", false},
+          {"globalAttention", nullptr}};
 }
 
 int64_t TensorShape::values() const {

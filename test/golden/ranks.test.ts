@@ -24,6 +24,8 @@ describe.each([
   ['mixtral-bf16', 2],
   ['gemma2-bf16', 2],
   ['gemma3_text-bf16', 2],
+  ['gemma4_text-bf16', 2],
+  ['gemma4-bf16-moe', 2],
   ['glm4_moe-bf16', 2],
   ['glm4_moe-fp8-channel', 4],
   ['gpt_oss-mxfp4', 2],

@@ -1,5 +1,6 @@
 // The linear layers that an adapter may change, and their sides.
 
+import { ofLayer } from '../config/layer-attention.js';
 import type { ModelShape } from '../config/model-shape.js';
 
 export const maxAdapterRank = 256;
@@ -22,13 +23,15 @@ export function projectionSides(shape: ModelShape, layer: number, projection: Pr
   if (kind === undefined) return null;
   const attends = kind === 'full' || shape.gdn === null;
   const isDense = (shape.feedForward[layer] ?? 'dense') === 'dense';
-  const queries = shape.heads * shape.headDim;
-  const keys = shape.kvHeads * shape.headDim;
+  const { headDim, kvHeads, keysAreValues } = ofLayer(shape, layer);
+  const queries = shape.heads * headDim;
+  const keys = kvHeads * headDim;
   switch (projection) {
     case 'q_proj':
       return attends ? { inputs: hidden, outputs: queries * (shape.outputGate ? 2 : 1) } : null;
     case 'k_proj':
     case 'v_proj':
+      if (projection === 'v_proj' && keysAreValues) return null;
       return attends ? { inputs: hidden, outputs: keys } : null;
     case 'o_proj':
       return attends ? { inputs: queries, outputs: hidden } : null;

@@ -2,6 +2,7 @@
 // transformers has it. A model made of operations that the engine has needs a row here and nothing else.
 
 import type { ConfigObject } from './config-fields.js';
+import { gemma4Defaults } from './gemma4-fields.js';
 
 /** Whether a projection has a bias: no, always, or where the field of config.json is true. */
 export type Bias = 'none' | 'always' | 'attention_bias' | 'mlp_bias';
@@ -11,6 +12,8 @@ export interface Architecture {
   readonly name: string;
   /** Values of `model_type`. */
   readonly modelTypes: readonly string[];
+  /** The field of config.json that has to be true, where another architecture has the same model_type. */
+  readonly switch: 'enable_moe_block' | null;
   /** Features of a head where config.json has no head_dim; null: hidden_size / num_attention_heads. */
   readonly headDim: number | null;
   /** What num_key_value_heads is where config.json has none: num_attention_heads, or nothing, which is refused. */
@@ -41,6 +44,11 @@ export interface Architecture {
     readonly cappedScores: boolean;
     /** Layers with a window rotate by rope_local_base_freq, and the others' scaling is in max_position_embeddings already. */
     readonly localRope: boolean;
+    /**
+     * Norms multiply by w, values are normalized, layers have a scalar, and those without a window heads of their own:
+     * gemma4-fields.ts.
+     */
+    readonly fourth: boolean;
   } | null;
   /**
    * A learned score of each head joins attention's softmax; router and experts have biases, gates are clamped, and experts lie
@@ -76,6 +84,7 @@ export interface Architecture {
 }
 
 const dense = {
+  switch: null,
   headDim: null,
   kvHeads: 'required',
   biases: { qkv: 'attention_bias', output: 'attention_bias', mlp: 'none' },
@@ -108,6 +117,15 @@ const gemma = {
     sliding_window: 4096,
     tie_word_embeddings: true,
   },
+} as const;
+
+const gemma4 = {
+  ...gemma,
+  modelTypes: ['gemma4', 'gemma4_text'],
+  biases: { qkv: 'none', output: 'none', mlp: 'none' },
+  qkNorm: true,
+  gemma: { cappedScores: false, localRope: true, fourth: true },
+  defaults: { ...gemma.defaults, ...gemma4Defaults },
 } as const;
 
 export const architectures: readonly Architecture[] = [
@@ -237,7 +255,7 @@ export const architectures: readonly Architecture[] = [
     ...gemma,
     name: 'gemma2',
     modelTypes: ['gemma2'],
-    gemma: { cappedScores: true, localRope: false },
+    gemma: { cappedScores: true, localRope: false, fourth: false },
     defaults: {
       ...gemma.defaults,
       ...{ vocab_size: 256_000, max_position_embeddings: 8192, sliding_window_pattern: 2 },
@@ -249,13 +267,25 @@ export const architectures: readonly Architecture[] = [
     name: 'gemma3',
     modelTypes: ['gemma3', 'gemma3_text'],
     qkNorm: true,
-    gemma: { cappedScores: false, localRope: true },
+    gemma: { cappedScores: false, localRope: true, fourth: false },
     defaults: {
       ...gemma.defaults,
       ...{ vocab_size: 262_208, max_position_embeddings: 131_072, sliding_window_pattern: 6 },
       ...{ rope_theta: 1_000_000, rope_local_base_freq: 10_000 },
     },
   },
+  {
+    ...gemma4,
+    name: 'gemma4_moe',
+    switch: 'enable_moe_block',
+    experts: { shared: true, everyLayer: true, normalized: 'always', width: 'moe_intermediate_size' },
+    renamed: [
+      ['.mlp.', '.mlp.shared_expert.'],
+      ['.experts.', '.mlp.experts.'],
+      ['.router.proj.', '.mlp.gate.'],
+    ],
+  },
+  { ...gemma4, name: 'gemma4' },
   {
     ...hybrid,
     name: 'qwen3_next',
@@ -277,4 +307,6 @@ export function architectureNamed(name: string): Architecture | null {
   return architectures.find((each) => each.name === name) ?? null;
 }
 
-export const supportedModelTypes: readonly string[] = architectures.flatMap(({ modelTypes }) => modelTypes);
+export const supportedModelTypes: readonly string[] = [
+  ...new Set(architectures.flatMap(({ modelTypes }) => modelTypes)),
+];

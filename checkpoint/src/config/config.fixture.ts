@@ -274,3 +274,34 @@ export const llamaConfig = {
   vocab_size: 256,
   max_position_embeddings: 512,
 };
+
+/** Of gemma-4-26B-A4B-it. */
+export const gemma4MoeConfig = {
+  model_type: 'gemma4',
+  dtype: 'bfloat16',
+  text_config: {
+    model_type: 'gemma4_text',
+    attention_k_eq_v: true,
+    enable_moe_block: true,
+    final_logit_softcapping: 30,
+    global_head_dim: 512,
+    head_dim: 256,
+    hidden_activation: 'gelu_pytorch_tanh',
+    hidden_size: 2816,
+    hidden_size_per_layer_input: 0,
+    intermediate_size: 2112,
+    max_position_embeddings: 262144,
+    moe_intermediate_size: 704,
+    num_attention_heads: 16,
+    num_experts: 128,
+    num_global_key_value_heads: 2,
+    num_hidden_layers: 30,
+    num_key_value_heads: 8,
+    num_kv_shared_layers: 0,
+    sliding_window: 1024,
+    top_k_experts: 8,
+    use_bidirectional_attention: 'vision',
+    vocab_size: 262144,
+  },
+  vision_config: { hidden_size: 1152 },
+};

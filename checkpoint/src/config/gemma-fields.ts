@@ -18,17 +18,17 @@ export function readGemma(
   { hidden, headDim }: Pick<ModelShape, 'hidden' | 'headDim'>,
 ): GemmaShape {
   if (gemma === null) return { ...plain, queryScalar: headDim };
-  if (fields.flag('use_bidirectional_attention', false)) {
+  if (!gemma.fourth && fields.flag('use_bidirectional_attention', false)) {
     throw unsupported('use_bidirectional_attention is true: only models that generate are supported');
   }
   return {
     embeddingScale: rounded(Math.sqrt(hidden), outer.value('dtype') ?? outer.value('torch_dtype')),
     postNorms: true,
     activation: 'gelu',
-    queryScalar: fields.positiveNumber('query_pre_attn_scalar') ?? headDim,
+    queryScalar: gemma.fourth ? 1 : (fields.positiveNumber('query_pre_attn_scalar') ?? headDim),
     scoreCap: gemma.cappedScores ? (fields.positiveNumber('attn_logit_softcapping') ?? 0) : 0,
     logitCap: fields.positiveNumber('final_logit_softcapping') ?? 0,
-    windowRope: gemma.localRope ? readWindowRope(fields) : null,
+    windowRope: gemma.localRope ? readWindowRope(fields, headDim) : null,
   };
 }
 

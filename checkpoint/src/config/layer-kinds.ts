@@ -21,7 +21,7 @@ export function readLayerKinds(fields: FieldReader, { hybrid }: Architecture, la
 /** Positions that each layer's attention sees; 0: all before it. */
 export function readWindows(
   fields: FieldReader,
-  { name, window, hybrid }: Architecture,
+  { name, window, hybrid, gemma }: Architecture,
   layers: number,
 ): number[] {
   const slides = fields.flag('use_sliding_window', false) && fields.has('sliding_window');
@@ -46,7 +46,9 @@ export function readWindows(
     types === null || window.layers === 'all'
       ? unnamedWindows(fields, window.layers)
       : (i: number) => types[i] === 'sliding_attention';
-  return Array.from({ length: layers }, (_, i) => (hasWindow(i) ? width : 0));
+  // Of Gemma 4, the last layer has none, whatever its type is said to be.
+  const last = gemma?.fourth === true ? layers - 1 : layers;
+  return Array.from({ length: layers }, (_, i) => (hasWindow(i) && i !== last ? width : 0));
 }
 
 /** Whether a layer has a window where layer_types does not say. */

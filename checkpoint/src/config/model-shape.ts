@@ -45,6 +45,19 @@ export interface MoeDimensions {
   readonly biases: boolean;
   /** min(gate, limit) · σ(alpha · min(gate, limit)) · (1 + up), up within ±limit; null: SiLU. */
   readonly clampedSwiglu: { readonly limit: number; readonly alpha: number } | null;
+  /**
+   * Router, experts and the expert that every row runs read the residual each by a norm of its own, and what the two kinds
+   * give is normalized before it is summed; experts weigh by a scale of their own.
+   */
+  readonly ownNorms: boolean;
+}
+
+/** Attention of layers without a window, where it is not that of the others. */
+export interface GlobalAttention {
+  readonly kvHeads: number;
+  readonly headDim: number;
+  /** There is no v_proj: values are what k_proj gives. */
+  readonly keysAreValues: boolean;
 }
 
 export interface ModelShape extends Rope {
@@ -59,6 +72,8 @@ export interface ModelShape extends Rope {
   readonly heads: number;
   readonly kvHeads: number;
   readonly headDim: number;
+  /** Null: all layers have the heads above. */
+  readonly globalAttention: GlobalAttention | null;
   /** Width of the dense feed-forward layers; 0 where all are mixtures of experts. */
   readonly ffn: number;
   readonly vocab: number;
@@ -70,6 +85,8 @@ export interface ModelShape extends Rope {
   /** Embeddings are normalized, and the first layer takes them so, without a norm of its own. */
   readonly embeddingNorm: boolean;
   readonly qkNorm: boolean;
+  /** Values are normalized by head, without a weight. */
+  readonly valueNorm: boolean;
   readonly qkvBias: boolean;
   /** Of the projection behind attention. */
   readonly outputBias: boolean;
@@ -80,6 +97,8 @@ export interface ModelShape extends Rope {
   readonly embeddingScale: number;
   /** What attention and feed-forward give is normalized before the residual takes it. */
   readonly postNorms: boolean;
+  /** Behind each layer, the residual is multiplied by a number of its own. */
+  readonly layerScalars: boolean;
   /** Of the feed-forward's gate; `gelu` is its approximation by tanh, `erfGelu` is not. */
   readonly activation: 'silu' | 'gelu' | 'erfGelu';
   /** Scores of attention are divided by its root. */

@@ -6,6 +6,7 @@ import { parseSmallJson } from '../json/small-json.js';
 import { type Architecture, architectures, type Bias, supportedModelTypes } from './architectures.js';
 import { type ConfigObject, FieldReader, isObject, quote, unsupported } from './config-fields.js';
 import { checkActivation, readGemma } from './gemma-fields.js';
+import { readGemma4Experts, readGlobalAttention } from './gemma4-fields.js';
 import { readLabels } from './labels.js';
 import { readFeedForward, readLayerKinds, readWindows } from './layer-kinds.js';
 import type { GdnDimensions, ModelShape, MoeDimensions } from './model-shape.js';
@@ -42,20 +43,25 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
   const feedForward = readFeedForward(fields, architecture, layers);
   const bias = (kind: Bias): boolean => kind === 'always' || (kind !== 'none' && fields.flag(kind, false));
   const labels = readLabels(outer);
+  const windows = modernBert ? [] : readWindows(fields, architecture, layers);
+  const globalAttention = gemma?.fourth === true ? readGlobalAttention(fields, windows) : null;
   const shape = {
     architecture: architecture.name,
     hidden,
     heads,
     kvHeads,
     headDim,
+    globalAttention,
     feedForward,
     ffn: feedForward.includes('dense') ? fields.positive('intermediate_size') : 0,
     vocab: fields.positive('vocab_size'),
     normEpsilon: fields.positiveNumber('rms_norm_eps') ?? 1e-6,
-    unitOffsetNorm: hybrid !== null || gemma !== null,
+    unitOffsetNorm: hybrid !== null || gemma?.fourth === false,
     layerNorm: false,
     embeddingNorm: false,
     qkNorm: typeof qkNorm === 'string' ? fields.flag(qkNorm, false) : qkNorm,
+    valueNorm: gemma?.fourth === true,
+    layerScalars: gemma?.fourth === true,
     qkvBias: bias(architecture.biases.qkv),
     outputBias: bias(architecture.biases.output),
     mlpBias: bias(architecture.biases.mlp),
@@ -71,16 +77,25 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
     labels,
     quantization,
     layerKinds: readLayerKinds(fields, architecture, layers),
-    windows: modernBert ? [] : readWindows(fields, architecture, layers),
+    windows,
     gdn: readGdn(fields, architecture),
     moe: readMoe(fields, architecture),
     attentionSinks: gptOss,
     bidirectional: encoder,
-    ...readRope(fields, headDim, hybrid === null ? 1 : 0.25, gemma?.localRope !== true),
+    ...readRope(
+      fields,
+      globalAttention?.headDim ?? headDim,
+      hybrid === null ? 1 : 0.25,
+      gemma?.localRope !== true,
+    ),
     ...readGemma(outer, fields, architecture, { hidden, headDim }),
     ...(modernBert ? readModernBert(fields, architecture, layers) : {}),
   };
   fields.check(heads % kvHeads === 0, 'num_attention_heads must be a multiple of num_key_value_heads');
+  fields.check(
+    heads % (globalAttention?.kvHeads ?? 1) === 0,
+    'num_attention_heads must be a multiple of num_global_key_value_heads',
+  );
   checkActivation(fields, architecture);
   if (encoder) checkEncoder(outer, architecture);
   fields.finish();
@@ -96,7 +111,11 @@ export function parseConfigObject(source: string | object): ConfigObject {
 
 function findArchitecture(top: ConfigObject): Architecture {
   const modelType = top['model_type'] ?? undefined;
-  const found = architectures.find(({ modelTypes }) => modelTypes.includes(modelType as string));
+  const text = isObject(top['text_config']) ? top['text_config'] : top;
+  const found = architectures.find(
+    (each) =>
+      each.modelTypes.includes(modelType as string) && (each.switch === null || text[each.switch] === true),
+  );
   if (found !== undefined) return found;
   const problem =
     modelType === undefined ? 'there is no model_type' : `model_type ${quote(modelType)} is not supported`;
@@ -133,9 +152,10 @@ function readGdn(fields: FieldReader, { hybrid }: Architecture): GdnDimensions |
 
 function readMoe(
   fields: FieldReader,
-  { experts, gptOss, sigmoidExperts }: Architecture,
+  { experts, gptOss, sigmoidExperts, gemma }: Architecture,
 ): MoeDimensions | null {
   if (experts === null) return null;
+  if (gemma?.fourth === true) return readGemma4Experts(fields);
   const { shared, normalized, width } = experts;
   const named = sigmoidExperts ? 'n_routed_experts' : 'num_experts';
   // Newer releases name it num_local_experts.
@@ -160,6 +180,7 @@ function readMoe(
           alpha: fields.positiveNumber('swiglu_alpha') ?? 1.702,
         }
       : null,
+    ownNorms: false,
   };
   fields.check(moe.topK <= moe.experts, 'num_experts_per_tok must not be more than the number of experts');
   return moe;

@@ -6,6 +6,8 @@ export type RopeScaling =
   | { readonly type: 'none' }
   /** All frequencies divided by one factor. */
   | { readonly type: 'linear'; readonly factor: number }
+  /** Those of a whole head, divided by one factor, of which all but the first `angles` are zero. */
+  | { readonly type: 'proportional'; readonly factor: number; readonly angles: number }
   /** Llama 3.1's stretch of the low frequencies. */
   | {
       readonly type: 'llama3';
@@ -40,10 +42,11 @@ export interface Rope {
 /** Of layers with a window. */
 export interface WindowRope {
   readonly theta: number;
+  readonly rotaryDim: number;
   readonly scaling: RopeScaling;
 }
 
-const types = ['default', 'linear', 'llama3', 'yarn'];
+const types = ['default', 'linear', 'llama3', 'yarn', 'proportional'];
 
 /**
  * Old configs hold rope_theta and partial_rotary_factor at the top level, new ones in rope_parameters, or in its
@@ -56,14 +59,13 @@ export function readRope(fields: FieldReader, headDim: number, share: number, st
   const named = fields.child(fields.has('rope_parameters') ? 'rope_parameters' : 'rope_scaling');
   const rope = named.has('full_attention') ? named.child('full_attention') : named;
   const maxPositions = fields.positive('max_position_embeddings');
-  const rotaryDim = Math.round(
-    headDim * (rope.number('partial_rotary_factor') ?? fields.number('partial_rotary_factor') ?? share),
-  );
+  const part = rope.number('partial_rotary_factor') ?? fields.number('partial_rotary_factor') ?? share;
+  const scaling = readScaling(rope, fields, maxPositions, headDim);
+  const rotaryDim = scaling.type === 'proportional' ? headDim : Math.round(headDim * part);
   fields.check(
     rotaryDim >= 2 && rotaryDim <= headDim && rotaryDim % 2 === 0,
     `partial_rotary_factor gives ${String(rotaryDim)} rotary features of a head of ${String(headDim)}: they must be even in number and within the head`,
   );
-  const scaling = readScaling(rope, fields, maxPositions);
   return {
     theta: rope.positiveNumber('rope_theta') ?? fields.positiveNumber('rope_theta') ?? 10_000,
     rotaryDim,
@@ -73,15 +75,21 @@ export function readRope(fields: FieldReader, headDim: number, share: number, st
 }
 
 /** @throws FailureError UnsupportedArchitecture as readRope */
-export function readWindowRope(fields: FieldReader): WindowRope {
+export function readWindowRope(fields: FieldReader, headDim: number): WindowRope {
   const rope = fields.child('rope_parameters').child('sliding_attention');
   return {
+    rotaryDim: headDim,
     theta: rope.positiveNumber('rope_theta') ?? fields.positiveNumber('rope_local_base_freq') ?? 10_000,
-    scaling: readScaling(rope, fields, fields.positive('max_position_embeddings')),
+    scaling: readScaling(rope, fields, fields.positive('max_position_embeddings'), headDim),
   };
 }
 
-function readScaling(rope: FieldReader, fields: FieldReader, maxPositions: number): RopeScaling {
+function readScaling(
+  rope: FieldReader,
+  fields: FieldReader,
+  maxPositions: number,
+  headDim: number,
+): RopeScaling {
   const type = rope.value('rope_type') ?? rope.value('type') ?? 'default';
   switch (type) {
     case 'default':
@@ -98,6 +106,12 @@ function readScaling(rope: FieldReader, fields: FieldReader, maxPositions: numbe
       };
     case 'yarn':
       return readYarn(rope, fields, maxPositions);
+    case 'proportional':
+      return {
+        type: 'proportional',
+        factor: rope.positiveNumber('factor') ?? 1,
+        angles: Math.floor(((rope.number('partial_rotary_factor') ?? 1) * headDim) / 2),
+      };
     default:
       throw unsupported(`rope_type ${quote(type)} is not supported; supported: ${types.join(', ')}`);
   }

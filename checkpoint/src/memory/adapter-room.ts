@@ -3,6 +3,7 @@
 
 import { FailureError } from '@llmservice/crds';
 import { projections, projectionSides, type ProjectionName } from '../adapters/projections.js';
+import { ofLayer } from '../config/layer-attention.js';
 import type { ModelShape } from '../config/model-shape.js';
 import type { Device } from '../weights/device-formats.js';
 import type { EngineDtype } from '../weights/resident-weights.js';
@@ -38,7 +39,9 @@ export function adapterBytes(
       const { inputs, outputs } = sides;
       const split = byInputs.includes(projection);
       // A KV head that several ranks hold is whole on each.
-      const own = split ? outputs : Math.max(Math.ceil(outputs / tensor), Math.min(outputs, shape.headDim));
+      const own = split
+        ? outputs
+        : Math.max(Math.ceil(outputs / tensor), Math.min(outputs, ofLayer(shape, layer).headDim));
       values += (split ? inputs / tensor : inputs) * width + inLanes(own) * maxRank;
     }
   }

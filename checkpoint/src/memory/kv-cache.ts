@@ -1,6 +1,7 @@
 // Bytes of the paged KV cache. In fp8 every token's K and V of every head are e4m3 codes under a float32 scale of their
 // own, so that what one sequence stores never depends on another.
 
+import { countGlobalLayers } from '../config/layer-attention.js';
 import type { ModelShape } from '../config/model-shape.js';
 import { dtypeBytes, type EngineDtype } from '../weights/resident-weights.js';
 
@@ -17,7 +18,10 @@ export function kvBytesPerToken(
   kvCacheDtype: KvCacheDtype,
   attentionLayers: number,
 ): number {
-  const headsPerRank = Math.max(1, shape.kvHeads / tensor);
-  const perHead = kvCacheDtype === 'fp8' ? shape.headDim + scaleBytes : shape.headDim * dtypeBytes(dtype);
-  return attentionLayers * 2 * headsPerRank * perHead;
+  const perLayer = ({ kvHeads, headDim }: { kvHeads: number; headDim: number }): number => {
+    const perHead = kvCacheDtype === 'fp8' ? headDim + scaleBytes : headDim * dtypeBytes(dtype);
+    return 2 * Math.max(1, kvHeads / tensor) * perHead;
+  };
+  const global = countGlobalLayers(shape);
+  return (attentionLayers - global) * perLayer(shape) + global * perLayer(shape.globalAttention ?? shape);
 }

@@ -1,6 +1,7 @@
 // Activation workspace of one rank, as the engine lays it out once at load: one row per token of the largest step in
 // each of its buffers, and the logits of a few rows at a time; on a GPU, what is drawn from them as well.
 
+import { headsOf } from '../config/layer-attention.js';
 import type { ModelShape } from '../config/model-shape.js';
 import type { Speculative } from '../weights/speculation.js';
 
@@ -30,7 +31,7 @@ export function workspaceBytes(input: WorkspaceInput): number {
   const widest = Math.max(widestProjection(shape, tensor), (2 * hidden) / tensor);
   const perRow = 4 * shape.hidden + hidden + widest + gates + widestMixed(shape) / tensor + expertRows;
   // Layers with a window may rotate by angles of their own.
-  const angles = shape.windowRope === null ? shape.rotaryDim : 2 * shape.rotaryDim;
+  const angles = shape.rotaryDim + (shape.windowRope?.rotaryDim ?? 0);
   const routing = shape.moe === null ? 0 : 2 * shape.moe.topK;
   // Activations are float32; so are logits, routing and rotary angles.
   const rows = Math.ceil(maxNumBatchedTokens * (perRow + routing + angles) * 4);
@@ -49,17 +50,19 @@ function logitWidth({ vocab }: ModelShape, tensor: number): number {
 /** The widest fused projection: q (with its gate) + k + v, gate + up, an expert's, the router, GDN's q + k + v + z. */
 function widestProjection(shape: ModelShape, tensor: number): number {
   const gated = shape.gdn === null ? 1 : 2;
-  const q = (shape.heads * shape.headDim * gated) / tensor;
-  const attention = q + 2 * Math.max(1, shape.kvHeads / tensor) * shape.headDim;
+  const attention = headsOf(shape).map(
+    ({ kvHeads, headDim }) => ((shape.heads * gated) / tensor + 2 * Math.max(1, kvHeads / tensor)) * headDim,
+  );
   const { gdn, moe } = shape;
   const expert = moe === null ? 0 : (2 * Math.max(moe.ffn, moe.sharedFfn)) / tensor;
   const recurrent = gdn === null ? 0 : (2 * gdn.kHeads * gdn.kDim + 2 * gdn.vHeads * gdn.vDim) / tensor;
-  return Math.max(attention, (2 * shape.ffn) / tensor, expert, moe?.experts ?? 0, recurrent);
+  return Math.max(...attention, (2 * shape.ffn) / tensor, expert, moe?.experts ?? 0, recurrent);
 }
 
 /** The widest input of an output projection: attention's heads, a feed-forward's activation, or GDN's heads. */
 function widestMixed(shape: ModelShape): number {
   const recurrent = shape.gdn === null ? 0 : shape.gdn.vHeads * shape.gdn.vDim;
   const expert = shape.moe === null ? 0 : Math.max(shape.moe.ffn, shape.moe.sharedFfn);
-  return Math.max(shape.heads * shape.headDim, shape.ffn, expert, recurrent);
+  const queries = headsOf(shape).map(({ headDim }) => shape.heads * headDim);
+  return Math.max(...queries, shape.ffn, expert, recurrent);
 }

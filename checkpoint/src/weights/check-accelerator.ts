@@ -1,6 +1,7 @@
 // What the engine has for CPUs alone: a model that takes it is refused on GPUs before any memory is.
 
 import { FailureError } from '@llmservice/crds';
+import { headsOf } from '../config/layer-attention.js';
 import type { ModelShape } from '../config/model-shape.js';
 
 /** Operations without a GPU kernel, and which models take them. runnable() in native/src/model/model.cpp has the same. */
@@ -14,7 +15,11 @@ const onCpusAlone: readonly (readonly [operation: string, isTaken: (shape: Model
     ({ bidirectional, windows }) => bidirectional && windows.some((each) => each > 0),
   ],
   ['heads that are no multiple of 16 features', ({ headDim }) => headDim % 16 !== 0],
-  ['heads of more than 256 features', ({ headDim }) => headDim > 256],
+  ['heads of more than 256 features', (shape) => headsOf(shape).some(({ headDim }) => headDim > 256)],
+  ['other attention heads in layers without a window', ({ globalAttention }) => globalAttention !== null],
+  ['normalized values', ({ valueNorm }) => valueNorm],
+  ['layers with a scalar', ({ layerScalars }) => layerScalars],
+  ['experts with norms of their own', ({ moe }) => moe?.ownNorms === true],
 ];
 
 /** @throws FailureError UnsupportedArchitecture */

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { glm4MoeConfig, llamaConfig, mixtralConfig } from '../config/config.fixture.js';
+import { gemma4MoeConfig, glm4MoeConfig, llamaConfig, mixtralConfig } from '../config/config.fixture.js';
 import { parseCheckpointConfig } from '../config/read-config.js';
-import { asStored, inEngineNames } from './engine-names.js';
+import { asStored, inEngineNames, storedName } from './engine-names.js';
 
 const named = (...names: readonly string[]): { name: string }[] => names.map((name) => ({ name }));
 const at = 'model.layers.3';
@@ -31,6 +31,20 @@ test('the shared experts of GLM get the name of that of other releases', () => {
   expect(inEngineNames(parseCheckpointConfig(glm4MoeConfig), stored)).toEqual(
     named(`${at}.mlp.shared_expert.up_proj.weight`, `${at}.mlp.experts.1.up_proj.weight`),
   );
+});
+
+test('the dense layer beside the experts of Gemma 4 gets the name of the expert that every row runs', () => {
+  const names = ['mlp.up_proj.weight', 'experts.gate_up_proj', 'router.proj.weight', 'router.scale'];
+  const stored = named(...names.map((name) => `${at}.${name}`));
+  const own = [
+    'mlp.shared_expert.up_proj.weight',
+    'mlp.experts.gate_up_proj',
+    'mlp.gate.weight',
+    'router.scale',
+  ];
+  const shape = parseCheckpointConfig(gemma4MoeConfig);
+  expect(inEngineNames(shape, stored)).toEqual(named(...own.map((name) => `${at}.${name}`)));
+  expect(own.map((name) => storedName(shape, `${at}.${name}`))).toEqual(stored.map(({ name }) => name));
 });
 
 test('tensors of other architectures keep their names', () => {

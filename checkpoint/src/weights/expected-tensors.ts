@@ -3,6 +3,7 @@
 
 import type { Eagle3 } from '../config/eagle3-config.js';
 import type { FeedForwardKind, LayerKind } from '../config/layer-kinds.js';
+import { type LayerShape, ofLayer } from '../config/layer-attention.js';
 import type { GdnDimensions, ModelShape, MoeDimensions } from '../config/model-shape.js';
 
 /** Releases differ in the wrapper around the text model. */
@@ -38,7 +39,7 @@ export function* trunkTensors(shape: ModelShape, found: Found): Generator<Expect
     const at = `${prefix}layers.${String(i)}.`;
     // Embeddings that are normalized are what the first layer takes.
     if (i > 0 || !shape.embeddingNorm) yield vector(`${at}input_layernorm.weight`, hidden);
-    yield* layer(at, kind, shape.feedForward[i] ?? 'dense', shape, found);
+    yield* layer(at, kind, shape.feedForward[i] ?? 'dense', ofLayer(shape, i), found);
   }
 }
 
@@ -90,11 +91,13 @@ function* layer(
     yield vector(`${at}pre_feedforward_layernorm.weight`, hidden);
     yield vector(`${at}post_feedforward_layernorm.weight`, hidden);
   }
+  if (shape.layerScalars) yield vector(`${at}layer_scalar`, 1);
   if (kind === 'full' || gdn === null) yield* attention(`${at}self_attn.`, shape);
   else yield* gatedDelta(`${at}linear_attn.`, gdn, hidden, found);
   const mlp = `${at}mlp.`;
   if (fed === 'moe' && moe !== null) {
     yield* experts(mlp, moe, hidden, found);
+    if (moe.ownNorms) yield* expertNorms(at, moe, hidden);
     return;
   }
   yield* feedForward(mlp, ffn, hidden);
@@ -102,13 +105,17 @@ function* layer(
 }
 
 /** @param read width of what queries, keys and values are made of */
-function* attention(at: string, shape: ModelShape, read = shape.hidden): Generator<Expected> {
+function* attention(
+  at: string,
+  shape: ModelShape & Partial<LayerShape>,
+  read = shape.hidden,
+): Generator<Expected> {
   const { hidden, headDim, kvHeads } = shape;
   const queries = shape.heads * headDim * (shape.outputGate ? 2 : 1);
   const inputs = [
     ['q_proj', queries],
     ['k_proj', kvHeads * headDim],
-    ['v_proj', kvHeads * headDim],
+    ...(shape.keysAreValues === true ? [] : [['v_proj', kvHeads * headDim] as const]),
   ] as const;
   for (const [name, rows] of inputs) {
     yield matrix(`${at}${name}`, rows, read);
@@ -184,6 +191,18 @@ function* experts(
   if (sharedFfn === 0) return;
   yield* feedForward(`${at}shared_expert.`, sharedFfn, hidden);
   if (sharedGate) yield matrix(`${at}shared_expert_gate`, 1, hidden);
+}
+
+/** Router, experts and the expert that every row runs have norms of their own. */
+function* expertNorms(at: string, { experts: count }: MoeDimensions, hidden: number): Generator<Expected> {
+  yield vector(`${at}router.scale`, hidden);
+  yield vector(`${at}router.per_expert_scale`, count);
+  for (const name of [
+    'pre_feedforward_layernorm_2',
+    'post_feedforward_layernorm_1',
+    'post_feedforward_layernorm_2',
+  ])
+    yield vector(`${at}${name}.weight`, hidden);
 }
 
 function matrix(module: string, rows: number, cols: number): Expected {

@@ -108,7 +108,7 @@ interface Run {
 function runsOf(parts: readonly Part[], of: RankOf): Run[] {
   const runs: Run[] = [];
   for (const part of parts) {
-    const rows = rowsOf(part.rows, part.split, of);
+    const rows = rowsOf(part.rows, part.split, { ...of, kvHeads: part.kvHeads ?? of.kvHeads });
     const last = runs.at(-1);
     if (last?.held === part.held) last.rows.push(rows);
     else runs.push({ held: part.held, rows: [rows] });

@@ -2,6 +2,7 @@
 // are skipped. Each comes with how ranks divide it; rank-weights.ts counts the bytes of one rank.
 
 import type { Eagle3 } from '../config/eagle3-config.js';
+import { ofLayer } from '../config/layer-attention.js';
 import type { ModelShape } from '../config/model-shape.js';
 import { FailureError } from '@llmservice/crds';
 import { blockType } from '../formats/gguf-types.js';
@@ -51,6 +52,8 @@ export interface Part {
   readonly reordered?: true;
   /** Columns lie in so many rounds over all key heads, of each of which a rank has its own. */
   readonly rounds?: number;
+  /** KV heads of the layer, where the model has layers with others. */
+  readonly kvHeads?: number;
 }
 
 /** Of whom a step reads: every row, those rows that are routed to it, or single rows of its own. */
@@ -91,9 +94,9 @@ export function dtypeBytes(dtype: EngineDtype): number {
   return dtype === 'float32' ? 4 : 2;
 }
 
-/** Vision towers, rotary tables and heads that classify are in the file but not held. */
+/** Vision towers, rotary tables, heads that classify and scalars of layers are in the file but not held in memory of the device. */
 const skipped = new RegExp(
-  String.raw`^${towers}|rotary_emb\.inv_freq$|^rope_freqs\.weight$|^score\.weight$|^eagle3\.d2t$`,
+  String.raw`^${towers}|rotary_emb\.inv_freq$|^rope_freqs\.weight$|^score\.weight$|\.layer_scalar$|^eagle3\.d2t$`,
 );
 /** Scales are counted with their matrix; those of activations and of the KV cache are not read. */
 const scale =
@@ -101,7 +104,7 @@ const scale =
 const matrix = /^(.*)\.weight(_packed)?$/;
 
 /** A layer of the model: behind the last, GLM's releases have one for multi-token prediction, which is not read. */
-const ofLayer = /^(?:model\.language_model|model|language_model\.model)\.layers\.(\d+)\./;
+const layerNumber = /^(?:model\.language_model|model|language_model\.model)\.layers\.(\d+)\./;
 
 /** Matrices of all experts in one tensor, as BF16 releases of qwen3_5_moe and GGUF files have them. */
 const stackedExperts = /\.experts\.(gate_up|down|gate|up)_proj$/;
@@ -143,7 +146,9 @@ export function residentWeights(
       parts: [],
     };
     const order = tensor.reordered === true ? { reordered: true as const } : {};
-    const part = { rows, held, split: splitOf(`${module}.weight`), ...order, ...roundsOf(module, shape) };
+    const split = splitOf(`${module}.weight`);
+    const own = { ...roundsOf(module, shape), ...ownKvHeads(module, split, shape) };
+    const part = { rows, held, split, ...order, ...own };
     whole.parts.push({ place, tensor: tensor.name, type: typeInPack(tensor.dtype, held), part });
     fused.set(name, whole);
   }
@@ -194,7 +199,7 @@ function checkOneType([first, ...others]: readonly PlacedPart[]): void {
 function isHeld({ name }: TensorEntry, shape: ModelShape, { speculative }: HoldOptions): boolean {
   if (skipped.test(name) || scale.test(name)) return false;
   if (name.startsWith('mtp.') && speculative.method !== 'mtp') return false;
-  if (Number(ofLayer.exec(name)?.[1] ?? 0) >= shape.layerKinds.length) return false;
+  if (Number(layerNumber.exec(name)?.[1] ?? 0) >= shape.layerKinds.length) return false;
   // Of an encoder, heads are left alone.
   if (shape.bidirectional && !name.startsWith('model.')) return false;
   // A tied table is held once; some releases store the head as well.
@@ -205,6 +210,12 @@ function isHeld({ name }: TensorEntry, shape: ModelShape, { speculative }: HoldO
 function roundsOf(module: string, { gdn }: ModelShape): Pick<Part, 'rounds'> {
   if (gdn?.tiled !== true || !module.endsWith('.linear_attn.out_proj')) return {};
   return { rounds: gdn.vHeads / gdn.kHeads };
+}
+
+/** Which an entry holds beside its rows where layers differ in them. */
+function ownKvHeads(module: string, split: Split, shape: ModelShape): { kvHeads?: number } {
+  if (shape.globalAttention === null || split !== 'kvRows') return {};
+  return { kvHeads: ofLayer(shape, Number(layerNumber.exec(module)?.[1])).kvHeads };
 }
 
 function useOf(module: string, { tiedEmbeddings }: ModelShape): MatrixUse {

@@ -1,5 +1,6 @@
 // Which numbers of tensor-parallel ranks divide a model: heads by group, so that GQA and GDN ratios hold.
 
+import { headsOf } from '../config/layer-attention.js';
 import type { ModelShape } from '../config/model-shape.js';
 import { FailureError } from '@llmservice/crds';
 import { sharedColumns } from './rank-weights.js';
@@ -37,7 +38,7 @@ function divides(shape: ModelShape, weights: ResidentWeights, tensor: number): b
   if (cutBy(weights, tensor).length > 0) return false;
   if (weights.drafter !== undefined && !dividesDrafter(weights.drafter.shape, kvHeads, tensor)) return false;
   // KV heads either spread over ranks or, beyond one per rank, replicate evenly.
-  const kv = kvHeads % tensor === 0 || tensor % kvHeads === 0;
+  const kv = headsOf(shape).every((each) => spreads(each.kvHeads, tensor));
   // Every rank holds its share of every expert's width.
   const experts = moe === null || (moe.ffn % tensor === 0 && moe.sharedFfn % tensor === 0);
   return (
@@ -45,13 +46,18 @@ function divides(shape: ModelShape, weights: ResidentWeights, tensor: number): b
   );
 }
 
+function spreads(kvHeads: number, tensor: number): boolean {
+  return kvHeads % tensor === 0 || tensor % kvHeads === 0;
+}
+
 /** Ranks hold KV heads of the draft model as they hold the model's: their own, or one that is shared. */
 function dividesDrafter(
-  { heads, kvHeads, ffn, moe }: ModelShape,
+  { heads, kvHeads, globalAttention, ffn, moe }: ModelShape,
   kvHeadsOfModel: number,
   tensor: number,
 ): boolean {
-  const kv = kvHeads === kvHeadsOfModel || (kvHeads % tensor === 0 && kvHeadsOfModel % tensor === 0);
+  const own = kvHeads === kvHeadsOfModel || (kvHeads % tensor === 0 && kvHeadsOfModel % tensor === 0);
+  const kv = own && spreads(globalAttention?.kvHeads ?? kvHeads, tensor);
   const experts = moe === null || (moe.ffn % tensor === 0 && moe.sharedFfn % tensor === 0);
   return kv && heads % tensor === 0 && ffn % tensor === 0 && experts;
 }
@@ -66,7 +72,9 @@ export function validTensorParallel(shape: ModelShape, weights: ResidentWeights)
 /** @throws FailureError ParallelismInvalid, naming the values that work */
 export function checkTensorParallel(shape: ModelShape, weights: ResidentWeights, tensor: number): void {
   if (divides(shape, weights, tensor)) return;
-  const heads = `${String(shape.heads)} heads, ${String(shape.kvHeads)} KV heads`;
+  const heads = `${String(shape.heads)} heads, ${headsOf(shape)
+    .map(({ kvHeads }) => String(kvHeads))
+    .join(' or ')} KV heads`;
   const gdn = shape.gdn === null ? '' : `, ${String(shape.gdn.kHeads)} GDN key heads`;
   const blocks = cutBy(weights, tensor)
     .filter(({ block }) => block > 1)

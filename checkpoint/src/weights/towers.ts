@@ -1,4 +1,4 @@
-// Multimodal releases have towers for images beside the text model, which alone is run.
+// Multimodal releases have towers for images and sound beside the text model, which alone is run.
 
 /** A pattern of how the names of their tensors begin: what native/src/model/stored_weight.cpp skips. */
-export const towers = String.raw`(?:model\.)?(?:visual|vision_tower|multi_modal_projector)\.`;
+export const towers = String.raw`(?:model\.)?(?:visual|vision_tower|multi_modal_projector|audio_tower|embed_vision|embed_audio)\.`;

@@ -167,11 +167,13 @@ void Adapters::check_place(const AdapterPair& pair) const {
   const bool attends = site == Site::kQkv || site == Site::kOutput;
   const bool there = attends ? config_.layers[pair.layer] == LayerKind::kAttention
                              : config_.feed_forward[pair.layer] == FeedForwardKind::kDense;
-  if (!there) refuse("The model has no matrix for an adapter at " + where + ".");
+  const bool no_values =
+      pair.projection == Projection::kVProj && config_.of_layer(pair.layer).keys_are_values;
+  if (!there || no_values) refuse("The model has no matrix for an adapter at " + where + ".");
 }
 
 Adapters::Place Adapters::place(const AdapterPair& stored) const {
-  const std::vector<Band> bands = site_bands(config_, shard_, site_of(stored.projection), "");
+  const std::vector<Band> bands = site_bands(config_.of_layer(stored.layer), shard_, site_of(stored.projection), "");
   Place place{.stored = &stored,
               .pair = {.a = nullptr,
                        .b = nullptr,

@@ -60,8 +60,8 @@ int64_t gdn_channels(const GdnShape& shape) {
 int64_t kv_bytes_per_block(const ModelConfig& config, const CacheSizes& sizes) {
   if (config.bidirectional) return 2 * block_bytes(config, sizes);
   int64_t total = 0;
-  for (const LayerKind kind : config.layers) {
-    if (kind == LayerKind::kAttention) total += 2 * block_bytes(config, sizes);
+  for (size_t i = 0; i < config.layers.size(); ++i) {
+    if (config.layers[i] == LayerKind::kAttention) total += 2 * block_bytes(config.of_layer(i), sizes);
   }
   return total;
 }
@@ -104,9 +104,10 @@ Caches::Caches(Backend& backend, const ModelConfig& config, const CacheSizes& si
 }
 
 void Caches::allocate_kv(Backend& backend, const ModelConfig& config, int32_t blocks) {
-  scale_bytes_ = scale_bytes(config, sizes_) * blocks;
-  const size_t bytes = block_bytes(config, sizes_) * blocks;
   for (size_t i = 0; i < layers_.size(); ++i) {
+    const ModelConfig own = config.of_layer(i);
+    scale_bytes_.push_back(scale_bytes(own, sizes_) * blocks);
+    const size_t bytes = block_bytes(own, sizes_) * blocks;
     if (config.layers[i] == LayerKind::kAttention)
       layers_[i] = {backend.allocate(bytes), backend.allocate(bytes)};
     // No later step reads what a layer has written: the others take its place in turn.
@@ -118,8 +119,9 @@ KvCache Caches::kv(size_t layer) {
   if (shared_) layer = 0;
   auto* const k = static_cast<std::byte*>(layers_[layer].first->data());
   auto* const v = static_cast<std::byte*>(layers_[layer].second->data());
-  if (scale_bytes_ == 0) return {k, v};
-  return {k + scale_bytes_, v + scale_bytes_, reinterpret_cast<float*>(k), reinterpret_cast<float*>(v)};
+  const int64_t scales = scale_bytes_[layer];
+  if (scales == 0) return {k, v};
+  return {k + scales, v + scales, reinterpret_cast<float*>(k), reinterpret_cast<float*>(v)};
 }
 
 }  // namespace llmservice

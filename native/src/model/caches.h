@@ -17,6 +17,7 @@ struct CacheSizes {
   int32_t drafts = 0;  // rows of one slot that may come to nothing
 };
 
+// Of the layer that `config` is of, as in ModelConfig::of_layer().
 AttentionShape attention_shape(const ModelConfig& config, const CacheSizes& sizes);
 GdnShape gdn_shape(const GdnConfig& gdn);
 
@@ -51,8 +52,8 @@ class Caches {
 
  private:
   CacheSizes sizes_;
-  int64_t scale_bytes_ = 0;  // of a layer's K (or V) over all blocks; they lie before the codes
-  bool shared_ = false;      // the first layer's KV is that of all
+  std::vector<int64_t> scale_bytes_;  // of each layer's K (or V) over all blocks; they lie before the codes
+  bool shared_ = false;               // the first layer's KV is that of all
   // (K, V) of an attention layer, (conv, S) of a GDN layer.
   std::vector<std::pair<std::unique_ptr<Buffer>, std::unique_ptr<Buffer>>> layers_;
   std::vector<std::unique_ptr<Buffer>> draft_inputs_;  // null for attention layers, and where nothing drafts

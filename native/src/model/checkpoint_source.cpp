@@ -89,6 +89,9 @@ RopeScaling to_scaling(Fields fields) {
                           .beta_slow = fields.get<double>("betaSlow"),
                           .truncate = fields.get<bool>("truncate"),
                           .attention_factor = fields.get<double>("attentionFactor")};
+  } else if (type == "proportional") {
+    scaling =
+        ProportionalScaling{.angles = fields.get<int32_t>("angles"), .factor = fields.get<double>("factor")};
   } else if (type != "none") {
     Fields::wrong("shape.scaling.type", "one of its values");
   }
@@ -130,16 +133,23 @@ MoeConfig to_moe(Fields fields) {
                 .normalize_top_k = fields.get<bool>("normalized"),
                 .biases = fields.get<bool>("biases")};
   moe.shared_gate = fields.get<bool>("sharedGate");
+  moe.own_norms = fields.get<bool>("ownNorms");
   if (!fields.is_null("sigmoid")) moe.sigmoid = to_sigmoid(fields.object("sigmoid"));
   if (!fields.is_null("clampedSwiglu")) moe.clamped = to_clamped(fields.object("clampedSwiglu"));
   fields.finish();
   return moe;
 }
 
-// Layers with a window rotate as many features as the others.
-RopeConfig to_window_rope(Fields fields, int32_t rotary) {
+GlobalAttention to_global_attention(Fields fields) {
+  const GlobalAttention attention{fields.get<int32_t>("kvHeads"), fields.get<int32_t>("headDim"),
+                                  fields.get<bool>("keysAreValues")};
+  fields.finish();
+  return attention;
+}
+
+RopeConfig to_window_rope(Fields fields) {
   RopeConfig rope{.theta = fields.get<double>("theta"),
-                  .rotary = rotary,
+                  .rotary = fields.get<int32_t>("rotaryDim"),
                   .scaling = to_scaling(fields.object("scaling"))};
   fields.finish();
   return rope;
@@ -187,11 +197,14 @@ ModelConfig to_config(Fields fields) {
                      .attention_sinks = fields.get<bool>("attentionSinks"),
                      .bidirectional = fields.get<bool>("bidirectional"),
                      .layer_norm = fields.get<bool>("layerNorm"),
-                     .embedding_norm = fields.get<bool>("embeddingNorm")};
+                     .embedding_norm = fields.get<bool>("embeddingNorm"),
+                     .value_norm = fields.get<bool>("valueNorm"),
+                     .layer_scalars = fields.get<bool>("layerScalars")};
   if (!fields.is_null("gdn")) config.gdn = to_gdn(fields.object("gdn"));
   if (!fields.is_null("moe")) config.moe = to_moe(fields.object("moe"));
-  if (!fields.is_null("windowRope")) {
-    config.window_rope = to_window_rope(fields.object("windowRope"), config.rope.rotary);
+  if (!fields.is_null("windowRope")) config.window_rope = to_window_rope(fields.object("windowRope"));
+  if (!fields.is_null("globalAttention")) {
+    config.global_attention = to_global_attention(fields.object("globalAttention"));
   }
   fields.finish();
   return config;

@@ -41,7 +41,14 @@ struct DivisorScaling {
   std::vector<float> divisors;  // (rotary / 2)
 };
 
-using RopeScaling = std::variant<std::monostate, Llama3Scaling, LinearScaling, YarnScaling, DivisorScaling>;
+// Frequencies are those of a whole head, divided by one factor, of which all but the first `angles` are zero.
+struct ProportionalScaling {
+  int32_t angles;
+  double factor;
+};
+
+using RopeScaling = std::variant<std::monostate, Llama3Scaling, LinearScaling, YarnScaling, DivisorScaling,
+                                 ProportionalScaling>;
 
 struct RopeConfig {
   double theta;
@@ -60,6 +67,13 @@ struct GdnConfig {
   bool tiled = false;        // as in GdnShape
 };
 
+// Attention of layers without a window, where it is not that of the others.
+struct GlobalAttention {
+  int32_t kv_heads;
+  int32_t head_dim;
+  bool keys_are_values;  // there is no v_proj: values are what k_proj gives
+};
+
 // Feed-forward layers of which each row runs only its top_k of `experts`.
 struct MoeConfig {
   int32_t experts;
@@ -71,6 +85,9 @@ struct MoeConfig {
   std::optional<ClampedSwiglu> clamped = {};  // of the experts' gates; null: SiLU
   bool shared_gate = true;                    // opens the expert that every row runs
   std::optional<SigmoidRouting> sigmoid = {};  // null: scores are a softmax
+  // Router, experts and the expert that every row runs read the residual each by a norm of its own, and what
+  // the two kinds give is normed before it is summed; experts weigh by a scale of their own.
+  bool own_norms = false;
 };
 
 enum class LayerKind : uint8_t { kAttention, kGdn };
@@ -112,9 +129,22 @@ struct ModelConfig {
   bool bidirectional = false;             // attention sees what lies behind a position too, as windows do
   bool layer_norm = false;                // norms subtract the mean
   bool embedding_norm = false;            // of embeddings, which the first layer takes as they are
+  std::optional<GlobalAttention> global_attention = {};
+  bool keys_are_values = false;  // of of_layer() alone
+  bool value_norm = false;       // values are normed by head, without a weight
+  bool layer_scalars = false;    // the residual stream is multiplied by a number behind each layer
   bool mtp = false;  // the last of the layers is the one for multi-token prediction: no part of the trunk
 
   bool hybrid() const { return gdn.has_value(); }
+  // The same with this layer's attention as that of all.
+  ModelConfig of_layer(size_t layer) const {
+    ModelConfig own = *this;
+    if (!global_attention || windows[layer] > 0) return own;
+    own.kv_heads = global_attention->kv_heads;
+    own.head_dim = global_attention->head_dim;
+    own.keys_are_values = global_attention->keys_are_values;
+    return own;
+  }
   size_t trunk_layers() const { return layers.size() - (mtp ? 1 : 0); }
 };
 

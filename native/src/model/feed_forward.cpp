@@ -8,11 +8,8 @@ void Model::feed_forward(size_t layer, const ModelStep& step) {
   std::visit([&](const auto& kind) { run(kind, layer, step); }, layers_[layer].feed_forward);
 }
 
-void Model::run(const MlpWeights& weights, size_t layer, const ModelStep& step) {
-  const auto rows = static_cast<int64_t>(step.ids.size());
-  weights.gate_up.apply(backend_, work_.normed, rows, work_.wide);
-  adapters_.apply(step.adapted, layer, Site::kGateUp, work_.normed, work_.wide, weights.gate_up.width());
-  const int64_t width = weights.gate_up.width() / 2;
+// work_.mixed (T, width) of work_.wide (T, 2 · width).
+void Model::open_gates(int64_t rows, int64_t width) {
   if (config_.activation == Activation::kErfGelu) {
     backend_.erf_gelu_mul(work_.wide, rows, width, work_.mixed);
   } else if (config_.activation == Activation::kGelu) {
@@ -20,29 +17,56 @@ void Model::run(const MlpWeights& weights, size_t layer, const ModelStep& step) 
   } else {
     backend_.silu_mul(work_.wide, rows, width, work_.mixed);
   }
+}
+
+void Model::run(const MlpWeights& weights, size_t layer, const ModelStep& step) {
+  const auto rows = static_cast<int64_t>(step.ids.size());
+  weights.gate_up.apply(backend_, work_.normed, rows, work_.wide);
+  adapters_.apply(step.adapted, layer, Site::kGateUp, work_.normed, work_.wide, weights.gate_up.width());
+  open_gates(rows, weights.gate_up.width() / 2);
   weights.down.apply(backend_, work_.mixed, rows, work_.output);
   adapters_.apply(step.adapted, layer, Site::kDown, work_.mixed, work_.output, config_.hidden);
 }
 
-void Model::run(const MoeWeights& weights, size_t, const ModelStep& step) {
-  const auto rows = static_cast<int64_t>(step.ids.size());
+// Which experts each row runs. work_.output is free: the residual has what it held.
+void Model::route(const MoeWeights& weights, int64_t rows) {
   const RoutingShape shape = routing_shape(*config_.moe);
   const Routing routing{work_.expert_ids, work_.expert_weights};
-  weights.router.apply(backend_, work_.normed, rows, work_.wide);
+  const float* x = work_.normed;
+  if (weights.norms) {
+    backend_.rms_norm(work_.residual, weights.norms->router.data(), config_.norm_eps, rows, config_.hidden,
+                      work_.output);
+    x = work_.output;
+  }
+  weights.router.apply(backend_, x, rows, work_.wide);
   if (config_.moe->sigmoid) {
     backend_.route_by_sigmoid(shape, *config_.moe->sigmoid, weights.correction.data(), work_.wide, rows,
                               routing);
   } else {
     backend_.route(shape, work_.wide, rows, routing);
   }
+  if (weights.norms) backend_.scale_routes(shape, weights.norms->expert_scales.data(), rows, routing);
+}
+
+void Model::run(const MoeWeights& weights, size_t, const ModelStep& step) {
+  const auto rows = static_cast<int64_t>(step.ids.size());
+  route(weights, rows);
   const ExpertWorkspace room{
       .rows = max_tokens_, .hidden = work_.expert_rows, .wide = work_.wide, .mixed = work_.mixed};
-  backend_.run_experts(weights.experts, shape, routing, work_.normed, rows, room, work_.output);
+  backend_.run_experts(weights.experts, routing_shape(*config_.moe), {work_.expert_ids, work_.expert_weights},
+                       work_.normed, rows, room, work_.output);
+  const ExpertNorms* const norms = weights.norms ? &*weights.norms : nullptr;
+  if (norms != nullptr) norm_sum(work_.output, norms->routed, rows);
   if (!weights.shared) return;
+  if (norms != nullptr) {
+    backend_.rms_norm(work_.residual, norms->shared_input.data(), config_.norm_eps, rows, config_.hidden,
+                      work_.normed);
+  }
   const SharedExpertWeights& shared = *weights.shared;
   shared.gate_up.apply(backend_, work_.normed, rows, work_.wide);
-  backend_.silu_mul(work_.wide, rows, shared.gate_up.width() / 2, work_.mixed);
+  open_gates(rows, shared.gate_up.width() / 2);
   shared.down.apply(backend_, work_.mixed, rows, work_.expert_rows);
+  if (norms != nullptr) norm_sum(work_.expert_rows, norms->shared, rows);
   if (shared.gate) shared.gate->apply(backend_, work_.normed, rows, work_.wide);
   backend_.add_gated(work_.output, work_.expert_rows, shared.gate ? work_.wide : nullptr, rows,
                      config_.hidden);

@@ -35,7 +35,7 @@ void Model::forward(const ModelStep& step) {
   float* update = nullptr;
   for (size_t i = 0; i < config_.trunk_layers(); ++i) {
     run_layer(i, update, step, fault_before(i));
-    update = work_.output;
+    update = config_.layer_scalars ? nullptr : work_.output;
   }
   float* const normed = mtp_ ? work_.hidden : work_.normed;
   norm_residual(update, final_norm_, rows, normed, fault_before(config_.trunk_layers()));
@@ -48,7 +48,7 @@ void Model::forward(const ModelStep& step) {
 }
 
 // residual += all ranks' update, then its norm: where the rank looks for faults, the one is at `place`, the
-// other at the next. An update that norm_output() made is the same on all ranks already.
+// other at the next. An update that norm_sum() made is the same on all ranks already.
 void Model::norm_residual(float* update, const DeviceVector& weight, int64_t rows, float* out,
                           int32_t place) {
   const bool looks = place != 0 && shard_.rank == 0;
@@ -68,11 +68,25 @@ void Model::norm_residual(float* update, const DeviceVector& weight, int64_t row
                                  config_.hidden, out, marks);
 }
 
-// work_.output = the norm of all ranks' work_.output, of models whose layers have one there.
-void Model::norm_output(const DeviceVector& weight, int64_t rows) {
-  if (!config_.post_norms) return;
-  ranks_.all_reduce(work_.output, rows * config_.hidden);
-  backend_.rms_norm(work_.output, weight.data(), config_.norm_eps, rows, config_.hidden, work_.output);
+// x = the norm of the sum of all ranks' x.
+void Model::norm_sum(float* x, const DeviceVector& weight, int64_t rows) {
+  ranks_.all_reduce(x, rows * config_.hidden);
+  backend_.rms_norm(x, weight.data(), config_.norm_eps, rows, config_.hidden, x);
+}
+
+// The same of what the feed-forward gave, which experts with norms of their own have summed already.
+void Model::norm_fed(size_t index, int64_t rows) {
+  const LayerWeights& layer = layers_[index];
+  const auto* const moe = std::get_if<MoeWeights>(&layer.feed_forward);
+  if (moe == nullptr || !moe->norms) return norm_sum(work_.output, layer.fed_norm, rows);
+  backend_.rms_norm(work_.output, layer.fed_norm.data(), config_.norm_eps, rows, config_.hidden,
+                    work_.output);
+}
+
+// residual = scalar · (residual + the layer's update).
+void Model::multiply_residual(float scalar, int64_t rows) {
+  backend_.add_gated(work_.residual, work_.output, nullptr, rows, config_.hidden);
+  backend_.scale(work_.residual, rows * config_.hidden, scalar);
 }
 
 // The residual stream begins with the norm of the embeddings, which is what the first layer takes too.
@@ -90,10 +104,11 @@ void Model::run_layer(size_t index, float* update, const ModelStep& step, int32_
   if (!layer.input_norm.empty()) norm_residual(update, layer.input_norm, rows, work_.normed, place);
   if (eagle3_) eagle3_->take_input(index, work_.residual, rows);
   std::visit([&](const auto& weights) { mix(weights, index, step); }, layer.mixer);
-  norm_output(layer.mixed_norm, rows);
+  if (config_.post_norms) norm_sum(work_.output, layer.mixed_norm, rows);
   norm_residual(work_.output, layer.post_norm, rows, work_.normed, place == 0 ? 0 : place + 2);
   feed_forward(index, step);
-  norm_output(layer.fed_norm, rows);
+  if (config_.post_norms) norm_fed(index, rows);
+  if (layer.scalar) multiply_residual(*layer.scalar, rows);
 }
 
 std::span<const float> Model::hidden(int32_t first, int32_t count) {
@@ -125,26 +140,25 @@ void Model::set_angles(std::span<const int32_t> positions) {
 
 void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& step) {
   const auto rows = static_cast<int64_t>(step.ids.size());
-  const int64_t q_width = static_cast<int64_t>(config_.heads) * config_.head_dim;
-  const int64_t kv_width = static_cast<int64_t>(config_.kv_heads) * config_.head_dim;
+  const AttentionShape& shape = attention_[layer];
+  const int64_t q_width = static_cast<int64_t>(shape.heads) * shape.head_dim;
+  const int64_t kv_width = static_cast<int64_t>(shape.kv_heads) * shape.head_dim;
   const int64_t stride = weights.qkv.width();
   weights.qkv.apply(backend_, work_.normed, rows, work_.wide);
   adapters_.apply(step.adapted, layer, Site::kQkv, work_.normed, work_.wide, stride);
   float* const q = work_.wide;
   float* const k = q + (config_.output_gate ? 2 : 1) * q_width;
-  float* const v = k + kv_width;
+  float* const v = weights.keys_are_values ? k : k + kv_width;
   const KvCache cache = caches_.kv(layer);
-  AttentionShape shape = attention_;
-  shape.window = config_.windows[layer];
-  shape.first = layer < config_.trunk_layers() ? 0 : 1;
   const bool own_angles = config_.window_rope && shape.window > 0;
-  NormRope norm{.rotary = config_.rope.rotary,
+  NormRope norm{.eps = config_.norm_eps,
+                .rotary = own_angles ? config_.window_rope->rotary : config_.rope.rotary,
                 .cos = own_angles ? work_.window_cos : work_.cos,
-                .sin = own_angles ? work_.window_sin : work_.sin};
+                .sin = own_angles ? work_.window_sin : work_.sin,
+                .v_norm = ones_.data()};
   if (config_.qk_norm) {
     norm.q_norm = weights.q_norm.data();
     norm.k_norm = weights.k_norm.data();
-    norm.eps = config_.norm_eps;
   }
   backend_.norm_rope_write(shape, step.segments, norm, q, k, v, stride, cache);
   backend_.attention(

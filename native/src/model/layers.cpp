@@ -25,9 +25,11 @@ std::vector<Band> qkv_bands(const ModelConfig& c, Shard shard, const std::string
   } else {
     bands.push_back({prefix + "q_proj", c.heads * d, c.hidden, head_rows(heads.q, d), whole(c.hidden)});
   }
-  for (const char* name : {"k_proj", "v_proj"}) {
+  const auto push_kv = [&](const char* name) {
     bands.push_back({prefix + name, c.kv_heads * d, c.hidden, head_rows(heads.kv, d), whole(c.hidden)});
-  }
+  };
+  push_kv("k_proj");
+  if (!c.keys_are_values) push_kv("v_proj");
   return bands;
 }
 
@@ -51,6 +53,7 @@ AttentionWeights read_attention(WeightReader& reader, const ModelConfig& c, Shar
                                 const std::string& prefix) {
   const int64_t d = c.head_dim;
   AttentionWeights weights;
+  weights.keys_are_values = c.keys_are_values;
   weights.qkv = reader.linear(qkv_bands(c, shard, prefix), c.qkv_bias);
   if (c.qk_norm) {
     weights.q_norm = reader.vector(prefix + "q_norm.weight", {d}, whole(d), norm_offset(c));
@@ -140,16 +143,21 @@ LayerWeights read_layer(WeightReader& reader, const ModelConfig& c, Shard shard,
   }
   if (c.post_norms) {
     layer.mixed_norm = norm("post_attention_layernorm.weight");
-    layer.post_norm = norm("pre_feedforward_layernorm.weight");
+    const bool experts_first = feed_forward == FeedForwardKind::kMoe && c.moe->own_norms;
+    layer.post_norm =
+        norm(experts_first ? "pre_feedforward_layernorm_2.weight" : "pre_feedforward_layernorm.weight");
     layer.fed_norm = norm("post_feedforward_layernorm.weight");
   } else {
     layer.post_norm = norm("post_attention_layernorm.weight");
   }
   if (feed_forward == FeedForwardKind::kMoe) {
-    layer.feed_forward = read_moe(reader, c, shard, prefix + "mlp.");
+    MoeWeights moe = read_moe(reader, c, shard, prefix + "mlp.");
+    if (c.moe->own_norms) moe.norms = read_expert_norms(reader, c, prefix);
+    layer.feed_forward = std::move(moe);
   } else {
     layer.feed_forward = read_mlp(reader, c, shard, prefix + "mlp.");
   }
+  if (c.layer_scalars) layer.scalar = reader.number(prefix + "layer_scalar");
   return layer;
 }
 

@@ -1,6 +1,7 @@
 // The weights of one decoder layer and how they are read. Shapes are those of this rank.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -11,13 +12,14 @@
 
 namespace llmservice {
 
-// qkv emits [q heads | gate heads (when output_gate) | k | v] of one row.
+// qkv emits [q heads | gate heads (when output_gate) | k | v] of one row; no v where keys are values.
 struct AttentionWeights {
   Linear qkv;
   DeviceVector q_norm;  // empty: no norm
   DeviceVector k_norm;
   Linear o;
   DeviceVector sinks;  // (heads); empty: none
+  bool keys_are_values = false;
 };
 
 // qkvz emits [q | k | v | z] of one row, ba emits [b | a].
@@ -46,6 +48,7 @@ struct LayerWeights {
   DeviceVector mixed_norm;
   DeviceVector fed_norm;
   std::variant<MlpWeights, MoeWeights> feed_forward;
+  std::optional<float> scalar;  // multiplies the residual stream behind the layer
 
   size_t bytes() const;
 };
@@ -57,8 +60,8 @@ constexpr size_t kSites = 4;
 // What this rank's matrix is made of, of a layer whose tensors begin with `prefix`.
 std::vector<Band> site_bands(const ModelConfig& config, Shard shard, Site site, const std::string& prefix);
 
-// Reads layer `prefix` (for example "model.layers.3.") of a model whose whole config is `config`; `first`: of
-// all.
+// Reads layer `prefix` (for example "model.layers.3.") of a model whose whole config, of this layer, is
+// `config`; `first`: of all.
 LayerWeights read_layer(WeightReader& reader, const ModelConfig& config, Shard shard, LayerKind kind,
                         FeedForwardKind feed_forward, const std::string& prefix, bool first = false);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <tuple>
 
 #include "model/regions.h"
 #include "model/self_check/self_check.h"
@@ -32,9 +33,12 @@ std::string find_head(const Checkpoint& checkpoint) {
 std::string module_of(const std::string& tensor) { return tensor.substr(0, tensor.rfind('.')); }
 
 int64_t widest_projection(const ModelConfig& c) {
-  const int64_t q = static_cast<int64_t>(c.heads) * c.head_dim * (c.output_gate ? 2 : 1);
-  int64_t widest =
-      std::max<int64_t>(q + 2 * static_cast<int64_t>(c.kv_heads) * c.head_dim, 2 * c.intermediate);
+  int64_t widest = 2 * c.intermediate;
+  for (size_t i = 0; i < c.layers.size(); ++i) {
+    const ModelConfig own = c.of_layer(i);
+    const int64_t heads = int64_t{c.heads} * (c.output_gate ? 2 : 1) + int64_t{own.kv_heads} * 2;
+    widest = std::max(widest, heads * own.head_dim);
+  }
   if (c.moe) {
     widest =
         std::max<int64_t>({widest, c.moe->experts, 2 * c.moe->intermediate, 2 * c.moe->shared_intermediate});
@@ -45,11 +49,14 @@ int64_t widest_projection(const ModelConfig& c) {
   return widest;
 }
 
+int64_t widest_head(const ModelConfig& c) {
+  return std::max(c.head_dim, c.global_attention ? c.global_attention->head_dim : 0);
+}
+
 int64_t widest_mixed(const ModelConfig& c) {
   const int64_t gdn = c.gdn ? static_cast<int64_t>(c.gdn->v_heads) * c.gdn->v_dim : 0;
   const int64_t expert = c.moe ? std::max(c.moe->intermediate, c.moe->shared_intermediate) : 0;
-  return std::max(
-      {static_cast<int64_t>(c.heads) * c.head_dim, static_cast<int64_t>(c.intermediate), gdn, expert});
+  return std::max({int64_t{c.heads} * widest_head(c), int64_t{c.intermediate}, gdn, expert});
 }
 
 // The same config, of which the backend has all operations. checkAccelerator() in checkpoint/src/weights
@@ -65,7 +72,10 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
         std::pair{"layer norms", c.layer_norm},
         std::pair{"windows to both sides", c.bidirectional && std::ranges::max(c.windows) > 0},
         std::pair{"heads that are no multiple of 16 features", c.head_dim % 16 != 0},
-        std::pair{"heads of more than 256 features", c.head_dim > 256}}) {
+        std::pair{"heads of more than 256 features", widest_head(c) > 256},
+        std::pair{"other attention heads in layers without a window", c.global_attention.has_value()},
+        std::pair{"normalized values", c.value_norm}, std::pair{"layers with a scalar", c.layer_scalars},
+        std::pair{"experts with norms of their own", c.moe && c.moe->own_norms}}) {
     if (taken) missing += (missing.empty() ? "" : ", ") + std::string(operation);
   }
   if (missing.empty()) return c;
@@ -89,13 +99,18 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
       vocab_(shard_vocab(config.vocab, options.shard)),
       samples_(backend.samples() && options.shard.rank == 0),
       max_samples_(samples_ ? options.max_tokens + options.caches.slots : 0),
-      attention_(attention_shape(config_, options.caches)),
       max_tokens_(options.max_tokens),
       frequencies_(backend, rope_frequencies(config.rope)),
       caches_(backend, config_, options.caches),
       cache_sizes_(options.caches),
       max_drafts_(options.caches.drafts),
       adapters_(backend, config, options.shard, options.keep) {
+  for (size_t i = 0; i < config_.layers.size(); ++i) {
+    attention_.push_back(attention_shape(config_.of_layer(i), options.caches));
+    attention_.back().window = config_.windows[i];
+    attention_.back().first = i < config_.trunk_layers() ? 0 : 1;
+  }
+  if (config.value_norm) ones_ = {backend, std::vector<float>(widest_head(config), 1)};
   if (config.window_rope) window_frequencies_ = {backend, rope_frequencies(*config.window_rope)};
   const std::string prefix = find_prefix(checkpoint);
   const std::string head = find_head(checkpoint);
@@ -124,11 +139,12 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   }
   reader.sample_to(taken_.get());
   embedding_ = table(prefix + "embed_tokens");
-  std::set<std::pair<LayerKind, FeedForwardKind>> kinds;
+  std::set<std::tuple<LayerKind, FeedForwardKind, int32_t>> kinds;
   for (size_t i = 0; i < config.trunk_layers(); ++i) {
-    const bool first_of_kind = kinds.emplace(config.layers[i], config.feed_forward[i]).second;
+    const ModelConfig own = config.of_layer(i);
+    const bool first_of_kind = kinds.emplace(config.layers[i], config.feed_forward[i], own.head_dim).second;
     reader.sample_to(first_of_kind ? taken_.get() : nullptr);
-    layers_.push_back(read_layer(reader, config, options.shard, config.layers[i], config.feed_forward[i],
+    layers_.push_back(read_layer(reader, own, options.shard, config.layers[i], config.feed_forward[i],
                                  prefix + "layers." + std::to_string(i) + ".", i == 0));
   }
   if (config.embedding_norm) {
@@ -208,7 +224,7 @@ StepLimits Model::step_limits(const ModelOptions& options) const {
   const auto has = [&](LayerKind kind) {
     return std::ranges::find(config_.layers, kind) != config_.layers.end();
   };
-  if (has(LayerKind::kAttention)) limits.attention = attention_;
+  if (has(LayerKind::kAttention)) limits.attention = attention_shape(config_, cache_sizes_);
   if (has(LayerKind::kGdn)) limits.gdn = gdn_shape(*config_.gdn);
   return limits;
 }
@@ -224,8 +240,9 @@ void Model::allocate_workspace(const ModelOptions& options) {
   regions.reserve(work_.output, rows, config_.hidden);
   regions.reserve(work_.cos, rows, config_.rope.rotary / 2);
   regions.reserve(work_.sin, rows, config_.rope.rotary / 2);
-  regions.reserve(work_.window_cos, config_.window_rope ? rows : 0, config_.rope.rotary / 2);
-  regions.reserve(work_.window_sin, config_.window_rope ? rows : 0, config_.rope.rotary / 2);
+  const int64_t window_angles = config_.window_rope ? config_.window_rope->rotary / 2 : 0;
+  regions.reserve(work_.window_cos, rows, window_angles);
+  regions.reserve(work_.window_sin, rows, window_angles);
   float* expert_ids = nullptr;  // int32, as wide as a float
   regions.reserve(work_.expert_rows, config_.moe ? rows : 0, config_.hidden);
   regions.reserve(work_.expert_weights, rows, config_.moe ? config_.moe->top_k : 0);

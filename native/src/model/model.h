@@ -118,12 +118,14 @@ class Model {
   void allocate_workspace(const ModelOptions& options);
   StepLimits step_limits(const ModelOptions& options) const;
   void embed(const Matrix& table, std::span<const int32_t> ids);
-  void norm_output(const DeviceVector& weight, int64_t rows);
   void norm_embeddings(int64_t rows);
+  void norm_sum(float* x, const DeviceVector& weight, int64_t rows);
+  void norm_fed(size_t layer, int64_t rows);
+  void multiply_residual(float scalar, int64_t rows);
   void norm_residual(float* update, const DeviceVector& weight, int64_t rows, float* out, int32_t place);
   // work_.residual and this rank's share of what is still to be added to it (null: nothing) in;
   // work_.residual and, still to be added, work_.output out. `place` is fault_before(index), or 0 where
-  // faults do not matter.
+  // faults do not matter. Layers that multiply the residual stream have added theirs.
   void run_layer(size_t index, float* update, const ModelStep& step, int32_t place);
   void put_mtp_columns(int64_t first, int64_t rows);
   void set_angles(std::span<const int32_t> positions);
@@ -136,6 +138,8 @@ class Model {
   void feed_forward(size_t layer, const ModelStep& step);
   void run(const MlpWeights& weights, size_t layer, const ModelStep& step);
   void run(const MoeWeights& weights, size_t layer, const ModelStep& step);
+  void route(const MoeWeights& weights, int64_t rows);
+  void open_gates(int64_t rows, int64_t width);
   void forget_faults(int64_t rows);
 
   ModelConfig config_;  // as this rank sees it
@@ -149,10 +153,11 @@ class Model {
   int64_t logit_rows_ = 0;  // of the logits that were begun last
   bool samples_;
   int32_t max_samples_ = 0;
-  AttentionShape attention_;  // of layers without a window
+  std::vector<AttentionShape> attention_;  // of each layer
   int64_t max_tokens_;
   DeviceVector frequencies_;         // of rotation
   DeviceVector window_frequencies_;  // of layers with a window, where theirs differ
+  DeviceVector ones_;                // as wide as the widest head, where values are normed
   Caches caches_;
   int32_t kv_blocks_ = 0;
   CacheSizes cache_sizes_;
@@ -186,7 +191,7 @@ class Model {
     float* output;      // (T, hidden)
     float* cos;         // (T, rotary / 2)
     float* sin;         // (T, rotary / 2)
-    float* window_cos;  // the same of layers with a window, where they rotate by other angles
+    float* window_cos;  // (T, rotary / 2) of layers with a window, where they rotate by other angles
     float* window_sin;
     float* expert_rows;     // (T, hidden), of models with experts, as the next two
     float* expert_weights;  // (T, top_k)

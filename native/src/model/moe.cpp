@@ -1,5 +1,7 @@
 #include "model/moe.h"
 
+#include <cmath>
+
 #include "model/self_check/samples.h"
 
 namespace llmservice {
@@ -59,7 +61,8 @@ Samples::ExpertSource expert_source(const Checkpoint& checkpoint, int32_t expert
           .down = bands.down,
           .biases = std::move(biases),
           .down_bias = moe.biases && shard.rank == 0 ? prefix + "down_proj.bias" : "",
-          .clamped = moe.clamped};
+          .clamped = moe.clamped,
+          .gelu = c.activation == Activation::kGelu};
 }
 
 Experts read_experts(WeightReader& reader, const ModelConfig& c, Shard shard, const std::string& prefix) {
@@ -123,6 +126,7 @@ size_t MoeWeights::bytes() const {
   for (const auto& matrix : experts.down) total += matrix->bytes;
   if (shared) total += shared->gate_up.bytes() + shared->down.bytes();
   if (shared && shared->gate) total += shared->gate->bytes();
+  if (norms) total += norms->bytes();
   return total;
 }
 
@@ -140,10 +144,23 @@ MoeWeights read_moe(WeightReader& reader, const ModelConfig& c, Shard shard, con
   }
   weights.experts = read_experts(reader, c, shard, prefix + "experts.");
   weights.experts.clamped = c.moe->clamped;
+  weights.experts.gelu = c.activation == Activation::kGelu;
   if (c.moe->biases) read_expert_biases(reader, c, shard, prefix + "experts.", weights);
   reader.backend().prepare(weights.experts, routing_shape(*c.moe));
   if (c.moe->shared_intermediate > 0) weights.shared = read_shared(reader, c, shard, prefix);
   return weights;
+}
+
+ExpertNorms read_expert_norms(WeightReader& reader, const ModelConfig& c, const std::string& prefix) {
+  const auto hidden = [&](const std::string& name, float factor) {
+    return reader.vector(prefix + name, {c.hidden}, whole(c.hidden), 0, factor);
+  };
+  const int64_t experts = c.moe->experts;
+  return {.router = hidden("router.scale", 1.0f / std::sqrt(static_cast<float>(c.hidden))),
+          .routed = hidden("post_feedforward_layernorm_2.weight", 1),
+          .shared_input = hidden("pre_feedforward_layernorm.weight", 1),
+          .shared = hidden("post_feedforward_layernorm_1.weight", 1),
+          .expert_scales = reader.vector(prefix + "router.per_expert_scale", {experts}, whole(experts))};
 }
 
 }  // namespace llmservice

@@ -57,6 +57,12 @@ void stretch(const RopeConfig& rope, std::vector<float>& frequencies) {
       frequency = static_cast<float>(frequency / linear->factor);
     }
   }
+  if (const auto* part = std::get_if<ProportionalScaling>(&rope.scaling)) {
+    for (size_t i = 0; i < frequencies.size(); ++i) {
+      const bool rotates = i < static_cast<size_t>(part->angles);
+      frequencies[i] = rotates ? static_cast<float>(frequencies[i] / part->factor) : 0;
+    }
+  }
 }
 
 }  // namespace

@@ -45,6 +45,10 @@ ModelConfig shard_config(const ModelConfig& whole, Shard shard) {
   const HeadShard heads = shard_heads(whole.heads, whole.kv_heads, shard);
   part.heads = static_cast<int32_t>(heads.q.count);
   part.kv_heads = static_cast<int32_t>(heads.kv.count);
+  if (part.global_attention) {
+    part.global_attention->kv_heads =
+        static_cast<int32_t>(shard_heads(whole.heads, whole.global_attention->kv_heads, shard).kv.count);
+  }
   part.intermediate = static_cast<int32_t>(shard_range(whole.intermediate, shard, "intermediate_size").count);
   if (part.gdn) {
     part.gdn->k_heads =

@@ -147,6 +147,12 @@ bool is_skipped(const std::string& name) {
                                     "vision_tower.",
                                     "model.multi_modal_projector.",
                                     "multi_modal_projector.",
+                                    "model.audio_tower.",
+                                    "audio_tower.",
+                                    "model.embed_vision.",
+                                    "embed_vision.",
+                                    "model.embed_audio.",
+                                    "embed_audio.",
                                     "mtp."};
   return std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](const char* p) { return name.starts_with(p); });
 }

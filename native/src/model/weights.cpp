@@ -136,7 +136,7 @@ Tensor WeightReader::small_tensor(const std::string& name, const std::vector<int
 }
 
 DeviceVector WeightReader::vector(const std::string& name, const std::vector<int64_t>& shape,
-                                  std::span<const Range> rows, float offset) {
+                                  std::span<const Range> rows, float offset, float factor) {
   const Tensor tensor = small_tensor(name, shape);
   int64_t row = 1;
   for (size_t i = 1; i < shape.size(); ++i) row *= shape[i];
@@ -145,7 +145,7 @@ DeviceVector WeightReader::vector(const std::string& name, const std::vector<int
     const auto part = values(tensor, {band.begin * row, band.count * row});
     data.insert(data.end(), part.begin(), part.end());
   }
-  for (float& value : data) value += offset;
+  for (float& value : data) value = value * factor + offset;
   return {backend_, data};
 }
 

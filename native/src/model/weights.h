@@ -82,14 +82,17 @@ class WeightReader {
   ExpertMatrix expert(const std::vector<Band>& bands);
   // The same with the bands' biases when `with_bias`.
   Linear linear(const std::vector<Band>& bands, bool with_bias);
-  // Bands of rows of a tensor, one after the other, widened to float, plus `offset` on each value.
+  // Bands of rows of a tensor, one after the other, widened to float, each value times `factor` plus
+  // `offset`.
   DeviceVector vector(const std::string& name, const std::vector<int64_t>& shape, std::span<const Range> rows,
-                      float offset = 0);
+                      float offset = 0, float factor = 1);
+  // The only value of a tensor.
+  float number(const std::string& name) { return values(small_tensor(name, {1}), whole(1)).front(); }
   // Of each of `rows` rows in turn, the bands of its columns, one after the other.
   DeviceVector columns(int64_t rows, std::span<const ColumnBand> bands);
   DeviceVector vector(const std::string& name, const std::vector<int64_t>& shape, Range rows,
-                      float offset = 0) {
-    return vector(name, shape, std::span<const Range>(&rows, 1), offset);
+                      float offset = 0, float factor = 1) {
+    return vector(name, shape, std::span<const Range>(&rows, 1), offset, factor);
   }
 
   const Checkpoint& checkpoint() const { return checkpoint_; }

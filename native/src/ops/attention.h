@@ -44,6 +44,7 @@ struct NormRope {
   int32_t rotary = 0;
   const float* cos = nullptr;
   const float* sin = nullptr;
+  const float* v_norm = nullptr;  // of values, which do not rotate; null: they stay
 };
 
 // Which scores there are, and what becomes of them.

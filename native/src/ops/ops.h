@@ -95,6 +95,7 @@ struct Experts {
   const float* gate_up_bias = nullptr;   // (experts, 2F); null: none
   const float* down_bias = nullptr;      // (experts, D); null: none, or another rank adds it
   std::optional<ClampedSwiglu> clamped;  // in place of silu(gate) · up
+  bool gelu = false;                     // likewise gelu(gate) · up, approximated by tanh
   std::unique_ptr<Buffer> index;         // what a backend wants with them, made by prepare()
 };
 
@@ -186,6 +187,8 @@ class Backend : public AdapterOps {
   // ones by lower index. Their weights are without the correction. logits (T, experts) become their sigmoids.
   virtual void route_by_sigmoid(const RoutingShape&, const SigmoidRouting&, const float* /*correction*/,
                                 float* /*logits*/, int64_t /*rows*/, const Routing&) {}
+  // The weights of each row's experts times scales (experts).
+  virtual void scale_routes(const RoutingShape&, const float* /*scales*/, int64_t /*rows*/, const Routing&) {}
 
   // Packs a matrix from its parts, reading each byte once through a bounded window (16 MiB).
   // `on_bytes` gets how many stored bytes were read. Unquantized parts are held as held_as(dtype, keep).
@@ -241,7 +244,7 @@ class Backend : public AdapterOps {
                            float factor, float* cos, float* sin) = 0;
   // q (T, heads, head_dim) is normed and rotated in place. k (T, kv_heads, head_dim) is too, and goes with v
   // to the cache, to the segments' positions; what k holds afterwards is unspecified. All have row stride
-  // `stride`.
+  // `stride`. v may be k: values are then what keys were before.
   virtual void norm_rope_write(const AttentionShape&, std::span<const Segment>, const NormRope&, float* q,
                                float* k, const float* v, int64_t stride, const KvCache&) = 0;
   // out (T, heads, head_dim): attention of q over the cache, causal unless the rules say otherwise. KV is

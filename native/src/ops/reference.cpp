@@ -91,14 +91,16 @@ void ReferenceBackend::scale(float* x, int64_t count, float factor) {
   for (int64_t i = 0; i < count; ++i) x[i] *= factor;
 }
 
-// Hendrycks and Gimpel, arXiv 1606.08415: 0.5x(1 + tanh(sqrt(2/pi)(x + 0.044715x^3))).
+double reference_gelu(double x) {
+  const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+  return 0.5 * x * (1 + std::tanh(inner));
+}
+
 void ReferenceBackend::gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
   for (int64_t t = 0; t < rows; ++t) {
     const float* gate = gate_up + t * 2 * width;
     for (int64_t i = 0; i < width; ++i) {
-      const double x = gate[i];
-      const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
-      out[t * width + i] = static_cast<float>(0.5 * x * (1 + std::tanh(inner)) * gate[width + i]);
+      out[t * width + i] = static_cast<float>(reference_gelu(gate[i]) * gate[width + i]);
     }
   }
 }

@@ -9,6 +9,7 @@
 namespace llmservice {
 
 inline double reference_sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+double reference_gelu(double x);  // approximated by tanh
 
 class ReferenceBackend : public Backend {
  public:
@@ -44,6 +45,7 @@ class ReferenceBackend : public Backend {
   void route(const RoutingShape&, const float* logits, int64_t rows, const Routing&) override;
   void route_by_sigmoid(const RoutingShape&, const SigmoidRouting&, const float* correction, float* logits,
                         int64_t rows, const Routing&) override;
+  void scale_routes(const RoutingShape&, const float* scales, int64_t rows, const Routing&) override;
   void run_experts(const Experts&, const RoutingShape&, const Routing&, const float* x, int64_t rows,
                    const ExpertWorkspace&, float* out) override;
 

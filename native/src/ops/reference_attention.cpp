@@ -123,10 +123,12 @@ void ReferenceBackend::norm_rope_write(const AttentionShape& shape, std::span<co
       }
       for (int32_t h = 0; h < shape.kv_heads; ++h) {
         float* const head = k + row * stride + h * dim;
-        norm_and_rotate(norm, norm.k_norm, row, dim, head);
         const int64_t at = cache_row(shape, segment, segment.position + r, h);
+        std::vector<float> value(v + row * stride + h * dim, v + row * stride + (h + 1) * dim);
+        if (norm.v_norm != nullptr) norm_and_rotate({.eps = norm.eps}, norm.v_norm, row, dim, value.data());
+        store(shape, value.data(), cache.v, cache.v_scales, at);
+        norm_and_rotate(norm, norm.k_norm, row, dim, head);
         store(shape, head, cache.k, cache.k_scales, at);
-        store(shape, v + row * stride + h * dim, cache.v, cache.v_scales, at);
       }
     }
   }

@@ -67,6 +67,11 @@ void ReferenceBackend::route_by_sigmoid(const RoutingShape& shape, const Sigmoid
   }
 }
 
+void ReferenceBackend::scale_routes(const RoutingShape& shape, const float* scales, int64_t rows,
+                                    const Routing& routing) {
+  for (int64_t i = 0; i < rows * shape.top_k; ++i) routing.weights[i] *= scales[routing.ids[i]];
+}
+
 void ReferenceBackend::route(const RoutingShape& shape, const float* logits, int64_t rows,
                              const Routing& routing) {
   for (int64_t t = 0; t < rows; ++t) {
@@ -99,6 +104,8 @@ void ReferenceBackend::run_experts(const Experts& experts, const RoutingShape& s
       add(experts.gate_up_bias, expert, gate_up);
       if (experts.clamped) {
         clamped_swiglu(*experts.clamped, gate_up, mixed);
+      } else if (experts.gelu) {
+        gelu_mul(gate_up.data(), 1, width, mixed.data());
       } else {
         silu_mul(gate_up.data(), 1, width, mixed.data());
       }

@@ -34,9 +34,12 @@ def make_tensors(fixture: Fixture, shapes: dict[str, torch.Size]) -> dict[str, T
         if name in TIED and config["tie_word_embeddings"]:
             continue
         zero_centred = config["model_type"].startswith(ZERO_CENTRED) and not of_tower(name)
+        zero_centred &= not config["model_type"].startswith("gemma4")
         weight = random_weight(name, shape, draw, zero_centred)
         if config["model_type"].startswith("gemma") and name.endswith(LAYER_RESULTS):
             weight += RESIDUAL_GAIN * len(weight) ** 0.5 - 1
+        if config["model_type"].startswith("gemma4") and name.endswith(("q_norm.weight", "k_norm.weight")):
+            weight *= len(weight) ** -0.25  # nothing else scales the scores of attention
         if fixture.form == "mxfp4" and is_stack(name):
             tensors |= mxfp4.store(name, weight)
             mxfp4.check(weight, mxfp4.values(tensors)[name])

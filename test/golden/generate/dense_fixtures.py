@@ -2,6 +2,7 @@
 
 from fixture import Fixture
 from fixture_configs import EIGHT_RANKS, FOUR_RANKS, LLAMA3_SCALING, TWO_LAYERS
+from gemma4_configs import gemma4_text
 from fixture_configs import gemma2, gemma3, gemma3_text, llama, mistral, qwen2, qwen3, qwen3_5, qwen3_5_text
 
 DENSE = (
@@ -218,6 +219,13 @@ DENSE = (
         ),
         vision=True,
         seed=56,
+    ),
+    Fixture(
+        "gemma4_text-bf16",
+        "layers without a window have wider and fewer heads, of which keys are values; normalized values, scalars of layers, a rotation "
+        "in proportion to the head, capped logits; fewer KV heads than 2 ranks",
+        gemma4_text(),
+        seed=67,
     ),
     # For 4 ranks, of which each has a part of every head, gate and expert; fewer KV heads than ranks.
     Fixture(

@@ -1,6 +1,7 @@
 """The fixture models with experts: one by one and stacked, routed and shared, by format and for ranks."""
 
 from fixture import Fixture
+from gemma4_configs import gemma4, gemma4_moe_text
 from fixture_configs import FOUR_RANKS, TWO_LAYERS, glm4_moe, gpt_oss, mixtral, qwen3_5, qwen3_5_moe_text, qwen3_moe, qwen3_next
 
 MIXTURES = (
@@ -158,6 +159,16 @@ MIXTURES = (
         ),
         form="fp8-channel",
         seed=141,
+    ),
+    Fixture(
+        "gemma4-bf16-moe",
+        "the nested form with a vision tower to skip, stacked experts beside a dense layer, each with norms of its own, scales of the "
+        "router's input and of experts, heads that differ by layer; for 2 ranks",
+        gemma4(gemma4_moe_text()),
+        vision=True,
+        stacked_experts=True,
+        shards=2,
+        seed=152,
     ),
     Fixture(
         "gpt_oss-mxfp4",

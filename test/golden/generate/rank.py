@@ -56,10 +56,6 @@ class Rank:
         t = release.text
         self.hidden = t["hidden_size"]
         self.q_heads = self.part(t["num_attention_heads"])
-        kv = t["num_key_value_heads"]
-        if kv % size != 0 and size % kv != 0:
-            raise Refused
-        self.kv_heads = max(1, kv // size)
         begin = t["vocab_size"] * rank // size
         self.vocab = t["vocab_size"] * (rank + 1) // size - begin
         if release.weights.startswith("GGUF") and release.hybrid and size > 1:
@@ -146,10 +142,13 @@ class Rank:
             self.mixture(f"{at}mlp.")
 
     def attention(self, at: str):
-        d = self.release.head_dim
+        heads, d, keys_are_values = self.release.heads_of(at)
+        if heads % self.size != 0 and self.size % heads != 0:
+            raise Refused
         q = self.q_heads * d * (2 if self.release.hybrid else 1)
-        kv = self.kv_heads * d
-        self.pack(self.hidden, (f"{at}q_proj", q), (f"{at}k_proj", kv), (f"{at}v_proj", kv))
+        kv = max(1, heads // self.size) * d
+        values = [] if keys_are_values else [(f"{at}v_proj", kv)]
+        self.pack(self.hidden, (f"{at}q_proj", q), (f"{at}k_proj", kv), *values)
         all_heads = self.release.text["num_attention_heads"]
         self.pack(all_heads * d, (f"{at}o_proj", self.hidden), split_columns=True)
         if self.release.kind == "glm4_moe" and self.release.text["attention_bias"]:
@@ -189,6 +188,11 @@ class Rank:
     def mixture(self, at: str):
         t = self.release.text
         self.pack(self.hidden, (f"{at}gate", self.release.experts))
+        if self.release.kind == "gemma4":
+            self.feed_forward(at, t["intermediate_size"])
+            for _ in range(4):
+                self.vector(self.hidden)
+            self.vector(self.release.experts)
         before = self.bytes
         self.feed_forward(f"{at}experts.0.", self.release.expert_width)
         self.bytes += (self.bytes - before) * (self.release.experts - 1)

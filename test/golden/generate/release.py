@@ -55,6 +55,13 @@ class Release:
     def qk_norm(self) -> bool:
         return self.text.get("use_qk_norm", self.kind not in ("llama", "mixtral", "gemma2", "gpt_oss", "glm4_moe"))
 
+    def heads_of(self, at: str) -> tuple[int, int, bool]:
+        """KV heads, features of each, and whether values are keys, of the layer whose tensors begin so."""
+        t, layer = self.text, re.search(r"layers\.(\d+)\.", at)
+        if self.kind == "gemma4" and (int(layer[1]) + 1) % 6 == 0:
+            return t["num_global_key_value_heads"], t["global_head_dim"], True
+        return t["num_key_value_heads"], self.head_dim, False
+
     def is_dense(self, layer: int) -> bool:
         return self.experts == 0 or layer < self.text.get("first_k_dense_replace", 0)
 

@@ -83,18 +83,19 @@ def stored_glm_drafts(release: Release, at: str, plain: str):
 
 
 def stored_layer(release: Release, at: str, full: bool, plain: str, dense: bool | None = None):
-    t, d = release.text, release.head_dim
-    h = t["hidden_size"]
+    t, h = release.text, release.text["hidden_size"]
     norms = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")
     for name in norms[: release.layer_norms]:
         yield f"{at}{name}.weight", plain, [h]
     if full:
+        heads, d, keys_are_values = release.heads_of(at)
         q = t["num_attention_heads"] * d
-        kv = t["num_key_value_heads"] * d
+        kv = heads * d
         attn = f"{at}self_attn."
         yield from matrix(release, f"{attn}q_proj", q * (2 if release.hybrid else 1), h)
         yield from matrix(release, f"{attn}k_proj", kv, h)
-        yield from matrix(release, f"{attn}v_proj", kv, h)
+        if not keys_are_values:
+            yield from matrix(release, f"{attn}v_proj", kv, h)
         yield from matrix(release, f"{attn}o_proj", h, q)
         if release.kind == "gpt_oss":
             yield f"{attn}sinks", plain, [t["num_attention_heads"]]
@@ -124,6 +125,8 @@ def stored_layer(release: Release, at: str, full: bool, plain: str, dense: bool 
         yield f"{gdn}dt_bias", plain, [heads]
         yield f"{gdn}norm.weight", "F32", [t["linear_value_head_dim"]]
         yield from matrix(release, f"{gdn}out_proj", h, values)
+    if release.kind == "gemma4":
+        yield f"{at}layer_scalar", plain, [1]
     mlp = f"{at}block_sparse_moe." if release.kind == "mixtral" else f"{at}mlp."
     if release.experts == 0 if dense is None else dense:
         yield from stored_mlp(release, mlp, t["intermediate_size"], h)
@@ -131,6 +134,16 @@ def stored_layer(release: Release, at: str, full: bool, plain: str, dense: bool 
     width = release.expert_width
     if release.kind == "gpt_oss":
         yield from stored_gpt_oss(release, mlp, width, h, plain)
+        return
+    if release.kind == "gemma4":
+        yield from stored_mlp(release, mlp, t["intermediate_size"], h)
+        for name in ("pre_feedforward_layernorm_2", "post_feedforward_layernorm_1", "post_feedforward_layernorm_2"):
+            yield f"{at}{name}.weight", plain, [h]
+        yield f"{at}router.scale", plain, [h]
+        yield f"{at}router.per_expert_scale", plain, [release.experts]
+        yield from matrix(release, f"{at}router.proj", release.experts, h)
+        yield f"{at}experts.gate_up_proj", plain, [release.experts, 2 * width, h]
+        yield f"{at}experts.down_proj", plain, [release.experts, h, width]
         return
     yield from matrix(release, f"{mlp}gate", release.experts, h)
     if release.kind == "glm4_moe":

@@ -106,6 +106,12 @@ def gemma3(name, weights, parameters, *shape, **how):
     return Release(name, {"model_type": "gemma3_text", **text}, weights, parameters, **how)
 
 
+def gemma4(name, *shape, kv, **moe):
+    own = {"head_dim": 256, "global_head_dim": 512, "num_global_key_value_heads": kv, "attention_k_eq_v": True}
+    text = sizes(*shape, 262144, 262144, sliding_window=1024, hidden_size_per_layer_input=0, **own, **moe)
+    return Release(name, {"model_type": "gemma4", "tie_word_embeddings": True, "text_config": text}, "BF16", also=("vision",))
+
+
 def gdn(key_heads, value_heads):
     return {
         "full_attention_interval": 4,
@@ -177,6 +183,11 @@ RELEASES = [
     llama("Llama-3.1-405B FP8 dynamic", "FP8 channel", None, *L405),
     gemma2("Gemma-2-9B", "BF16", 9_241_705_984, 42, 3584, 16, 8, 14336),
     gemma3("Gemma-3-1B", "BF16", 999_885_952, 26, 1152, 4, 1, 6912),
+    gemma4("Gemma-4-31B", 60, 5376, 32, 16, 21504, kv=4),
+    gemma4(
+        *("Gemma-4-26B-A4B", 30, 2816, 16, 8, 2112),
+        **{"kv": 2, "enable_moe_block": True, "num_experts": 128, "top_k_experts": 8, "moe_intermediate_size": 704},
+    ),
     mixtral("Mixtral-8x7B", "BF16", 46_702_792_704, 32, 4096, 32, 8, 14336, positions=32768),
     mixtral("Mixtral-8x22B FP8", "FP8 tensor", None, 56, 6144, 48, 8, 16384, positions=65536),
     gpt_oss("gpt-oss-20b", "MXFP4 experts", None, 24, 32),

@@ -18,6 +18,7 @@ TIED = ("lm_head.weight", "decoder.weight")
 # differ, and experts that weigh less than the rest, make this rare and small; a seed that still meets it is replaced.
 ROUTER_GAIN = 4.0
 EXPERT_GAIN = 1.5
+ROUTER_SCALE = 0.7
 # Kept at full precision by the releases; everything else that is not FP8 is BF16.
 F32_SUFFIXES = ("A_log", "linear_attn.norm.weight", "e_score_correction_bias")
 
@@ -38,6 +39,8 @@ def random_weight(name: str, shape: torch.Size, draw: torch.Generator, zero_cent
         return 0.2 * noise
     if name.endswith(".sinks"):
         return 2 * noise
+    if name.endswith((".layer_scalar", "router.scale", "router.per_expert_scale")):
+        return ROUTER_SCALE + 0.2 * noise
     if name.endswith((".experts.gate_up_proj", ".experts.down_proj")):  # of gpt_oss, (E, columns, rows)
         return (EXPERT_GAIN if name.endswith("down_proj") else 1.0) * noise / shape[1] ** 0.5
     if name.endswith("conv1d.weight"):
@@ -46,6 +49,8 @@ def random_weight(name: str, shape: torch.Size, draw: torch.Generator, zero_cent
         return noise * LOGIT_SPREAD / shape[1] ** 0.5
     if name.endswith(("mlp.gate.weight", "mlp.router.weight")):
         return ROUTER_GAIN * noise / shape[1] ** 0.5
+    if name.endswith("router.proj.weight"):  # what it reads is divided by the root of the width
+        return ROUTER_GAIN / ROUTER_SCALE * noise
     gain = RESIDUAL_GAIN if name.endswith(("o_proj.weight", "out_proj.weight", "down_proj.weight", ".Wo.weight")) else 1.0
     if ".experts." in name and gain > 1:
         gain = EXPERT_GAIN
@@ -58,7 +63,7 @@ def slow_heads(heads: int) -> Tensor:
 
 def of_tower(name: str) -> bool:
     """Of what multimodal releases have for images."""
-    return any(part in name for part in ("visual.", "vision_tower.", "multi_modal_projector."))
+    return any(part in name for part in ("visual.", "vision_tower.", "multi_modal_projector.", "embed_vision."))
 
 
 def is_norm(name: str) -> bool:

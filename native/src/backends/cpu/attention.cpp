@@ -98,6 +98,8 @@ void CpuBackend::norm_rope_write(const AttentionShape& shape, std::span<const Se
   };
   const std::vector<RowRange> rows = cut(segments, 1);
   const int64_t heads = shape.heads + shape.kv_heads;
+  float* const values =
+      norm.v_norm == nullptr ? nullptr : scratch_.shared(rows.size() * shape.kv_heads * dim);
   for_rows(static_cast<int64_t>(rows.size()) * heads, dim, [&](int64_t i) {
     const RowRange& range = rows[i / heads];
     const int64_t row = range.segment->first + range.first;
@@ -107,9 +109,16 @@ void CpuBackend::norm_rope_write(const AttentionShape& shape, std::span<const Se
     const int64_t block = range.segment->blocks[position / shape.block_size];
     const int64_t at = (block * shape.kv_heads + h) * shape.block_size + position % shape.block_size;
     float* const head = k + row * stride + h * dim;
+    // Values first: they may be the keys, before these are normed.
+    const float* value = v + row * stride + h * dim;
+    if (norm.v_norm != nullptr) {
+      float* const normed = values + (i / heads * shape.kv_heads + h) * dim;
+      kernels_.rms_norm(value, norm.v_norm, norm.eps, dim, normed);
+      value = normed;
+    }
+    store_row(shape.kv_dtype, value, dim, cache.v, cache.v_scales, at);
     norm_and_rotate(norm.k_norm, row, head);
     store_row(shape.kv_dtype, head, dim, cache.k, cache.k_scales, at);
-    store_row(shape.kv_dtype, v + row * stride + h * dim, dim, cache.v, cache.v_scales, at);
   });
 }
 

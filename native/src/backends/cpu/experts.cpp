@@ -66,6 +66,14 @@ void CpuBackend::route_by_sigmoid(const RoutingShape& shape, const SigmoidRoutin
   });
 }
 
+void CpuBackend::scale_routes(const RoutingShape& shape, const float* scales, int64_t rows,
+                              const Routing& routing) {
+  for_rows(rows, shape.top_k, [&](int64_t t) {
+    for (int64_t i = t * shape.top_k; i < (t + 1) * shape.top_k; ++i)
+      routing.weights[i] *= scales[routing.ids[i]];
+  });
+}
+
 void CpuBackend::multiply_grouped(std::span<const ExpertMatrix> matrices, std::span<const ExpertTile> tiles,
                                   const float* x, float* out) {
   if (tiles.empty()) return;
@@ -119,6 +127,8 @@ void CpuBackend::run_experts(const Experts& experts, const RoutingShape& shape, 
     add_expert_biases(tiles, experts.gate_up_bias, 2 * width, workspace.wide);
     if (experts.clamped) {
       clamped_swiglu(*experts.clamped, workspace.wide, pairs, width, workspace.mixed);
+    } else if (experts.gelu) {
+      gelu_mul(workspace.wide, pairs, width, workspace.mixed);
     } else {
       silu_mul(workspace.wide, pairs, width, workspace.mixed);
     }

@@ -105,12 +105,17 @@ class OpChecks {
   // Rows of a prompt, then one more.
   std::string attention(int32_t window) {
     constexpr int32_t kPrompt = 9;
-    AttentionShape shape = attention_shape(config_, sizes_);
+    const auto layer = std::ranges::find(config_.windows, window) - config_.windows.begin();
+    const ModelConfig own = config_.of_layer(layer);
+    AttentionShape shape = attention_shape(own, sizes_);
     shape.window = window;
     const int64_t rows = kPrompt + 1;
     const int64_t q_width = int64_t{shape.heads} * shape.head_dim;
     const int64_t kv_width = int64_t{shape.kv_heads} * shape.head_dim;
-    const int64_t stride = q_width + 2 * kv_width;
+    const int64_t k_at = q_width;
+    const int64_t v_at = own.keys_are_values ? k_at : k_at + kv_width;
+    const int64_t stride = v_at + kv_width;
+    ProbeArray ones(backend_, std::vector<float>(shape.head_dim, 1));
     ProbeArray qkv = array(rows * stride);
     ProbeArray q_norm = array(shape.head_dim, 0.25F, 1);
     ProbeArray k_norm = array(shape.head_dim, 0.25F, 1);
@@ -140,11 +145,11 @@ class OpChecks {
     ProbeArray v_scales = zeros(cached);
 
     const auto norm = [&](ProbeArray& q, ProbeArray& k, float* c, float* s, bool on_host) {
-      NormRope norm{.rotary = rope.rotary, .cos = c, .sin = s};
+      NormRope norm{.eps = config_.norm_eps, .rotary = rope.rotary, .cos = c, .sin = s};
+      if (config_.value_norm) norm.v_norm = on_host ? ones.host() : ones.data();
       if (!config_.qk_norm) return norm;
       norm.q_norm = on_host ? q.host() : q.data();
       norm.k_norm = on_host ? k.host() : k.data();
-      norm.eps = config_.norm_eps;
       return norm;
     };
     const bool scaled = shape.kv_dtype == DType::kF8E4M3;
@@ -169,12 +174,12 @@ class OpChecks {
                                       .causal = !config_.bidirectional};
       backend_.norm_rope_write(
           shape, segments, norm(q_norm, k_norm, cos.data() + first * half, sin.data() + first * half, false),
-          qkv.data() + at, qkv.data() + at + q_width, qkv.data() + at + q_width + kv_width, stride, cache);
+          qkv.data() + at, qkv.data() + at + k_at, qkv.data() + at + v_at, stride, cache);
       backend_.attention(shape, segments, qkv.data() + at, stride, cache, out.data() + first * q_width,
                          rules);
       reference_.norm_rope_write(
           shape, segments, norm(q_norm, k_norm, cos.host() + first * half, sin.host() + first * half, true),
-          qkv.host() + at, qkv.host() + at + q_width, qkv.host() + at + q_width + kv_width, stride, expected);
+          qkv.host() + at, qkv.host() + at + k_at, qkv.host() + at + v_at, stride, expected);
       reference_.attention(shape, segments, qkv.host() + at, stride, expected, out.host() + first * q_width,
                            expected_rules);
     }

@@ -55,7 +55,9 @@ class Stopwatch {
 
 double root_sum(double a, double b) { return std::sqrt(a * a + b * b); }
 
-float glu(const std::optional<ClampedSwiglu>& clamped, double gate, double up) {
+float glu(const Samples::ExpertSource& source, double gate, double up) {
+  const auto& clamped = source.clamped;
+  if (source.gelu) return static_cast<float>(reference_gelu(gate) * up);
   if (!clamped) return static_cast<float>(gate * reference_sigmoid(gate) * up);
   gate = std::min<double>(gate, clamped->limit);
   up = std::clamp<double>(up, -clamped->limit, clamped->limit);
@@ -163,7 +165,7 @@ void Samples::take(const Checkpoint& checkpoint, const ExpertSource& source) {
   std::vector<double> both(2 * width);
   for (int64_t i = 0; i < 2 * width; ++i) both[i] = gate_or_up(i);
   std::vector<float> mixed(width);
-  for (int64_t i = 0; i < width; ++i) mixed[i] = glu(source.clamped, both[i], both[width + i]);
+  for (int64_t i = 0; i < width; ++i) mixed[i] = glu(source, both[i], both[width + i]);
 
   SampledExpert sampled{.expert = source.expert, .outputs = {}};
   for (const int64_t output : sampled_outputs({source.down})) {

@@ -56,6 +56,7 @@ class Samples {
     std::vector<ColumnBand> biases;
     std::string down_bias;
     std::optional<ClampedSwiglu> clamped;
+    bool gelu = false;
   };
   void take(const Checkpoint& checkpoint, const ExpertSource& source);
 

@@ -1,0 +1,105 @@
+// What config.json says of Gemma 4 beyond what Gemma 3 has: heads of layers without a window, and experts beside a dense layer.
+// What the small sizes (E2B, E4B) have besides is refused by its field.
+
+import { type FieldReader, quote, unsupported } from './config-fields.js';
+import type { GlobalAttention, MoeDimensions } from './model-shape.js';
+
+/** Beside those of other Gemmas. */
+export const gemma4Defaults = {
+  vocab_size: 262_144,
+  max_position_embeddings: 131_072,
+  sliding_window: 512,
+  sliding_window_pattern: 6,
+  global_head_dim: 512,
+  hidden_size_per_layer_input: 256,
+  num_kv_shared_layers: 0,
+  attention_bias: false,
+  rope_parameters: {
+    sliding_attention: { rope_type: 'default', rope_theta: 10_000 },
+    full_attention: { rope_type: 'proportional', rope_theta: 1_000_000, partial_rotary_factor: 0.25 },
+  },
+} as const;
+
+/** Fields that have to be what the large sizes have, with what they stand for. */
+const fixed = [
+  ['hidden_size_per_layer_input', 0, 'embeddings of each layer'],
+  ['num_kv_shared_layers', 0, 'layers that share the keys and values of others'],
+  ['attention_bias', false, 'biases of attention'],
+] as const;
+
+/**
+ * @param windows of each layer, 0: none
+ * @throws FailureError UnsupportedArchitecture
+ */
+export function readGlobalAttention(fields: FieldReader, windows: readonly number[]): GlobalAttention {
+  for (const [field, known, meaning] of fixed) {
+    const value = fields.value(field);
+    if (value === known) continue;
+    throw unsupported(
+      `${field} is ${quote(value)}: ${meaning} are not supported; what works: ${quote(known)}, as 31B and 26B-A4B have it`,
+    );
+  }
+  const bidirectional = fields.value('use_bidirectional_attention');
+  // `vision` is of images alone, which are not served.
+  if (bidirectional !== undefined && bidirectional !== 'vision') {
+    throw unsupported(
+      `use_bidirectional_attention is ${quote(bidirectional)}: only models that generate are supported (none, or "vision")`,
+    );
+  }
+  const rope = fields.child('rope_parameters').child('full_attention');
+  if (rope.has('partial_rotary_factor') && rope.value('rope_type') !== 'proportional') {
+    throw unsupported(
+      `rope_parameters.full_attention has a partial_rotary_factor with rope_type ${quote(rope.value('rope_type'))}: ` +
+        'it counts with rope_type "proportional" alone',
+    );
+  }
+  const keysAreValues = fields.flag('attention_k_eq_v', false);
+  const kvHeads = fields.positive('num_key_value_heads');
+  if (fields.has('per_layer_config')) {
+    const own = readOverrides(fields, windows);
+    return {
+      kvHeads: own.positive('num_key_value_heads', kvHeads),
+      headDim: own.positive('head_dim', fields.positive('head_dim')),
+      keysAreValues,
+    };
+  }
+  return {
+    // transformers reads the field where keys are values alone.
+    kvHeads: keysAreValues ? fields.positive('num_global_key_value_heads', kvHeads) : kvHeads,
+    headDim: fields.positive('global_head_dim'),
+    keysAreValues,
+  };
+}
+
+/** What transformers 5 saves in place of global_head_dim: {layer: {head_dim, num_key_value_heads}}. */
+function readOverrides(fields: FieldReader, windows: readonly number[]): FieldReader {
+  const layers = fields.child('per_layer_config');
+  const global = windows.flatMap((window, i) => (window === 0 ? [String(i)] : []));
+  const texts = windows.map((_, i) => quote(layers.value(String(i))));
+  const first = global[0] ?? '';
+  if (texts.some((text, i) => text !== (windows[i] === 0 ? texts[Number(first)] : 'none'))) {
+    throw unsupported(
+      `per_layer_config is ${quote(fields.value('per_layer_config'))}: it has to be one for all layers without a window ` +
+        `(${global.join(', ')}), and none for others`,
+    );
+  }
+  return layers.child(first);
+}
+
+/** The dense layer beside the experts is the one that every row runs. */
+export function readGemma4Experts(fields: FieldReader): MoeDimensions {
+  const moe = {
+    experts: fields.parts('num_experts'),
+    topK: fields.positive('top_k_experts'),
+    ffn: fields.positive('moe_intermediate_size'),
+    sharedFfn: fields.positive('intermediate_size'),
+    sharedGate: false,
+    sigmoid: null,
+    normalized: true,
+    biases: false,
+    clampedSwiglu: null,
+    ownNorms: true,
+  };
+  fields.check(moe.topK <= moe.experts, 'top_k_experts must not be more than num_experts');
+  return moe;
+}
