@@ -2,7 +2,7 @@
 // transformers has it. A model made of operations that the engine has needs a row here and nothing else.
 
 import type { ConfigObject } from './config-fields.js';
-import { gemma4Defaults } from './gemma4-fields.js';
+import { gemma4Defaults } from './gemma4-defaults.js';
 
 /** Whether a projection has a bias: no, always, or where the field of config.json is true. */
 export type Bias = 'none' | 'always' | 'attention_bias' | 'mlp_bias';
