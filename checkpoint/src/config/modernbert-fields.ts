@@ -13,13 +13,17 @@ type ModernBertShape = Pick<
 >;
 
 /** @throws FailureError UnsupportedArchitecture */
-export function readModernBert(fields: FieldReader, { name }: Architecture, layers: number): ModernBertShape {
+export function readModernBert(
+  fields: FieldReader,
+  { name }: Architecture,
+  { layers, headDim }: { readonly layers: number; readonly headDim: number },
+): ModernBertShape {
   if (fields.flag('norm_bias', false))
     throw unsupported(`norm_bias is true, which is not supported for ${name}`);
   // Which of the two angles it would be of, only newer releases say.
   if (fields.has('rope_scaling')) throw unsupported(`rope_scaling is not supported for ${name}`);
   const rope = fields.child('rope_parameters').child('full_attention');
-  const windowRope = readWindowRope(fields);
+  const windowRope = readWindowRope(fields, headDim);
   return {
     normEpsilon: fields.positiveNumber('norm_eps') ?? 1e-5,
     layerNorm: true,

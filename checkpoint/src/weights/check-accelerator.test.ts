@@ -31,6 +31,8 @@ test.each([
   [
     parseCheckpointConfig(modernBertConfig),
     'modernbert runs on CPUs alone (accelerator.resourceName none): there are no GPU kernels for GELU gates by the error function, layer norms, windows to both sides',
+  ],
+  [
     parseCheckpointConfig(gemma4MoeConfig),
     'gemma4_moe runs on CPUs alone (accelerator.resourceName none): there are no GPU kernels for shared experts without a gate, ' +
       'heads of more than 256 features, other attention heads in layers without a window, normalized values, layers with a scalar, ' +

@@ -158,7 +158,9 @@ void Adapters::check(const AdapterPart& part) const {
 void Adapters::check_place(const AdapterPair& pair) const {
   const std::string where =
       "layer " + std::to_string(pair.layer) + ", " + std::string(name_of(pair.projection));
-  if (pair.layer < 0 || pair.layer >= std::ssize(config_.layers)) refuse("There is no " + where + ".");
+  // Those of multi-token prediction, which come behind, take no adapters.
+  if (pair.layer < 0 || pair.layer >= static_cast<int32_t>(config_.trunk_layers()))
+    refuse("There is no " + where + ".");
   if (pair.rank < 1 || pair.rank > kMaxRank) {
     refuse("The adapter has rank " + std::to_string(pair.rank) + " at " + where + "; ranks are 1 to " +
            std::to_string(kMaxRank) + ".");
@@ -173,7 +175,8 @@ void Adapters::check_place(const AdapterPair& pair) const {
 }
 
 Adapters::Place Adapters::place(const AdapterPair& stored) const {
-  const std::vector<Band> bands = site_bands(config_.of_layer(stored.layer), shard_, site_of(stored.projection), "");
+  const std::vector<Band> bands =
+      site_bands(config_.of_layer(stored.layer), shard_, site_of(stored.projection), "");
   Place place{.stored = &stored,
               .pair = {.a = nullptr,
                        .b = nullptr,

@@ -1,6 +1,8 @@
 // Reading scales, band by band.
 #include "model/matrix_part.h"
 
+#include <cmath>
+
 #include "ops/dtype.h"
 
 namespace llmservice {
@@ -47,6 +49,10 @@ void read_outer_scales(const StoredWeight& stored, const Band& band, PartScales&
 void read_nvfp4_scales(const StoredWeight& stored, const Band& band, PartScales& scales,
                        const BytesRead& on_bytes) {
   const float global = read_one(*stored.global_scale, on_bytes);
+  if (!std::isfinite(global) || (stored.divides && global == 0)) {
+    throw EngineError(FailureReason::kCheckpointCorrupt,
+                      band.module + ": the scale of its whole tensor is " + std::to_string(global) + ".");
+  }
   scales.values.assign(band.rows.count, stored.divides ? 1.0f / global : global);
   const Range groups = in_units(band, kGroupColumns);
   scales.groups.resize(band.rows.count * groups.count);

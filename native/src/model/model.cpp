@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <set>
 #include <tuple>
 
@@ -70,7 +71,8 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
                   c.moe && c.moe->shared_intermediate > 0 && !c.moe->shared_gate},
         std::pair{"GELU gates by the error function", c.activation == Activation::kErfGelu},
         std::pair{"layer norms", c.layer_norm},
-        std::pair{"windows to both sides", c.bidirectional && std::ranges::max(c.windows) > 0},
+        std::pair{"windows to both sides",
+                  c.bidirectional && std::ranges::any_of(c.windows, std::identity{})},
         std::pair{"heads that are no multiple of 16 features", c.head_dim % 16 != 0},
         std::pair{"heads of more than 256 features", widest_head(c) > 256},
         std::pair{"other attention heads in layers without a window", c.global_attention.has_value()},

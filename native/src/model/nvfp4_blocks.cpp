@@ -67,7 +67,8 @@ class BlockScaleBytes final : public BlockPartTensor {
 
  private:
   void take(const uint8_t* block, uint8_t* to) const override {
-    std::memcpy(to, block, kGroups);
+    // llama.cpp takes what would be no number for zero.
+    std::replace_copy(block, block + kGroups, to, uint8_t{0x7f}, uint8_t{0});
     if (std::none_of(to, to + kGroups, [](uint8_t scale) { return scale > 0x7f; })) return;
     throw EngineError(
         FailureReason::kCheckpointCorrupt,

@@ -18,7 +18,7 @@ constexpr int64_t kFewestSplits = 4;
 // A tile is divided that takes longer than the time of all threads over this.
 constexpr int64_t kTilesPerThread = 4;
 // Splits that are computed before they are merged, for each thread: what bounds the memory of a long context.
-constexpr int64_t kSplitsPerThread = 32;
+constexpr int64_t kSplitsPerThread = 16;
 
 struct RowRange {
   const Segment* segment;
@@ -131,7 +131,14 @@ void CpuBackend::attention(const AttentionShape& shape, std::span<const Segment>
                           " query heads per KV head is not supported: at most " +
                           std::to_string(kMaxAttentionRows) + ".");
   }
-  const int32_t tile_rows = kMaxAttentionRows / group;
+  int64_t rows = 0;
+  for (const Segment& segment : segments) rows += segment.count;
+  // Where products take pairs, laying a split out costs so much beside them that twice the rows share it,
+  // unless threads would lack tiles.
+  const bool are_pairs = shape.kv_dtype == DType::kBF16 && kernels_.multiply_pairs != nullptr;
+  const int64_t tiles_at_most = rows * shape.heads / kMaxAttentionRows;
+  const bool are_wide = are_pairs && tiles_at_most >= pool_.threads() * kTilesPerThread;
+  const int32_t tile_rows = std::max(1, (are_wide ? kMaxAttentionRows : kMaxAttentionRows / 2) / group);
   const int64_t width = int64_t{shape.heads} * shape.head_dim;
   std::vector<AttentionTile> tiles;
   for (const RowRange& range : cut(segments, tile_rows)) {
