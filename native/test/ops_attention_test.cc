@@ -96,6 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{shape(4, 2, 64, 16, DType::kBF16), 130}, Case{shape(2, 1, 128, 32, DType::kF32), 258},
         Case{shape(6, 1, 40, 16, DType::kBF16), 257}, Case{shape(1, 1, 256, 64, DType::kBF16), 300},
+        Case{shape(8, 1, 512, 16, DType::kBF16), 130}, Case{shape(2, 1, 512, 16, DType::kF8E4M3), 270},
         Case{shape(3, 3, 24, 8, DType::kF32), 65}, Case{shape(2, 2, 16, 16, DType::kF32), 1},
         Case{shape(4, 2, 24, 16, DType::kBF16, 40), 300}, Case{shape(4, 1, 16, 16, DType::kF32, 1), 70},
         Case{shape(2, 1, 32, 32, DType::kBF16, 256), 600}, Case{shape(2, 2, 16, 16, DType::kF32, 300), 900},

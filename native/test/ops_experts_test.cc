@@ -138,6 +138,7 @@ struct MixtureCase {
   int64_t hidden;
   int64_t width;
   bool as_gpt_oss = false;  // biases, and clamped gates
+  bool gelu = false;
 };
 
 class MixtureTest : public ::testing::TestWithParam<MixtureCase> {
@@ -172,6 +173,7 @@ class MixtureTest : public ::testing::TestWithParam<MixtureCase> {
       out.down_bias = down_bias.data();
       out.clamped = ClampedSwiglu{.limit = 0.9f, .alpha = 1.702f};
     }
+    out.gelu = GetParam().gelu;
     return out;
   }
 
@@ -227,11 +229,21 @@ INSTANTIATE_TEST_SUITE_P(Cases, MixtureTest,
                                            MixtureCase{DType::kBF16, 200, 70},
                                            MixtureCase{DType::kF32, 72, 64},
                                            MixtureCase{DType::kMXFP4, 96, 64, true},
-                                           MixtureCase{DType::kBF16, 72, 40, true}),
+                                           MixtureCase{DType::kBF16, 72, 40, true},
+                                           MixtureCase{DType::kBF16, 72, 24, false, true}),
                          [](const auto& info) {
                            const std::string form = info.param.as_gpt_oss ? "_as_gpt_oss" : "";
-                           return name_of(info.param.dtype) + form;
+                           return name_of(info.param.dtype) + form + (info.param.gelu ? "_gelu" : "");
                          });
+
+TEST(Routing, MultipliesTheWeightOfEachExpertByItsScale) {
+  const std::vector<float> scales = {1, 2, 3, 4, 5, 6};
+  for (const auto& backend : all_backends()) {
+    Choice choice{{1, 4, 0, 5}, {0.5f, 0.25f, 0.125f, 1}};
+    backend->scale_routes({6, 2, true}, scales.data(), 2, choice.routing());
+    EXPECT_EQ(choice.weights, (std::vector<float>{1, 1.25f, 0.125f, 6})) << label(*backend);
+  }
+}
 
 TEST(AddGated, OpensEachRowByItsSigmoid) {
   ReferenceBackend reference;

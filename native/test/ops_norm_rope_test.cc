@@ -10,6 +10,7 @@ struct Case {
   AttentionShape shape;
   int32_t rotary;
   bool normed;
+  bool values = false;  // which are keys, normed by themselves
 };
 
 constexpr int32_t kTokens = 21;
@@ -25,6 +26,7 @@ class NormRopeWrite : public ::testing::TestWithParam<Case> {
   std::vector<float> rows = random_floats(kTokens * stride, 1, 3.0f);
   std::vector<float> q_norm = random_floats(shape.head_dim, 2);
   std::vector<float> k_norm = random_floats(shape.head_dim, 3);
+  std::vector<float> v_norm = random_floats(shape.head_dim, 6);
   std::vector<float> cos = random_floats(kTokens * half, 4);
   std::vector<float> sin = random_floats(kTokens * half, 5);
 
@@ -41,7 +43,8 @@ class NormRopeWrite : public ::testing::TestWithParam<Case> {
             1e-6f,
             2 * half,
             cos.data(),
-            sin.data()};
+            sin.data(),
+            GetParam().values ? v_norm.data() : nullptr};
   }
   Result empty() const {
     const int64_t cached = 3 * shape.kv_heads * shape.block_size;
@@ -55,8 +58,9 @@ class NormRopeWrite : public ::testing::TestWithParam<Case> {
     std::vector<float> x = rows;
     const KvCache cache{r.k.data(), r.v.data(), r.scales.data(), r.scales.data() + r.scales.size() / 2};
     for (const auto& segments : steps) {
-      backend.norm_rope_write(shape, segments, norm(), x.data(), x.data() + q_width,
-                              x.data() + q_width + kv_width, stride, cache);
+      float* const k = x.data() + q_width;
+      backend.norm_rope_write(shape, segments, norm(), x.data(), k, GetParam().values ? k : k + kv_width,
+                              stride, cache);
     }
     for (int64_t t = 0; t < kTokens; ++t) std::copy_n(&x[t * stride], q_width, &r.q[t * q_width]);
     return r;
@@ -100,7 +104,10 @@ class NormRopeWrite : public ::testing::TestWithParam<Case> {
                            t % shape.block_size;
         const int64_t k = q_width + h * shape.head_dim;
         store(head_of(backend, t, k, k_norm).data(), r.k, r.scales.data(), at);
-        store(&rows[t * stride + k + kv_width], r.v, r.scales.data() + r.scales.size() / 2, at);
+        const float* const from = &rows[t * stride + (GetParam().values ? k : k + kv_width)];
+        std::vector<float> value(from, from + shape.head_dim);
+        if (GetParam().values) backend.rms_norm(from, v_norm.data(), 1e-6f, 1, shape.head_dim, value.data());
+        store(value.data(), r.v, r.scales.data() + r.scales.size() / 2, at);
       }
     }
     return r;
@@ -133,9 +140,12 @@ INSTANTIATE_TEST_SUITE_P(Shapes, NormRopeWrite,
                                            Case{{3, 1, 256, 8, DType::kF8E4M3, 1}, 64, true},
                                            Case{{4, 2, 64, 16, DType::kF32, 1}, 16, false},
                                            Case{{2, 2, 6, 8, DType::kBF16, 1}, 4, true},
-                                           Case{{2, 1, 80, 8, DType::kF32, 1}, 80, true}),
+                                           Case{{2, 1, 80, 8, DType::kF32, 1}, 80, true},
+                                           Case{{4, 2, 512, 8, DType::kBF16, 1}, 512, true, true},
+                                           Case{{2, 2, 24, 8, DType::kF8E4M3, 1}, 24, true, true}),
                          [](const auto& info) {
-                           return "heads_of_" + std::to_string(info.param.shape.head_dim);
+                           return "heads_of_" + std::to_string(info.param.shape.head_dim) +
+                                  (info.param.values ? "_keys_as_values" : "");
                          });
 
 }  // namespace
