@@ -17,7 +17,7 @@ export const exitCodes: Readonly<Record<Verdict, number>> = {
 
 const worstFirst: readonly Verdict[] = ['invalid', 'unreadable', 'refused', 'unmeasured'];
 
-export function gravest(verdicts: readonly Verdict[]): Verdict {
+function gravest(verdicts: readonly Verdict[]): Verdict {
   return worstFirst.find((verdict) => verdicts.includes(verdict)) ?? 'fits';
 }
 

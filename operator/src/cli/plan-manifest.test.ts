@@ -3,7 +3,7 @@ import { ggufFile, llamaGguf } from '../../../checkpoint/src/formats/gguf.fixtur
 import { folder, PreflightWorld } from '../preflight/preflight.fixture.js';
 import { object } from '../resource/wanted-service.fixture.js';
 import { exitCodeOf } from './exit-codes.js';
-import { planManifest } from './plan-manifest.js';
+import { planManifest, type PlanSettings } from './plan-manifest.js';
 import { describePlan } from './report-text.js';
 
 let world: PreflightWorld;
@@ -14,21 +14,32 @@ beforeEach(() => {
 afterEach(() => world.stop());
 
 /** The files of the model stand for those of its adapters too. */
-async function planned(memory: string) {
+async function planned(memory: string | undefined, preflight: PlanSettings['preflight'] = world.preflight) {
   world.endpoints.files.set('demo', folder({ 'm.gguf': ggufFile(llamaGguf()) }));
   const manifest = object({
     model: { uri: 's3://models/m/' },
     adapters: [{ name: 'legal', uri: 's3://models/legal/' }],
-    resources: { limits: { memory } },
+    ...(memory === undefined ? {} : { resources: { limits: { memory } } }),
   });
   const settings = {
-    ...{ preflight: world.preflight, places: world.endpoints, cluster: null, image: null, gateway: null },
+    ...{ preflight, places: world.endpoints, cluster: null, image: null, gateway: null },
     ...{ pricePerDeviceHour: null, meanTokens: 2048 },
   };
   const report = await planManifest({ source: 'a.yaml', object: manifest }, settings);
   const text = describePlan([report], { services: [], others: [], problems: [] }, { objects: false });
   return { report, text };
 }
+
+/** A preflight whose adapters' bucket may not be read. */
+const denied: PlanSettings['preflight'] = {
+  resolve: async (key, service) => {
+    const result = await world.preflight.resolve(key, service);
+    if (result.state !== 'resolved') return result;
+    const failure = { reason: 'S3AccessDenied', message: 'the bucket may not be read' } as const;
+    const refusedAdapters = result.checkpoint.refusedAdapters?.map((each) => ({ ...each, failure })) ?? [];
+    return { ...result, checkpoint: { ...result.checkpoint, refusedAdapters } };
+  },
+};
 
 test('an adapter that is refused is listed with its reason, and hides neither that the model fits nor its memory', async () => {
   const { report, text } = await planned('1Gi');
@@ -50,4 +61,24 @@ test('a model that does not fit is said not to, whatever becomes of its adapters
   expect(report).toMatchObject({ verdict: 'refused', memoryPlan: null });
   expect(text).toContain('ns/demo: does not fit or is not supported');
   expect(text).toContain('adapter legal, s3://models/legal/, is refused');
+});
+
+test.each([
+  ['1Gi', 'unreadable', 3, 'fits', 'fits, without 1 refused adapter'],
+  ['16Mi', 'refused', 1, 'refused', 'does not fit or is not supported'],
+  [undefined, 'unreadable', 3, 'unmeasured', 'may fit, without 1 refused adapter'],
+])(
+  'an adapter that cannot be read decides only beside a model that may be served: %s, %s',
+  async (memory, verdict, exitCode, modelVerdict, outcome) => {
+    const { report, text } = await planned(memory, denied);
+    expect(report).toMatchObject({ verdict, modelVerdict, refusedAdapters: [{ reason: 'S3AccessDenied' }] });
+    expect(exitCodeOf([report.verdict])).toBe(exitCode);
+    expect(text).toContain(`ns/demo: ${outcome} (a.yaml)`);
+  },
+);
+
+test('a model of which it is not known whether it fits may fit, without an adapter that is refused', async () => {
+  const { report, text } = await planned(undefined);
+  expect(report).toMatchObject({ verdict: 'refused', modelVerdict: 'unmeasured', memoryPlan: null });
+  expect(text).toContain('ns/demo: may fit, without 1 refused adapter (a.yaml)');
 });

@@ -24,7 +24,7 @@ import type { Cluster } from './cluster.js';
 import { costOf, type Cost } from './cost.js';
 import { disruptionOf, type Disruption } from './disruption.js';
 import { estimateOf } from './estimate.js';
-import { gravest, type Verdict } from './exit-codes.js';
+import { type Verdict } from './exit-codes.js';
 import type { Manifest } from './read-manifests.js';
 
 export interface PlanSettings {
@@ -42,6 +42,8 @@ export interface PlanReport {
   readonly service: string;
   readonly source: string;
   readonly verdict: Verdict;
+  /** Of the model alone, whatever becomes of its adapters. */
+  readonly modelVerdict: Verdict;
   /** Why, and what can be done about it. */
   readonly message: string;
   readonly accelerator: WantedService['accelerator'] | null;
@@ -98,10 +100,10 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
   const parsed = parseSpec(object, 'manifest');
   if (!parsed.ok) {
     const list = parsed.violations.map(({ path, message }) => `${path} ${message}`.trim());
-    return { ...nothing(manifest), verdict: 'invalid', message: list.join('; ') };
+    return { ...nothing(manifest), ...invalid(list.join('; ')) };
   }
   const refusal = (await cluster?.refusal(manifest.object)) ?? null;
-  if (refusal !== null) return { ...nothing(manifest), verdict: 'invalid', message: refusal };
+  if (refusal !== null) return { ...nothing(manifest), ...invalid(refusal) };
 
   const { service } = parsed;
   const result = await settings.preflight.resolve(keyOf(manifest.object), service);
@@ -142,7 +144,7 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
   };
 }
 
-function nothing({ source, object }: Manifest): Omit<PlanReport, 'verdict' | 'message'> {
+function nothing({ source, object }: Manifest): Omit<PlanReport, keyof Judgement> {
   return {
     ...{ service: keyOf(object), source, accelerator: null, checkpoint: null, refusedAdapters: [] },
     ...{ estimate: null, memoryPlan: null, cost: null, disruption: null, objects: [], changes: null },
@@ -155,21 +157,27 @@ const unreadable: readonly string[] = [
   ...['S3RegionMismatch', 'S3CertificateUntrusted'],
 ];
 
-interface Judgement {
-  readonly verdict: Verdict;
-  readonly message: string;
+type Judgement = Pick<PlanReport, 'verdict' | 'modelVerdict' | 'message'>;
+
+function invalid(message: string): Judgement {
+  return { verdict: 'invalid', modelVerdict: 'invalid', message };
 }
 
+/** Adapters decide only where nothing stands in the way of the model that they are for. */
 function judged(plan: ServicePlan, result: PreflightResult): Judgement {
   const model = judgedModel(plan, result);
+  const modelVerdict = model.verdict;
   const { refusedAdapters } = plan;
-  if (refusedAdapters.length === 0) return model;
+  const mayServe = modelVerdict === 'fits' || modelVerdict === 'unmeasured';
+  if (refusedAdapters.length === 0 || !mayServe) return { ...model, modelVerdict };
   const isAway = refusedAdapters.every(({ failure }) => unreadable.includes(failure.reason));
-  const verdict = isAway ? 'unreadable' : 'refused';
-  return { verdict: gravest([model.verdict, verdict]), message: model.message };
+  return { verdict: isAway ? 'unreadable' : 'refused', modelVerdict, message: model.message };
 }
 
-function judgedModel({ resolution, fit }: ServicePlan, result: PreflightResult): Judgement {
+function judgedModel(
+  { resolution, fit }: ServicePlan,
+  result: PreflightResult,
+): Pick<PlanReport, 'verdict' | 'message'> {
   if (result.state !== 'resolved') {
     const verdict = unreadable.includes(result.failure.reason) ? 'unreadable' : 'refused';
     return { verdict, message: modelResolved({ resolution }).message };

@@ -54,10 +54,12 @@ function describe(report: PlanReport, withObjects: boolean): string {
   return lines.join('\n');
 }
 
-/** A model that fits is not said not to because of an adapter. */
-function outcomeOf({ verdict, memoryPlan, refusedAdapters }: PlanReport): string {
-  const others = memoryPlan !== null && refusedAdapters.length > 0;
-  return others ? `fits, without ${counted(refusedAdapters.length, 'refused adapter')}` : words[verdict];
+/** What the model's own verdict is, whatever its adapters make of the whole. */
+function outcomeOf({ verdict, modelVerdict, refusedAdapters }: PlanReport): string {
+  const outcome = words[modelVerdict];
+  return verdict === modelVerdict
+    ? outcome
+    : `${outcome}, without ${counted(refusedAdapters.length, 'refused adapter')}`;
 }
 
 function describeAccelerator(accelerator: NonNullable<PlanReport['accelerator']>): string {
