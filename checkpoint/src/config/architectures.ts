@@ -77,7 +77,10 @@ export interface Architecture {
     /** The field that has an expert's width. */
     readonly width: 'moe_intermediate_size' | 'intermediate_size';
   } | null;
-  /** Parts of tensors' names that differ from what the engine calls them, in the order in which they are replaced. */
+  /**
+   * Parts of tensors' names that differ from what the engine calls them, in the order in which they are replaced. One that does
+   * not begin with a dot is at the top of the model.
+   */
   readonly renamed: readonly (readonly [stored: string, name: string])[];
   /** Parts of tensors' names whose rows are those of several matrices, and what each of these is called. */
   readonly stacked: readonly (readonly [stored: string, names: readonly string[]])[];

@@ -47,6 +47,44 @@ test('the dense layer beside the experts of Gemma 4 gets the name of the expert 
   expect(own.map((name) => storedName(shape, `${at}.${name}`))).toEqual(stored.map(({ name }) => name));
 });
 
+const modernBert = { architecture: 'modernbert' };
+
+/** As transformers saves them, with its head for masked language modeling or without. */
+test.each([
+  ['model.embeddings.tok_embeddings.weight', 'model.embed_tokens.weight'],
+  ['model.embeddings.norm.weight', 'model.embed_norm.weight'],
+  ['model.final_norm.weight', 'model.norm.weight'],
+  [`${at}.attn_norm.weight`, `${at}.input_layernorm.weight`],
+  [`${at}.attn.Wo.weight`, `${at}.self_attn.o_proj.weight`],
+  [`${at}.attn.Wo.bias`, `${at}.self_attn.o_proj.bias`],
+  [`${at}.mlp_norm.weight`, `${at}.post_attention_layernorm.weight`],
+  [`${at}.mlp.Wo.weight`, `${at}.mlp.down_proj.weight`],
+  [`${at}.mlp.Wo.bias`, `${at}.mlp.down_proj.bias`],
+  ['head.norm.weight', 'head.norm.weight'],
+  ['head.dense.weight', 'head.dense.weight'],
+  ['decoder.bias', 'decoder.bias'],
+])('%s of ModernBERT is %s to the engine, and messages have the former', (stored, name) => {
+  expect(inEngineNames(modernBert, named(stored))).toEqual(named(name));
+  expect(storedName(modernBert, name)).toBe(stored);
+});
+
+test.each([
+  ['self_attn.q_proj.weight', 'attn.Wqkv.weight'],
+  ['self_attn.k_proj.weight', 'attn.Wqkv.weight'],
+  ['self_attn.v_proj.bias', 'attn.Wqkv.bias'],
+  ['mlp.gate_proj.weight', 'mlp.Wi.weight'],
+  ['mlp.up_proj.bias', 'mlp.Wi.bias'],
+])('messages call %s of ModernBERT %s, in which it is stored', (name, stored) => {
+  expect(storedName(modernBert, `${at}.${name}`)).toBe(`${at}.${stored}`);
+});
+
+test('a bare ModernBERT gets the names of what was saved with its head', () => {
+  const stored = named('embeddings.tok_embeddings.weight', 'final_norm.weight', 'layers.0.attn_norm.weight');
+  expect(inEngineNames(modernBert, stored)).toEqual(
+    named('model.embed_tokens.weight', 'model.norm.weight', 'model.layers.0.input_layernorm.weight'),
+  );
+});
+
 test('tensors of other architectures keep their names', () => {
   const stored = named(`${at}.mlp.gate_proj.weight`);
   expect(inEngineNames({ architecture: 'llama' }, stored)).toBe(stored);

@@ -28,7 +28,7 @@ export function inEngineNames<Tensor extends { readonly name: string }>(
       ? tensors
       : tensors.map((tensor) => ({
           ...tensor,
-          name: renamed.reduce((name, [stored, own]) => name.replace(stored, own), tensor.name),
+          name: renamed.reduce((name, [stored, own]) => withPart(name, stored, own), tensor.name),
         }));
   if (!isBare(named)) return named;
   return named.map((tensor) =>
@@ -40,8 +40,15 @@ export function inEngineNames<Tensor extends { readonly name: string }>(
 export function storedName({ architecture }: Pick<ModelShape, 'architecture'>, name: string): string {
   const { renamed = [], stacked = [] } = architectureNamed(architecture) ?? {};
   const whole = stacked.reduce(
-    (other, [stored, parts]) => parts.reduce((each, own) => each.replace(own, stored), other),
+    (other, [stored, parts]) => parts.reduce((each, own) => withPart(each, own, stored), other),
     name,
   );
-  return renamed.reduceRight((other, [stored, own]) => other.replace(own, stored), whole);
+  return renamed.reduceRight((other, [stored, own]) => withPart(other, own, stored), whole);
+}
+
+/** `name` with `other` for its `part`, which lies at the top of the model unless it begins with a dot: `norm.` is no `attn_norm.`. */
+function withPart(name: string, part: string, other: string): string {
+  if (part.startsWith('.')) return name.replace(part, other);
+  const top = ['', 'model.'].find((each) => name.startsWith(`${each}${part}`));
+  return top === undefined ? name : `${top}${other}${name.slice(top.length + part.length)}`;
 }
