@@ -240,6 +240,8 @@ export const architectures: readonly Architecture[] = [
     biases: { qkv: 'attention_bias', output: 'attention_bias', mlp: 'mlp_bias' },
     encoder: true,
     modernBert: true,
+    // Null is another thing than its absence: windows then rotate as all else does.
+    defaults: { local_rope_theta: 10_000 },
     renamed: [
       ['embeddings.tok_embeddings.', 'embed_tokens.'],
       ['embeddings.norm.', 'embed_norm.'],

@@ -36,6 +36,19 @@ describe('a config of ModernBERT', () => {
     expect(parseCheckpointConfig(newer)).toEqual(parseCheckpointConfig(modernBertConfig));
   });
 
+  test('rotates by one angle in all layers where local_rope_theta is null', () => {
+    const { windowRope } = parseCheckpointConfig({ ...modernBertConfig, local_rope_theta: null });
+    expect(windowRope).toEqual({ theta: 160000, scaling: { type: 'none' } });
+  });
+
+  test('may say what holds without being said', () => {
+    const rope = { rope_type: 'default', partial_rotary_factor: 1 };
+    const said = { head_dim: 64, partial_rotary_factor: 1, rope_parameters: { full_attention: rope } };
+    expect(parseCheckpointConfig({ ...modernBertConfig, ...said })).toEqual(
+      parseCheckpointConfig(modernBertConfig),
+    );
+  });
+
   test.each([
     ['a head of labels', { architectures: ['ModernBertForSequenceClassification'] }, 'only embeddings are'],
     ['biases of norms', { norm_bias: true }, 'norm_bias is true, which is not supported for modernbert'],
@@ -48,6 +61,28 @@ describe('a config of ModernBERT', () => {
       'scaled angles',
       { rope_scaling: { rope_type: 'yarn' } },
       'rope_scaling is not supported for modernbert',
+    ],
+    [
+      'angles for all layers in one',
+      { rope_parameters: { rope_type: 'default', rope_theta: 500000 } },
+      'rope_parameters has rope_type, rope_theta; for modernbert it has to have full_attention and sliding_attention',
+    ],
+    [
+      'scaled angles of layers without windows',
+      { rope_parameters: { full_attention: { rope_type: 'linear', factor: 2 } } },
+      'rope_parameters.full_attention.rope_type "linear" is not supported for modernbert, only default',
+    ],
+    [
+      'scaled angles of windows',
+      { rope_parameters: { sliding_attention: { type: 'yarn', factor: 4 } } },
+      'rope_parameters.sliding_attention.rope_type "yarn" is not supported',
+    ],
+    ['wider heads', { head_dim: 128 }, 'head_dim is 128; for modernbert only hidden_size'],
+    ['heads that rotate in part', { partial_rotary_factor: 0.5 }, 'partial_rotary_factor 0.5 is not'],
+    [
+      'windows that rotate in part',
+      { rope_parameters: { sliding_attention: { partial_rotary_factor: 0.5 } } },
+      'rope_parameters.sliding_attention.partial_rotary_factor 0.5 is not supported for modernbert, only 1',
     ],
     [
       'another kind of layer',

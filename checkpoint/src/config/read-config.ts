@@ -89,7 +89,7 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
       gemma?.localRope !== true,
     ),
     ...readGemma(outer, fields, architecture, { hidden, headDim }),
-    ...(modernBert ? readModernBert(fields, architecture, { layers, headDim }) : {}),
+    ...(modernBert ? readModernBert(fields, architecture, { layers, hidden, heads, headDim }) : {}),
   };
   fields.check(heads % kvHeads === 0, 'num_attention_heads must be a multiple of num_key_value_heads');
   fields.check(
