@@ -46,6 +46,12 @@ export function readPooling({ modules, pooling }: PoolingFiles, hidden: number):
   );
 }
 
+/** What a text may go through, to become an embedding or, where nothing pools, the score of a reranker. */
+const kinds = {
+  embedding: ['Transformer', 'Pooling', 'Normalize'],
+  score: ['Transformer', 'Normalize', 'LogitScore', 'CausalScoreHead'],
+} as const;
+
 /** Whether there is a module that pools. Embeddings have length 1 whether one normalizes them or not. */
 function listsPooling(list: unknown): boolean {
   if (!Array.isArray(list)) throw corrupt(modulesFile, 'is not a list of modules');
@@ -58,10 +64,11 @@ function listsPooling(list: unknown): boolean {
       throw unsupported(modulesFile, `has its pooling in ${quote(path)}; it is read in ${poolingFolder}`);
     return { kind, type };
   });
-  // A reranker's list ends in what makes a score of logits: it says nothing of embeddings.
-  if (!modules.some(({ kind }) => kind === 'Pooling')) return false;
-  const other = modules.find(({ kind }) => !['Transformer', 'Pooling', 'Normalize'].includes(kind));
-  if (other === undefined) return true;
+  const pools = modules.some(({ kind }) => kind === 'Pooling');
+  // A reranker's list says nothing of embeddings. ColBERT's and SPLADE's do: theirs are of every token, or of the vocabulary.
+  const known: readonly string[] = pools ? kinds.embedding : kinds.score;
+  const other = modules.find(({ kind }) => !known.includes(kind));
+  if (other === undefined) return pools;
   throw unsupported(
     modulesFile,
     `lists ${other.type}, which is not supported: texts go through Transformer, Pooling and Normalize`,
