@@ -20,9 +20,27 @@ describe('a config of EuroBERT', () => {
     expect(parseCheckpointConfig(terse)).toEqual(parseCheckpointConfig(euroBertConfig));
   });
 
+  test.each([[['EuroBertModel']], [['EuroBertForMaskedLM']], [[]], [undefined]])(
+    'embeds where it was saved as %j',
+    (architectures) => {
+      const shape = parseCheckpointConfig({ ...euroBertConfig, architectures });
+      expect(shape).toEqual(parseCheckpointConfig(euroBertConfig));
+    },
+  );
+
   test.each([
     ['a head of labels', { architectures: ['EuroBertForSequenceClassification'] }, 'only embeddings are'],
     ['labels of tokens', { architectures: ['EuroBertForTokenClassification'] }, 'only embeddings are'],
+    [
+      'answers to questions',
+      { architectures: ['EuroBertForQuestionAnswering'] },
+      'EuroBertForQuestionAnswering is not supported: of eurobert, only embeddings are',
+    ],
+    [
+      'a choice of several',
+      { architectures: ['EuroBertForMultipleChoice'] },
+      'ForMultipleChoice is not supported',
+    ],
     ['causal attention', { is_causal: true }, 'is_causal is true, which is not supported for eurobert'],
     ['another activation', { hidden_act: 'gelu' }, 'hidden_act "gelu" is not supported, only silu'],
   ])('is refused with %s', (_what, fields, problem) => {

@@ -51,6 +51,16 @@ describe('a config of ModernBERT', () => {
 
   test.each([
     ['a head of labels', { architectures: ['ModernBertForSequenceClassification'] }, 'only embeddings are'],
+    [
+      'answers to questions',
+      { architectures: ['ModernBertForQuestionAnswering'] },
+      'ModernBertForQuestionAnswering is not supported: of modernbert, only embeddings are',
+    ],
+    [
+      'a choice of several',
+      { architectures: ['ModernBertForMultipleChoice'] },
+      'ForMultipleChoice is not supported',
+    ],
     ['biases of norms', { norm_bias: true }, 'norm_bias is true, which is not supported for modernbert'],
     [
       'another activation',

@@ -122,10 +122,10 @@ function findArchitecture(top: ConfigObject): Architecture {
   throw unsupported(`${problem}; supported: ${supportedModelTypes.join(', ')}`);
 }
 
-/** Heads of encoders for masked language modeling are left alone; those that judge have layers of their own. */
+/** Heads of encoders for masked language modeling are left alone; all others have layers of their own, which nothing runs. */
 function checkEncoder(fields: FieldReader, { name }: Architecture): void {
   const [first] = fields.list('architectures') ?? [];
-  if (typeof first === 'string' && /For(?:Sequence|Token)Classification$/.test(first)) {
+  if (typeof first === 'string' && !/(?:Model|ForMaskedLM)$/.test(first)) {
     throw unsupported(`${first} is not supported: of ${name}, only embeddings are`);
   }
   if (fields.flag('is_causal', false))
