@@ -38,7 +38,7 @@ describe('a config of ModernBERT', () => {
 
   test('rotates by one angle in all layers where local_rope_theta is null', () => {
     const { windowRope } = parseCheckpointConfig({ ...modernBertConfig, local_rope_theta: null });
-    expect(windowRope).toEqual({ theta: 160000, scaling: { type: 'none' } });
+    expect(windowRope).toEqual({ rotaryDim: 64, theta: 160000, scaling: { type: 'none' } });
   });
 
   test('may say what holds without being said', () => {
