@@ -115,7 +115,17 @@ TEST_F(CompileProcessTest, TellsWantOfProcessorsFromAGrammarThatTakesTooLong) {
   CompileLimits limits = kLimits;
   limits.wall_seconds = 0.05;
   EXPECT_EQ(compile(GrammarKind::kJsonSchema, bomb(), limits).end, CompileEnd::kStarved);
-  EXPECT_LT(process_.cpu_seconds(), limits.cpu_seconds);
+}
+
+TEST(EndByTime, BlamesAGrammarThatHadHalfOfItsProcessorTime) {
+  constexpr CompileLimits limits{
+      .cpu_seconds = 15, .wall_seconds = 45, .stall_seconds = 1, .memory_bytes = 1, .result_bytes = 1};
+  EXPECT_EQ(end_by_time(15, 45, limits), CompileEnd::kCompiled);
+  EXPECT_EQ(end_by_time(15.1, 20, limits), CompileEnd::kOverTime);
+  EXPECT_EQ(end_by_time(15.1, 45.1, limits), CompileEnd::kOverTime);
+  EXPECT_EQ(end_by_time(7.6, 45.1, limits), CompileEnd::kOverTime);
+  EXPECT_EQ(end_by_time(7.5, 45.1, limits), CompileEnd::kStarved);
+  EXPECT_EQ(end_by_time(0, 45.1, limits), CompileEnd::kStarved);
 }
 
 TEST_F(CompileProcessTest, IsKilledBeforeAndWhileItRuns) {

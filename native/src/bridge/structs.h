@@ -587,9 +587,9 @@ template <>
 inline constexpr std::array<const char*, 5> kNames<FaultKind>{"notFinite", "collapsed", "stuck", "deadEnd",
                                                               "slowConstraint"};
 
-// `overTime`: of processor time; `starved`: of wall time, while others had the processors; `overMemory`: of
-// the work or of its result; `crashed`: in the compiler, and would again; `lost`: by no fault of the grammar;
-// `killed`: by `kill`.
+// `overTime`: of processor time, or of wall time in which it had more than half of that; `starved`: of wall
+// time, in which it had less; `overMemory`: of the work or of its result; `crashed`: in the compiler, and
+// would again; `lost`: by no fault of the grammar; `killed`: by `kill`.
 enum class CompileEnd : uint8_t {
   kCompiled,
   kInvalid,

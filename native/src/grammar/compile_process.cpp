@@ -198,15 +198,22 @@ void CompileProcess::watch(const CompileLimits& limits) {
   cpu_seconds_ = cpu;
   const Pages pages = pages_of(std::to_string(pid_));
   if (resident_at_fork_ == 0) resident_at_fork_ = pages.resident;
-  if (cpu > limits.cpu_seconds) {
-    end_as(CompileEnd::kOverTime);
-  } else if (duration<double>(now - began_at_).count() > limits.wall_seconds) {
-    end_as(CompileEnd::kStarved);
+  const CompileEnd by_time = end_by_time(cpu, duration<double>(now - began_at_).count(), limits);
+  if (by_time != CompileEnd::kCompiled) {
+    end_as(by_time);
   } else if ((pages.resident - resident_at_fork_) * sysconf(_SC_PAGESIZE) > limits.memory_bytes) {
     end_as(CompileEnd::kOverMemory);
   } else if (duration<double>(now - moved_at_).count() > limits.stall_seconds) {
     end_as(CompileEnd::kLost);
   }
+}
+
+CompileEnd end_by_time(double cpu_seconds, double wall_seconds, const CompileLimits& limits) {
+  if (cpu_seconds > limits.cpu_seconds) return CompileEnd::kOverTime;
+  if (wall_seconds <= limits.wall_seconds) return CompileEnd::kCompiled;
+  // What had much of its processor time is slow by itself: under a tight quota it would end here however
+  // often it came again.
+  return cpu_seconds > limits.cpu_seconds / 2 ? CompileEnd::kOverTime : CompileEnd::kStarved;
 }
 
 int make_memory_file() {

@@ -45,6 +45,9 @@ class CompileProcess {
   int64_t resident_at_fork_ = 0;
 };
 
+// How one ends that has taken so much; kCompiled: it may continue.
+CompileEnd end_by_time(double cpu_seconds, double wall_seconds, const CompileLimits& limits);
+
 // Of this machine's memory and without a name; the process that inherits the descriptor may write to it.
 // Throws EngineError.
 int make_memory_file();

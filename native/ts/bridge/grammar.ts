@@ -76,8 +76,9 @@ export interface CompileOutcome {
 }
 
 /**
- * `overTime`: of processor time; `starved`: of wall time, while others had the processors; `overMemory`: of the work or of
- * its result; `crashed`: in the compiler, and would again; `lost`: by no fault of the grammar; `killed`: by `kill`.
+ * `overTime`: of processor time, or of wall time in which it had more than half of that; `starved`: of wall time, in which
+ * it had less; `overMemory`: of the work or of its result; `crashed`: in the compiler, and would again; `lost`: by no fault
+ * of the grammar; `killed`: by `kill`.
  */
 export type CompileEnd =
   'compiled' | 'invalid' | 'overTime' | 'starved' | 'overMemory' | 'crashed' | 'lost' | 'killed';
