@@ -195,7 +195,8 @@ export const failureKinds = {
     terminal: false,
     httpStatus: 503,
     remedy:
-      'Send the request again later, let it wait longer (max_queue_seconds), or add replicas: no capacity became free in time.',
+      'Send the request again later, or add replicas: no capacity became free in time. If it waited for room in the engine, it may ' +
+      'wait longer (max_queue_seconds).',
   },
   OutOfMemory: {
     terminal: true,

@@ -35,13 +35,9 @@ afterAll(() => Promise.all([replica.stop(), other.stop()]));
 
 const ask = (format: object, over = new AbortController().signal, of = replica) =>
   askFor(format, { port: portOf(of), headers: {}, over });
-/** As a client asks where the node may be too busy to compile it in time. */
-async function compiledAtLast(format: object, of: ReplicaProcess): Promise<Answer> {
-  for (;;) {
-    const answer = await ask(format, undefined, of);
-    if (answer.error?.code !== 'QueueTimeout') return answer;
-  }
-}
+/** Where others have the processors, which says nothing of how the server takes a loss. */
+const isStarved = ({ error }: Answer): boolean =>
+  error?.code === 'QueueTimeout' && error.message.includes('it got too little processor time');
 const choice = { guided_choice: ['yes', 'no'] };
 const yesOrNo = { status: 200, error: null, content: expect.stringMatching(/^(yes|no)$/) };
 const engine = (of = replica): number => enginePids(of.child.pid!)[0]!;
@@ -59,9 +55,10 @@ function nameOf(pid: number): string | null {
 /** Looks more often than others who wait: a small one is compiled in a quarter of a second. */
 const oneCompiles = (of = replica, but = 0): Promise<number> =>
   of.eventually('a grammar to be compiled', async () => {
-    for (let looks = 0; looks < 100; looks += 1, await sleep(5)) {
+    for (let looks = 0; looks < 100; looks += 1) {
       const pid = compiling(of).find((each) => each !== but);
       if (pid !== undefined) return pid;
+      await sleep(5);
     }
     return null;
   });
@@ -103,18 +100,16 @@ test('schemas that explode in time or memory end alone; choices are answered bes
   await witness.end();
   expect(ended.slice(0, 2)).toContain('choice');
   expect(ended.lastIndexOf('bomb')).toBeGreaterThan(ended.lastIndexOf('choice'));
+  // On a busy machine all may have waited in vain. That what is refused is refused again without work: grammar-queue.test.ts.
   for (const { status, error } of answers) {
     const expected =
-      status === 400 ? { code: 'GrammarInvalid' } : { code: 'QueueTimeout', message: expect.any(String) };
+      status === 400
+        ? {
+            code: 'GrammarInvalid',
+            message: expect.stringMatching(/(s in all|MiB to compile): make it smaller/),
+          }
+        : { code: 'QueueTimeout', message: expect.stringMatching(/too little processor time|waited 30 s/) };
     expect(error).toMatchObject(expected);
-  }
-  await noneCompiles();
-  // On a busy machine all may have waited in vain, which says nothing of them; what was refused is refused again without work.
-  const refused = answers.findIndex(({ status }) => status === 400);
-  if (refused >= 0) {
-    const { error } = answers[refused]!;
-    expect(error!.message).toMatch(/(s of processor time|MiB to compile): make it smaller/);
-    expect(await ask({ guided_json: schemas[refused]! })).toEqual(answers[refused]);
   }
   await noneCompiles();
   expect(witness.faults).toEqual([]);
@@ -137,20 +132,29 @@ test.each<[string, NodeJS.Signals]>([
 ])(
   '%s: the grammar is compiled once more, and all are answered, whether it compiles or what it is forked from',
   async (_, signal) => {
-    const salt = { SIGKILL: 5, SIGSTOP: 6 }[signal as string]!;
+    const salt = { SIGKILL: 50, SIGSTOP: 60 }[signal as string]!;
     const harmed = async (of: ReplicaProcess, victim: (compiles: number) => number): Promise<void> => {
       const witness = await Witness.begin({ port: portOf(of) });
-      await noneCompiles(of);
-      const answered: string[] = [];
-      const asked = compiledAtLast({ guided_json: slowConstraint(salt) }, of);
-      void asked.then(() => answered.push('slow'));
-      process.kill(victim(await oneCompiles(of)), signal);
-      const answer = await ask({ guided_choice: ['yes', 'no', signal] }, undefined, of);
-      answered.push('choice');
-      expect(answer).toMatchObject({ ...yesOrNo, content: expect.stringMatching(/^(yes|no|SIG[A-Z]+)$/) });
-      expect(await asked).toMatchObject({ ...yesOrNo, content: expect.stringMatching(/^\{/) });
-      // What is small does not count as slow for the time in which nothing compiles.
-      expect(answered).toEqual(['choice', 'slow']);
+      // Another grammar each time, and harmed again: a loss that the server does not make good fails.
+      for (let tries = 1; ; tries += 1) {
+        await noneCompiles(of);
+        const answered: string[] = [];
+        const asked = ask({ guided_json: slowConstraint(salt + tries) }, undefined, of);
+        void asked.then(() => answered.push('slow'));
+        process.kill(victim(await oneCompiles(of)), signal);
+        const answer = await ask({ guided_choice: ['yes', 'no', signal, String(tries)] }, undefined, of);
+        answered.push('choice');
+        const slow = await asked;
+        if (tries < 3 && (isStarved(slow) || isStarved(answer))) continue;
+        expect(answer).toMatchObject({
+          ...yesOrNo,
+          content: expect.stringMatching(/^(yes|no|SIG[A-Z]+|[1-3])$/),
+        });
+        expect(slow).toMatchObject({ ...yesOrNo, content: expect.stringMatching(/^\{/) });
+        // What is small does not count as slow for the time in which nothing compiles.
+        expect(answered).toEqual(['choice', 'slow']);
+        break;
+      }
       await witness.end();
       expect(witness.faults).toEqual([]);
     };

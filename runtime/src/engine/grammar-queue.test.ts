@@ -25,6 +25,7 @@ interface Running {
 
 let running: (Running | undefined)[];
 let begun: string[];
+let now: number;
 let queue: GrammarQueue;
 const read = jest.fn(() => Promise.resolve(grammar));
 const turn = () => new Promise(setImmediate);
@@ -32,6 +33,7 @@ const turn = () => new Promise(setImmediate);
 function make(changes: Partial<typeof limits> = {}): void {
   running = [];
   begun = [];
+  now = 0;
   const compile = (place: number, _: unknown, text: string, outgrew: () => void): Promise<CompiledApart> =>
     new Promise((resolve) => {
       expect(running[place]).toBeUndefined();
@@ -48,7 +50,7 @@ function make(changes: Partial<typeof limits> = {}): void {
       running[place] = { text, outgrow, end };
     });
   const kill = (place: number): void => void running[place]?.end('killed');
-  const cache = new GrammarCache({ bytes: 1000, refusals: 10, refusalMs: 60_000 }, () => 0);
+  const cache = new GrammarCache({ bytes: 1000, refusals: 10, refusalMs: 60_000 }, () => now);
   queue = new GrammarQueue({ compile, kill, release: () => undefined }, read, cache, {
     ...limits,
     ...changes,
@@ -132,10 +134,18 @@ test('what is lost is compiled once more, and then the engine is to blame', asyn
   expect(await later).toBe(grammar);
 });
 
-test('what others left no processor time is given up, and compiled when it is asked for again', async () => {
-  const starved = expect(ask('x')).rejects.toMatchObject(failure('QueueTimeout', 'the node is busy'));
+test('what got too little processor time is refused for a while, without work, and compiled after that', async () => {
+  const starved = failure(
+    'QueueTimeout',
+    'too little processor time, less than half of 15 s in 45 s; make it',
+  );
+  const asked = expect(ask('x')).rejects.toMatchObject(starved);
   await at('x').end('starved');
-  await starved;
+  await asked;
+  await expect(ask('x')).rejects.toMatchObject(starved);
+  await expect(ask('x', 'b')).rejects.toMatchObject(starved);
+  expect(begun).toEqual(['x']);
+  now = 60_000;
   const again = ask('x');
   await at('x').end('compiled');
   expect(await again).toBe(grammar);
@@ -152,6 +162,7 @@ test('what cannot be read is compiled once more', async () => {
 
 test.each<[CompileOutcome['end'], string]>([
   ['invalid', 'why'],
+  ['overTime', '15 s of processor time or 45 s in all: make it smaller'],
   ['overMemory', '256 MiB'],
   ['crashed', 'why'],
 ])('one that ends %s is refused, again without work', async (end, message) => {

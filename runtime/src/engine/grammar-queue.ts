@@ -1,7 +1,7 @@
 // Grammars that requests wait for: each is compiled once for all requests of its key, in turn, as long as one of them
 // waits, and kept. What its compilation ends with goes to those requests alone.
 
-import { FailureError, type Failure } from '@llmservice/crds';
+import { FailureError, type Failure, type FailureReason } from '@llmservice/crds';
 import type { CompiledGrammar, CompileLimits, GrammarKind } from '@llmservice/native';
 import type { GrammarText } from '../schedule/generation.js';
 import { grammarId, type GrammarCache } from './grammar-cache.js';
@@ -136,7 +136,7 @@ export class GrammarQueue {
 
   /** Settles those who wait for it with what came of it. */
   async #take(job: Job, { end, message, bytes, file }: CompiledApart): Promise<Next> {
-    const { cpuSeconds, memoryBytes } = this.#limits.each;
+    const { cpuSeconds, wallSeconds, memoryBytes } = this.#limits.each;
     const advice = 'make it smaller, with fewer and shorter repetitions';
     switch (end) {
       case 'compiled':
@@ -144,9 +144,18 @@ export class GrammarQueue {
       case 'invalid':
         return this.#refuse(job, message);
       case 'overTime':
-        return this.#refuse(job, `${asked} was not compiled in ${cpuSeconds} s of processor time: ${advice}`);
+        return this.#refuse(
+          job,
+          `${asked} was not compiled in ${cpuSeconds} s of processor time or ${wallSeconds} s in all: ${advice}`,
+        );
       case 'starved':
-        return this.#giveUp(job);
+        // Maybe by no fault of its own. Kept all the same: clients try again at once, and each try takes a turn so long.
+        return this.#refuse(
+          job,
+          `${asked} was not compiled: it got too little processor time, less than half of ${cpuSeconds} s in ` +
+            `${wallSeconds} s; ${advice}, or raise spec.resources.limits.cpu`,
+          'QueueTimeout',
+        );
       case 'overMemory':
         return this.#refuse(
           job,
@@ -179,20 +188,10 @@ export class GrammarQueue {
     return 'done';
   }
 
-  #refuse(job: Job, message: string): Next {
-    const failure: Failure = { reason: 'GrammarInvalid', message };
+  #refuse(job: Job, message: string, reason: FailureReason = 'GrammarInvalid'): Next {
+    const failure: Failure = { reason, message };
     this.#cache.refused(job.id, failure);
     this.#fail(job, failure);
-    return 'done';
-  }
-
-  /** Others had the processors: nothing is known of the grammar, and the next attempt may succeed. */
-  #giveUp(job: Job): Next {
-    const { cpuSeconds, wallSeconds } = this.#limits.each;
-    const message =
-      `${asked} was not compiled in ${wallSeconds} s, in which it had less than ${cpuSeconds} s of processor time: ` +
-      'the node is busy';
-    this.#fail(job, { reason: 'QueueTimeout', message });
     return 'done';
   }
 
