@@ -187,48 +187,6 @@ export const euroBertConfig = {
   vocab_size: 128256,
 };
 
-/** Of ModernBERT-base. */
-export const modernBertConfig = {
-  architectures: ['ModernBertForMaskedLM'],
-  attention_bias: false,
-  attention_dropout: 0,
-  bos_token_id: 50281,
-  classifier_activation: 'gelu',
-  classifier_bias: false,
-  classifier_dropout: 0,
-  classifier_pooling: 'mean',
-  cls_token_id: 50281,
-  decoder_bias: true,
-  deterministic_flash_attn: false,
-  embedding_dropout: 0,
-  eos_token_id: 50282,
-  global_attn_every_n_layers: 3,
-  global_rope_theta: 160000,
-  gradient_checkpointing: false,
-  hidden_activation: 'gelu',
-  hidden_size: 768,
-  initializer_cutoff_factor: 2,
-  initializer_range: 0.02,
-  intermediate_size: 1152,
-  layer_norm_eps: 1e-5,
-  local_attention: 128,
-  local_rope_theta: 10000,
-  max_position_embeddings: 8192,
-  mlp_bias: false,
-  mlp_dropout: 0,
-  model_type: 'modernbert',
-  norm_bias: false,
-  norm_eps: 1e-5,
-  num_attention_heads: 12,
-  num_hidden_layers: 22,
-  pad_token_id: 50283,
-  position_embedding_type: 'absolute',
-  sep_token_id: 50282,
-  tie_word_embeddings: true,
-  torch_dtype: 'float32',
-  vocab_size: 50368,
-};
-
 /** Of gemma-3-4b-it, which leaves out all that transformers has by itself. */
 export const gemma3Config = {
   model_type: 'gemma3',

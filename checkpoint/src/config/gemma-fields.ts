@@ -1,6 +1,6 @@
 // What config.json says of a model of the Gemma kind beyond what other decoders have.
 
-import type { Architecture } from './architectures.js';
+import type { Architecture } from './architecture.js';
 import { type FieldReader, quote, unsupported } from './config-fields.js';
 import type { ModelShape } from './model-shape.js';
 import { readWindowRope } from './rope.js';

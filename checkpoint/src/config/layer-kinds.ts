@@ -1,6 +1,6 @@
 // Which layer of config.json is what: attention over all positions or a window of them, Gated DeltaNet, dense or sparse.
 
-import type { Architecture } from './architectures.js';
+import type { Architecture } from './architecture.js';
 import { type FieldReader, quote, unsupported } from './config-fields.js';
 
 /** Attention (full, or within a window, whose KV is all kept) has KV per token; Gated DeltaNet (gdn) one state per sequence. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
 import { thrownBy } from '../../../crds/src/thrown-by.fixture.js';
-import { modernBertConfig } from './config.fixture.js';
+import { modernBertConfig } from './modernbert-config.fixture.js';
 import { parseCheckpointConfig } from './read-config.js';
 
 describe('a config of ModernBERT', () => {

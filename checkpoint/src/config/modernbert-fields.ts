@@ -1,7 +1,7 @@
 // What config.json says of ModernBERT beyond what other models have: norms that subtract the mean, exact GELU gates, and windows
 // to both sides in most layers, which rotate by angles of their own.
 
-import type { Architecture } from './architectures.js';
+import type { Architecture } from './architecture.js';
 import { type FieldReader, isObject, quote, unsupported } from './config-fields.js';
 import { namedTypes } from './layer-kinds.js';
 import type { ModelShape } from './model-shape.js';

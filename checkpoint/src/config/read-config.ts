@@ -3,7 +3,8 @@
 
 import { FailureError } from '@llmservice/crds';
 import { parseSmallJson } from '../json/small-json.js';
-import { type Architecture, architectures, type Bias, supportedModelTypes } from './architectures.js';
+import type { Architecture, Bias } from './architecture.js';
+import { architectures, supportedModelTypes } from './architectures.js';
 import { type ConfigObject, FieldReader, isObject, quote, unsupported } from './config-fields.js';
 import { checkActivation, readGemma } from './gemma-fields.js';
 import { readGemma4Experts, readGlobalAttention } from './gemma4-fields.js';

@@ -9,9 +9,9 @@ import {
   glm4MoeConfig,
   gptOssConfig,
   mixtralConfig,
-  modernBertConfig,
   qwen36Config,
 } from '../config/config.fixture.js';
+import { modernBertConfig } from '../config/modernbert-config.fixture.js';
 import { parseCheckpointConfig } from '../config/read-config.js';
 import { checkAccelerator } from './check-accelerator.js';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
 import { thrownBy } from '../../../crds/src/thrown-by.fixture.js';
-import { modernBertConfig } from '../config/config.fixture.js';
+import { modernBertConfig } from '../config/modernbert-config.fixture.js';
 import { parseCheckpointConfig } from '../config/read-config.js';
 import type { PlacedTensor } from '../formats/safetensors-header.js';
 import { checkTensors } from './check-tensors.js';
