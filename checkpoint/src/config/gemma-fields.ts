@@ -22,7 +22,7 @@ export function readGemma(
     throw unsupported('use_bidirectional_attention is true: only models that generate are supported');
   }
   return {
-    embeddingScale: rounded(Math.sqrt(hidden), outer.value('dtype') ?? outer.value('torch_dtype')),
+    embeddingScale: rounded(Math.sqrt(hidden), typeOf(outer) ?? typeOf(fields)),
     postNorms: true,
     activation: 'gelu',
     queryScalar: gemma.fourth ? 1 : (fields.positiveNumber('query_pre_attn_scalar') ?? headDim),
@@ -31,6 +31,8 @@ export function readGemma(
     windowRope: gemma.localRope ? readWindowRope(fields, headDim) : null,
   };
 }
+
+const typeOf = (fields: FieldReader): unknown => fields.value('dtype') ?? fields.value('torch_dtype');
 
 const plain = {
   embeddingScale: 1,

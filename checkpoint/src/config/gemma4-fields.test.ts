@@ -49,7 +49,7 @@ describe('a config of Gemma 4', () => {
   test('may have been saved by transformers, which names the heads of each layer', () => {
     const unnamed = { global_head_dim: null, num_global_key_value_heads: null };
     const own = { head_dim: 512, num_key_value_heads: 2 };
-    const saved = { ...dense, ...unnamed, num_hidden_layers: 12, per_layer_config: { '5': own, '11': own } };
+    const saved = { ...dense, ...unnamed, num_hidden_layers: 12, per_layer_config: { '05': own, '11': own } };
     expect(parseCheckpointConfig(saved)).toEqual(parseCheckpointConfig({ ...dense, num_hidden_layers: 12 }));
   });
 
@@ -66,6 +66,14 @@ describe('a config of Gemma 4', () => {
       'heads that differ among layers without a window',
       { per_layer_config: { '5': { head_dim: 512 }, '11': { head_dim: 128 } } },
       'per_layer_config is .* one for all layers without a window \\(5, 11, 17, 23, 29\\)',
+    ],
+    [
+      'another field of a layer',
+      {
+        ...{ num_hidden_layers: 6, layer_types: null },
+        per_layer_config: { '5': { head_dim: 512, sliding_window: 4096 } },
+      },
+      'per_layer_config.5 has sliding_window; what layers may have of their own: head_dim, num_key_value_heads',
     ],
     [
       'a part of a head that rotates otherwise',

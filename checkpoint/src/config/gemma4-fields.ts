@@ -1,7 +1,7 @@
 // What config.json says of Gemma 4 beyond what Gemma 3 has: heads of layers without a window, and experts beside a dense layer.
 // What the small sizes (E2B, E4B) have besides is refused by its field.
 
-import { type FieldReader, quote, unsupported } from './config-fields.js';
+import { type FieldReader, isObject, quote, unsupported } from './config-fields.js';
 import type { GlobalAttention, MoeDimensions } from './model-shape.js';
 
 /** Fields that have to be what the large sizes have, with what they stand for. */
@@ -10,6 +10,9 @@ const fixed = [
   ['num_kv_shared_layers', 0, 'layers that share the keys and values of others'],
   ['attention_bias', false, 'biases of attention'],
 ] as const;
+
+/** What layers without a window may have of their own. */
+const overridden = ['head_dim', 'num_key_value_heads'];
 
 /**
  * @param windows of each layer, 0: none
@@ -55,19 +58,32 @@ export function readGlobalAttention(fields: FieldReader, windows: readonly numbe
   };
 }
 
-/** What transformers 5 saves in place of global_head_dim: {layer: {head_dim, num_key_value_heads}}. */
+/**
+ * What transformers 5 saves in place of global_head_dim: {layer: {head_dim, num_key_value_heads}}, the numbers of layers padded
+ * with zeros to one width.
+ */
 function readOverrides(fields: FieldReader, windows: readonly number[]): FieldReader {
   const layers = fields.child('per_layer_config');
-  const global = windows.flatMap((window, i) => (window === 0 ? [String(i)] : []));
-  const texts = windows.map((_, i) => quote(layers.value(String(i))));
-  const first = global[0] ?? '';
-  if (texts.some((text, i) => text !== (windows[i] === 0 ? texts[Number(first)] : 'none'))) {
+  const given = fields.value('per_layer_config');
+  const keys = isObject(given) ? Object.keys(given) : [];
+  const texts = new Map(keys.map((key) => [Number(key), quote(layers.value(key))]));
+  const global = windows.flatMap((window, i) => (window === 0 ? [i] : []));
+  const expected = texts.get(global[0] ?? NaN);
+  if (windows.some((window, i) => texts.get(i) !== (window === 0 ? expected : undefined))) {
     throw unsupported(
-      `per_layer_config is ${quote(fields.value('per_layer_config'))}: it has to be one for all layers without a window ` +
+      `per_layer_config is ${quote(given)}: it has to be one for all layers without a window ` +
         `(${global.join(', ')}), and none for others`,
     );
   }
-  return layers.child(first);
+  const key = keys.find((each) => Number(each) === global[0]) ?? '';
+  const own = layers.value(key);
+  const other = Object.keys(isObject(own) ? own : {}).find((field) => !overridden.includes(field));
+  if (other !== undefined) {
+    throw unsupported(
+      `per_layer_config.${key} has ${other}; what layers may have of their own: ${overridden.join(', ')}`,
+    );
+  }
+  return layers.child(key);
 }
 
 /** The dense layer beside the experts is the one that every row runs. */
