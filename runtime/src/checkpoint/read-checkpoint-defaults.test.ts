@@ -52,6 +52,15 @@ test('ends texts of a vocabulary of Harmony with an answer and with a call, what
 });
 
 test.each([
+  ['where Gemma 4 begins the result of a call', { '<|tool_call>': 48, '<|tool_response>': 50 }, [1, 50]],
+  ['at no result of a vocabulary without calls', { '<|tool_response>': 50 }, [1]],
+])('ends texts %s, whatever the files name', async (_, ids: Readonly<Record<string, number>>, expected) => {
+  await writeFile(join(dir, 'config.json'), JSON.stringify({ eos_token_id: 1 }));
+  const read = await readCheckpointDefaults(dir, null, { tokenId: (token) => ids[token] ?? null });
+  expect(read.eosIds).toEqual(expected);
+});
+
+test.each([
   ['generation_config.json', `[${'[],'.repeat(2 ** 18)}[]]`, 'has more than 200000 values'],
   ['generation_config.json', ' '.repeat(2 ** 21), 'far more than such a file takes'],
   ['tokenizer_config.json', `{"a":${'['.repeat(1000)}`, 'nested deeper than 64 levels'],

@@ -26,8 +26,14 @@ export async function readCheckpointDefaults(
     config ?? {},
     eos === undefined ? null : tokenizer.tokenId(eos),
   );
-  // Not every file of such a model names the token that ends a call.
+  return { ...defaults, eosIds: [...new Set([...defaults.eosIds, ...endsOfCalls(tokenizer)])] };
+}
+
+/** Not every file of a model whose calls end an answer names the token that does. */
+function endsOfCalls(tokenizer: Pick<Tokenizer, 'tokenId'>): number[] {
   const harmony = harmonyTokens(tokenizer);
-  const ends = harmony === null ? [] : [harmony.return, harmony.call];
-  return { ...defaults, eosIds: [...new Set([...defaults.eosIds, ...ends])] };
+  if (harmony !== null) return [harmony.return, harmony.call];
+  // Gemma 4 begins the result of its calls, which others give.
+  const [call, result] = ['<|tool_call>', '<|tool_response>'].map((text) => tokenizer.tokenId(text));
+  return typeof call === 'number' && typeof result === 'number' ? [result] : [];
 }
