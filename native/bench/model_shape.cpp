@@ -192,6 +192,8 @@ json plain_description(int64_t head_dim) {
           {"logitCap", 0},
           {"attentionSinks", false},
           {"bidirectional", false},
+          {"layerNorm", false},
+          {"embeddingNorm", false},
           {"valueNorm", false},
           {"layerScalars", false},
           {"globalAttention", nullptr}};

@@ -178,7 +178,7 @@ TEST_F(SelfCheckAtStart, FindsWhatIsWrongBesideTheMatrices) {
   experts();
   auto norm = std::make_unique<BrokenBackend>();
   norm->norm_factor = 1.2F;
-  EXPECT_TRUE(contains(fault_of(std::move(norm)), "add_rms_norm, value 63"));
+  EXPECT_TRUE(contains(fault_of(std::move(norm)), "norm of a sum, value 63"));
   auto choice = std::make_unique<BrokenBackend>();
   choice->choice_offset = 1;
   EXPECT_TRUE(contains(fault_of(std::move(choice)), "routing, choice 0: found expert"));
