@@ -3,6 +3,7 @@
 
 import { blockType } from '../formats/gguf-types.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
+import { plainTypes } from './plain-types.js';
 import { listed, refusal } from './tensor-refusal.js';
 import { towers } from './towers.js';
 
@@ -12,7 +13,6 @@ type ByName = ReadonlyMap<string, TensorEntry>;
 const matrix = new RegExp(
   String.raw`^(?!${towers})(?:(.*\.weight)(?:_packed)?|(.*\.experts\.[a-z_]+_proj))$`,
 );
-const plainTypes = new Set(['F32', 'BF16', 'F16']);
 const scaleSuffixes = ['_scale_inv', '_scale', '_scale_2', '_global_scale'];
 const blockSide = 128;
 /** Columns of NVFP4 that share a scale. */
@@ -55,7 +55,7 @@ function checkMatrix(weight: TensorEntry, base: string, scaleOf: ScaleOf): void 
 
 function checkPlain(weight: TensorEntry, base: string, scaleOf: ScaleOf): void {
   const { dtype } = weight;
-  if (!plainTypes.has(dtype) && blockType(dtype) === undefined) {
+  if (!plainTypes.includes(dtype) && blockType(dtype) === undefined) {
     throw refusal(
       'UnsupportedQuantization',
       weight,
@@ -138,7 +138,7 @@ function checkNvfp4(weight: TensorEntry, base: string, scaleOf: ScaleOf): void {
 }
 
 function checkFloat(scale: TensorEntry, more = ''): void {
-  if (plainTypes.has(scale.dtype)) return;
+  if (plainTypes.includes(scale.dtype)) return;
   throw refusal(
     'UnsupportedQuantization',
     scale,

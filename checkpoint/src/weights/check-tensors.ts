@@ -11,6 +11,7 @@ import { storedName } from './engine-names.js';
 import { draftTensors, eagle3Tensors, trunkTensors, type Expected } from './expected-tensors.js';
 import { storedSides } from './fused-experts.js';
 import { isOfMtp } from './mtp-head.js';
+import { plainTypes } from './plain-types.js';
 
 /**
  * @param tensors of the checkpoint, those that nobody reads included
@@ -51,8 +52,6 @@ function namesOf(tensors: readonly TensorEntry[]): ReadonlyMap<string, TensorEnt
   return new Map(tensors.map((tensor) => [tensor.name, tensor]));
 }
 
-const vectorTypes = new Set(['F32', 'BF16', 'F16']);
-
 function checkExpected(
   all: Iterable<Expected>,
   byName: ReadonlyMap<string, TensorEntry>,
@@ -75,7 +74,7 @@ function checkExpected(
         `tensor ${nameOf(found.name)} has shape ${inFile(own)} where config.json implies ${inFile(sides)}`,
       );
     }
-    if (isMatrix || vectorTypes.has(found.dtype)) continue;
+    if (isMatrix || plainTypes.includes(found.dtype)) continue;
     throw new FailureError(
       'UnsupportedQuantization',
       `tensor ${nameOf(name)} has type ${found.dtype}; vectors are read as F32, BF16 or F16`,

@@ -3,9 +3,8 @@
 import { architectureNamed } from '../config/architectures.js';
 import type { ModelShape } from '../config/model-shape.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
+import { plainTypes } from './plain-types.js';
 import { listed, refusal } from './tensor-refusal.js';
-
-const plainTypes = ['F32', 'BF16', 'F16'];
 
 /** @throws FailureError CheckpointCorrupt, UnsupportedQuantization */
 export function divided<Tensor extends TensorEntry>(

@@ -9,6 +9,7 @@ import type { ModelShape } from '../config/model-shape.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
 import { divided } from './divided-tensors.js';
 import { inEngineNames } from './engine-names.js';
+import { plainTypes } from './plain-types.js';
 import { inScaledForm, type ScaledForm } from './scaled-forms.js';
 import { listed, refusal } from './tensor-refusal.js';
 
@@ -23,7 +24,6 @@ export type EngineTensor<Tensor> = Tensor & {
   readonly scaledBy?: Tensor;
 };
 
-const plainTypes = ['F32', 'BF16', 'F16'];
 const expertPart = /^(.*\.mlp\.experts\.(gate_up|down)_proj)(_blocks|_scales|\.bias)?$/;
 /** Columns of a block, and bytes of its codes. */
 const block = { columns: 32, bytes: 16 } as const;
