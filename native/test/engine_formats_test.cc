@@ -1,6 +1,9 @@
 // Quantized tensors that do not fit together: each is refused by name before a matrix is read.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "failures.h"
@@ -25,12 +28,18 @@ Tensors fp8_with(StoredTensor scale, const char* suffix = ".weight_scale") {
           {std::string(kModule) + suffix, std::move(scale)}};
 }
 
+StoredTensor one_float(float value) {
+  std::string bytes(sizeof value, '\0');
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return {"F32", {1}, bytes};
+}
+
 // compressed-tensors' NVFP4; a test breaks one of the three.
 Tensors nvfp4() {
   const std::string module = kModule;
   return {{module + ".weight_packed", zeros("U8", {200, 80}, 1)},
           {module + ".weight_scale", zeros("F8_E4M3", {200, 10}, 1)},
-          {module + ".weight_global_scale", zeros("F32", {1}, 4)}};
+          {module + ".weight_global_scale", one_float(1)}};
 }
 
 Tensors broken(Tensors tensors, const std::string& suffix, StoredTensor tensor) {
@@ -140,6 +149,24 @@ INSTANTIATE_TEST_SUITE_P(
                       BorderCase{"nvfp4_group_border", nvfp4(), {80, 80}, false},
                       BorderCase{"nvfp4_within_a_group", nvfp4(), {0, 40}, true}),
     [](const auto& info) { return info.param.name; });
+
+// compressed-tensors divides by it.
+TEST(Format, GlobalScaleIsANumberOtherThanZero) {
+  for (const float global : {0.0f, std::numeric_limits<float>::infinity(), std::nanf("")}) {
+    TempDir dir;
+    write_checkpoint(dir, tiny_llama_config(), broken(nvfp4(), ".weight_global_scale", one_float(global)));
+    const auto source = dir.checkpoint();
+    const Checkpoint checkpoint(*source);
+    PartScales scales;
+    std::string message;
+    const Band band{kModule, 200, 160, {0, 200}, {0, 160}};
+    const auto build = [&] {
+      matrix_part(stored_weight(checkpoint, kModule), band, scales, [](uint64_t) {});
+    };
+    EXPECT_EQ(failure_of(build, &message), "CheckpointCorrupt");
+    EXPECT_TRUE(contains(message, std::string(kModule) + ": the scale of its whole tensor")) << message;
+  }
+}
 
 // (experts, 2 x width, hidden) of a stack, and its scales.
 Tensors stack(StoredTensor experts, const char* suffix, StoredTensor scale) {

@@ -188,6 +188,9 @@ TEST_F(Restored, BlocksOfNvfp4ComeAsCodesAndScales) {
   const Tensor halved = part(BlockPart::kScales, {2, 4}, Restoration::kHalvedRows);
   EXPECT_EQ(bytes(halved, 3, 2), (std::vector<uint8_t>{0x50, 0x30}));
   EXPECT_EQ(floats(part(BlockPart::kOnes, {4}, Restoration::kNone), 0, 1), std::vector<float>{1});
+  block[1] = 0x7f;
+  EXPECT_EQ(bytes(part(BlockPart::kScales, {2, 4}, Restoration::kNone), 0, 2),
+            (std::vector<uint8_t>{0x30, 0}));
   block[1] = static_cast<char>(0xc0);
   const Tensor negative = part(BlockPart::kScales, {2, 4}, Restoration::kNone);
   EXPECT_EQ(failure_of([&] { bytes(negative, 0, 4); }), "CheckpointCorrupt");

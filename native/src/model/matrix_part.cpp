@@ -49,7 +49,7 @@ void read_outer_scales(const StoredWeight& stored, const Band& band, PartScales&
 void read_nvfp4_scales(const StoredWeight& stored, const Band& band, PartScales& scales,
                        const BytesRead& on_bytes) {
   const float global = read_one(*stored.global_scale, on_bytes);
-  if (!std::isfinite(global)) {
+  if (!std::isfinite(global) || (stored.divides && global == 0)) {
     throw EngineError(FailureReason::kCheckpointCorrupt,
                       band.module + ": the scale of its whole tensor is " + std::to_string(global) + ".");
   }
