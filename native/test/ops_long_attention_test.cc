@@ -1,4 +1,5 @@
-// Paged attention of long sequences, whose splits several threads share: the same bits on any number of them.
+// Paged attention of long sequences, whose splits several threads share, and of many sequences, whose KV heads are read
+// together: the same bits as alone on any number of threads.
 #include <numeric>
 
 #include "attention_support.h"
@@ -84,6 +85,42 @@ TEST(Attention, ALongSequenceIsDividedBesideShortOnes) {
   const std::vector<float> expected = run(1);
   for (const int threads : {2, 3, 8}) {
     expect_same_bits(run(threads), expected, std::to_string(threads) + " threads");
+  }
+}
+
+// Beside many others a row's KV heads are read together.
+TEST(Attention, ADecodeBesideManyOthersHasTheBitsThatItHasAlone) {
+  for (const AttentionShape& s : {shape(8, 4, 64, 32, DType::kBF16), shape(16, 8, 128, 64, DType::kBF16),
+                                  shape(6, 3, 72, 8, DType::kBF16), shape(10, 5, 24, 16, DType::kBF16, 40),
+                                  shape(24, 3, 64, 16, DType::kBF16), shape(27, 3, 64, 16, DType::kBF16),
+                                  shape(8, 4, 64, 16, DType::kF8E4M3), shape(8, 4, 40, 16, DType::kF32)}) {
+    constexpr int32_t kTokens = 700;
+    const int64_t width = int64_t{s.heads} * s.head_dim, kv_width = int64_t{s.kv_heads} * s.head_dim;
+    std::vector<int32_t> blocks(kTokens / s.block_size + 1);
+    std::iota(blocks.rbegin(), blocks.rend(), 0);
+    std::vector<Segment> decodes;
+    for (const int32_t position : {0, 14, 15, 16, 17, 63, 64, 255, 256, 257, 300, 511, 512, 640, 699}) {
+      decodes.push_back({static_cast<int32_t>(decodes.size()), 1, position, 0, blocks.data(), 0});
+    }
+    const std::vector<float> q = random_floats(decodes.size() * width, 1, 3.0f),
+                             k = random_floats(kTokens * kv_width, 2),
+                             v = random_floats(kTokens * kv_width, 3), sinks = random_floats(s.heads, 4);
+    for (const auto& backend : all_backends()) {
+      const size_t rows = blocks.size() * s.block_size * s.kv_heads;
+      const size_t bytes = rows * s.head_dim * size_of(s.kv_dtype);
+      const auto kc = backend->allocate(bytes), vc = backend->allocate(bytes);
+      std::vector<float> k_scales(rows), v_scales(rows);
+      const KvCache cache{kc->data(), vc->data(), k_scales.data(), v_scales.data()};
+      write_kv(*backend, s, {0, kTokens, 0, 0, blocks.data(), 0}, k.data(), v.data(), cache);
+      const auto run = [&](Backend& by, std::span<const Segment> segments, std::vector<float>& out) {
+        by.attention(s, segments, q.data(), width, cache, out.data(), {0, sinks.data()});
+      };
+      const auto threads = make_cpu_backend({.threads = 8, .isa = backend->isa()});
+      std::vector<float> together(decodes.size() * width, NAN), alone = together;
+      run(*backend, decodes, together);
+      for (const Segment& one : decodes) run(*threads, {&one, 1}, alone);
+      expect_same_bits(together, alone, label(*backend));
+    }
   }
 }
 

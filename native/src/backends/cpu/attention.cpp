@@ -51,7 +51,7 @@ AttentionTiles divide(std::vector<AttentionTile> tiles, int64_t threads) {
     }
     cut.divided.push_back(t);
     cut.splits = std::max(cut.splits, splits);
-    cut.rows = std::max(cut.rows, t.rows);
+    cut.pairs = std::max<int64_t>(cut.pairs, t.rows * query_heads(t));
   }
   return cut;
 }
@@ -69,9 +69,9 @@ void store_row(DType dtype, const float* from, int32_t dim, void* cache, float* 
 
 }  // namespace
 
-int64_t attention_scratch(const AttentionShape& shape, int32_t rows) {
-  const int64_t dim = padded_dim(shape);
-  const int64_t m = int64_t{rows} * (shape.heads / shape.kv_heads);
+int64_t attention_scratch(const AttentionTile& tile) {
+  const int64_t dim = padded_dim(*tile.shape);
+  const int64_t m = int64_t{tile.rows} * query_heads(tile);
   return m * dim + dim * (kKeyStep + kSplit) + m * kSplit + 2 * SplitSums::floats(m, dim);
 }
 
@@ -139,10 +139,15 @@ void CpuBackend::attention(const AttentionShape& shape, std::span<const Segment>
   const int64_t tiles_at_most = rows * shape.heads / kMaxAttentionRows;
   const bool are_wide = are_pairs && tiles_at_most >= pool_.threads() * kTilesPerThread;
   const int32_t tile_rows = std::max(1, (are_wide ? kMaxAttentionRows : kMaxAttentionRows / 2) / group);
+  // Memory gives what adjoins faster, and all KV heads of a block do.
+  const int64_t all_heads = are_pairs && group <= kFewPairs ? shape.kv_heads : 1;
+  const auto heads_together = static_cast<int32_t>(
+      std::clamp<int64_t>(rows * shape.kv_heads / (pool_.threads() * kTilesPerThread), 1, all_heads));
   const int64_t width = int64_t{shape.heads} * shape.head_dim;
   std::vector<AttentionTile> tiles;
   for (const RowRange& range : cut(segments, tile_rows)) {
-    for (int32_t kv_head = 0; kv_head < shape.kv_heads; ++kv_head) {
+    const int32_t together = range.count == 1 ? heads_together : 1;
+    for (int32_t kv_head = 0; kv_head < shape.kv_heads; kv_head += together) {
       const int64_t row = range.segment->first + range.first;
       const int64_t head = int64_t{kv_head} * group * shape.head_dim;
       tiles.push_back({.shape = &shape,
@@ -150,6 +155,7 @@ void CpuBackend::attention(const AttentionShape& shape, std::span<const Segment>
                        .position = range.segment->position + range.first,
                        .rows = range.count,
                        .kv_head = kv_head,
+                       .kv_heads = std::min(together, shape.kv_heads - kv_head),
                        .q = q + row * q_stride + head,
                        .q_stride = q_stride,
                        .cache = &cache,
@@ -161,19 +167,18 @@ void CpuBackend::attention(const AttentionShape& shape, std::span<const Segment>
                        .end = rules.causal ? 0 : range.segment->position + range.segment->count});
     }
   }
-  attend(shape, divide(std::move(tiles), pool_.threads()), tile_rows);
+  attend(shape, divide(std::move(tiles), pool_.threads()));
 }
 
-void CpuBackend::attend(const AttentionShape& shape, const AttentionTiles& tiles, int32_t tile_rows) {
+void CpuBackend::attend(const AttentionShape& shape, const AttentionTiles& tiles) {
   const auto with_scratch = [&](AttentionTile tile, int worker) {
-    tile.scratch = scratch_.of_worker(worker, attention_scratch(shape, tile_rows));
+    tile.scratch = scratch_.of_worker(worker, attention_scratch(tile));
     return tile;
   };
   const auto whole = static_cast<int64_t>(tiles.whole.size());
   const auto divided = static_cast<int64_t>(tiles.divided.size());
   const int64_t dim = padded_dim(shape);
-  const int32_t group = shape.heads / shape.kv_heads;
-  const int64_t floats = SplitSums::floats(int64_t{tiles.rows} * group, dim);
+  const int64_t floats = SplitSums::floats(tiles.pairs, dim);
   // Of each divided tile in one round.
   const int64_t splits =
       divided == 0 ? 0 : std::min(tiles.splits, (kSplitsPerThread * pool_.threads() + divided - 1) / divided);
@@ -197,7 +202,7 @@ void CpuBackend::attend(const AttentionShape& shape, const AttentionTiles& tiles
       const ComputedSplits part = part_of((i - before) / splits, first);
       const int64_t split = (i - before) % splits;
       if (split >= part.count) return;
-      const int64_t pairs = int64_t{tile.rows} * group;
+      const int64_t pairs = int64_t{tile.rows} * query_heads(tile);
       kernels_.attend_split(with_scratch(tile, worker), part.begin + static_cast<int32_t>(split) * kSplit,
                             {part.sums + split * SplitSums::floats(pairs, dim), pairs, dim});
     };

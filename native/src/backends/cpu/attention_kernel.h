@@ -36,7 +36,7 @@ void merge_pair(const SplitSums& split, int64_t m, int64_t dim, bool is_first, c
 // The split at `begin`.
 template <class L>
 void merge_split(const AttentionTile& t, int32_t begin, const SplitSums& split, const SplitSums& into) {
-  const int group = t.shape->heads / t.shape->kv_heads;
+  const int group = query_heads(t);
   const SeeingPairs pairs(t, begin);
   for (int m = pairs.first; m < pairs.end; ++m) {
     const bool is_first = begin == first_split(*t.shape, t.position + m / group);
@@ -59,7 +59,7 @@ float normalizer(const SplitSums& merged, int64_t m, const float* sink) {
 template <class L>
 void write_merged(const AttentionTile& t, const SplitSums& merged) {
   const AttentionShape& shape = *t.shape;
-  const int group = shape.heads / shape.kv_heads;
+  const int group = query_heads(t);
   for (int m = 0; m < t.rows * group; ++m) {
     const L factor = L::set(normalizer<L>(merged, m, t.sinks == nullptr ? nullptr : t.sinks + m % group));
     float* out = t.out + m / group * t.out_stride + m % group * shape.head_dim;
@@ -72,7 +72,7 @@ void write_merged(const AttentionTile& t, const SplitSums& merged) {
 
 template <class L, class Products = FloatProducts<L>>
 void attend(const AttentionTile& t) {
-  const int m_count = t.rows * (t.shape->heads / t.shape->kv_heads);
+  const int m_count = t.rows * query_heads(t);
   const AttentionScratch<L> s(t.scratch, *t.shape, m_count);
   const SplitSums sums(s.sums, m_count, s.dim);
   const SplitSums merged(s.merged, m_count, s.dim);
@@ -86,14 +86,14 @@ void attend(const AttentionTile& t) {
 
 template <class L, class Products = FloatProducts<L>>
 void attend_split(const AttentionTile& t, int32_t begin, const SplitSums& sums) {
-  const AttentionScratch<L> s(t.scratch, *t.shape, t.rows * (t.shape->heads / t.shape->kv_heads));
+  const AttentionScratch<L> s(t.scratch, *t.shape, t.rows * query_heads(t));
   Products::take_queries(t, s);
   sum_split<L, Products>(t, s, begin, sums);
 }
 
 template <class L>
 void merge_splits(const AttentionTile& t, const ComputedSplits& splits) {
-  const int m_count = t.rows * (t.shape->heads / t.shape->kv_heads);
+  const int m_count = t.rows * query_heads(t);
   const int64_t dim = padded_dim(*t.shape);
   const SplitSums merged(splits.merged, m_count, dim);
   for (int32_t i = 0; i < splits.count; ++i) {

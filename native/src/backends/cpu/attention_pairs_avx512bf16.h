@@ -20,12 +20,13 @@ inline Avx512Lanes load_pairs(const uint16_t* p, int n) {
 struct PairProducts {
   using L = Avx512Lanes;
   static constexpr int kScoredPositions = 64;  // whose scores are computed for the rows that see some of them
+  static constexpr int kVectorsAhead = 3;      // of sixteen positions, that the cache is asked for
   static constexpr int kSummedPairs = 64;      // whose V, of 64 features, takes half of an L1 cache
 
   // Of a row of queries, the first half of its scratch.
   static void take_queries(const AttentionTile& t, const AttentionScratch<L>& s) {
     const AttentionShape& shape = *t.shape;
-    const int group = shape.heads / shape.kv_heads;
+    const int group = query_heads(t);
     for (int m = 0; m < t.rows * group; ++m) {
       const float* q = t.q + m / group * t.q_stride + m % group * shape.head_dim;
       round(q, shape.head_dim, shape.scale, s.q + m * shape.head_dim);
@@ -48,17 +49,12 @@ struct PairProducts {
   }
 
   static void sum_values(const SplitOf<L>& split, const SeeingPairs& pairs, Dense to) {
-    const AttentionTile& t = split.tile;
     const AttentionScratch<L>& s = split.scratch;
     for (int m = pairs.first; m < pairs.end; ++m) {
       round(s.weights + m * kSplit, split.padded(), 1, s.weights + m * kSplit);
     }
     const Broadcast weights{s.weights + pairs.first * kSplit, kSplit, 1};
-    if (split.is_few()) {
-      const auto* cache = static_cast<const uint16_t*>(t.cache->v);
-      return sum_cached_values(weights, {cache, split.rows, split.count, t.shape->head_dim}, to,
-                               pairs.count());
-    }
+    if (split.is_few()) return sum_in_place(split, weights, to, pairs.count());
     const int all = pairs_of(split.count);
     const int half = std::min(all, kSummedPairs);
     const auto width = static_cast<int>(s.dim);
@@ -127,27 +123,49 @@ struct PairProducts {
   static void score_in_place(const SplitOf<L>& split) {
     const AttentionTile& t = split.tile;
     const int dim = t.shape->head_dim;
-    const auto* k = static_cast<const uint16_t*>(t.cache->k);
-    const auto* v = static_cast<const uint16_t*>(t.cache->v);
-    const KvRow* rows = split.rows;
-    CacheLines next_keys(k, rows + L::kCount, dim);
-    CacheLines values(v, rows, dim);
-    for (int base = 0; base < split.count; base += L::kCount, rows += L::kCount) {
-      float* const scores = split.scratch.weights + base;
-      for (int m = 0; m < split.m_count; ++m) L::zero().store(scores + m * kSplit);
-      const bool is_last = base + L::kCount >= split.count;
-      for (int d = 0; d < dim; d += 2 * L::kCount) {
-        // V's turn comes after the scores.
-        if (!is_last) next_keys.fetch<3>(L::kCount);
-        values.fetch<2>(L::kCount);
-        L tile[L::kCount];
-        for (int i = 0; i < L::kCount; ++i) tile[i] = load_pairs(k + rows[i].row * dim + d, dim - d);
-        transpose(tile);
-        const int pairs = pairs_of(dim - d < 2 * L::kCount ? dim - d : 2 * L::kCount);
-        add_features<PairLanes>(
-            split.scratch.q + d / 2, dim, pairs, [&](int f) { return PairLanes{tile[f].v}; }, scores,
-            split.m_count);
+    const int queries = split.m_count / t.kv_heads;
+    CacheLines next(split, t.cache->k, kVectorsAhead);
+    for_runs(split, [&](int head, int begin, int end) {
+      const auto* k = static_cast<const uint16_t*>(t.cache->k) + split.values_before(head);
+      const float* const q = split.scratch.q + head * queries * dim;
+      for (int base = begin; base < end; base += L::kCount) {
+        const KvRow* const rows = split.rows + base;
+        float* const scores = split.scratch.weights + head * queries * kSplit + base;
+        for (int m = 0; m < queries; ++m) L::zero().store(scores + m * kSplit);
+        for (int d = 0; d < dim; d += 2 * L::kCount) {
+          next.fetch(L::kCount);
+          L tile[L::kCount];
+          for (int i = 0; i < L::kCount; ++i) tile[i] = load_pairs(k + rows[i].row * dim + d, dim - d);
+          transpose(tile);
+          const int pairs = pairs_of(dim - d < 2 * L::kCount ? dim - d : 2 * L::kCount);
+          add_features<PairLanes>(
+              q + d / 2, dim, pairs, [&](int f) { return PairLanes{tile[f].v}; }, scores, queries);
+        }
       }
+    });
+  }
+
+  // to = weights · V, with V from the cache.
+  static void sum_in_place(const SplitOf<L>& split, Broadcast weights, Dense to, int rows) {
+    const AttentionTile& t = split.tile;
+    const int dim = t.shape->head_dim;
+    const int queries = rows / t.kv_heads;
+    CacheLines next(split, t.cache->v, kVectorsAhead);
+    for_runs(split, [&](int head, int begin, int end) {
+      const auto* v = static_cast<const uint16_t*>(t.cache->v) + split.values_before(head);
+      const int64_t m = head * queries;
+      add_cached_values({weights.data + m * kSplit + begin / 2, kSplit, 1},
+                        {v, split.rows + begin, end - begin, dim}, {to.data + m * to.row_step, to.row_step},
+                        queries, begin == 0, end == split.count, next);
+    });
+  }
+
+  // Calls `use` with each KV head and each run of its positions, in the order of memory.
+  template <class Use>
+  static void for_runs(const SplitOf<L>& split, const Use& use) {
+    for (int begin = 0; begin < split.count; begin += split.run()) {
+      const int end = std::min(begin + split.run(), split.count);
+      for (int head = 0; head < split.tile.kv_heads; ++head) use(head, begin, end);
     }
   }
 };

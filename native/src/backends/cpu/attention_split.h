@@ -2,6 +2,8 @@
 // or of a family's own.
 #pragma once
 
+#include <algorithm>
+
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/kv_readers.h"
 #include "backends/cpu/lanes_math.h"
@@ -9,10 +11,6 @@
 #include "backends/cpu/row_kernels.h"
 
 namespace llmservice::cpu {
-
-// Up to as many pairs of row and query head, keys and values go from the cache to registers, anew for a few
-// of them at a time. More share a split that is laid out once.
-constexpr int kFewRows = 8;
 
 // Scratch of a tile, in floats. dim is head_dim rounded up to whole vectors.
 template <class L>
@@ -55,10 +53,19 @@ struct SplitOf {
         scratch(s),
         begin(from),
         count(seen_end(t) - from < kSplit ? seen_end(t) - from : kSplit),
-        m_count(t.rows * (t.shape->heads / t.shape->kv_heads)) {
+        m_count(t.rows * query_heads(t)) {
     find_split(t, begin, count, rows);
   }
-  bool is_few() const { return m_count <= kFewRows; }
+  bool is_few() const { return m_count <= kFewPairs * tile.kv_heads; }
+  // In the cache, of the tile's KV head `head` beside its first.
+  int64_t values_before(int head) const {
+    return int64_t{head} * tile.shape->block_size * tile.shape->head_dim;
+  }
+  // Positions, of whole vectors, that a KV head's rows are read at a time: those of a block, which adjoin.
+  int run() const {
+    const int block = tile.shape->block_size / L::kCount * L::kCount;
+    return std::clamp(block, L::kCount, kSplit);
+  }
   int padded() const { return (count + L::kCount - 1) / L::kCount * L::kCount; }
 };
 
@@ -112,7 +119,7 @@ struct SeeingPairs {
 
   int count() const { return end - first; }
   SeeingPairs(const AttentionTile& t, int32_t begin) {
-    const int group = t.shape->heads / t.shape->kv_heads;
+    const int group = query_heads(t);
     // Rows that end before the split see nothing of it; since positions ascend they come first.
     const int32_t ended = begin - t.position - reach(t) + 1;
     first = ended > 0 ? ended * group : 0;
@@ -136,7 +143,7 @@ inline AttentionTile row_of(const AttentionTile& t, int i) {
 template <class L, class Products>
 void sum_split(const AttentionTile& t, const AttentionScratch<L>& s, int32_t begin, const SplitSums& sums) {
   const AttentionShape& shape = *t.shape;
-  const int group = shape.heads / shape.kv_heads;
+  const int group = query_heads(t);
   const SplitOf<L> split(t, s, begin);
   const SeeingPairs pairs(t, begin);
   // A weight of zero does not hide a NaN from the rows before it, which may count where it does not: those

@@ -24,7 +24,7 @@ struct AttentionTiles {
   std::vector<AttentionTile> divided = {};
   // Most that a divided one has.
   int64_t splits = 0;
-  int32_t rows = 0;
+  int64_t pairs = 0;
 };
 
 // Rows of activations of one product.
@@ -123,7 +123,7 @@ class CpuBackend final : public Backend {
   // x (rows, cols) as it is and, where asked for, rounded; valid until the next op.
   ProductRows rows_for(const float* x, int64_t rows, int64_t cols, bool rounds);
   // Of tiles of at most `tile_rows` rows.
-  void attend(const AttentionShape& shape, const AttentionTiles& tiles, int32_t tile_rows);
+  void attend(const AttentionShape& shape, const AttentionTiles& tiles);
   // One panel's outputs of at most kTileRows rows.
   void multiply_tile(const PackedMatrix& matrix, int64_t panel, const ProductRows& x, int64_t rows,
                      float* out, int worker);

@@ -17,6 +17,9 @@ constexpr int kChunk = 64;        // positions of one chunk of the delta rule
 constexpr int kStateColumns = 64;  // columns of S in one tile of the delta rule
 constexpr int kMaxConvKernel = 8;
 constexpr int kMaxAttentionRows = 128;  // (row, query head) pairs of one attention tile
+// Up to as many pairs for each KV head, keys and values go from the cache to registers, anew for a few of
+// them at a time. More share a split that is laid out once.
+constexpr int kFewPairs = 8;
 
 // Floats of scratch that multiply_panel wants: a widened K block and six rows of partial sums. multiply_pairs
 // wants less.
@@ -59,7 +62,8 @@ struct AttentionTile {
   int32_t position;       // of the first row
   int32_t rows;
   int32_t kv_head;
-  const float* q;  // first row, first query head of the group
+  int32_t kv_heads;  // from kv_head on: one, or of a single row several, whose blocks of the cache adjoin
+  const float* q;    // first row, first query head of the group
   int64_t q_stride;
   const KvCache* cache;
   float* out;  // as q
@@ -70,7 +74,7 @@ struct AttentionTile {
   // Of the positions that rows see, but for the window's end; 0: each sees to its own.
   int32_t end = 0;
 };
-int64_t attention_scratch(const AttentionShape& shape, int32_t rows);
+int64_t attention_scratch(const AttentionTile& tile);
 
 // head_dim in whole vectors.
 constexpr int64_t padded_dim(const AttentionShape& shape) { return (shape.head_dim + 15) / 16 * 16; }
@@ -112,6 +116,9 @@ inline int32_t seen_end(const AttentionTile& t, int32_t position) {
 }
 // Behind the last one that any row of the tile sees.
 inline int32_t seen_end(const AttentionTile& t) { return seen_end(t, t.position + t.rows - 1); }
+
+// Query heads of each row.
+inline int32_t query_heads(const AttentionTile& t) { return t.shape->heads / t.shape->kv_heads * t.kv_heads; }
 
 // Splits of which the tile's rows see something.
 inline int32_t split_count(const AttentionTile& t) {

@@ -2,7 +2,7 @@
 // *avx512bf16*.cpp, which alone are compiled for that family.
 #pragma once
 
-#include "backends/cpu/kv_readers.h"
+#include "backends/cpu/attention_split.h"
 #include "backends/cpu/product.h"
 #include "backends/cpu/simd_avx512.h"
 
@@ -82,44 +82,66 @@ struct CachedPairs {
   }
 };
 
-// Walks over the lines of rows of the cache as memory has them.
+// Walks over the lines of a split in the cache as memory has them: a run of each KV head in turn.
 class CacheLines {
  public:
-  CacheLines(const uint16_t* cache, const KvRow* rows, int dim) : cache_(cache), row_(rows), dim_(dim) {}
+  // Begins so many vectors of positions behind the first.
+  CacheLines(const SplitOf<Avx512Lanes>& split, const void* cache, int vectors)
+      : split_(split), cache_(static_cast<const uint16_t*>(cache)) {
+    for (int i = 0; i < vectors * Avx512Lanes::kCount; ++i) next_row();
+  }
 
-  template <int kLocality>
   void fetch(int lines) {
-    for (int i = 0; i < lines; ++i) {
-      __builtin_prefetch(cache_ + row_->row * dim_ + feature_, 0, kLocality);
+    const int dim = split_.tile.shape->head_dim;
+    for (int i = 0; i < lines && begin_ < split_.count; ++i) {
+      __builtin_prefetch(cache_ + head_values_ + split_.rows[row_].row * dim + feature_, 0, 2);
       feature_ += kLineFeatures;
-      if (feature_ < dim_) continue;
+      if (feature_ < dim) continue;
       feature_ = 0;
-      ++row_;
+      next_row();
     }
   }
 
  private:
   static constexpr int kLineFeatures = 32;
 
+  void next_row() {
+    if (++row_ < std::min(begin_ + split_.run(), split_.count)) return;
+    if (++head_ == split_.tile.kv_heads) {
+      head_ = 0;
+      begin_ += split_.run();
+    }
+    row_ = begin_;
+    head_values_ = split_.values_before(head_);
+  }
+
+  const SplitOf<Avx512Lanes>& split_;
   const uint16_t* cache_;
-  const KvRow* row_;
-  int dim_;
+  int begin_ = 0;
+  int head_ = 0;
+  int64_t head_values_ = 0;
+  int row_ = 0;
   int feature_ = 0;
 };
 
 constexpr int kWideFeatures = 64;  // that sum_wide takes at once
 constexpr int kWideRows = 4;       // 4 × 4 sums and 4 values leave room for a weight and what is loaded
 
-// to (R, 64 features) = weights (R, pairs of positions) · V.
+// to (R, 64 features) += weights (R, pairs of positions) · V; between the first call and the last, `to` is in
+// the order of Unpacked.
 template <int R>
-void sum_wide(Broadcast weights, const CachedPairs& values, Dense to) {
+void add_wide(Broadcast weights, const CachedPairs& values, Dense to, bool is_first, bool is_last,
+              CacheLines& next) {
   __m512 acc[R][4];
   for (int r = 0; r < R; ++r) {
-    for (int j = 0; j < 4; ++j) acc[r][j] = _mm512_setzero_ps();
+    for (int j = 0; j < 4; ++j) {
+      acc[r][j] = is_first ? _mm512_setzero_ps() : _mm512_loadu_ps(to.data + r * to.row_step + 16 * j);
+    }
   }
   for (int p = 0; 2 * p < values.count; ++p) {
     const uint16_t* const first = values.at(2 * p);
     const uint16_t* const second = values.at(2 * p + 1);
+    next.fetch(4);
     __m512bh column[4];
     for (int half = 0; half < 2; ++half) {
       const Unpacked pairs(first + 32 * half, second == nullptr ? nullptr : second + 32 * half);
@@ -132,28 +154,30 @@ void sum_wide(Broadcast weights, const CachedPairs& values, Dense to) {
     }
   }
   for (int r = 0; r < R; ++r) {
-    for (int half = 0; half < 2; ++half) {
-      __m512 sums[2];
-      in_order(acc[r][2 * half], acc[r][2 * half + 1], sums[0], sums[1]);
-      float* const out = to.data + r * to.row_step + 32 * half;
-      _mm512_storeu_ps(out, sums[0]);
-      _mm512_storeu_ps(out + 16, sums[1]);
+    float* const out = to.data + r * to.row_step;
+    for (int half = 0; half < 2 && is_last; ++half) {
+      in_order(acc[r][2 * half], acc[r][2 * half + 1], acc[r][2 * half], acc[r][2 * half + 1]);
     }
+    for (int j = 0; j < 4; ++j) _mm512_storeu_ps(out + 16 * j, acc[r][j]);
   }
 }
 
-// to (rows, head_dim) = weights (rows, pairs of positions) · V.
-inline void sum_cached_values(Broadcast weights, const CachedPairs& values, Dense to, int rows) {
-  static constexpr void (*kSums[])(Broadcast, const CachedPairs&, Dense) = {sum_wide<1>, sum_wide<2>,
-                                                                            sum_wide<3>, sum_wide<4>};
+// to (rows, head_dim) += weights (rows, pairs of positions) · V, as add_wide() does.
+inline void add_cached_values(Broadcast weights, const CachedPairs& values, Dense to, int rows, bool is_first,
+                              bool is_last, CacheLines& next) {
+  static constexpr void (*kSums[])(Broadcast, const CachedPairs&, Dense, bool, bool, CacheLines&) = {
+      add_wide<1>, add_wide<2>, add_wide<3>, add_wide<4>};
   if (values.dim % kWideFeatures != 0) {
-    return product<PairLanes, false>(weights, values, (values.count + 1) / 2, to, rows, values.dim);
+    const int pairs = (values.count + 1) / 2;
+    return is_first ? product<PairLanes, false>(weights, values, pairs, to, rows, values.dim)
+                    : product<PairLanes, true>(weights, values, pairs, to, rows, values.dim);
   }
   for (int d = 0; d < values.dim; d += kWideFeatures) {
     for (int r = 0; r < rows; r += kWideRows) {
       const int count = rows - r < kWideRows ? rows - r : kWideRows;
       const Broadcast own{weights.data + r * weights.row_step, weights.row_step, weights.depth_step};
-      kSums[count - 1](own, values.from_column(d), {to.data + r * to.row_step + d, to.row_step});
+      kSums[count - 1](own, values.from_column(d), {to.data + r * to.row_step + d, to.row_step}, is_first,
+                       is_last, next);
     }
   }
 }
