@@ -1,7 +1,7 @@
 # Every task of the project. Bare `make` lists them; each does its own set-up and says what it is doing.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-down test test-vllm test-gpu bench-gpu check build native native-gpu native-tests kernels cluster cluster-down format generate bench golden prove sbom clean
+.PHONY: help demo demo-down test test-vllm test-gpu bench-gpu check build native native-gpu native-tests kernels hot-loops cluster cluster-down format generate bench golden prove sbom clean
 
 BOOTSTRAP := deploy/local/bootstrap.sh
 # Puts the toolchains that the bootstrap may have installed on the PATH.
@@ -29,7 +29,7 @@ test-gpu: ## The GPU tests on this machine's device: GPU=cuda or hip; PART=build
 bench-gpu: ## Kernels and the whole model on this machine's device beside other libraries: GPU and PART as above
 	@$(if $(filter run,$(PART)),,$(MAKE) --no-print-directory node_modules && $(BOOTSTRAP) build test gpu &&) $(ENV) test/gpu/on-device.sh bench $(or $(GPU),cuda) $(PART)
 
-check: node_modules ## The static checks alone: types, lint, format, layers, dead code, file lengths, retired words, generated files, charts, GPU kernels
+check: node_modules ## The static checks alone: types, lint, format, layers, dead code, file lengths, retired words, generated files, charts, GPU kernels, hot loops
 	@$(BOOTSTRAP) build check gpu && $(ENV) npx tsx test/run.ts --only check
 
 build: node_modules ## Compile TypeScript and the native addon
@@ -46,6 +46,9 @@ native-tests: node_modules ## Native tests under the address and undefined-behav
 
 kernels: node_modules ## Compile the kernels for every GPU, none needed, and write what they take (native/src/backends/gpu/kernels.md)
 	@$(BOOTSTRAP) build gpu && $(ENV) npx tsx test/gpu/check.ts --write
+
+hot-loops: node_modules ## Estimate the cycles of the CPU kernels' hot loops and write them (native/src/backends/cpu/hot-loops.md)
+	@$(BOOTSTRAP) build gpu && $(ENV) npm run build:native && npx tsx test/cpu/check.ts --write
 
 cluster: ## Bring up the local cluster alone (the demo and the e2e tests share it)
 	@$(BOOTSTRAP) build cluster && deploy/local/cluster.sh up

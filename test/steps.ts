@@ -119,6 +119,7 @@ const quickChecks = [
   ['file lengths', 'npm run lengths'],
   ['retired words', 'npm run words'],
   ['generated files fresh', 'npm run generate -- --check'],
+  ["cycles of the CPU backend's hot loops", 'npx tsx test/cpu/check.ts'],
   ['charts and manifests', 'charts/check.sh'],
   ['hosted workflows', '"$(deploy/local/tools/build.sh actionlint)"/actionlint'],
   ['packages as locked', 'npx tsx test/supply-chain/locked-install.ts'],

@@ -1,0 +1,139 @@
+// The loops of the CPU backend that a model's time goes into: by family, the function that holds each, and what it is
+// there for.
+
+export const multiplyAdds = /^v(?:fn?m(?:add|sub)\d+ps|dpbf16ps)$/;
+
+export interface HotLoop {
+  /** What it computes. */
+  readonly name: string;
+  readonly family: string;
+  /** A CPU that has the family, of those whose scheduling LLVM knows. */
+  readonly cpu: string;
+  /** Of `native/src/backends/cpu`, without extension. */
+  readonly source: string;
+  /** What its short name begins with. */
+  readonly in: string;
+  /** Instructions that its cycles are divided among. */
+  readonly work: RegExp;
+}
+
+interface Family {
+  readonly family: string;
+  readonly cpu: string;
+  readonly lanes: string;
+  /** Up to how many rows weights go from memory to registers. */
+  readonly directRows: number;
+}
+
+const floatFamilies: readonly Family[] = [
+  { family: 'avx2', cpu: 'haswell', lanes: 'Avx2Lanes', directRows: 4 },
+  { family: 'avx512', cpu: 'skylake-avx512', lanes: 'Avx512Lanes', directRows: 6 },
+];
+
+const formats = (lanes: string): readonly (readonly [string, string])[] => [
+  ['FP8', `Fp8Columns<${lanes}>`],
+  ['BF16', `Bf16Columns<${lanes}>`],
+  ['INT8', `ElementColumns<${lanes}, signed char, &${lanes}::load_i8(signed char const*)>`],
+  ['Q8_0', `Q8Columns<${lanes}>`],
+  ['Q4_0', `NibbleColumns<${lanes}, kQ4_0>`],
+  ['Q4_K', `NibbleColumns<${lanes}, kQ4_K>`],
+  ['NVFP4', `Fp4Columns<${lanes}>`],
+  ['MXFP4', `NibbleColumns<${lanes}, kMXFP4>`],
+];
+
+function floatLoops({ family, cpu, lanes, directRows }: Family): HotLoop[] {
+  const of = (name: string, source: string, inFunction: string, work = multiplyAdds): HotLoop => ({
+    name,
+    family,
+    cpu,
+    source: `${source}_${family}`,
+    in: inFunction,
+    work,
+  });
+  const wide = family === 'avx512';
+  const cached = `KvElements<${lanes}, unsigned short, &${lanes}::load_bf16(unsigned short const*, int)>`;
+  return [
+    ...formats(lanes).flatMap(([format, columns]) =>
+      [1, directRows].map((rows) =>
+        of(
+          `product of ${rows} row${rows > 1 ? 's' : ''}, ${format}`,
+          'gemm',
+          `multiply_few_rows<${lanes}, ${columns}, ${rows}>`,
+        ),
+      ),
+    ),
+    // The products of FP8 above read what this loop widened.
+    of(
+      'FP8 widened to half precision',
+      'gemm',
+      `multiply_few_rows<${lanes}, Fp8Columns<${lanes}>, 1>`,
+      /^vpsra/,
+    ),
+    of(
+      'product of many rows',
+      'gemm',
+      wide ? `product_block<${lanes}, false, 6, 4, Dense>` : `product_rows<${lanes}, false, 1, Dense>`,
+    ),
+    of('attention of few rows: scores, BF16', 'kernels', `score_split<${lanes}, ${cached}>`),
+    of(
+      'attention of few rows: sums of values, BF16',
+      'kernels',
+      wide
+        ? `product<${lanes}, false, CachedValues<${lanes}, ${cached}>>`
+        : `product_rows<${lanes}, false, 1, CachedValues<${lanes}, ${cached}>>`,
+    ),
+    of(
+      'attention of many rows',
+      'kernels',
+      wide ? `product_block<${lanes}, false, 6, 4, Dense>` : `product_rows<${lanes}, false, 1, Dense>`,
+    ),
+    of('softmax', 'kernels', `softmax_weights<${lanes}>`),
+    of(
+      'delta rule, a chunk: products',
+      'kernels',
+      wide ? `delta_chunk<${lanes}>` : `product_rows<${lanes}, true, 1, Dense>`,
+    ),
+    of('delta rule, a chunk: decays', 'kernels', `decayed_triangles<${lanes}>`),
+    of('delta rule, a chunk: substitution', 'kernels', `solve_unit_lower<${lanes}>`),
+    of('delta rule, one position', 'kernels', `delta_step<${lanes}, 4>`),
+    of('convolution', 'kernels', `convolve<${lanes}>`),
+    of('silu(gate) · up', 'kernels', `for_lanes<${lanes}, void silu_mul<`),
+    of('sum of squares', 'kernels', `${wide ? '' : `for_lanes<${lanes}, `}float sum_of_squares<${lanes}>`),
+  ];
+}
+
+function pairLoops(): HotLoop[] {
+  const of = (name: string, inFunction: string, work = multiplyAdds): HotLoop => ({
+    name,
+    family: 'avx512bf16',
+    cpu: 'znver4',
+    source: 'kernels_avx512bf16',
+    in: inFunction,
+    work,
+  });
+  const products = (format: string, rows: number, fetches: boolean): HotLoop =>
+    of(
+      `product of ${rows} row${rows > 1 ? 's' : ''}, ${format}`,
+      `multiply_pass<${format === 'FP8' ? 'Fp8Pairs' : 'Bf16Pairs'}, ${rows}, ${fetches}>`,
+    );
+  return [
+    products('FP8', 1, false),
+    products('FP8', 4, false),
+    products('FP8', 8, true),
+    products('BF16', 1, false),
+    products('BF16', 4, false),
+    products('BF16', 6, true),
+    of('FP8 widened for many rows', 'multiply_pairs', /^vperm[it]2b$/),
+    of('attention of few rows: scores, BF16', 'PairProducts::score_in_place'),
+    ...[1, 2, 4].map((rows) =>
+      of(
+        `attention of few rows: sums of values, ${rows} row${rows > 1 ? 's' : ''}, BF16`,
+        `sum_wide<${rows}>`,
+      ),
+    ),
+    of('attention of many rows: scores, first half of values', 'sum_split<Avx512Lanes, PairProducts>'),
+    of('attention of many rows: second half of values', 'product_block<PairLanes, true, 6, 4, Dense>'),
+  ];
+}
+
+export const hotLoops: readonly HotLoop[] = [...floatFamilies.flatMap(floatLoops), ...pairLoops()];
