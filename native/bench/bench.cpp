@@ -11,6 +11,7 @@
 #include "median.h"
 #include "products.h"
 #include "random_checkpoint.h"
+#include "roofline.h"
 #include "threads.h"
 #include "whole_model.h"
 
@@ -54,6 +55,8 @@ void print_head(int repeats, const BandwidthProbe& probe) {
 constexpr const char* kUsage =
     "usage: llmservice_bench [REPEATS [ARCHITECTURE...|all]]        qwen3 when none is named\n"
     "       llmservice_bench products [ROUNDS [FAMILY...]]          products alone, family beside family\n"
+    "       llmservice_bench roofline [ROUNDS [PART...]]            every kernel beside bandwidth and peak; "
+    "products, attention, gdn, rows\n"
     "       llmservice_bench threads [ROUNDS]                       attention and sampling, one thread and "
     "all\n"
     "       llmservice_bench adapters [STEPS [BF16|FP8]]            32 LoRA adapters beside the base alone\n"
@@ -84,6 +87,11 @@ int main_of(std::vector<std::string> args) {
   if (!args.empty() && args[0] == "products") {
     const int rounds = args.size() > 1 ? std::max(std::atoi(args[1].c_str()), 1) : 7;
     report_products(rounds, {args.begin() + std::min<size_t>(args.size(), 2), args.end()});
+    return 0;
+  }
+  if (!args.empty() && args[0] == "roofline") {
+    const int rounds = args.size() > 1 ? std::max(std::atoi(args[1].c_str()), 1) : 9;
+    report_roofline(rounds, {args.begin() + std::min<size_t>(args.size(), 2), args.end()});
     return 0;
   }
   if (!args.empty() && args[0] == "threads") {
