@@ -1,5 +1,5 @@
-// Paged attention of long sequences, whose splits several threads share, and of many sequences, whose KV heads are read
-// together: the same bits as alone on any number of threads.
+// Paged attention of long sequences, whose splits several threads share, and of many sequences, whose KV
+// heads are read together: the same bits as alone on any number of threads.
 #include <numeric>
 
 #include "attention_support.h"

@@ -51,6 +51,8 @@ function floatLoops({ family, cpu, lanes, directRows }: Family): HotLoop[] {
     work,
   });
   const wide = family === 'avx512';
+  const block = (adds: boolean, rows: number, values: string): string =>
+    `product_block<${lanes}, ${adds}, ${rows}, ${wide ? 4 : 1}, ${values}>`;
   const cached = `KvElements<${lanes}, unsigned short, &${lanes}::load_bf16(unsigned short const*, int)>`;
   return [
     ...formats(lanes).flatMap(([format, columns]) =>
@@ -69,30 +71,16 @@ function floatLoops({ family, cpu, lanes, directRows }: Family): HotLoop[] {
       `multiply_few_rows<${lanes}, Fp8Columns<${lanes}>, 1>`,
       /^vpsra/,
     ),
-    of(
-      'product of many rows',
-      'gemm',
-      wide ? `product_block<${lanes}, false, 6, 4, Dense>` : `product_rows<${lanes}, false, 1, Dense>`,
-    ),
+    of('product of many rows', 'gemm', block(false, 6, 'Dense')),
     of('attention of few rows: scores, BF16', 'kernels', `score_split<${lanes}, ${cached}>`),
     of(
       'attention of few rows: sums of values, BF16',
       'kernels',
-      wide
-        ? `product<${lanes}, false, CachedValues<${lanes}, ${cached}>>`
-        : `product_rows<${lanes}, false, 1, CachedValues<${lanes}, ${cached}>>`,
+      block(false, 2, `CachedValues<${lanes}, ${cached}>`),
     ),
-    of(
-      'attention of many rows',
-      'kernels',
-      wide ? `product_block<${lanes}, false, 6, 4, Dense>` : `product_rows<${lanes}, false, 1, Dense>`,
-    ),
+    of('attention of many rows', 'kernels', block(false, 6, 'Dense')),
     of('softmax', 'kernels', `softmax_weights<${lanes}>`),
-    of(
-      'delta rule, a chunk: products',
-      'kernels',
-      wide ? `delta_chunk<${lanes}>` : `product_rows<${lanes}, true, 1, Dense>`,
-    ),
+    of('delta rule, a chunk: products', 'kernels', block(true, 6, 'Dense')),
     of('delta rule, a chunk: decays', 'kernels', `decayed_triangles<${lanes}>`),
     of('delta rule, a chunk: substitution', 'kernels', `solve_unit_lower<${lanes}>`),
     of('delta rule, one position', 'kernels', `delta_step<${lanes}, 4>`),
@@ -128,10 +116,13 @@ function pairLoops(): HotLoop[] {
     ...[1, 2, 4].map((rows) =>
       of(
         `attention of few rows: sums of values, ${rows} row${rows > 1 ? 's' : ''}, BF16`,
-        `sum_wide<${rows}>`,
+        `add_wide<${rows}>`,
       ),
     ),
-    of('attention of many rows: scores, first half of values', 'sum_split<Avx512Lanes, PairProducts>'),
+    of(
+      'attention of many rows: scores, first half of values',
+      'product_block<PairLanes, false, 6, 4, Dense>',
+    ),
     of('attention of many rows: second half of values', 'product_block<PairLanes, true, 6, 4, Dense>'),
   ];
 }

@@ -120,7 +120,7 @@ struct PairProducts {
   }
 
   // score() with K from the cache, sixteen positions transposed in registers.
-  static void score_in_place(const SplitOf<L>& split) {
+  [[gnu::noinline]] static void score_in_place(const SplitOf<L>& split) {
     const AttentionTile& t = split.tile;
     const int dim = t.shape->head_dim;
     const int queries = split.m_count / t.kv_heads;
@@ -145,18 +145,31 @@ struct PairProducts {
     });
   }
 
-  // to = weights · V, with V from the cache.
+  // to (pairs, head_dim) = weights (pairs, pairs of positions) · V, with V from the cache.
   static void sum_in_place(const SplitOf<L>& split, Broadcast weights, Dense to, int rows) {
     const AttentionTile& t = split.tile;
     const int dim = t.shape->head_dim;
     const int queries = rows / t.kv_heads;
-    CacheLines next(split, t.cache->v, kVectorsAhead);
-    for_runs(split, [&](int head, int begin, int end) {
+    const auto of_head = [&](int head, int begin, int end, const auto& sum) {
       const auto* v = static_cast<const uint16_t*>(t.cache->v) + split.values_before(head);
       const int64_t m = head * queries;
-      add_cached_values({weights.data + m * kSplit + begin / 2, kSplit, 1},
-                        {v, split.rows + begin, end - begin, dim}, {to.data + m * to.row_step, to.row_step},
-                        queries, begin == 0, end == split.count, next);
+      sum(Broadcast{weights.data + m * kSplit + begin / 2, kSplit, 1},
+          CachedPairs{v, split.rows + begin, end - begin, dim},
+          Dense{to.data + m * to.row_step, to.row_step});
+    };
+    if (dim % kWideFeatures != 0) {
+      for (int head = 0; head < t.kv_heads; ++head) {
+        of_head(head, 0, split.count, [&](Broadcast by, const CachedPairs& v, Dense sums) {
+          product<PairLanes, false>(by, v, pairs_of(split.count), sums, queries, dim);
+        });
+      }
+      return;
+    }
+    CacheLines next(split, t.cache->v, kVectorsAhead);
+    for_runs(split, [&](int head, int begin, int end) {
+      of_head(head, begin, end, [&](Broadcast by, const CachedPairs& v, Dense sums) {
+        add_cached_values(by, v, sums, queries, begin == 0, end == split.count, next);
+      });
     });
   }
 

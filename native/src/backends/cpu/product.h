@@ -30,8 +30,9 @@ struct Dense {
 
 constexpr int kBlockRows = 6;  // beside L::kBlockVectors
 
+// Not inlined, so that callers do not decide how well its loop is compiled.
 template <class L, bool kAccumulate, int R, int C, class B>
-void product_block(Broadcast a, B b, int depth, Dense c) {
+[[gnu::noinline]] void product_block(Broadcast a, B b, int depth, Dense c) {
   L acc[R][C];
   for (int r = 0; r < R; ++r) {
     for (int j = 0; j < C; ++j) {

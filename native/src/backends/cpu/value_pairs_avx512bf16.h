@@ -167,11 +167,6 @@ inline void add_cached_values(Broadcast weights, const CachedPairs& values, Dens
                               bool is_last, CacheLines& next) {
   static constexpr void (*kSums[])(Broadcast, const CachedPairs&, Dense, bool, bool, CacheLines&) = {
       add_wide<1>, add_wide<2>, add_wide<3>, add_wide<4>};
-  if (values.dim % kWideFeatures != 0) {
-    const int pairs = (values.count + 1) / 2;
-    return is_first ? product<PairLanes, false>(weights, values, pairs, to, rows, values.dim)
-                    : product<PairLanes, true>(weights, values, pairs, to, rows, values.dim);
-  }
   for (int d = 0; d < values.dim; d += kWideFeatures) {
     for (int r = 0; r < rows; r += kWideRows) {
       const int count = rows - r < kWideRows ? rows - r : kWideRows;
