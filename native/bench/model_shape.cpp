@@ -196,7 +196,9 @@ json plain_description(int64_t head_dim) {
           {"embeddingNorm", false},
           {"valueNorm", false},
           {"layerScalars", false},
-          {"globalAttention", nullptr}};
+          {"globalAttention", nullptr},
+          {"sharedKv", nullptr},
+          {"layerEmbeddings", nullptr}};
 }
 
 int64_t TensorShape::values() const {

@@ -25,6 +25,7 @@ describe.each([
   ['gemma2-bf16', 2],
   ['gemma3_text-bf16', 2],
   ['gemma4_text-bf16', 2],
+  ['gemma4-bf16', 2],
   ['gemma4-bf16-moe', 2],
   ['glm4_moe-bf16', 2],
   ['glm4_moe-fp8-channel', 4],

@@ -31,6 +31,7 @@ const refused = new Map([
   ['llama-gguf-q4_1', /A matrix has type Q4_1, which the CPU backend takes/],
   ['qwen3-gguf-q5_k', /A matrix has type Q5_K, which the CPU backend takes/],
   ['gemma4_text-bf16', /gemma4 runs on CPUs alone: .*other attention heads in layers without a window/],
+  ['gemma4-bf16', /gemma4 runs on CPUs alone: .*embeddings of each layer, layers that share keys/],
   ['gemma4-bf16-moe', /gemma4_moe runs on CPUs alone: .*experts with norms of their own/],
   ['glm4_moe-bf16', /runs on CPUs alone: .*experts scored by sigmoids, shared experts without a gate/],
   ['glm4_moe-fp8-channel', /runs on CPUs alone: .*experts scored by sigmoids, shared experts without a gate/],

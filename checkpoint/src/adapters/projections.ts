@@ -18,12 +18,12 @@ export interface Sides {
 
 /** Of a linear layer of decoder layer `layer`; null where the architecture has none of that name there. */
 export function projectionSides(shape: ModelShape, layer: number, projection: ProjectionName): Sides | null {
-  const { hidden, ffn } = shape;
+  const { hidden } = shape;
   const kind = shape.layerKinds[layer];
   if (kind === undefined) return null;
   const attends = kind === 'full' || shape.gdn === null;
   const isDense = (shape.feedForward[layer] ?? 'dense') === 'dense';
-  const { headDim, kvHeads, keysAreValues } = ofLayer(shape, layer);
+  const { headDim, kvHeads, keysAreValues, sharesKv, ffn } = ofLayer(shape, layer);
   const queries = shape.heads * headDim;
   const keys = kvHeads * headDim;
   switch (projection) {
@@ -31,7 +31,7 @@ export function projectionSides(shape: ModelShape, layer: number, projection: Pr
       return attends ? { inputs: hidden, outputs: queries * (shape.outputGate ? 2 : 1) } : null;
     case 'k_proj':
     case 'v_proj':
-      if (projection === 'v_proj' && keysAreValues) return null;
+      if (sharesKv || (projection === 'v_proj' && keysAreValues)) return null;
       return attends ? { inputs: hidden, outputs: keys } : null;
     case 'o_proj':
       return attends ? { inputs: queries, outputs: hidden } : null;

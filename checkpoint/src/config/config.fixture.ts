@@ -263,3 +263,34 @@ export const gemma4MoeConfig = {
   },
   vision_config: { hidden_size: 1152 },
 };
+
+/** Of gemma-4-E2B-it. */
+export const gemma4SmallConfig = {
+  model_type: 'gemma4',
+  dtype: 'bfloat16',
+  text_config: {
+    model_type: 'gemma4_text',
+    attention_k_eq_v: false,
+    enable_moe_block: false,
+    final_logit_softcapping: 30,
+    global_head_dim: 512,
+    head_dim: 256,
+    hidden_activation: 'gelu_pytorch_tanh',
+    hidden_size: 1536,
+    hidden_size_per_layer_input: 256,
+    intermediate_size: 6144,
+    layer_types: Array.from({ length: 35 }, (_, i) => (i % 5 === 4 ? 'full_attention' : 'sliding_attention')),
+    max_position_embeddings: 131072,
+    num_attention_heads: 8,
+    num_global_key_value_heads: null,
+    num_hidden_layers: 35,
+    num_key_value_heads: 1,
+    num_kv_shared_layers: 20,
+    sliding_window: 512,
+    use_double_wide_mlp: true,
+    vocab_size: 262144,
+    vocab_size_per_layer_input: 262144,
+  },
+  vision_config: { hidden_size: 768 },
+  audio_config: { hidden_size: 1024 },
+};

@@ -32,7 +32,7 @@ export function readGemma(
   };
 }
 
-const typeOf = (fields: FieldReader): unknown => fields.value('dtype') ?? fields.value('torch_dtype');
+export const typeOf = (fields: FieldReader): unknown => fields.value('dtype') ?? fields.value('torch_dtype');
 
 const plain = {
   embeddingScale: 1,
@@ -57,7 +57,7 @@ export function checkActivation(fields: FieldReader, { gemma, modernBert }: Arch
 const precisions: Readonly<Record<string, number>> = { float32: 24, float16: 11 };
 
 /** As the type of the checkpoint, which is bfloat16 where it does not say, holds a number above 0: to the nearest, of two the even. */
-function rounded(value: number, dtype: unknown): number {
+export function rounded(value: number, dtype: unknown): number {
   const bits = precisions[String(dtype)] ?? 8;
   const unit = 2 ** (Math.floor(Math.log2(value)) + 1 - bits);
   const count = Math.floor(value / unit);

@@ -7,6 +7,7 @@ export const gemma4Defaults = {
   sliding_window_pattern: 6,
   global_head_dim: 512,
   hidden_size_per_layer_input: 256,
+  vocab_size_per_layer_input: 262_144,
   num_kv_shared_layers: 0,
   attention_bias: false,
   rope_parameters: {

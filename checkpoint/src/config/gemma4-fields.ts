@@ -1,15 +1,8 @@
 // What config.json says of Gemma 4 beyond what Gemma 3 has: heads of layers without a window, and experts beside a dense layer.
-// What the small sizes (E2B, E4B) have besides is refused by its field.
+// What the small sizes (E2B, E4B) have besides is in gemma4-small-fields.ts.
 
 import { type FieldReader, isObject, quote, unsupported } from './config-fields.js';
 import type { GlobalAttention, MoeDimensions } from './model-shape.js';
-
-/** Fields that have to be what the large sizes have, with what they stand for. */
-const fixed = [
-  ['hidden_size_per_layer_input', 0, 'embeddings of each layer'],
-  ['num_kv_shared_layers', 0, 'layers that share the keys and values of others'],
-  ['attention_bias', false, 'biases of attention'],
-] as const;
 
 /** What layers without a window may have of their own. */
 const overridden = ['head_dim', 'num_key_value_heads'];
@@ -19,11 +12,10 @@ const overridden = ['head_dim', 'num_key_value_heads'];
  * @throws FailureError UnsupportedArchitecture
  */
 export function readGlobalAttention(fields: FieldReader, windows: readonly number[]): GlobalAttention {
-  for (const [field, known, meaning] of fixed) {
-    const value = fields.value(field);
-    if (value === known) continue;
+  const bias = fields.value('attention_bias');
+  if (bias !== false) {
     throw unsupported(
-      `${field} is ${quote(value)}: ${meaning} are not supported; what works: ${quote(known)}, as 31B and 26B-A4B have it`,
+      `attention_bias is ${quote(bias)}: biases of attention are not supported; what works: false, as releases have it`,
     );
   }
   const bidirectional = fields.value('use_bidirectional_attention');

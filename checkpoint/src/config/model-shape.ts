@@ -60,6 +60,22 @@ export interface GlobalAttention {
   readonly keysAreValues: boolean;
 }
 
+/** A second embedding of each token, of which each layer has a part of its own. */
+export interface LayerEmbeddings {
+  /** Features of a layer's part. */
+  readonly width: number;
+  /** What they are multiplied by. */
+  readonly scale: number;
+}
+
+/** The last layers, where they have no keys and values: each attends by those of the last layer before them of its kind. */
+export interface SharedKv {
+  /** How many they are. */
+  readonly layers: number;
+  /** Width of their dense feed-forward. */
+  readonly ffn: number;
+}
+
 export interface ModelShape extends Rope {
   /** By architectures.ts. */
   readonly architecture: string;
@@ -74,6 +90,10 @@ export interface ModelShape extends Rope {
   readonly headDim: number;
   /** Null: all layers have the heads above. */
   readonly globalAttention: GlobalAttention | null;
+  /** Null: each layer has keys and values of its own. */
+  readonly sharedKv: SharedKv | null;
+  /** Null: there are none. */
+  readonly layerEmbeddings: LayerEmbeddings | null;
   /** Width of the dense feed-forward layers; 0 where all are mixtures of experts. */
   readonly ffn: number;
   readonly vocab: number;

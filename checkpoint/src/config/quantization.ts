@@ -61,6 +61,10 @@ export function checkLoadQuantization(stored: Quantization, atLoad: LoadQuantiza
 /** Small, or too sensitive: tables, routers, the inputs of gates, and what joins the inputs of drafters. */
 const neverQuantized = new Set([
   'embed_tokens',
+  'embed_tokens_per_layer',
+  'per_layer_model_projection',
+  'per_layer_input_gate',
+  'per_layer_projection',
   'lm_head',
   'gate',
   'shared_expert_gate',

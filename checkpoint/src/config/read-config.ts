@@ -8,6 +8,7 @@ import { architectures, supportedModelTypes } from './architectures.js';
 import { type ConfigObject, FieldReader, isObject, quote, unsupported } from './config-fields.js';
 import { checkActivation, readGemma } from './gemma-fields.js';
 import { readGemma4Experts, readGlobalAttention } from './gemma4-fields.js';
+import { readSmallGemma4 } from './gemma4-small-fields.js';
 import { readLabels } from './labels.js';
 import { readFeedForward, readLayerKinds, readWindows } from './layer-kinds.js';
 import type { GdnDimensions, ModelShape, MoeDimensions } from './model-shape.js';
@@ -53,6 +54,9 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
     kvHeads,
     headDim,
     globalAttention,
+    ...(gemma?.fourth === true
+      ? readSmallGemma4(outer, fields, windows, architecture.experts !== null)
+      : { sharedKv: null, layerEmbeddings: null }),
     feedForward,
     ffn: feedForward.includes('dense') ? fields.positive('intermediate_size') : 0,
     vocab: fields.positive('vocab_size'),

@@ -10,7 +10,7 @@ export type KvCacheDtype = 'auto' | 'fp8';
 
 const scaleBytes = 4;
 
-/** K and V of one token on one rank: only full-attention layers keep them; KV heads replicate beyond tp = kvHeads. */
+/** K and V of one token on one rank: only full-attention layers keep them, and of these those that attend by their own; KV heads replicate beyond tp = kvHeads. */
 export function kvBytesPerToken(
   shape: ModelShape,
   tensor: number,
@@ -23,5 +23,6 @@ export function kvBytesPerToken(
     return 2 * Math.max(1, kvHeads / tensor) * perHead;
   };
   const global = countGlobalLayers(shape);
-  return (attentionLayers - global) * perLayer(shape) + global * perLayer(shape.globalAttention ?? shape);
+  const own = attentionLayers - (shape.sharedKv?.layers ?? 0);
+  return (own - global) * perLayer(shape) + global * perLayer(shape.globalAttention ?? shape);
 }

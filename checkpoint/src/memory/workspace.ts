@@ -1,7 +1,7 @@
 // Activation workspace of one rank, as the engine lays it out once at load: one row per token of the largest step in
 // each of its buffers, and the logits of a few rows at a time; on a GPU, what is drawn from them as well.
 
-import { headsOf } from '../config/layer-attention.js';
+import { feedForwardWidths, headsOf } from '../config/layer-attention.js';
 import type { ModelShape } from '../config/model-shape.js';
 import type { Speculative } from '../weights/speculation.js';
 
@@ -28,8 +28,12 @@ export function workspaceBytes(input: WorkspaceInput): number {
   const expertRows = shape.moe === null ? 0 : shape.hidden;
   // Multi-token prediction keeps the hidden of every row, and joins it with the next token's embedding.
   const hidden = speculative.method === 'mtp' ? shape.hidden : 0;
-  const widest = Math.max(widestProjection(shape, tensor), (2 * hidden) / tensor);
-  const perRow = 4 * shape.hidden + hidden + widest + gates + widestMixed(shape) / tensor + expertRows;
+  // Embeddings of all layers, whole on every rank; of one, beside the gate that opens it.
+  const part = shape.layerEmbeddings?.width ?? 0;
+  const parts = shape.layerKinds.length * part;
+  const widest = Math.max(widestProjection(shape, tensor), (2 * hidden) / tensor, parts, 2 * part);
+  const mixed = Math.max(widestMixed(shape) / tensor, part);
+  const perRow = 4 * shape.hidden + hidden + widest + gates + mixed + expertRows + parts;
   // Layers with a window may rotate by angles of their own.
   const angles = shape.rotaryDim + (shape.windowRope?.rotaryDim ?? 0);
   const routing = shape.moe === null ? 0 : 2 * shape.moe.topK;
@@ -56,7 +60,8 @@ function widestProjection(shape: ModelShape, tensor: number): number {
   const { gdn, moe } = shape;
   const expert = moe === null ? 0 : (2 * Math.max(moe.ffn, moe.sharedFfn)) / tensor;
   const recurrent = gdn === null ? 0 : (2 * gdn.kHeads * gdn.kDim + 2 * gdn.vHeads * gdn.vDim) / tensor;
-  return Math.max(...attention, (2 * shape.ffn) / tensor, expert, moe?.experts ?? 0, recurrent);
+  const dense = feedForwardWidths(shape).map((width) => (2 * width) / tensor);
+  return Math.max(...attention, ...dense, expert, moe?.experts ?? 0, recurrent);
 }
 
 /** The widest input of an output projection: attention's heads, a feed-forward's activation, or GDN's heads. */
@@ -64,5 +69,5 @@ function widestMixed(shape: ModelShape): number {
   const recurrent = shape.gdn === null ? 0 : shape.gdn.vHeads * shape.gdn.vDim;
   const expert = shape.moe === null ? 0 : Math.max(shape.moe.ffn, shape.moe.sharedFfn);
   const queries = headsOf(shape).map(({ headDim }) => shape.heads * headDim);
-  return Math.max(...queries, shape.ffn, expert, recurrent);
+  return Math.max(...queries, ...feedForwardWidths(shape), expert, recurrent);
 }

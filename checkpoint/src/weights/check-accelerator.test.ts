@@ -6,6 +6,7 @@ import {
   gemma2Config,
   gemma3Config,
   gemma4MoeConfig,
+  gemma4SmallConfig,
   glm4MoeConfig,
   gptOssConfig,
   mixtralConfig,
@@ -37,6 +38,12 @@ test.each([
     'gemma4_moe runs on CPUs alone (accelerator.resourceName none): there are no GPU kernels for shared experts without a gate, ' +
       'heads of more than 256 features, other attention heads in layers without a window, normalized values, layers with a scalar, ' +
       'experts with norms of their own',
+  ],
+  [
+    parseCheckpointConfig(gemma4SmallConfig),
+    'gemma4 runs on CPUs alone (accelerator.resourceName none): there are no GPU kernels for heads of more than 256 features, ' +
+      'other attention heads in layers without a window, normalized values, layers with a scalar, embeddings of each layer, ' +
+      'layers that share keys and values',
   ],
 ])('$architecture is refused on GPUs, with what is missing and what would do', (shape, problem) => {
   for (const accelerator of ['cuda', 'hip'] as const) {

@@ -19,6 +19,8 @@ const onCpusAlone: readonly (readonly [operation: string, isTaken: (shape: Model
   ['other attention heads in layers without a window', ({ globalAttention }) => globalAttention !== null],
   ['normalized values', ({ valueNorm }) => valueNorm],
   ['layers with a scalar', ({ layerScalars }) => layerScalars],
+  ['embeddings of each layer', ({ layerEmbeddings }) => layerEmbeddings !== null],
+  ['layers that share keys and values', ({ sharedKv }) => sharedKv !== null],
   ['experts with norms of their own', ({ moe }) => moe?.ownNorms === true],
 ];
 

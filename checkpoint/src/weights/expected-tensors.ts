@@ -29,6 +29,12 @@ export function* trunkTensors(shape: ModelShape, found: Found): Generator<Expect
   yield matrix(`${prefix}embed_tokens`, vocab, hidden);
   yield vector(`${prefix}norm.weight`, hidden);
   if (shape.embeddingNorm) yield vector(`${prefix}embed_norm.weight`, hidden);
+  if (shape.layerEmbeddings !== null) {
+    const { width } = shape.layerEmbeddings;
+    yield matrix(`${prefix}embed_tokens_per_layer`, vocab, shape.layerKinds.length * width);
+    yield matrix(`${prefix}per_layer_model_projection`, shape.layerKinds.length * width, hidden);
+    yield vector(`${prefix}per_layer_projection_norm.weight`, width);
+  }
   if (!shape.tiedEmbeddings) {
     yield matrix(heads.find((each) => found.has(`${each}.weight`)) ?? 'lm_head', vocab, hidden);
   }
@@ -85,13 +91,18 @@ function* layer(
   shape: ModelShape,
   found: Found,
 ): Generator<Expected> {
-  const { hidden, gdn, moe, ffn } = shape;
+  const { hidden, gdn, moe, ffn, layerEmbeddings } = shape;
   yield vector(`${at}post_attention_layernorm.weight`, hidden);
   if (shape.postNorms) {
     yield vector(`${at}pre_feedforward_layernorm.weight`, hidden);
     yield vector(`${at}post_feedforward_layernorm.weight`, hidden);
   }
   if (shape.layerScalars) yield vector(`${at}layer_scalar`, 1);
+  if (layerEmbeddings !== null) {
+    yield matrix(`${at}per_layer_input_gate`, layerEmbeddings.width, hidden);
+    yield matrix(`${at}per_layer_projection`, hidden, layerEmbeddings.width);
+    yield vector(`${at}post_per_layer_input_norm.weight`, hidden);
+  }
   if (kind === 'full' || gdn === null) yield* attention(`${at}self_attn.`, shape);
   else yield* gatedDelta(`${at}linear_attn.`, gdn, hidden, found);
   const mlp = `${at}mlp.`;
@@ -112,10 +123,12 @@ function* attention(
 ): Generator<Expected> {
   const { hidden, headDim, kvHeads } = shape;
   const queries = shape.heads * headDim * (shape.outputGate ? 2 : 1);
+  const hasKeys = shape.sharesKv !== true;
+  const hasValues = hasKeys && shape.keysAreValues !== true;
   const inputs = [
     ['q_proj', queries],
-    ['k_proj', kvHeads * headDim],
-    ...(shape.keysAreValues === true ? [] : [['v_proj', kvHeads * headDim] as const]),
+    ...(hasKeys ? [['k_proj', kvHeads * headDim] as const] : []),
+    ...(hasValues ? [['v_proj', kvHeads * headDim] as const] : []),
   ] as const;
   for (const [name, rows] of inputs) {
     yield matrix(`${at}${name}`, rows, read);
@@ -126,7 +139,7 @@ function* attention(
   if (shape.attentionSinks) yield vector(`${at}sinks`, shape.heads);
   if (!shape.qkNorm) return;
   yield vector(`${at}q_norm.weight`, headDim);
-  yield vector(`${at}k_norm.weight`, headDim);
+  if (hasKeys) yield vector(`${at}k_norm.weight`, headDim);
 }
 
 function* gatedDelta(at: string, gdn: GdnDimensions, hidden: number, found: Found): Generator<Expected> {

@@ -106,6 +106,9 @@ const matrix = /^(.*)\.weight(_packed)?$/;
 /** A layer of the model: behind the last, GLM's releases have one for multi-token prediction, which is not read. */
 const layerNumber = /^(?:model\.language_model|model|language_model\.model)\.layers\.(\d+)\./;
 
+/** What a layer that attends by the keys and values of another does not read, though releases may have it. */
+const keysAndValues = /\.self_attn\.(k_proj|v_proj|k_norm)\./;
+
 /** Matrices of all experts in one tensor, as BF16 releases of qwen3_5_moe and GGUF files have them. */
 const stackedExperts = /\.experts\.(gate_up|down|gate|up)_proj$/;
 
@@ -199,7 +202,9 @@ function checkOneType([first, ...others]: readonly PlacedPart[]): void {
 function isHeld({ name }: TensorEntry, shape: ModelShape, { speculative }: HoldOptions): boolean {
   if (skipped.test(name) || scale.test(name)) return false;
   if (name.startsWith('mtp.') && speculative.method !== 'mtp') return false;
-  if (Number(layerNumber.exec(name)?.[1] ?? 0) >= shape.layerKinds.length) return false;
+  const layer = Number(layerNumber.exec(name)?.[1] ?? 0);
+  if (layer >= shape.layerKinds.length) return false;
+  if (keysAndValues.test(name) && ofLayer(shape, layer).sharesKv) return false;
   // Of an encoder, heads are left alone.
   if (shape.bidirectional && !name.startsWith('model.')) return false;
   // A tied table is held once; some releases store the head as well.
@@ -220,6 +225,7 @@ function ownKvHeads(module: string, split: Split, shape: ModelShape): { kvHeads?
 
 function useOf(module: string, { tiedEmbeddings }: ModelShape): MatrixUse {
   if (module.includes('.experts.')) return 'routed';
+  if (module.endsWith('embed_tokens_per_layer')) return 'lookup';
   return module.endsWith('embed_tokens') && !tiedEmbeddings ? 'lookup' : 'every';
 }
 

@@ -28,7 +28,7 @@ const bySplit: Readonly<Record<Exclude<Split, 'whole' | 'first'>, readonly strin
   ],
   columns: ['o_proj', 'down_proj', 'out_proj', 'fc'],
   kvRows: ['k_proj', 'v_proj'],
-  vocab: ['embed_tokens', 'lm_head'],
+  vocab: ['embed_tokens', 'embed_tokens_per_layer', 'lm_head'],
 };
 
 const splits: ReadonlyMap<string, Split> = new Map(

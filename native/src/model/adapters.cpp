@@ -169,9 +169,11 @@ void Adapters::check_place(const AdapterPair& pair) const {
   const bool attends = site == Site::kQkv || site == Site::kOutput;
   const bool there = attends ? config_.layers[pair.layer] == LayerKind::kAttention
                              : config_.feed_forward[pair.layer] == FeedForwardKind::kDense;
-  const bool no_values =
-      pair.projection == Projection::kVProj && config_.of_layer(pair.layer).keys_are_values;
-  if (!there || no_values) refuse("The model has no matrix for an adapter at " + where + ".");
+  const ModelConfig own = config_.of_layer(pair.layer);
+  const bool is_value = pair.projection == Projection::kVProj;
+  const bool no_keys = own.shares_kv && (is_value || pair.projection == Projection::kKProj);
+  const bool no_values = own.keys_are_values && is_value;
+  if (!there || no_keys || no_values) refuse("The model has no matrix for an adapter at " + where + ".");
 }
 
 Adapters::Place Adapters::place(const AdapterPair& stored) const {

@@ -61,7 +61,8 @@ int64_t kv_bytes_per_block(const ModelConfig& config, const CacheSizes& sizes) {
   if (config.bidirectional) return 2 * block_bytes(config, sizes);
   int64_t total = 0;
   for (size_t i = 0; i < config.layers.size(); ++i) {
-    if (config.layers[i] == LayerKind::kAttention) total += 2 * block_bytes(config.of_layer(i), sizes);
+    if (config.layers[i] != LayerKind::kAttention || config.kv_layer(i) != i) continue;
+    total += 2 * block_bytes(config.of_layer(i), sizes);
   }
   return total;
 }
@@ -108,7 +109,8 @@ void Caches::allocate_kv(Backend& backend, const ModelConfig& config, int32_t bl
     const ModelConfig own = config.of_layer(i);
     scale_bytes_.push_back(scale_bytes(own, sizes_) * blocks);
     const size_t bytes = block_bytes(own, sizes_) * blocks;
-    if (config.layers[i] == LayerKind::kAttention)
+    kv_layers_.push_back(config.kv_layer(i));
+    if (config.layers[i] == LayerKind::kAttention && !own.shares_kv)
       layers_[i] = {backend.allocate(bytes), backend.allocate(bytes)};
     // No later step reads what a layer has written: the others take its place in turn.
     if (shared_ = config.bidirectional; shared_) return;
@@ -116,7 +118,7 @@ void Caches::allocate_kv(Backend& backend, const ModelConfig& config, int32_t bl
 }
 
 KvCache Caches::kv(size_t layer) {
-  if (shared_) layer = 0;
+  layer = shared_ ? 0 : kv_layers_[layer];
   auto* const k = static_cast<std::byte*>(layers_[layer].first->data());
   auto* const v = static_cast<std::byte*>(layers_[layer].second->data());
   const int64_t scales = scale_bytes_[layer];

@@ -24,7 +24,8 @@ GdnShape gdn_shape(const GdnConfig& gdn);
 // Channels of the convolution: q, k and v of all heads.
 int64_t gdn_channels(const GdnShape& shape);
 
-// Bytes of one KV block, over all layers, which share one where attention is bidirectional; K and V.
+// Bytes of one KV block, over all layers that have their own; all share one where attention is
+// bidirectional; K and V.
 int64_t kv_bytes_per_block(const ModelConfig& config, const CacheSizes& sizes);
 // Bytes of one slot's recurrent state over all layers; 0 when the model keeps none.
 int64_t state_bytes_per_slot(const ModelConfig& config);
@@ -53,6 +54,7 @@ class Caches {
  private:
   CacheSizes sizes_;
   std::vector<int64_t> scale_bytes_;  // of each layer's K (or V) over all blocks; they lie before the codes
+  std::vector<size_t> kv_layers_;     // of each layer, whose K and V it reads
   bool shared_ = false;               // the first layer's KV is that of all
   // (K, V) of an attention layer, (conv, S) of a GDN layer.
   std::vector<std::pair<std::unique_ptr<Buffer>, std::unique_ptr<Buffer>>> layers_;

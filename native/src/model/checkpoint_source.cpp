@@ -84,6 +84,19 @@ GlobalAttention to_global_attention(Fields fields) {
   return attention;
 }
 
+SharedKv to_shared_kv(Fields fields) {
+  const SharedKv shared{.layers = fields.get<int32_t>("layers"), .intermediate = fields.get<int32_t>("ffn")};
+  fields.finish();
+  return shared;
+}
+
+LayerEmbeddings to_layer_embeddings(Fields fields) {
+  const LayerEmbeddings embeddings{.width = fields.get<int32_t>("width"),
+                                   .scale = fields.get<float>("scale")};
+  fields.finish();
+  return embeddings;
+}
+
 RopeConfig to_window_rope(Fields fields) {
   RopeConfig rope{.theta = fields.get<double>("theta"),
                   .rotary = fields.get<int32_t>("rotaryDim"),
@@ -142,6 +155,10 @@ ModelConfig to_config(Fields fields) {
   if (!fields.is_null("windowRope")) config.window_rope = to_window_rope(fields.object("windowRope"));
   if (!fields.is_null("globalAttention")) {
     config.global_attention = to_global_attention(fields.object("globalAttention"));
+  }
+  if (!fields.is_null("sharedKv")) config.shared_kv = to_shared_kv(fields.object("sharedKv"));
+  if (!fields.is_null("layerEmbeddings")) {
+    config.layer_embeddings = to_layer_embeddings(fields.object("layerEmbeddings"));
   }
   fields.finish();
   return config;

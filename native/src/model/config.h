@@ -74,6 +74,19 @@ struct GlobalAttention {
   bool keys_are_values;  // there is no v_proj: values are what k_proj gives
 };
 
+// The last layers, where they have no keys and values: each attends by those of the last layer before them
+// of its kind.
+struct SharedKv {
+  int32_t layers;        // how many they are
+  int32_t intermediate;  // of their dense feed-forward
+};
+
+// A second embedding of each token, of which each layer has a part of its own.
+struct LayerEmbeddings {
+  int32_t width;  // features of a layer's part
+  float scale;    // what they are multiplied by
+};
+
 // Feed-forward layers of which each row runs only its top_k of `experts`.
 struct MoeConfig {
   int32_t experts;
@@ -130,15 +143,28 @@ struct ModelConfig {
   bool layer_norm = false;                // norms subtract the mean
   bool embedding_norm = false;            // of embeddings, which the first layer takes as they are
   std::optional<GlobalAttention> global_attention = {};
-  bool keys_are_values = false;  // of of_layer() alone
-  bool value_norm = false;       // values are normed by head, without a weight
-  bool layer_scalars = false;    // the residual stream is multiplied by a number behind each layer
+  std::optional<SharedKv> shared_kv = {};
+  std::optional<LayerEmbeddings> layer_embeddings = {};
+  bool keys_are_values = false;  // of of_layer() alone, as the next
+  bool shares_kv = false;
+  bool value_norm = false;     // values are normed by head, without a weight
+  bool layer_scalars = false;  // the residual stream is multiplied by a number behind each layer
   bool mtp = false;  // the last of the layers is the one for multi-token prediction: no part of the trunk
 
   bool hybrid() const { return gdn.has_value(); }
-  // The same with this layer's attention as that of all.
+  // The layer whose keys and values the attention of `layer` reads: itself, but for those that share.
+  size_t kv_layer(size_t layer) const {
+    const size_t first = layers.size() - (shared_kv ? shared_kv->layers : 0);
+    if (layer < first) return layer;
+    size_t source = first - 1;
+    while (source > 0 && windows[source] != windows[layer]) --source;
+    return source;
+  }
+  // The same with this layer's attention and feed-forward as those of all.
   ModelConfig of_layer(size_t layer) const {
     ModelConfig own = *this;
+    own.shares_kv = kv_layer(layer) != layer;
+    if (own.shares_kv) own.intermediate = shared_kv->intermediate;
     if (!global_attention || windows[layer] > 0) return own;
     own.kv_heads = global_attention->kv_heads;
     own.head_dim = global_attention->head_dim;

@@ -31,6 +31,7 @@ void Model::forward(const ModelStep& step) {
   forget_faults(rows);
   embed(*embedding_, step.ids);
   norm_embeddings(rows);
+  embed_layers(rows);
   set_angles(step.positions);
   float* update = nullptr;
   for (size_t i = 0; i < config_.trunk_layers(); ++i) {
@@ -108,6 +109,7 @@ void Model::run_layer(size_t index, float* update, const ModelStep& step, int32_
   norm_residual(work_.output, layer.post_norm, rows, work_.normed, place == 0 ? 0 : place + 2);
   feed_forward(index, step);
   if (config_.post_norms) norm_fed(index, rows);
+  if (layer.input) take_layer_input(index, rows);
   if (layer.scalar) multiply_residual(*layer.scalar, rows);
 }
 
@@ -160,7 +162,9 @@ void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& 
     norm.q_norm = weights.q_norm.data();
     norm.k_norm = weights.k_norm.data();
   }
-  backend_.norm_rope_write(shape, step.segments, norm, q, k, v, stride, cache);
+  AttentionShape written = shape;
+  if (weights.shares_kv) written.kv_heads = 0;  // what it reads is in the cache already
+  backend_.norm_rope_write(written, step.segments, norm, q, k, v, stride, cache);
   backend_.attention(
       shape, step.segments, q, stride, cache, work_.mixed,
       {.cap = config_.score_cap, .sinks = weights.sinks.data(), .causal = !config_.bidirectional});

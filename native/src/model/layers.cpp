@@ -28,6 +28,7 @@ std::vector<Band> qkv_bands(const ModelConfig& c, Shard shard, const std::string
   const auto push_kv = [&](const char* name) {
     bands.push_back({prefix + name, c.kv_heads * d, c.hidden, head_rows(heads.kv, d), whole(c.hidden)});
   };
+  if (c.shares_kv) return bands;
   push_kv("k_proj");
   if (!c.keys_are_values) push_kv("v_proj");
   return bands;
@@ -54,10 +55,11 @@ AttentionWeights read_attention(WeightReader& reader, const ModelConfig& c, Shar
   const int64_t d = c.head_dim;
   AttentionWeights weights;
   weights.keys_are_values = c.keys_are_values;
+  weights.shares_kv = c.shares_kv;
   weights.qkv = reader.linear(qkv_bands(c, shard, prefix), c.qkv_bias);
   if (c.qk_norm) {
     weights.q_norm = reader.vector(prefix + "q_norm.weight", {d}, whole(d), norm_offset(c));
-    weights.k_norm = reader.vector(prefix + "k_norm.weight", {d}, whole(d), norm_offset(c));
+    if (!c.shares_kv) weights.k_norm = reader.vector(prefix + "k_norm.weight", {d}, whole(d), norm_offset(c));
   }
   weights.o = reader.linear(output_bands(c, shard, prefix), c.output_bias && shard.rank == 0);
   if (c.attention_sinks) {
@@ -99,6 +101,17 @@ MlpWeights read_mlp(WeightReader& reader, const ModelConfig& c, Shard shard, con
           .down = reader.linear(down_bands(c, shard, prefix), c.mlp_bias && shard.rank == 0)};
 }
 
+// Whole on each rank: small beside what ranks divide, and nothing is left to add up.
+LayerInputWeights read_layer_input(WeightReader& reader, const ModelConfig& c, const std::string& prefix) {
+  const int64_t width = c.layer_embeddings->width;
+  const auto matrix = [&](const char* name, int64_t rows, int64_t cols) {
+    return reader.linear({{prefix + name, rows, cols, whole(rows), whole(cols)}}, false);
+  };
+  return {.gate = matrix("per_layer_input_gate", width, c.hidden),
+          .projection = matrix("per_layer_projection", c.hidden, width),
+          .norm = reader.vector(prefix + "post_per_layer_input_norm.weight", {c.hidden}, whole(c.hidden))};
+}
+
 size_t mixer_bytes(const AttentionWeights& w) {
   return w.qkv.bytes() + w.q_norm.bytes() + w.k_norm.bytes() + w.o.bytes() + w.sinks.bytes();
 }
@@ -113,7 +126,8 @@ size_t mixer_bytes(const GdnWeights& w) {
 size_t LayerWeights::bytes() const {
   const size_t mixed = std::visit([](const auto& weights) { return mixer_bytes(weights); }, mixer);
   const size_t fed = std::visit([](const auto& weights) { return weights.bytes(); }, feed_forward);
-  return mixed + fed + input_norm.bytes() + post_norm.bytes() + mixed_norm.bytes() + fed_norm.bytes();
+  return mixed + fed + (input ? input->bytes() : 0) + input_norm.bytes() + post_norm.bytes() +
+         mixed_norm.bytes() + fed_norm.bytes();
 }
 
 std::vector<Band> site_bands(const ModelConfig& c, Shard shard, Site site, const std::string& prefix) {
@@ -157,6 +171,7 @@ LayerWeights read_layer(WeightReader& reader, const ModelConfig& c, Shard shard,
   } else {
     layer.feed_forward = read_mlp(reader, c, shard, prefix + "mlp.");
   }
+  if (c.layer_embeddings) layer.input = read_layer_input(reader, c, prefix);
   if (c.layer_scalars) layer.scalar = reader.number(prefix + "layer_scalar");
   return layer;
 }

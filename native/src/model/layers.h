@@ -12,7 +12,8 @@
 
 namespace llmservice {
 
-// qkv emits [q heads | gate heads (when output_gate) | k | v] of one row; no v where keys are values.
+// qkv emits [q heads | gate heads (when output_gate) | k | v] of one row; no v where keys are values, neither
+// where the layer reads those of another.
 struct AttentionWeights {
   Linear qkv;
   DeviceVector q_norm;  // empty: no norm
@@ -20,6 +21,16 @@ struct AttentionWeights {
   Linear o;
   DeviceVector sinks;  // (heads); empty: none
   bool keys_are_values = false;
+  bool shares_kv = false;
+};
+
+// How a layer takes its part of the embeddings of layers.
+struct LayerInputWeights {
+  Linear gate;
+  Linear projection;
+  DeviceVector norm;
+
+  size_t bytes() const { return gate.bytes() + projection.bytes() + norm.bytes(); }
 };
 
 // qkvz emits [q | k | v | z] of one row, ba emits [b | a].
@@ -48,6 +59,7 @@ struct LayerWeights {
   DeviceVector mixed_norm;
   DeviceVector fed_norm;
   std::variant<MlpWeights, MoeWeights> feed_forward;
+  std::optional<LayerInputWeights> input;
   std::optional<float> scalar;  // multiplies the residual stream behind the layer
 
   size_t bytes() const;

@@ -34,16 +34,17 @@ std::string find_head(const Checkpoint& checkpoint) {
 std::string module_of(const std::string& tensor) { return tensor.substr(0, tensor.rfind('.')); }
 
 int64_t widest_projection(const ModelConfig& c) {
-  int64_t widest = 2 * c.intermediate;
+  int64_t widest = 0;
   for (size_t i = 0; i < c.layers.size(); ++i) {
     const ModelConfig own = c.of_layer(i);
     const int64_t heads = int64_t{c.heads} * (c.output_gate ? 2 : 1) + int64_t{own.kv_heads} * 2;
-    widest = std::max(widest, heads * own.head_dim);
+    widest = std::max({widest, heads * own.head_dim, int64_t{2} * own.intermediate});
   }
   if (c.moe) {
     widest =
         std::max<int64_t>({widest, c.moe->experts, 2 * c.moe->intermediate, 2 * c.moe->shared_intermediate});
   }
+  if (c.layer_embeddings) widest = std::max({widest, parts_width(c), int64_t{2} * c.layer_embeddings->width});
   if (c.gdn) {
     widest = std::max<int64_t>(widest, gdn_channels(gdn_shape(*c.gdn)) + c.gdn->v_heads * c.gdn->v_dim);
   }
@@ -57,7 +58,9 @@ int64_t widest_head(const ModelConfig& c) {
 int64_t widest_mixed(const ModelConfig& c) {
   const int64_t gdn = c.gdn ? static_cast<int64_t>(c.gdn->v_heads) * c.gdn->v_dim : 0;
   const int64_t expert = c.moe ? std::max(c.moe->intermediate, c.moe->shared_intermediate) : 0;
-  return std::max({int64_t{c.heads} * widest_head(c), int64_t{c.intermediate}, gdn, expert});
+  const int64_t part = c.layer_embeddings ? c.layer_embeddings->width : 0;
+  const int64_t dense = c.shared_kv ? std::max(c.intermediate, c.shared_kv->intermediate) : c.intermediate;
+  return std::max({int64_t{c.heads} * widest_head(c), dense, gdn, expert, part});
 }
 
 // The same config, of which the backend has all operations. checkAccelerator() in checkpoint/src/weights
@@ -77,6 +80,8 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
         std::pair{"heads of more than 256 features", widest_head(c) > 256},
         std::pair{"other attention heads in layers without a window", c.global_attention.has_value()},
         std::pair{"normalized values", c.value_norm}, std::pair{"layers with a scalar", c.layer_scalars},
+        std::pair{"embeddings of each layer", c.layer_embeddings.has_value()},
+        std::pair{"layers that share keys and values", c.shared_kv.has_value()},
         std::pair{"experts with norms of their own", c.moe && c.moe->own_norms}}) {
     if (taken) missing += (missing.empty() ? "" : ", ") + std::string(operation);
   }
@@ -119,7 +124,8 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   const Checkpoint& mtp_checkpoint = options.head != nullptr ? options.head->checkpoint : checkpoint;
   const uint64_t trunk_bytes = checkpoint.bytes_of([&](const std::string& name) {
     return name.starts_with(prefix + "layers.") || name.starts_with(prefix + "norm.") ||
-           name.starts_with(prefix + "embed_") || (!config.tied_head && name == head);
+           name.starts_with(prefix + "embed_") || name.starts_with(prefix + "per_layer_") ||
+           (!config.tied_head && name == head);
   });
   const uint64_t mtp_bytes = mtp_checkpoint.bytes_of(
       [&](const std::string& name) { return config.mtp && name.starts_with("mtp."); });
@@ -141,10 +147,15 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   }
   reader.sample_to(taken_.get());
   embedding_ = table(prefix + "embed_tokens");
-  std::set<std::tuple<LayerKind, FeedForwardKind, int32_t>> kinds;
+  if (config.layer_embeddings) {
+    layer_inputs_ = read_layer_inputs(reader, config, vocab_, prefix);
+    for (int32_t i = 0; i < options.max_tokens; ++i) every_row_.push_back({i, i});
+  }
+  std::set<std::tuple<LayerKind, FeedForwardKind, int32_t, bool>> kinds;
   for (size_t i = 0; i < config.trunk_layers(); ++i) {
     const ModelConfig own = config.of_layer(i);
-    const bool first_of_kind = kinds.emplace(config.layers[i], config.feed_forward[i], own.head_dim).second;
+    const bool first_of_kind =
+        kinds.emplace(config.layers[i], config.feed_forward[i], own.head_dim, own.shares_kv).second;
     reader.sample_to(first_of_kind ? taken_.get() : nullptr);
     layers_.push_back(read_layer(reader, own, options.shard, config.layers[i], config.feed_forward[i],
                                  prefix + "layers." + std::to_string(i) + ".", i == 0));
@@ -245,6 +256,7 @@ void Model::allocate_workspace(const ModelOptions& options) {
   const int64_t window_angles = config_.window_rope ? config_.window_rope->rotary / 2 : 0;
   regions.reserve(work_.window_cos, rows, window_angles);
   regions.reserve(work_.window_sin, rows, window_angles);
+  regions.reserve(work_.layer_inputs, rows, parts_width(config_));
   float* expert_ids = nullptr;  // int32, as wide as a float
   regions.reserve(work_.expert_rows, config_.moe ? rows : 0, config_.hidden);
   regions.reserve(work_.expert_weights, rows, config_.moe ? config_.moe->top_k : 0);
@@ -266,6 +278,7 @@ size_t Model::weight_bytes() const {
   size_t total =
       embedding_->bytes + (head_ ? head_->bytes : 0) + embedding_norm_.bytes() + final_norm_.bytes();
   for (const LayerWeights& layer : layers_) total += layer.bytes();
+  if (layer_inputs_) total += layer_inputs_->bytes();
   if (mtp_) total += mtp_->bytes();
   if (draft_head_) total += draft_head_->bytes;
   if (eagle3_) total += eagle3_->weight_bytes();

@@ -10,6 +10,7 @@
 #include "model/adapters.h"
 #include "model/caches.h"
 #include "model/eagle3.h"
+#include "model/layer_inputs.h"
 #include "model/layers.h"
 #include "model/mtp.h"
 #include "model/paired_head.h"
@@ -119,6 +120,9 @@ class Model {
   StepLimits step_limits(const ModelOptions& options) const;
   void embed(const Matrix& table, std::span<const int32_t> ids);
   void norm_embeddings(int64_t rows);
+  // layer_inputs.cpp
+  void embed_layers(int64_t rows);
+  void take_layer_input(size_t layer, int64_t rows);
   void norm_sum(float* x, const DeviceVector& weight, int64_t rows);
   void norm_fed(size_t layer, int64_t rows);
   void multiply_residual(float scalar, int64_t rows);
@@ -172,6 +176,8 @@ class Model {
   std::unique_ptr<Matrix> draft_head_;  // of draft(), narrower; null: the same
   bool drafted_last_ = false;           // draft() came after forward()
   DeviceVector embedding_norm_;         // empty: embeddings stay
+  std::optional<LayerInputs> layer_inputs_;
+  std::vector<RowCopy> every_row_;  // of the largest step, each to its own place; where layers have inputs
   DeviceVector final_norm_;
   Adapters adapters_;
   std::vector<LayerWeights> layers_;
@@ -193,6 +199,7 @@ class Model {
     float* sin;         // (T, rotary / 2)
     float* window_cos;  // (T, rotary / 2) of layers with a window, where they rotate by other angles
     float* window_sin;
+    float* layer_inputs;    // (T, layers · width), of models with embeddings of layers
     float* expert_rows;     // (T, hidden), of models with experts, as the next two
     float* expert_weights;  // (T, top_k)
     int32_t* expert_ids;    // (T, top_k)

@@ -50,6 +50,10 @@ ModelConfig shard_config(const ModelConfig& whole, Shard shard) {
         static_cast<int32_t>(shard_heads(whole.heads, whole.global_attention->kv_heads, shard).kv.count);
   }
   part.intermediate = static_cast<int32_t>(shard_range(whole.intermediate, shard, "intermediate_size").count);
+  if (part.shared_kv) {
+    part.shared_kv->intermediate = static_cast<int32_t>(
+        shard_range(whole.shared_kv->intermediate, shard, "intermediate_size of layers that share KV").count);
+  }
   if (part.gdn) {
     part.gdn->k_heads =
         static_cast<int32_t>(shard_range(whole.gdn->k_heads, shard, "linear_num_key_heads").count);

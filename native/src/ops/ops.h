@@ -244,7 +244,7 @@ class Backend : public AdapterOps {
                            float factor, float* cos, float* sin) = 0;
   // q (T, heads, head_dim) is normed and rotated in place. k (T, kv_heads, head_dim) is too, and goes with v
   // to the cache, to the segments' positions; what k holds afterwards is unspecified. All have row stride
-  // `stride`. v may be k: values are then what keys were before.
+  // `stride`. v may be k: values are then what keys were before. Without kv_heads, there is q alone.
   virtual void norm_rope_write(const AttentionShape&, std::span<const Segment>, const NormRope&, float* q,
                                float* k, const float* v, int64_t stride, const KvCache&) = 0;
   // out (T, heads, head_dim): attention of q over the cache, causal unless the rules say otherwise. KV is

@@ -13,12 +13,12 @@ import packed
 from experts import SINGLE, is_stack, single_shapes, stacked
 from fixture import Fixture
 from formats import dequantize, quantize
-from weights import RESIDUAL_GAIN, TIED, glm_mtp_shapes, is_fp8, mtp_shapes, of_tower, random_weight, stored_dtype
+from weights import RESIDUAL_GAIN, TIED, glm_mtp_shapes, is_fp8, mtp_shapes, of_tower, random_weight, stored_dtype, unread_kv_shapes
 
 SCALE = "_scale_inv"
 ZERO_CENTRED = ("qwen3_5", "qwen3_next", "gemma")
 # Norms of what a layer of Gemma adds to the residual stream, where embeddings come in that much larger.
-LAYER_RESULTS = ("post_attention_layernorm.weight", "post_feedforward_layernorm.weight")
+LAYER_RESULTS = ("post_attention_layernorm.weight", "post_feedforward_layernorm.weight", "post_per_layer_input_norm.weight")
 
 
 def make_tensors(fixture: Fixture, shapes: dict[str, torch.Size]) -> dict[str, Tensor]:
@@ -27,6 +27,7 @@ def make_tensors(fixture: Fixture, shapes: dict[str, torch.Size]) -> dict[str, T
     if fixture.mtp:
         drafts = glm_mtp_shapes if config["model_type"] == "glm4_moe" else mtp_shapes
         shapes = shapes | drafts(config.get("text_config", config))
+    shapes = shapes | unread_kv_shapes(config, shapes)
     draw = torch.Generator().manual_seed(fixture.seed)
     tensors: dict[str, Tensor] = {}
     transposed = config["model_type"] == "gpt_oss"  # experts have no other layout than the reference's

@@ -1,4 +1,4 @@
-"""config.json of the fixture models of Gemma 4, in the forms of its large releases: the dense 31B and the mixture 26B-A4B."""
+"""config.json of the fixture models of Gemma 4: the dense 31B, the mixture 26B-A4B, and E2B with embeddings of each layer."""
 
 
 def gemma4_text(**changes) -> dict:
@@ -61,3 +61,21 @@ def gemma4_moe_text(**changes) -> dict:
     experts = {"enable_moe_block": True, "num_experts": 8, "top_k_experts": 2, "moe_intermediate_size": 24}
     layers = {"num_hidden_layers": 2, "layer_types": ["sliding_attention", "full_attention"]}
     return gemma4_text(**{**experts, **layers, "num_key_value_heads": 4, "num_global_key_value_heads": 2, **changes})
+
+
+def gemma4_small_text(**changes) -> dict:
+    """As E2B: the last layers, whose feed-forward is twice as wide, read keys and values of the third and of the second layer."""
+    sliding, full = "sliding_attention", "full_attention"
+    own = {
+        "num_hidden_layers": 5,
+        "layer_types": [sliding, full, sliding, sliding, full],
+        "num_kv_shared_layers": 2,
+        "use_double_wide_mlp": True,
+        "hidden_size_per_layer_input": 16,
+        "vocab_size_per_layer_input": 320,
+        "num_key_value_heads": 1,
+        "num_global_key_value_heads": None,
+        "attention_k_eq_v": False,
+        "intermediate_size": 80,
+    }
+    return gemma4_text(**{**own, **changes})

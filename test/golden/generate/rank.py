@@ -118,6 +118,11 @@ class Rank:
     def load(self):
         t = self.release.text
         self.pack(self.hidden, ("embed_tokens", self.vocab))
+        if self.release.layer_width > 0:
+            parts = t["num_hidden_layers"] * self.release.layer_width
+            self.pack(parts, ("embed_tokens_per_layer", self.vocab))
+            self.pack(self.hidden, ("per_layer_model_projection", parts))
+            self.vector(self.release.layer_width)
         for i in range(t["num_hidden_layers"]):
             self.layer(f"layers.{i}.", self.release.is_full(i), self.release.is_dense(i))
         self.vector(self.hidden)
@@ -137,9 +142,13 @@ class Rank:
         else:
             self.gated_delta(f"{at}linear_attn.")
         if dense:
-            self.feed_forward(f"{at}mlp.", self.release.text["intermediate_size"])
+            self.feed_forward(f"{at}mlp.", self.release.ffn_of(at))
         else:
             self.mixture(f"{at}mlp.")
+        if self.release.layer_width > 0:
+            self.pack(self.hidden, (f"{at}per_layer_input_gate", self.release.layer_width))
+            self.pack(self.release.layer_width, (f"{at}per_layer_projection", self.hidden))
+            self.vector(self.hidden)
 
     def attention(self, at: str):
         heads, d, keys_are_values = self.release.heads_of(at)
@@ -147,8 +156,10 @@ class Rank:
             raise Refused
         q = self.q_heads * d * (2 if self.release.hybrid else 1)
         kv = max(1, heads // self.size) * d
-        values = [] if keys_are_values else [(f"{at}v_proj", kv)]
-        self.pack(self.hidden, (f"{at}q_proj", q), (f"{at}k_proj", kv), *values)
+        shares = self.release.shares_kv(at)
+        keys = [] if shares else [(f"{at}k_proj", kv)]
+        values = [] if shares or keys_are_values else [(f"{at}v_proj", kv)]
+        self.pack(self.hidden, (f"{at}q_proj", q), *keys, *values)
         all_heads = self.release.text["num_attention_heads"]
         self.pack(all_heads * d, (f"{at}o_proj", self.hidden), split_columns=True)
         if self.release.kind == "glm4_moe" and self.release.text["attention_bias"]:
@@ -160,7 +171,8 @@ class Rank:
                 self.vector(self.hidden)
         if self.release.qk_norm:
             self.vector(d)
-            self.vector(d)
+            if not shares:
+                self.vector(d)
 
     def gated_delta(self, at: str):
         t = self.release.text

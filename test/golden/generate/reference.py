@@ -4,7 +4,7 @@ import torch
 import transformers
 from torch import Tensor
 
-from weights import TIED, of_drafts
+from weights import TIED, is_unread
 
 PROMPT_LENGTHS = (1, 5, 63, 64, 65, 129)  # around the 64-token chunk borders
 CONTINUATION = 32
@@ -27,10 +27,10 @@ def build(config: dict):
 
 
 def load(model, values: dict[str, Tensor]) -> None:
-    """Every parameter must come from the checkpoint; only the MTP layer, which the reference lacks, may be left over."""
+    """Every parameter must come from the checkpoint; only what the reference lacks, such as an MTP layer, may be left over."""
     result = model.load_state_dict(values, strict=False)
     missing = [n for n in result.missing_keys if n not in TIED]
-    unexpected = [n for n in result.unexpected_keys if not of_drafts(n, model.config.to_dict())]
+    unexpected = [n for n in result.unexpected_keys if not is_unread(n, model.config.to_dict())]
     if missing or unexpected:
         raise ValueError(f"checkpoint and reference disagree: missing {missing}, unexpected {unexpected}")
     model.tie_weights()

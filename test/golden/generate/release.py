@@ -58,9 +58,29 @@ class Release:
     def heads_of(self, at: str) -> tuple[int, int, bool]:
         """KV heads, features of each, and whether values are keys, of the layer whose tensors begin so."""
         t, layer = self.text, re.search(r"layers\.(\d+)\.", at)
-        if self.kind == "gemma4" and (int(layer[1]) + 1) % 6 == 0:
-            return t["num_global_key_value_heads"], t["global_head_dim"], True
+        if self.kind == "gemma4" and self.is_global(int(layer[1])):
+            return t["num_global_key_value_heads"] or t["num_key_value_heads"], t["global_head_dim"], t["attention_k_eq_v"]
         return t["num_key_value_heads"], self.head_dim, False
+
+    def is_global(self, layer: int) -> bool:
+        types = self.text.get("layer_types")
+        return (layer + 1) % 6 == 0 if types is None else types[layer] == "full_attention"
+
+    def shares_kv(self, at: str) -> bool:
+        """Whether the layer whose tensors begin so reads keys and values of another."""
+        layer = re.search(r"layers\.(\d+)\.", at)
+        first = self.text["num_hidden_layers"] - self.text.get("num_kv_shared_layers", 0)
+        return not at.startswith("mtp.") and int(layer[1]) >= first
+
+    def ffn_of(self, at: str) -> int:
+        """Width of the dense feed-forward of that layer."""
+        wide = self.text.get("use_double_wide_mlp", False) and self.shares_kv(at)
+        return self.text["intermediate_size"] * (2 if wide else 1)
+
+    @property
+    def layer_width(self) -> int:
+        """Of the embeddings of each layer; 0: there are none."""
+        return self.text.get("hidden_size_per_layer_input", 0)
 
     def is_dense(self, layer: int) -> bool:
         return self.experts == 0 or layer < self.text.get("first_k_dense_replace", 0)
@@ -72,7 +92,7 @@ class Release:
         return FORMATS[self.weights](module)
 
 
-NEVER = ("embed_tokens", "lm_head", "gate", "shared_expert_gate", "in_proj_a", "in_proj_b", "in_proj_ba", "fc")
+NEVER = ("embed_tokens", "embed_tokens_per_layer", "per_layer_model_projection", "per_layer_input_gate", "per_layer_projection", "lm_head", "gate", "shared_expert_gate", "in_proj_a", "in_proj_b", "in_proj_ba", "fc")
 
 
 def last(module: str) -> str:

@@ -54,6 +54,11 @@ def stored(release: Release):
     h, plain = t["hidden_size"], "F16" if release.weights == "F16" else "BF16"
     prefix = "model.language_model." if "vision" in release.also else "model."
     yield from matrix(release, f"{prefix}embed_tokens", t["vocab_size"], h)
+    if release.layer_width > 0:
+        parts = t["num_hidden_layers"] * release.layer_width
+        yield from matrix(release, f"{prefix}embed_tokens_per_layer", t["vocab_size"], parts)
+        yield from matrix(release, f"{prefix}per_layer_model_projection", parts, h)
+        yield f"{prefix}per_layer_projection_norm.weight", plain, [release.layer_width]
     for i in range(t["num_hidden_layers"]):
         yield from stored_layer(release, f"{prefix}layers.{i}.", release.is_full(i), plain, release.is_dense(i))
     yield f"{prefix}norm.weight", plain, [h]
@@ -127,9 +132,13 @@ def stored_layer(release: Release, at: str, full: bool, plain: str, dense: bool 
         yield from matrix(release, f"{gdn}out_proj", h, values)
     if release.kind == "gemma4":
         yield f"{at}layer_scalar", plain, [1]
+    if release.layer_width > 0:
+        yield from matrix(release, f"{at}per_layer_input_gate", release.layer_width, h)
+        yield from matrix(release, f"{at}per_layer_projection", h, release.layer_width)
+        yield f"{at}post_per_layer_input_norm.weight", plain, [h]
     mlp = f"{at}block_sparse_moe." if release.kind == "mixtral" else f"{at}mlp."
     if release.experts == 0 if dense is None else dense:
-        yield from stored_mlp(release, mlp, t["intermediate_size"], h)
+        yield from stored_mlp(release, mlp, release.ffn_of(at), h)
         return
     width = release.expert_width
     if release.kind == "gpt_oss":

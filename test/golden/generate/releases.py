@@ -112,6 +112,15 @@ def gemma4(name, *shape, kv, **moe):
     return Release(name, {"model_type": "gemma4", "tie_word_embeddings": True, "text_config": text}, "BF16", also=("vision",))
 
 
+def gemma4_small(name, layers, *shape, every, shared, wide):
+    """E2B and E4B: keys and values of the last layers are in the files, and are not read."""
+    types = ["full_attention" if (i + 1) % every == 0 else "sliding_attention" for i in range(layers)]
+    heads = {"head_dim": 256, "global_head_dim": 512, "num_global_key_value_heads": None, "attention_k_eq_v": False}
+    own = {"hidden_size_per_layer_input": 256, "num_kv_shared_layers": shared, "use_double_wide_mlp": wide}
+    text = sizes(layers, *shape, 262144, 131072, sliding_window=512, layer_types=types, **heads, **own)
+    return Release(name, {"model_type": "gemma4", "tie_word_embeddings": True, "text_config": text}, "BF16", also=("vision",))
+
+
 def gdn(key_heads, value_heads):
     return {
         "full_attention_interval": 4,
@@ -188,6 +197,8 @@ RELEASES = [
         *("Gemma-4-26B-A4B", 30, 2816, 16, 8, 2112),
         **{"kv": 2, "enable_moe_block": True, "num_experts": 128, "top_k_experts": 8, "moe_intermediate_size": 704},
     ),
+    gemma4_small("Gemma-4-E2B", 35, 1536, 8, 1, 6144, every=5, shared=20, wide=True),
+    gemma4_small("Gemma-4-E4B", 42, 2560, 8, 2, 10240, every=6, shared=18, wide=False),
     mixtral("Mixtral-8x7B", "BF16", 46_702_792_704, 32, 4096, 32, 8, 14336, positions=32768),
     mixtral("Mixtral-8x22B FP8", "FP8 tensor", None, 56, 6144, 48, 8, 16384, positions=65536),
     gpt_oss("gpt-oss-20b", "MXFP4 experts", None, 24, 32),

@@ -5,6 +5,7 @@ architecture's default initialisation does.
 """
 
 import math
+import re
 
 import torch
 from torch import Tensor
@@ -114,6 +115,34 @@ def glm_mtp_shapes(config: dict) -> dict[str, torch.Size]:
     own = {"eh_proj": (hidden, 2 * hidden), "shared_head.head": (config["vocab_size"], hidden), "mlp.down_proj": (hidden, 8)}
     norms = {name: (hidden,) for name in ("enorm", "hnorm", "shared_head.norm", "input_layernorm")}
     return {f"{at}{name}.weight": torch.Size(shape) for name, shape in {**own, **norms}.items()}
+
+
+def unread_kv_shapes(config: dict, shapes: dict[str, torch.Size]) -> dict[str, torch.Size]:
+    """Keys and values of layers that read those of others: releases of Gemma 4 have them all the same."""
+    text = config.get("text_config", config)
+    layers, shared = text["num_hidden_layers"], text.get("num_kv_shared_layers", 0)
+    own = [n for n in shapes if re.search(r"language_model.*self_attn\.(k_proj|v_proj|k_norm)\.", n)]
+    first = {int(layer_of(n)): n for n in own if n.endswith("k_proj.weight")}
+    types = text.get("layer_types")
+    unread = {}
+    for layer in range(layers - shared, layers):
+        like = next(i for i in first if types[i] == types[layer])
+        for name in own:
+            if layer_of(name) == str(like):
+                unread[name.replace(f"layers.{like}.", f"layers.{layer}.")] = shapes[name]
+    return unread
+
+
+def layer_of(name: str) -> str:
+    return name.partition("layers.")[2].partition(".")[0]
+
+
+def is_unread(name: str, config: dict) -> bool:
+    """What the reference lacks: the layer for multi-token prediction, and keys and values of layers that read others'."""
+    text = config.get("text_config", config)
+    first = text["num_hidden_layers"] - (text.get("num_kv_shared_layers") or 0)
+    unread_kv = re.search(r"self_attn\.(k_proj|v_proj|k_norm)\.", name) and int(layer_of(name)) >= first
+    return of_drafts(name, config) or bool(unread_kv)
 
 
 def of_drafts(name: str, config: dict) -> bool:
