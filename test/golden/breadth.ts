@@ -6,7 +6,6 @@ export const wide = process.env['GOLDEN_WIDE'] === '1';
 export const oneOfEach: readonly string[] = [
   'gemma2-bf16',
   'gemma3_text-bf16',
-  'gemma4-bf16',
   'gemma4-bf16-moe',
   'glm4_moe-bf16',
   'gpt_oss-mxfp4',

@@ -24,7 +24,6 @@ describe.each([
   ['mixtral-bf16', 2],
   ['gemma2-bf16', 2],
   ['gemma3_text-bf16', 2],
-  ['gemma4_text-bf16', 2],
   ['gemma4-bf16', 2],
   ['gemma4-bf16-moe', 2],
   ['glm4_moe-bf16', 2],
