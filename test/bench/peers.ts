@@ -4,15 +4,13 @@
 //
 // A run that others disturbed says so, and is repeated twice at most.
 
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
-import { repository } from '../processes.js';
+import { dirname } from 'node:path';
 import { median } from '../median.js';
 import { measures, ratiosTo, tableOf, type Contender, type Figures } from './peers/figures.js';
 import { LlamaCpp } from './peers/llama-cpp.js';
 import { LlmService } from './peers/llmservice.js';
+import { buildPrograms, PeerModels } from './peers/models.js';
 import { watchDisturbances } from './peers/quiet.js';
 
 const [rounds = '5', architecture = 'qwen3', isa = 'auto'] = process.argv.slice(2);
@@ -23,53 +21,30 @@ const avx2Options = [
 ];
 const threads = availableParallelism();
 
-function run(program: string, ...args: string[]): string {
-  return execFileSync(program, args, {
-    cwd: repository,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  }).trim();
-}
-
-run('test/bench/run.sh', 'build');
-const ours = join(repository, '.build/native-bench/llmservice_bench');
-const build = isa === 'avx2' ? ['avx2', ...avx2Options] : ['native'];
-const theirs = join(repository, run('test/bench/peers/build-llama-cpp.sh', ...build));
-const folder = mkdtempSync(join(repository, '.build/peers-'));
+const programs = buildPrograms(...(isa === 'avx2' ? ['avx2', ...avx2Options] : ['native']));
+const models = new PeerModels(programs, architecture);
 try {
   const contenders = makeContenders();
   for (let left = maxRuns; left > 0 && compare(contenders).length > 0; left--) {
     console.log(left > 1 ? '\nThe run is repeated.\n' : '\nNo run was quiet: only its ratios say something.');
   }
 } finally {
-  rmSync(folder, { recursive: true });
+  models.remove();
 }
 
 /** Models: ours in FP8 and BF16, theirs in BF16 and Q8_0, and the same Q4_K_M file for both. */
 function makeContenders(): { readonly ours: LlmService[]; readonly theirs: LlamaCpp[] } {
-  const path = (name: string): string => join(folder, name);
-  const made = (format: 'BF16' | 'FP8'): LlmService => {
-    mkdirSync(path(format));
-    run(ours, 'write', path(format), architecture, format);
-    return new LlmService(ours, path(format), architecture, format, isa);
-  };
-  const own = [made('FP8'), made('BF16')];
-  const gguf = (name: string): string => path(`${name}.gguf`);
-  const python = join(repository, '.build/llama-cpp/venv/bin/python');
-  for (const kind of ['bf16', 'q8_0']) {
-    run(python, 'test/bench/peers/write_gguf.py', path('BF16'), gguf(kind), kind);
-  }
-  run(join(theirs, 'llama-quantize'), gguf('bf16'), gguf('q4_k_m'), 'Q4_K_M');
-  mkdirSync(path('Q4_K_M'));
-  renameSync(gguf('q4_k_m'), join(path('Q4_K_M'), 'model.gguf'));
-  run('npx', 'tsx', 'test/bench/describe-checkpoint.ts', path('Q4_K_M'));
+  const own = (folder: string, format: string): LlmService =>
+    new LlmService(programs.ours, folder, architecture, format, isa);
+  const their = (kind: 'bf16' | 'q8_0' | 'q4_k_m'): LlamaCpp =>
+    new LlamaCpp(programs.theirs, models.gguf(kind), kind.toUpperCase(), threads);
   return {
-    ours: [...own, new LlmService(ours, path('Q4_K_M'), architecture, 'Q4_K_M', isa)],
-    theirs: [
-      new LlamaCpp(theirs, gguf('bf16'), 'BF16', threads),
-      new LlamaCpp(theirs, gguf('q8_0'), 'Q8_0', threads),
-      new LlamaCpp(theirs, join(path('Q4_K_M'), 'model.gguf'), 'Q4_K_M', threads),
+    ours: [
+      own(models.checkpoint('FP8'), 'FP8'),
+      own(models.checkpoint('BF16'), 'BF16'),
+      own(dirname(models.gguf('q4_k_m')), 'Q4_K_M'),
     ],
+    theirs: [their('bf16'), their('q8_0'), their('q4_k_m')],
   };
 }
 

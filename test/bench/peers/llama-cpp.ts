@@ -30,6 +30,20 @@ export class LlamaCpp implements Contender {
     ]) as Figures;
   }
 
+  /** Tokens a second of a prompt of so many tokens, and of a sequence after it. */
+  one(prompt: number): { readonly prefill: number; readonly decode: number } {
+    const output = this.run('llama-batched-bench', [
+      ...['-c', String(prompt + decoded), '-npp', String(prompt), '-ntg', String(decoded), '-npl', '1'],
+      ...['--output-format', 'jsonl'],
+    ]);
+    const line = output.split('\n').find((one) => one.startsWith('{'))!;
+    const { speed_pp, speed_tg } = JSON.parse(line) as {
+      readonly speed_pp: number;
+      readonly speed_tg: number;
+    };
+    return { prefill: speed_pp, decode: speed_tg };
+  }
+
   private decodes(prompt: number, sequences: readonly number[]): readonly (readonly [string, number])[] {
     const context = Math.max(...sequences) * (prompt + decoded);
     const output = this.run('llama-batched-bench', [

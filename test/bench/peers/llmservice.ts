@@ -38,7 +38,8 @@ export class LlmService implements Contender {
     private readonly isa: string,
   ) {}
 
-  measure(): Figures {
+  /** One line of each of these loads, such as 4:64 for 4 sequences with a prompt of 64 tokens. */
+  linesOf(loads: readonly string[]): readonly Line[] {
     const output = execFileSync(
       this.program,
       ['measure', this.folder, this.architecture, this.isa, ...loads],
@@ -47,10 +48,14 @@ export class LlmService implements Contender {
         stdio: ['ignore', 'pipe', 'inherit'],
       },
     );
-    const lines = output
+    return output
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Line);
+  }
+
+  measure(): Figures {
+    const lines = this.linesOf(loads);
     this.lines.push(...lines);
     const of = (sequences: number, prompt: number): Line =>
       lines.find((line) => line.sequences === sequences && line.prompt === prompt)!;

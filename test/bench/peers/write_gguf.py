@@ -1,7 +1,8 @@
 """Writes the benchmark's random checkpoint (llmservice_bench write FOLDER ARCHITECTURE) as a GGUF file that
 llama-bench and our engine can load: write_gguf.py FOLDER OUT.gguf bf16|q8_0. The shapes are what matters: values that
 the public converter would transform or reorder are taken as they are, but for A_log, of which our loader wants
--exp, and there is no tokenizer. Needs gguf-py and numpy."""
+-exp. The folder's tokenizer.json, if there is one, is taken as what it is here: bytes and merges. Needs gguf-py and
+numpy."""
 
 import json
 import struct
@@ -63,8 +64,26 @@ def split_projections(tensors, config):
         yield name.replace('qkvz', 'z'), codes[qkv:]
 
 
+def write_tokenizer(writer, path):
+    if not path.exists():
+        writer.add_tokenizer_model('none')
+        return
+    tokenizer = json.loads(path.read_text())
+    model = tokenizer['model']
+    special = {token['content'] for token in tokenizer['added_tokens']}
+    tokens = sorted(model['vocab'], key=model['vocab'].get)
+    writer.add_tokenizer_model('gpt2')
+    writer.add_tokenizer_pre('gpt-2')
+    writer.add_token_list(tokens)
+    writer.add_token_types([gguf.TokenType.CONTROL if t in special else gguf.TokenType.NORMAL for t in tokens])
+    writer.add_token_merges([' '.join(pair) for pair in model['merges']])
+    begin, end = (token['id'] for token in tokenizer['added_tokens'])
+    writer.add_bos_token_id(begin)
+    writer.add_eos_token_id(end)
+    writer.add_add_bos_token(False)
+
+
 def write_parameters(writer, config):
-    writer.add_tokenizer_model('none')
     writer.add_vocab_size(config['vocab_size'])
     writer.add_context_length(config['max_position_embeddings'])
     writer.add_embedding_length(config['hidden_size'])
@@ -119,6 +138,7 @@ def main():
     arch = ARCHITECTURES[config['model_type']]
     names = gguf.get_tensor_name_map(arch, config['num_hidden_layers'])
     writer = gguf.GGUFWriter(out, gguf.MODEL_ARCH_NAMES[arch])
+    write_tokenizer(writer, Path(folder) / 'tokenizer.json')
     write_parameters(writer, config)
     tensors = read_tensors(Path(folder) / 'model.safetensors')
     for name, codes in split_projections(merge_experts(tensors), config):
