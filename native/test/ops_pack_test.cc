@@ -1,4 +1,8 @@
 // What packing reads, keeps and refuses, and what the rows of a packed matrix give back.
+#include <cstring>
+#include <numeric>
+
+#include "failures.h"
 #include "matmul_support.h"
 
 namespace llmservice::testing {
@@ -72,6 +76,67 @@ TEST(Pack, ReadsThroughAWindowOfAtMost16MiB) {
   backend->pack({&part, 1}, DType::kBF16, [](uint64_t) {});
   EXPECT_EQ(next, 3000u * 4096u * 2u);
   EXPECT_LE(largest, size_t{16} << 20);
+}
+
+TEST(Pack, GivesPartsThatAreReadInAnyOrderTheSameBits) {
+  const auto backend = make_cpu_backend({.threads = 3});
+  std::vector<int32_t> ids(171);
+  std::iota(ids.begin(), ids.end(), 0);
+  for (const DType dtype : {DType::kF8E4M3, DType::kBF16, DType::kF16, DType::kQ4_K}) {
+    const StoredMatrix a = random_matrix(dtype, 300, 256, 1);
+    std::vector<MatrixPart> parts = {a.part(90, 100), a.part(0, 70), a.part(299, 1)};
+    std::vector<float> out(ids.size() * 256), expected(ids.size() * 256);
+    backend->gather(*backend->pack(parts, DType::kBF16, [](uint64_t) {}), ids, expected.data());
+    for (MatrixPart& part : parts) part.any_order = true;
+    backend->gather(*backend->pack(parts, DType::kBF16, [](uint64_t) {}), ids, out.data());
+    expect_same_bits(out, expected, name_of(dtype));
+  }
+}
+
+// 24 MB, where 16 are a window; each weight is the number of its row.
+TEST(Pack, ReadsEachRowOfALargePartInAnyOrder) {
+  const auto backend = make_cpu_backend({.threads = 3});
+  constexpr int64_t kCols = 2048;
+  MatrixPart part{DType::kF32,
+                  3000,
+                  kCols,
+                  [](uint64_t offset, std::span<std::byte> out) {
+                    for (size_t at = 0; at < out.size(); at += sizeof(float)) {
+                      const auto row = static_cast<float>((offset + at) / (kCols * sizeof(float)));
+                      std::memcpy(out.data() + at, &row, sizeof row);
+                    }
+                  },
+                  {}};
+  part.any_order = true;
+  uint64_t read = 0;
+  const auto packed = backend->pack({&part, 1}, DType::kF32, [&](uint64_t bytes) { read += bytes; });
+  EXPECT_EQ(read, 3000u * kCols * sizeof(float));
+  const std::vector<int32_t> ids = {0, 63, 64, 2047, 2048, 2999};
+  std::vector<float> rows(ids.size() * kCols);
+  backend->gather(*packed, ids, rows.data());
+  for (size_t i = 0; i < rows.size(); ++i) ASSERT_EQ(rows[i], static_cast<float>(ids[i / kCols]));
+}
+
+TEST(Pack, ReportsTheFirstErrorOfPartsThatAreReadInAnyOrder) {
+  const auto backend = make_cpu_backend({.threads = 3});
+  MatrixPart part{DType::kBF16,
+                  300,
+                  64,
+                  [](uint64_t offset, std::span<std::byte>) {
+                    const uint64_t row = offset / 128;
+                    if (row < 128) return;
+                    throw EngineError(FailureReason::kCheckpointCorrupt, "row " + std::to_string(row));
+                  },
+                  {}};
+  part.any_order = true;
+  std::string message;
+  const std::string reason = failure_of(
+      [&] {
+        backend->pack({&part, 1}, DType::kBF16, [](uint64_t) {});
+      },
+      &message);
+  EXPECT_EQ(reason, "CheckpointCorrupt");
+  EXPECT_EQ(message, "row 128");
 }
 
 TEST(Pack, RefusesAnFp8TensorWithTooFewScales) {

@@ -91,6 +91,8 @@ MatrixPart matrix_part(const StoredWeight& stored, const Band& band, PartScales&
       .scaling = stored.scaling,
       .group_scales = {}};
   part.order = weight.file->column_order();
+  // What makes bytes of others, or waits for them, does so in turn.
+  part.any_order = !weight.derived && weight.arrivals == nullptr;
   if (!part.order.empty())
     check_column_borders(band, stored.cols,
                          "columns in the order of their groups stay together: use one rank");

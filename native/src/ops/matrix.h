@@ -63,6 +63,8 @@ struct MatrixPart {
   // For each column of the data, the one of the matrix that it is; empty: the same. All parts of a matrix
   // have one order.
   std::vector<int32_t> order = {};
+  // Whether `read` may also be called for any rows, and by several threads at once.
+  bool any_order = false;
 };
 
 // A packed weight matrix (N, K), owned by the backend: y = x · Wᵀ. Parts are concatenated along N.

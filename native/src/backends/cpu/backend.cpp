@@ -25,7 +25,8 @@ std::unique_ptr<Matrix> CpuBackend::pack(std::span<const MatrixPart> parts, DTyp
                                          const std::function<void(uint64_t)>& on_bytes) {
   // One family per matrix: whoever keeps weights in float32 wants activations in float32 too.
   const bool rounds = keep == DType::kBF16 && kernels_.multiply_pairs != nullptr;
-  return pack_matrix(parts, keep, rounds ? Activations::kBf16 : Activations::kFloat32, on_bytes, pool_);
+  return pack_matrix(parts, keep, rounds ? Activations::kBf16 : Activations::kFloat32, on_bytes, pool_,
+                     scratch_);
 }
 
 }  // namespace cpu

@@ -1,7 +1,9 @@
-// Packing: each window of stored rows is turned K-major by all threads while it is hot.
+// Packing: stored rows are turned K-major by all threads while they are hot.
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <exception>
+#include <mutex>
 
 #include "backends/cpu/packed_matrix.h"
 #include "ops/dtype.h"
@@ -100,53 +102,128 @@ void pack_block_rows(DType type, const std::byte* data, int64_t first_row, int64
   }
 }
 
-// Packs rows [first_row, first_row + rows) of the run from a window, one tile per panel touched.
-void pack_window(const MatrixPart& part, const std::byte* window, int64_t rows, int64_t first_row,
-                 const PackedPanels& panels, ThreadPool& pool) {
-  const int64_t first_panel = first_row / kPanelRows;
-  const int64_t last_panel = (first_row + rows - 1) / kPanelRows;
-  pool.run(last_panel - first_panel + 1, [&](int64_t tile, int) {
-    const int64_t begin = std::max(first_row, (first_panel + tile) * kPanelRows);
-    const int64_t end = std::min(first_row + rows, (first_panel + tile + 1) * kPanelRows);
-    const std::byte* from = window + bytes_of(part.dtype, (begin - first_row) * part.cols);
+// What of the run a job packs: rows [first_row, first_row + rows), which are the part's from `part_row` on.
+struct PackedRows {
+  int64_t first_row;
+  int64_t rows;
+  int64_t part_row;
+};
+
+// The first of the errors that tiles meet, in their order: a body of the pool must not throw.
+class FirstError {
+ public:
+  template <class Body>
+  void keep(int64_t tile, const Body& body) {
+    try {
+      body();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (error_ != nullptr && tile_ < tile) return;
+      tile_ = tile;
+      error_ = std::current_exception();
+    }
+  }
+
+  void rethrow() const {
+    if (error_ != nullptr) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::mutex mutex_;
+  int64_t tile_ = 0;
+  std::exception_ptr error_;
+};
+
+class Packing {
+ public:
+  Packing(ThreadPool& pool, Scratch& scratch, const std::function<void(uint64_t)>& on_bytes)
+      : pool_(pool), scratch_(scratch), on_bytes_(on_bytes) {}
+
+  // Packs a run of parts that are held in one type.
+  PackedPanels pack_run(std::span<const MatrixPart> parts, DType held, Activations activations) {
+    int64_t rows = 0;
+    for (const MatrixPart& part : parts) rows += part.rows;
+    PackedPanels panels(rows, parts.front().cols, held, parts.front().scaling,
+                        columns_together(held) == 2 ? activations : Activations::kFloat32);
+    int64_t first_row = 0;
+    for (const MatrixPart& part : parts) {
+      if (has_scales(held)) check_scales(part, panels.scale_blocks());
+      const int64_t row_bytes = bytes_of(part.dtype, part.cols);
+      const int64_t window_rows = std::clamp<int64_t>(kWindowBytes / row_bytes, 1, part.rows);
+      for (int64_t row = 0; row < part.rows; row += window_rows) {
+        const PackedRows next{first_row + row, std::min(window_rows, part.rows - row), row};
+        if (part.any_order) {
+          read_panels(part, next, panels);
+        } else {
+          read_window(part, next, panels);
+        }
+        on_bytes_(next.rows * row_bytes);
+      }
+      if (has_scales(held)) pack_scales(part, first_row, panels);  // read may have made them
+      first_row += part.rows;
+    }
+    return panels;
+  }
+
+ private:
+  // Each worker reads what it packs.
+  void read_panels(const MatrixPart& part, const PackedRows& window, const PackedPanels& panels) {
+    FirstError error;
+    const int64_t row_bytes = bytes_of(part.dtype, part.cols);
+    run_panels(window, [&](int64_t begin, int64_t end, int worker) {
+      error.keep(begin, [&] {
+        const std::span bytes = bytes_for(worker, (end - begin) * row_bytes);
+        part.read((begin - window.first_row + window.part_row) * row_bytes, bytes);
+        pack_rows(part, bytes.data(), begin, end, panels);
+      });
+    });
+    error.rethrow();
+  }
+
+  void read_window(const MatrixPart& part, const PackedRows& window, const PackedPanels& panels) {
+    const int64_t row_bytes = bytes_of(part.dtype, part.cols);
+    window_.resize(std::max<size_t>(window_.size(), window.rows * row_bytes));
+    part.read(window.part_row * row_bytes, std::span(window_).first(window.rows * row_bytes));
+    run_panels(window, [&](int64_t begin, int64_t end, int) {
+      pack_rows(part, window_.data() + (begin - window.first_row) * row_bytes, begin, end, panels);
+    });
+  }
+
+  // body(begin, end, worker) for the rows of each panel touched.
+  template <class Body>
+  void run_panels(const PackedRows& window, const Body& body) {
+    const int64_t first = window.first_row / kPanelRows;
+    const int64_t end_row = window.first_row + window.rows;
+    pool_.run((end_row - 1) / kPanelRows + 1 - first, [&](int64_t tile, int worker) {
+      body(std::max(window.first_row, (first + tile) * kPanelRows),
+           std::min(end_row, (first + tile + 1) * kPanelRows), worker);
+    });
+  }
+
+  std::span<std::byte> bytes_for(int worker, int64_t bytes) {
+    auto* const data = scratch_.of_worker(worker, (bytes + sizeof(float) - 1) / sizeof(float));
+    return {reinterpret_cast<std::byte*>(data), static_cast<size_t>(bytes)};
+  }
+
+  static void pack_rows(const MatrixPart& part, const std::byte* from, int64_t begin, int64_t end,
+                        const PackedPanels& panels) {
     if (is_block_type(part.dtype)) return pack_block_rows(part.dtype, from, begin, end, panels);
     pack_band(part.dtype, panels.held(), from, end - begin, part.cols, panels.weight(begin));
-  });
-}
-
-// Packs a run of parts that are held in one type.
-PackedPanels pack_run(std::span<const MatrixPart> parts, DType held, Activations activations,
-                      std::vector<std::byte>& window, const std::function<void(uint64_t)>& on_bytes,
-                      ThreadPool& pool) {
-  int64_t rows = 0;
-  for (const MatrixPart& part : parts) rows += part.rows;
-  PackedPanels panels(rows, parts.front().cols, held, parts.front().scaling,
-                      columns_together(held) == 2 ? activations : Activations::kFloat32);
-  int64_t first_row = 0;
-  for (const MatrixPart& part : parts) {
-    const int64_t row_bytes = bytes_of(part.dtype, part.cols);
-    const int64_t window_rows = std::clamp<int64_t>(kWindowBytes / row_bytes, 1, part.rows);
-    if (has_scales(held)) check_scales(part, panels.scale_blocks());
-    for (int64_t row = 0; row < part.rows; row += window_rows) {
-      const int64_t count = std::min(window_rows, part.rows - row);
-      window.resize(std::max<size_t>(window.size(), count * row_bytes));
-      const std::span<std::byte> bytes(window.data(), count * row_bytes);
-      part.read(row * row_bytes, bytes);
-      pack_window(part, window.data(), count, first_row + row, panels, pool);
-      on_bytes(bytes.size());
-    }
-    if (has_scales(held)) pack_scales(part, first_row, panels);  // read may have made them
-    first_row += part.rows;
   }
-  return panels;
-}
+
+  ThreadPool& pool_;
+  Scratch& scratch_;
+  const std::function<void(uint64_t)>& on_bytes_;
+  std::vector<std::byte> window_;
+};
 
 }  // namespace
 
 std::unique_ptr<PackedMatrix> pack_matrix(std::span<const MatrixPart> parts, DType keep,
                                           Activations activations,
-                                          const std::function<void(uint64_t)>& on_bytes, ThreadPool& pool) {
-  std::vector<std::byte> window;
+                                          const std::function<void(uint64_t)>& on_bytes, ThreadPool& pool,
+                                          Scratch& scratch) {
+  Packing packing(pool, scratch, on_bytes);
   std::vector<PackedPanels> runs;
   std::vector<int32_t> order = parts.front().order;
   while (!parts.empty()) {
@@ -155,7 +232,7 @@ std::unique_ptr<PackedMatrix> pack_matrix(std::span<const MatrixPart> parts, DTy
       return held_as(part.dtype, keep) != held || part.scaling != parts.front().scaling;
     });
     const auto count = static_cast<size_t>(end - parts.begin());
-    runs.push_back(pack_run(parts.first(count), held, activations, window, on_bytes, pool));
+    runs.push_back(packing.pack_run(parts.first(count), held, activations));
     parts = parts.subspan(count);
   }
   return std::make_unique<PackedMatrix>(std::move(runs), std::move(order));

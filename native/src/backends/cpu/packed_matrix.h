@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/cpu/packed_panels.h"
+#include "backends/cpu/scratch.h"
 #include "backends/cpu/thread_pool.h"
 
 namespace llmservice::cpu {
@@ -36,10 +37,12 @@ class PackedMatrix final : public Matrix {
   int64_t panels_ = 0;
 };
 
-// Reads the parts through one window of at most 16 MiB and packs them; see Backend::pack. `activations` are
+// Reads the parts and packs them; see Backend::pack. Parts that are read in any order go by panels through
+// memory of each worker, which fits its cache, others through one window of at most 16 MiB. `activations` are
 // for types whose columns lie in pairs; others take float32.
 std::unique_ptr<PackedMatrix> pack_matrix(std::span<const MatrixPart> parts, DType keep,
                                           Activations activations,
-                                          const std::function<void(uint64_t)>& on_bytes, ThreadPool& pool);
+                                          const std::function<void(uint64_t)>& on_bytes, ThreadPool& pool,
+                                          Scratch& scratch);
 
 }  // namespace llmservice::cpu
