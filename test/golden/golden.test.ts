@@ -1,7 +1,8 @@
 // The engine against transformers, on random-weight models of every architecture and format; and against itself:
 // how steps are cut, who runs alongside a sequence and preemption must not change a single bit. Instruction families that
 // round activations alike give the same bits (the native tests show it op by op), so that the fast run compares bits in the
-// best one, and of every architecture in the others, which meet further formats in one type of activations each.
+// best one, and of every architecture in the others, which meet further formats in one type of activations each. The portable
+// family, 20 times as slow, is held to the bits of the fastest that rounds as it does, whose numbers are the reference's.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -36,6 +37,15 @@ const modelsOn = ({ isa, dtype }: (typeof machines)[number]): string[] =>
     (model, i) => looksAtBits(isa, model) || dtype === dtypes[(i + isas.indexOf(isa)) % dtypes.length],
   );
 
+/** Whose bits are those of the portable family; null: this processor has no other, or all is run. */
+const sameBits = wide
+  ? null
+  : (isas.filter((isa) => isa !== 'portable' && isa !== 'avx512bf16').at(-1) ?? null);
+/** Of these the fast run compares the bits of the portable family with itself too, in one type. */
+const portableToo = ['llama-bf16', 'qwen3_5-bf16'];
+const isWhole = (isa: string, model: string, dtype: string): boolean =>
+  isa !== 'portable' || sameBits === null || (portableToo.includes(model) && dtype === 'float32');
+
 test('the models are those of the generator', () => {
   const generators = ['dense', 'form', 'moe', 'gguf'].map((name) =>
     readFileSync(new URL(`generate/${name}_fixtures.py`, import.meta.url), 'utf8'),
@@ -59,8 +69,40 @@ test.each(oneOfEach)('%s: exactness float32 gives the bits of every machine', as
   expect(float32).toEqual(portable);
 });
 
+const alike =
+  sameBits === null
+    ? []
+    : dtypes.flatMap((dtype) => modelsOn({ isa: 'portable', dtype }).map((model) => ({ model, dtype })));
+
+describe('on portable the bits are those of a faster family', () => {
+  if (sameBits === null) return;
+
+  test.each(alike)('$model in $dtype', async ({ model, dtype }) => {
+    const { teacherForced } = readGolden(model);
+    // Over the end of a chunk, a block and a panel of rows; together, as rows of one step.
+    const ids = teacherForced.ids.slice(0, 100);
+    const jobs = [5, 63].map((length, slot) =>
+      job(slot, ids.slice(slot, slot + length), { count: 6, joinsAt: slot }),
+    );
+    const [portable, fast] = await Promise.all(
+      (['portable', sameBits] as EngineOptions['isa'][]).map(async (isa) => {
+        const engine = await loadGolden(modelsDir + model, { isa, dtype, threads: 1 });
+        try {
+          return [await score(engine, ids, 64), await run(engine, jobs)];
+        } finally {
+          await engine.dispose();
+        }
+      }),
+    );
+    expect(portable).toEqual(fast);
+  });
+});
+
 describe.each(machines)('on $isa in $dtype', ({ isa, dtype }) => {
-  describe.each(modelsOn({ isa, dtype }))('%s', (model) => {
+  const whole = modelsOn({ isa, dtype }).filter((model) => isWhole(isa, model, dtype));
+  if (whole.length === 0) return;
+
+  describe.each(whole)('%s', (model) => {
     const { golden, bar } = cpuReference(model, isa, dtype);
     let engine: Engine;
     beforeAll(async () => {
