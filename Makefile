@@ -44,8 +44,8 @@ native-gpu: node_modules ## The addon with the libraries for NVIDIA and AMD GPUs
 native-tests: node_modules ## Native tests under the address and undefined-behaviour sanitizers
 	@$(BOOTSTRAP) build test && $(ENV) npx tsx test/run.ts --only native
 
-kernels: node_modules ## Compile the kernels for every GPU, none needed, and write what they take (native/src/backends/gpu/kernels.md)
-	@$(BOOTSTRAP) build gpu && $(ENV) npx tsx test/gpu/check.ts --write
+kernels: node_modules ## Compile the kernels for every GPU, none needed, and write what they take (kernels.md; QUICK=1: that it is as before)
+	@$(BOOTSTRAP) build gpu && $(ENV) npx tsx test/gpu/check.ts --write $(if $(QUICK),--quick)
 
 hot-loops: node_modules ## Estimate the cycles of the CPU kernels' hot loops and write them (native/src/backends/cpu/hot-loops.md)
 	@$(BOOTSTRAP) build gpu && $(ENV) npm run build:native && npx tsx test/cpu/check.ts --write

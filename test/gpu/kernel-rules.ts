@@ -25,6 +25,10 @@ export interface NamedKernel extends KernelCode {
 const applies = (rule: KernelRule, kernel: NamedKernel): boolean =>
   new RegExp(rule.kernel).test(kernel.name) && new RegExp(rule.target ?? '').test(kernel.target);
 
+/** It is for none of them. */
+export const isStale = (rule: KernelRule, kernels: readonly NamedKernel[]): boolean =>
+  !kernels.some((kernel) => applies(rule, kernel));
+
 /** Some kernels are for the matrix instructions of one vendor alone. */
 const vendorOf = (target: string): string => (target.startsWith('gfx') ? 'hip' : 'cuda');
 
@@ -41,7 +45,7 @@ export function brokenRules(
     const missing = targets.filter((target) => vendors.has(vendorOf(target)) && !has.has(target));
     broken.push(...missing.map((target) => `${name} is missing for ${target}`));
   }
-  const stale = rules.filter((rule) => !kernels.some((kernel) => applies(rule, kernel)));
+  const stale = rules.filter((rule) => isStale(rule, kernels));
   return [...broken, ...stale.map((rule) => `no kernel matches the rule ${JSON.stringify(rule)}`)];
 }
 

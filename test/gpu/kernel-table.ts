@@ -84,3 +84,11 @@ export function rowsOf(table: string, targets: readonly string[]): string {
   };
   return table.split('\n').filter(isKept).join('\n');
 }
+
+/** The page with the sections of these files alone. */
+export function sectionsOf(table: string, files: readonly string[]): string {
+  const [preamble, ...sections] = table.split(/^(?=## )/m);
+  const kept = sections.filter((section) => files.some((file) => section.startsWith(`## ${file}\n`)));
+  // Between sections there is an empty line, at the end none.
+  return [preamble, kept.map((section) => section.trimEnd() + '\n').join('\n')].join('');
+}
