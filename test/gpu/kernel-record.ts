@@ -26,7 +26,7 @@ export function includedFiles(path: string, read: (path: string) => string): str
   return [...seen].sort();
 }
 
-/** @param rows what the table says of the file; `compilers` tell what compiles it from anything else */
+/** @param rows what the table says of the file; `compilers` name what compiles it */
 export function digestOfKernels(path: string, rows: string, compilers: readonly string[]): string {
   const hash = createHash('sha256');
   const rules = 'native/src/backends/gpu/kernels.rules.json';
