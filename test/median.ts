@@ -1,6 +1,6 @@
-/** Of values that are there; the upper of the middle two. */
+/** Of values that are there; the mean of the middle two. */
 export function median(values: readonly number[]): number {
-  const middle = values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-  if (middle === undefined) throw new Error('no values to take the median of');
-  return middle;
+  if (values.length === 0) throw new Error('no values to take the median of');
+  const sorted = values.toSorted((a, b) => a - b);
+  return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
 }

@@ -100,6 +100,9 @@ const countOfNativeTests = (r: {
 
 const cores = availableParallelism();
 
+/** Servers and commands start hundreds of times: Node compiles their modules at the first of them. */
+const compileCache = 'NODE_COMPILE_CACHE="$PWD/.build/compile-cache"';
+
 /** Integration tests that wait most: for leases, for API servers that are away, for pods. On processors they take little. */
 const waiting =
   'integration/operator-(failures|fallback|hpa|lifecycle|load|namespaces|outages|rollback|rollout|scaling)';
@@ -164,14 +167,14 @@ export function stepsOf({ isWhole }: { readonly isWhole: boolean }): readonly St
     jest('golden', 1, { beside: 'e2e' }),
     jest('integration', 1, {
       name: 'waiting-integration',
-      within: 'LLMSERVICE_TEST_PORTS=2',
+      within: `${compileCache} LLMSERVICE_TEST_PORTS=2`,
       options: `--testPathPatterns '${waiting}'`,
       beside: 'integration',
       row: 'waiting',
     }),
     jest('integration', 1, {
       name: 'cluster-integration',
-      within: 'LLMSERVICE_TEST_PORTS=1',
+      within: `${compileCache} LLMSERVICE_TEST_PORTS=1`,
       options: `--testPathPatterns '^(?!.*${waiting}).*${clusters}'`,
       beside: 'integration',
     }),
@@ -184,7 +187,7 @@ export function stepsOf({ isWhole }: { readonly isWhole: boolean }): readonly St
     },
     // These look at all that is in /dev/shm, where ranks of other tests have theirs.
     jest('integration', 1, {
-      within: 'test/own-shared-memory.sh',
+      within: `${compileCache} test/own-shared-memory.sh`,
       options: `--testPathPatterns '^(?!.*(${waiting}|${clusters}))'`,
     }),
     jest('e2e', 1, { minutes: 17 }),

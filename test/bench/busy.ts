@@ -8,7 +8,7 @@ import { median } from '../median.js';
 import { LlamaCpp } from './peers/llama-cpp.js';
 import { LlmService } from './peers/llmservice.js';
 import { buildPrograms, PeerModels } from './peers/models.js';
-import { watchDisturbances } from './peers/quiet.js';
+import { loadBefore, watchDisturbances } from './peers/quiet.js';
 
 const [rounds = 3] = process.argv.slice(2).map(Number);
 const aim = 0.4;
@@ -35,6 +35,7 @@ function besideLoops(engine: Engine): Speeds {
   }
 }
 
+const load = loadBefore();
 const programs = buildPrograms('native');
 const models = new PeerModels(programs, 'qwen3');
 try {
@@ -49,7 +50,7 @@ try {
   const taken = new Map(engines.map((engine) => [engine, { quiet: [] as Speeds[], busy: [] as Speeds[] }]));
   // Once before it counts: files come into memory.
   for (const engine of engines) engine.speeds();
-  const disturbed = watchDisturbances();
+  const disturbed = watchDisturbances(load);
   for (let round = 1; round <= rounds; round++) {
     for (const [engine, { quiet, busy }] of taken) {
       quiet.push(engine.speeds());

@@ -11,7 +11,7 @@ import { ServedModel } from '../gpu/served-model.js';
 import { median } from '../median.js';
 import { eventually, freePort, repository, start, stop } from '../processes.js';
 import { buildPrograms, PeerModels } from './peers/models.js';
-import { watchDisturbances } from './peers/quiet.js';
+import { loadBefore, watchDisturbances } from './peers/quiet.js';
 import { loadMeasures, measureLoad, type LoadFigures, type StreamLoad } from './peers/stream-load.js';
 
 const [rounds = 3, requests = 16, rows = 256] = process.argv.slice(2).map(Number);
@@ -48,11 +48,18 @@ async function startTheirs(kind: 'bf16' | 'q8_0'): Promise<Server> {
     ],
     log,
   );
-  await eventually('llama-server', async () => {
+  const server = { name: `llama-server ${kind.toUpperCase()}`, port, stop: () => stop(child) };
+  try {
+    await eventually('llama-server', async () => {
+      if (child.exitCode !== null) return true;
+      return (await fetch(`http://127.0.0.1:${port}/health`)).ok;
+    });
     if (child.exitCode !== null) throw new Error(readFileSync(log, 'utf8').slice(-2000));
-    return (await fetch(`http://127.0.0.1:${port}/health`)).ok;
-  });
-  return { name: `llama-server ${kind.toUpperCase()}`, port, stop: () => stop(child) };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  return server;
 }
 
 function report(figures: ReadonlyMap<Server, readonly LoadFigures[]>): void {
@@ -76,6 +83,7 @@ function report(figures: ReadonlyMap<Server, readonly LoadFigures[]>): void {
   console.log(`\nFP8 to the better of BF16 and Q8_0: ${ratio('output tok/s')}, ${ratio('TTFT p50 ms')}`);
 }
 
+const before = loadBefore();
 const programs = buildPrograms('native');
 const models = new PeerModels(programs, 'qwen3');
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-peers-'));
@@ -85,7 +93,7 @@ try {
     servers.push(await begin());
   for (const { port } of servers)
     await measureLoad(port, { ...load, requests: load.streams, outputTokens: 8 });
-  const disturbed = watchDisturbances();
+  const disturbed = watchDisturbances(before);
   const figures = new Map<Server, LoadFigures[]>(servers.map((server) => [server, []]));
   for (let round = 1; round <= rounds; round++) {
     for (const [server, taken] of figures) {
@@ -96,7 +104,7 @@ try {
   report(figures);
   for (const sentence of disturbed([1])) console.log(`not quiet: ${sentence}`);
 } finally {
-  for (const server of servers) await server.stop();
+  await Promise.allSettled(servers.map((server) => server.stop()));
   models.remove();
   rmSync(folder, { recursive: true });
 }

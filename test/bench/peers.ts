@@ -11,7 +11,7 @@ import { measures, ratiosTo, tableOf, type Contender, type Figures } from './pee
 import { LlamaCpp } from './peers/llama-cpp.js';
 import { LlmService } from './peers/llmservice.js';
 import { buildPrograms, PeerModels } from './peers/models.js';
-import { watchDisturbances } from './peers/quiet.js';
+import { loadBefore, watchDisturbances } from './peers/quiet.js';
 
 const [rounds = '5', architecture = 'qwen3', isa = 'auto'] = process.argv.slice(2);
 const maxRuns = 3;
@@ -21,11 +21,13 @@ const avx2Options = [
 ];
 const threads = availableParallelism();
 
+const load = loadBefore();
 const programs = buildPrograms(...(isa === 'avx2' ? ['avx2', ...avx2Options] : ['native']));
 const models = new PeerModels(programs, architecture);
 try {
   const contenders = makeContenders();
-  for (let left = maxRuns; left > 0 && compare(contenders).length > 0; left--) {
+  // Later runs come after our own load, which hides that of others.
+  for (let left = maxRuns; left > 0 && compare(contenders, left === maxRuns ? load : 0).length > 0; left--) {
     console.log(left > 1 ? '\nThe run is repeated.\n' : '\nNo run was quiet: only its ratios say something.');
   }
 } finally {
@@ -49,8 +51,8 @@ function makeContenders(): { readonly ours: LlmService[]; readonly theirs: Llama
 }
 
 /** One run of all rounds, printed; what disturbed it. */
-function compare({ ours, theirs }: ReturnType<typeof makeContenders>): readonly string[] {
-  const disturbed = watchDisturbances();
+function compare({ ours, theirs }: ReturnType<typeof makeContenders>, load: number): readonly string[] {
+  const disturbed = watchDisturbances(load);
   const figures = new Map<Contender, Figures[]>([...ours, ...theirs].map((contender) => [contender, []]));
   for (const contender of ours) contender.lines.length = 0;
   for (let round = 1; round <= Number(rounds); round++) {

@@ -18,7 +18,7 @@ import { median } from '../median.js';
 
 const folder = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const demo = folder('../../deploy/demo-model/checkpoint');
-const [rounds = 5, ...factors] = process.argv.slice(2).map(Number);
+const [rounds = 5, asked = 24, ...factors] = process.argv.slice(2).map(Number);
 const kinds = [
   { method: 'none', tokens: 0 },
   { method: 'ngram', tokens: 4 },
@@ -31,7 +31,7 @@ async function readPrompts(): Promise<Int32Array[]> {
   await processes.close();
   if (chatTemplate === null) throw new Error('the demo model has no chat template');
   const lines = readFileSync(folder('../../deploy/demo-model/questions/llmservice.txt'), 'utf8').split('\n');
-  const questions = lines.filter((line) => /^\w.* \| /.test(line)).slice(0, 24);
+  const questions = lines.filter((line) => /^\w.* \| /.test(line)).slice(0, asked);
   const texts = await Promise.all(
     questions.map((line) =>
       chatTemplate.render({ messages: [{ role: 'user', content: `${line.split(' | ')[0]}?` }] }),

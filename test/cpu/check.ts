@@ -103,7 +103,8 @@ function estimate(loops: readonly HotLoop[], problems: string[]): LoopEstimate[]
   });
 }
 
-function check(): string[] {
+/** @returns problems; null where the tools are not those of the table */
+function check(): string[] | null {
   if (!existsSync(`${build}/build.ninja`))
     return [`${build} holds no build: run \`npm run build:native\` first`];
   const sources = [...new Set(hotLoops.map(({ source }) => source))];
@@ -118,7 +119,7 @@ function check(): string[] {
   const stored = parseLoopTable(existsSync(page) ? readFileSync(page, 'utf8') : '');
   if (!writes && tools !== stored.tools) {
     console.log(`skipped: the estimates are of ${stored.tools}, and this machine has ${tools}`);
-    return [];
+    return null;
   }
   const loops = estimate(hotLoops, problems);
   console.log(`${loops.length} loops of ${sources.length} files, ${tools}`);
@@ -130,6 +131,7 @@ function check(): string[] {
 
 const startedAt = Date.now();
 const problems = check();
+if (problems === null) process.exit(77); // counts as skipped
 problems.forEach((problem) => console.error(problem));
 console.log(
   `took ${((Date.now() - startedAt) / 1000).toFixed(1)} s: ${problems.length === 0 ? 'as stored' : 'not as stored'}`,

@@ -6,8 +6,20 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 
 const sources = 'native/src/';
-/** How kernels are compiled. */
-const recipe = ['native/gpu.cmake', 'native/toolchains/compile.sh'];
+/** How kernels are compiled, and rows made of them. */
+const recipe = [
+  'native/gpu.cmake',
+  'native/toolchains/compile.sh',
+  ...[
+    'cuda-code',
+    'hip-code',
+    'compiled-kernels',
+    'kernel-code',
+    'kernel-table',
+    'kernel-rules',
+    'hot-loops',
+  ].map((name) => `test/gpu/${name}.ts`),
+];
 
 export type KernelRecord = Readonly<Record<string, string>>;
 

@@ -92,3 +92,7 @@ export function sectionsOf(table: string, files: readonly string[]): string {
   // Between sections there is an empty line, at the end none.
   return [preamble, kept.map((section) => section.trimEnd() + '\n').join('\n')].join('');
 }
+
+/** The files that the page has sections of. */
+export const filesOf = (table: string): string[] =>
+  [...table.matchAll(/^## (\S+)$/gm)].map(([, file]) => file!);

@@ -4,7 +4,7 @@ import { FailureError } from '@llmservice/crds';
 import type { ModelShape } from '../config/model-shape.js';
 import type { PlacedTensor } from '../formats/safetensors-header.js';
 import type { AdapterConfig } from './adapter-config.js';
-import { projections, projectionSides, type ProjectionName, type Sides } from './projections.js';
+import { isUnread, projections, projectionSides, type ProjectionName, type Sides } from './projections.js';
 
 export const adapterWeightsFile = 'adapter_model.safetensors';
 
@@ -70,6 +70,8 @@ export function planAdapter(
   const pairs: LowRankPair[] = [];
   for (const [module, { layer, name, A, B }] of modules) {
     const projection = name as ProjectionName;
+    // Some training tools store pairs for keys and values that the layer never reads, as releases of the base do.
+    if (isUnread(shape, layer, projection)) continue;
     const sides = projectionSides(shape, layer, projection);
     if (sides === null) {
       problems.push(

@@ -42,3 +42,9 @@ export function projectionSides(shape: ModelShape, layer: number, projection: Pr
       return isDense ? { inputs: ffn, outputs: hidden } : null;
   }
 }
+
+/** Whether layer `layer` never computes these keys or values, since it attends to those of an earlier one. */
+export function isUnread(shape: ModelShape, layer: number, projection: ProjectionName): boolean {
+  const exists = layer < shape.layerKinds.length;
+  return exists && (projection === 'k_proj' || projection === 'v_proj') && ofLayer(shape, layer).sharesKv;
+}

@@ -85,6 +85,19 @@ test('a bare ModernBERT gets the names of what was saved with its head', () => {
   );
 });
 
+test('a bare Gemma 4 with embeddings of each layer gets the names of what was saved with its head', () => {
+  const bare = named(
+    'embed_tokens.weight',
+    'embed_tokens_per_layer.weight',
+    'per_layer_model_projection.weight',
+    'per_layer_projection_norm.weight',
+    'layers.0.per_layer_input_gate.weight',
+  );
+  expect(inEngineNames({ architecture: 'gemma4_text' }, bare)).toEqual(
+    bare.map(({ name }) => ({ name: `model.${name}` })),
+  );
+});
+
 test('tensors of other architectures keep their names', () => {
   const stored = named(`${at}.mlp.gate_proj.weight`);
   expect(inEngineNames({ architecture: 'llama' }, stored)).toBe(stored);

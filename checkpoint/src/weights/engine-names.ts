@@ -5,7 +5,8 @@ import { architectureNamed } from '../config/architectures.js';
 import type { ModelShape } from '../config/model-shape.js';
 
 /** What transformers saves of a model without its head, as releases of Qwen3-Embedding are. */
-const bare = /^(?:embed_tokens|embed_norm|layers|norm)\./;
+const bare =
+  /^(?:embed_tokens|embed_tokens_per_layer|embed_norm|per_layer_model_projection|per_layer_projection_norm|layers|norm)\./;
 
 type Named = readonly { readonly name: string }[];
 

@@ -88,7 +88,7 @@ Checkpoint::Opened Checkpoint::open(const CheckpointSource& source, const Tensor
   if (place.packed) {
     const auto open_part = [&](const std::string& name) { return &open(source, name); };
     return {restored_.emplace_back(packed_tensor(place, open_part, arrivals_, unpacked_)).get(), &place,
-            false};
+            true};
   }
   Opened opened{&open(source, place.file), &place, false};
   if (place.block_part) {

@@ -26,7 +26,7 @@ export function disturbances(load: number, stolen: number, bandwidths: readonly 
   const spread = 1 - Math.min(...bandwidths) / Math.max(...bandwidths);
   return [
     ...(load > maxLoad
-      ? [`The load was ${load.toFixed(2)} before the first round; at most ${maxLoad} counts as quiet.`]
+      ? [`The load was ${load.toFixed(2)} before anything ran; at most ${maxLoad} counts as quiet.`]
       : []),
     ...(stolen > maxStolen ? [`The host gave ${percent(stolen)} of the processors' time to others.`] : []),
     ...(spread > maxSpread
@@ -35,10 +35,13 @@ export function disturbances(load: number, stolen: number, bandwidths: readonly 
   ];
 }
 
-/** Begins now; the call of what it returns says what disturbed since. */
-export function watchDisturbances(): (bandwidths: readonly number[]) => readonly string[] {
+/** What ran in the last minute, ourselves included: to be asked before a bench does anything. */
+export const loadBefore = (): number => loadavg()[0]!;
+
+/** Begins now; the call of what it returns says what disturbed since. `load`: as loadBefore() gave it. */
+export function watchDisturbances(load: number): (bandwidths: readonly number[]) => readonly string[] {
   const read = (): ProcessorTime => processorTimeOf(readFileSync('/proc/stat', 'utf8'));
-  const [load, before] = [loadavg()[0]!, read()];
+  const before = read();
   return (bandwidths) => {
     const after = read();
     return disturbances(

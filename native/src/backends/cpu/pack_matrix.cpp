@@ -12,6 +12,8 @@ namespace llmservice::cpu {
 namespace {
 
 constexpr int64_t kWindowBytes = int64_t{16} << 20;
+// That a worker reads of a panel at once, of whole rows: what its cache holds, and what stays its memory.
+constexpr int64_t kBandBytes = int64_t{512} << 10;
 
 // Copies `rows` row-major rows of `cols` into panel order, kTogether columns of a row side by side,
 // converting each element. A line of each row at a time: rows often lie a power of two apart, where few fit
@@ -172,9 +174,13 @@ class Packing {
     const int64_t row_bytes = bytes_of(part.dtype, part.cols);
     run_panels(window, [&](int64_t begin, int64_t end, int worker) {
       error.keep(begin, [&] {
-        const std::span bytes = bytes_for(worker, (end - begin) * row_bytes);
-        part.read((begin - window.first_row + window.part_row) * row_bytes, bytes);
-        pack_rows(part, bytes.data(), begin, end, panels);
+        const int64_t at_once = std::max<int64_t>(kBandBytes / row_bytes, 1);
+        for (int64_t row = begin; row < end; row += at_once) {
+          const int64_t next = std::min(row + at_once, end);
+          const std::span bytes = bytes_for(worker, (next - row) * row_bytes);
+          part.read((row - window.first_row + window.part_row) * row_bytes, bytes);
+          pack_rows(part, bytes.data(), row, next, panels);
+        }
       });
     });
     error.rethrow();

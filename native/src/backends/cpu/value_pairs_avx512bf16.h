@@ -127,11 +127,12 @@ class CacheLines {
 constexpr int kWideFeatures = 64;  // that sum_wide takes at once
 constexpr int kWideRows = 4;       // 4 × 4 sums and 4 values leave room for a weight and what is loaded
 
+// next: what is fetched meanwhile, or null.
 // to (R, 64 features) += weights (R, pairs of positions) · V; between the first call and the last, `to` is in
 // the order of Unpacked.
 template <int R>
 void add_wide(Broadcast weights, const CachedPairs& values, Dense to, bool is_first, bool is_last,
-              CacheLines& next) {
+              CacheLines* next) {
   __m512 acc[R][4];
   for (int r = 0; r < R; ++r) {
     for (int j = 0; j < 4; ++j) {
@@ -141,7 +142,7 @@ void add_wide(Broadcast weights, const CachedPairs& values, Dense to, bool is_fi
   for (int p = 0; 2 * p < values.count; ++p) {
     const uint16_t* const first = values.at(2 * p);
     const uint16_t* const second = values.at(2 * p + 1);
-    next.fetch(4);
+    if (next != nullptr) next->fetch(4);
     __m512bh column[4];
     for (int half = 0; half < 2; ++half) {
       const Unpacked pairs(first + 32 * half, second == nullptr ? nullptr : second + 32 * half);
@@ -165,14 +166,14 @@ void add_wide(Broadcast weights, const CachedPairs& values, Dense to, bool is_fi
 // to (rows, head_dim) += weights (rows, pairs of positions) · V, as add_wide() does.
 inline void add_cached_values(Broadcast weights, const CachedPairs& values, Dense to, int rows, bool is_first,
                               bool is_last, CacheLines& next) {
-  static constexpr void (*kSums[])(Broadcast, const CachedPairs&, Dense, bool, bool, CacheLines&) = {
+  static constexpr void (*kSums[])(Broadcast, const CachedPairs&, Dense, bool, bool, CacheLines*) = {
       add_wide<1>, add_wide<2>, add_wide<3>, add_wide<4>};
   for (int d = 0; d < values.dim; d += kWideFeatures) {
     for (int r = 0; r < rows; r += kWideRows) {
       const int count = rows - r < kWideRows ? rows - r : kWideRows;
       const Broadcast own{weights.data + r * weights.row_step, weights.row_step, weights.depth_step};
       kSums[count - 1](own, values.from_column(d), {to.data + r * to.row_step + d, to.row_step}, is_first,
-                       is_last, next);
+                       is_last, r == 0 ? &next : nullptr);
     }
   }
 }
