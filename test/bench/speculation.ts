@@ -1,7 +1,7 @@
 // What speculation gains on the demo model: tokens per second of one greedy stream, without drafts, by n-gram and by the
 // model's own layer; as it is, and with its feed-forward padded by zeros, so that reading weights is what a step costs.
 // All take turns at each question, since others may load the machine more in one minute than in the next. Fails when drafts
-// change a token. Run: npx tsx test/bench/speculation.ts [ROUNDS [FACTOR...]], 5, and 1 and 64 by default.
+// change a token. Run: npx tsx test/bench/speculation.ts [ROUNDS [QUESTIONS [FACTOR...]]], 5, 24, and 1 and 64 by default.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

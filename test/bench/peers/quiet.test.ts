@@ -7,7 +7,7 @@ test('an idle machine with an even bandwidth is quiet', () => {
 
 test('load, stolen time and an uneven bandwidth are each reported', () => {
   expect(disturbances(2, 0.1, [30e9, 15e9])).toEqual([
-    'The load was 2.00 before the first round; at most 0.5 counts as quiet.',
+    'The load was 2.00 before anything ran; at most 0.5 counts as quiet.',
     "The host gave 10.0 % of the processors' time to others.",
     'What was read from memory a second differed by 50.0 % between rounds.',
   ]);
