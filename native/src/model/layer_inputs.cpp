@@ -42,8 +42,8 @@ void Model::embed_layers(int64_t rows) {
   ranks_.all_reduce(work_.layer_inputs, rows * width);
   backend_.scale(work_.layer_inputs, rows * width, scale * kHalf);
   layer_inputs_->projection.apply(backend_, work_.residual, rows, work_.wide);
-  // What it gives is divided by the root of `hidden` before its norm: in all but epsilon that makes no
-  // difference.
+  // What it gives is divided by the root of `hidden` before its norm, which an epsilon times `hidden` makes
+  // up for.
   backend_.rms_norm(work_.wide, layer_inputs_->norm.data(),
                     config_.norm_eps * static_cast<float>(config_.hidden),
                     rows * static_cast<int64_t>(config_.layers.size()), part, work_.wide);

@@ -4,6 +4,7 @@
 
 import { promptOf } from '../../gpu/served-model.js';
 import { StreamClient } from '../../load/stream-client.js';
+import { median } from '../../median.js';
 
 export interface StreamLoad {
   /** Streams at once. */
@@ -39,17 +40,9 @@ export async function measureLoad(port: number, load: StreamLoad): Promise<LoadF
   const seconds = (performance.now() - begin) / 1000;
   return {
     'output tok/s': answers.reduce((sum, { tokens }) => sum + tokens, 0) / seconds,
-    'TTFT p50 ms': middle(answers.map(({ ttftMs }) => ttftMs)),
-    'TPOT p50 ms': middle(answers.map(({ tpotMs }) => tpotMs)),
+    'TTFT p50 ms': median(answers.map(({ ttftMs }) => ttftMs)),
+    'TPOT p50 ms': median(answers.map(({ tpotMs }) => tpotMs)),
   };
-}
-
-/** Of an even number, the mean of the middle two, as there. */
-function middle(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]];
-  if (low === undefined || high === undefined) throw new Error('no request was answered');
-  return (low + high) / 2;
 }
 
 async function ask(port: number, { promptTokens, outputTokens }: StreamLoad): Promise<Answer> {
