@@ -9,7 +9,7 @@ import { difference, parseAmounts, podRequests, sum, type Requests } from '../pl
 import type { NodeRoom } from '../plan/rollouts/rollout.js';
 
 /** Many services may roll at once: they share a look. One that took longer is fresh for as long as it took. */
-const freshMs = 2_000;
+const minFreshMs = 2_000;
 
 type Room = readonly NodeRoom[] | null;
 
@@ -21,17 +21,18 @@ export class ClusterRoom {
   constructor(
     private readonly client: KubeClient,
     private readonly logger: Logger,
-    private readonly minFreshMs = freshMs,
+    /** Milliseconds that never run backwards. */
+    private readonly now: () => number = () => performance.now(),
   ) {}
 
   look(): Promise<Room> {
     if (this.running !== null) return this.running;
-    const now = performance.now();
-    if (this.latest !== null && now < this.latest.freshUntil) return this.latest.room;
+    const beganAt = this.now();
+    if (this.latest !== null && beganAt < this.latest.freshUntil) return this.latest.room;
     const room = this.read().finally(() => {
-      const endedAt = performance.now();
+      const endedAt = this.now();
       this.running = null;
-      this.latest = { freshUntil: endedAt + Math.max(this.minFreshMs, endedAt - now), room };
+      this.latest = { freshUntil: endedAt + Math.max(minFreshMs, endedAt - beganAt), room };
     });
     this.running = room;
     return room;
