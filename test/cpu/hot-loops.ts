@@ -84,9 +84,9 @@ function floatLoops({ family, cpu, lanes, directRows }: Family): HotLoop[] {
     of('delta rule, a chunk: decays', 'kernels', `decayed_triangles<${lanes}>`),
     of('delta rule, a chunk: substitution', 'kernels', `solve_unit_lower<${lanes}>`),
     of('delta rule, one position', 'kernels', `delta_step<${lanes}, 4>`),
-    of('convolution', 'kernels', `convolve<${lanes}>`),
+    of('convolution', 'kernels', `convolve_taps<${lanes}, 4>`),
     of('silu(gate) · up', 'kernels', `for_lanes<${lanes}, void silu_mul<`),
-    of('sum of squares', 'kernels', `${wide ? '' : `for_lanes<${lanes}, `}float sum_of_squares<${lanes}>`),
+    of('sum of squares', 'kernels', `float sum_of_squares<${lanes}>`),
   ];
 }
 

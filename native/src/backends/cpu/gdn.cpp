@@ -21,6 +21,13 @@ int32_t chunked_rows(const Segment& segment) {
   return std::clamp(segment.chunked_until - segment.position, 0, segment.count);
 }
 
+// Rows of the step up to the last that a segment has.
+int64_t rows_of(std::span<const Segment> segments) {
+  int64_t rows = 0;
+  for (const Segment& s : segments) rows = std::max<int64_t>(rows, s.first + s.count);
+  return rows;
+}
+
 }  // namespace
 
 int64_t gram_scratch(int32_t k_dim) { return int64_t{k_dim} * kChunk; }
@@ -55,38 +62,38 @@ void CpuBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> segmen
   constexpr int64_t kTileChannels = 16;
   const int64_t channels = channels_of(shape);
   const int64_t tail = shape.conv_kernel - 1;
-  for (const Segment& segment : segments) {
-    for_rows((channels + kTileChannels - 1) / kTileChannels, kTileChannels * segment.count,
-             [&](int64_t tile) {
-               const int64_t c = tile * kTileChannels;
-               ConvTile rows{.x = qkv + segment.first * stride + c,
-                             .stride = stride,
-                             .rows = segment.count - segment.drafts,
-                             .channels = static_cast<int32_t>(std::min(kTileChannels, channels - c)),
-                             .taps = shape.conv_kernel,
-                             .weight = weight + c * shape.conv_kernel,
-                             .tail = state.conv + (segment.slot * channels + c) * tail};
-               kernels_.convolve(rows);
-               if (segment.drafts == 0) return;
-               float passing[kTileChannels * kMaxConvKernel];
-               std::copy_n(rows.tail, rows.channels * tail, passing);
-               rows.x += rows.rows * stride;
-               rows.rows = segment.drafts;
-               rows.tail = passing;
-               kernels_.convolve(rows);
-             });
-  }
+  const auto count = static_cast<int64_t>(segments.size());
+  // Segments within channels: those of one tile share its weights.
+  for_rows((channels + kTileChannels - 1) / kTileChannels * count,
+           kTileChannels * rows_of(segments) / std::max<int64_t>(count, 1), [&](int64_t tile) {
+             const Segment& segment = segments[tile % count];
+             const int64_t c = tile / count * kTileChannels;
+             ConvTile rows{.x = qkv + segment.first * stride + c,
+                           .stride = stride,
+                           .rows = segment.count - segment.drafts,
+                           .channels = static_cast<int32_t>(std::min(kTileChannels, channels - c)),
+                           .taps = shape.conv_kernel,
+                           .weight = weight + c * shape.conv_kernel,
+                           .tail = state.conv + (segment.slot * channels + c) * tail};
+             kernels_.convolve(rows);
+             if (segment.drafts == 0) return;
+             float passing[kTileChannels * kMaxConvKernel];
+             std::copy_n(rows.tail, rows.channels * tail, passing);
+             rows.x += rows.rows * stride;
+             rows.rows = segment.drafts;
+             rows.tail = passing;
+             kernels_.convolve(rows);
+           });
 }
 
 void CpuBackend::gdn(const GdnShape& shape, std::span<const Segment> segments, const float* qkv,
                      int64_t qkv_stride, const float* beta_in, const float* gate_in, int64_t gate_stride,
                      const float* a_log, const float* dt_bias, const GdnState& state, float* out,
                      const GdnNorm& norm) {
-  int64_t rows = 0;
+  const int64_t rows = rows_of(segments);
   std::vector<int64_t> chunk_rows;                    // first row of every chunk
   std::vector<int64_t> first_chunk(segments.size());  // of each segment
   for (size_t i = 0; i < segments.size(); ++i) {
-    rows = std::max<int64_t>(rows, segments[i].first + segments[i].count);
     first_chunk[i] = static_cast<int64_t>(chunk_rows.size());
     for (int32_t r = 0; r < chunked_rows(segments[i]); r += kChunk)
       chunk_rows.push_back(segments[i].first + r);

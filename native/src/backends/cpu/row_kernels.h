@@ -19,12 +19,17 @@ void for_lanes(int64_t count, Body body) {
 
 template <class L>
 float sum_of_squares(const float* x, int64_t dim) {
-  L acc[4] = {L::zero(), L::zero(), L::zero(), L::zero()};  // four chains hide the latency of the fma
-  for_lanes<L>(dim, [&](int64_t i, int n) {
-    const L value = L::load(x + i, n);
-    L& chain = acc[i / L::kCount % 4];
-    chain = fma(value, value, chain);
-  });
+  constexpr int64_t kChains = 4;  // which hide the latency of the fma
+  L acc[kChains] = {L::zero(), L::zero(), L::zero(), L::zero()};
+  const auto add = [&](L value, L& chain) { chain = fma(value, value, chain); };
+  int64_t i = 0;
+  for (; i + kChains * L::kCount <= dim; i += kChains * L::kCount) {
+    for (int64_t j = 0; j < kChains; ++j) add(L::load(x + i + j * L::kCount), acc[j]);
+  }
+  for (int64_t j = 0; j < kChains; ++j, i += L::kCount) {
+    const int64_t left = dim - i;
+    if (left > 0) add(L::load(x + i, static_cast<int>(left < L::kCount ? left : L::kCount)), acc[j]);
+  }
   return sum((acc[0] + acc[1]) + (acc[2] + acc[3]));
 }
 

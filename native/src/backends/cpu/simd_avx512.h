@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "ops/block_types.h"
@@ -17,6 +18,30 @@ inline namespace with_bf16 {
 inline namespace without_bf16 {
 #endif
 
+// Where a (16, kColumns) array that lies in kColumns vectors has its columns: value (c, j) is lane
+// (c · kColumns + j) % 16 of vector (c · kColumns + j) / 16.
+template <int kColumns>
+struct ColumnPlaces {
+  struct Tables {
+    alignas(64) int32_t lane[kColumns][16] = {};  // of row c of column j, in its vector
+    alignas(64) int32_t row[kColumns][16] = {};   // of lane l of vector i
+    uint16_t rows[kColumns][kColumns] = {};       // bits of the rows of column j that vector i has
+    uint16_t lanes[kColumns][kColumns] = {};      // bits of the lanes of vector i that column j has
+  };
+  static consteval Tables make() {
+    Tables t;
+    for (int at = 0; at < 16 * kColumns; ++at) {
+      const int c = at / kColumns, j = at % kColumns, i = at / 16, l = at % 16;
+      t.lane[j][c] = l;
+      t.row[i][l] = c;
+      t.rows[i][j] |= 1 << c;
+      t.lanes[i][j] |= 1 << l;
+    }
+    return t;
+  }
+  static constexpr Tables kTables = make();
+};
+
 struct Avx512Lanes {
   static constexpr int kCount = 16;
   static constexpr int kBlockVectors = 4;  // 6 × 4 sums, 4 operands and a broadcast fill 32 registers
@@ -24,11 +49,41 @@ struct Avx512Lanes {
   __m512 v;
 
   static __mmask16 first_lanes(int n) { return static_cast<__mmask16>((1u << n) - 1u); }
+  // Of vector i of `count` values.
+  static __mmask16 lanes_of(int count, int i) {
+    return first_lanes(std::clamp(count - i * kCount, 0, kCount));
+  }
 
   static Avx512Lanes set(float x) { return {_mm512_set1_ps(x)}; }
   static Avx512Lanes zero() { return {_mm512_setzero_ps()}; }
   static Avx512Lanes load(const float* p) { return {_mm512_loadu_ps(p)}; }
   static Avx512Lanes load(const float* p, int n) { return {_mm512_maskz_loadu_ps(first_lanes(n), p)}; }
+  // lane c of lanes[j] = data[c · kColumns + j] for c < rows <= kCount; zeros behind.
+  template <int kColumns>
+  static void load_columns(const float* data, int rows, Avx512Lanes* lanes) {
+    using Places = ColumnPlaces<kColumns>;
+    for (int j = 0; j < kColumns; ++j) lanes[j] = zero();
+    for (int i = 0; i < kColumns; ++i) {
+      const __m512 from = _mm512_maskz_loadu_ps(lanes_of(rows * kColumns, i), data + i * kCount);
+      for (int j = 0; j < kColumns; ++j) {
+        const __m512i at = _mm512_load_si512(Places::kTables.lane[j]);
+        lanes[j].v = _mm512_mask_permutexvar_ps(lanes[j].v, Places::kTables.rows[i][j], at, from);
+      }
+    }
+  }
+  // The inverse.
+  template <int kColumns>
+  static void store_columns(const Avx512Lanes* lanes, int rows, float* data) {
+    using Places = ColumnPlaces<kColumns>;
+    for (int i = 0; i < kColumns; ++i) {
+      __m512 to = _mm512_setzero_ps();
+      for (int j = 0; j < kColumns; ++j) {
+        const __m512i row = _mm512_load_si512(Places::kTables.row[i]);
+        to = _mm512_mask_permutexvar_ps(to, Places::kTables.lanes[i][j], row, lanes[j].v);
+      }
+      _mm512_mask_storeu_ps(data + i * kCount, lanes_of(rows * kColumns, i), to);
+    }
+  }
   static Avx512Lanes load_bf16(const uint16_t* p, int n) {
     return widen_bf16(_mm256_maskz_loadu_epi16(first_lanes(n), p));
   }
