@@ -88,6 +88,30 @@ export const failureKinds = {
       'Put the CA certificate of the endpoint as ca.crt into the ConfigMap named in spec.model.s3.caConfigMapRef (a PEM file in ' +
       '--s3-ca-dir), or correct the host in spec.model.s3.endpoint (--s3-endpoint).',
   },
+  RepositoryNotFound: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Check hf://OWNER/NAME@REVISION in spec.model.uri; for a private repository, name its token in spec.model.hub.tokenSecretRef.',
+  },
+  HubAccessDenied: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Check the token in the Secret named in spec.model.hub.tokenSecretRef; its account must have accepted the terms of a gated repository.',
+  },
+  HubCertificateUntrusted: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Put the CA certificate of the endpoint as ca.crt into the ConfigMap named in spec.model.hub.caConfigMapRef, or correct the ' +
+      'host in spec.model.hub.endpoint.',
+  },
+  HubUnavailable: {
+    terminal: false,
+    httpStatus: 503,
+    remedy: 'Wait for the hub or correct spec.model.hub.endpoint; the pull resumes automatically.',
+  },
   SecretNotAllowed: {
     terminal: true,
     httpStatus: 503,

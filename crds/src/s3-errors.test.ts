@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { describeS3Error, readS3Error, s3ErrorTable } from './s3-errors.js';
+import { readS3Error, s3ErrorTable } from './s3-errors.js';
+import { describeStoreError } from './store-errors.js';
 
 const answer = (name: string, status: number, more: object = {}) => ({
   ...{ name, message: 'a message', $metadata: { httpStatusCode: status } },
@@ -37,7 +38,7 @@ test.each([
 });
 
 test('the region of the bucket is named where the answer has it', () => {
-  const described = (more: object) => describeS3Error(readS3Error(answer('PermanentRedirect', 301, more)));
+  const described = (more: object) => describeStoreError(readS3Error(answer('PermanentRedirect', 301, more)));
   expect(described({ Region: 'eu-west-1' })).toBe(
     'HTTP 301 PermanentRedirect; the region of the bucket is eu-west-1',
   );
@@ -48,14 +49,14 @@ test('the region of the bucket is named where the answer has it', () => {
 });
 
 test('no text of an endpoint is reported, neither as message nor as code', () => {
-  const described = describeS3Error(
+  const described = describeStoreError(
     readS3Error(answer('Look at http://evil', 403, { message: 'at http://evil' })),
   );
   expect(described).toBe('HTTP 403 Error');
 });
 
 test('the code of the connection is reported in place of a name that says nothing', () => {
-  expect(describeS3Error(readS3Error(Object.assign(new Error('x'), { code: 'ECONNREFUSED' })))).toBe(
+  expect(describeStoreError(readS3Error(Object.assign(new Error('x'), { code: 'ECONNREFUSED' })))).toBe(
     'ECONNREFUSED',
   );
   const wrapped = new Error('x', { cause: Object.assign(new Error('y'), { code: 'CERT_UNTRUSTED' }) });
@@ -68,5 +69,5 @@ test.each([undefined, null, 'text', 7, {}])('%p, which is no error, is tried aga
 
 test('of several errors of the connection in one the code is found in the text', () => {
   const both = new Error('connect ECONNREFUSED ::1:1; connect ECONNREFUSED 127.0.0.1:1');
-  expect(describeS3Error(readS3Error(both))).toBe('ECONNREFUSED');
+  expect(describeStoreError(readS3Error(both))).toBe('ECONNREFUSED');
 });

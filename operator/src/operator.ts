@@ -10,7 +10,7 @@ import type { Metrics } from './metrics.js';
 import type { OperatorOptions } from './options.js';
 import { Capabilities } from './reconcile/capabilities.js';
 import { Observations } from './reconcile/observations.js';
-import { Buckets } from './preflight/buckets.js';
+import { Stores } from './preflight/stores.js';
 import { ClusterGuard } from './preflight/cluster-guard.js';
 import { LongReader } from './preflight/long-reader.js';
 import { Preflight } from './preflight/preflight.js';
@@ -166,7 +166,7 @@ export class Operator {
       rules: options.endpoints,
       ...(timing.clusterLookMs === undefined ? {} : { intervalMs: timing.clusterLookMs }),
     });
-    this.preflight = new Preflight(new Buckets(secrets, this.guard), {
+    this.preflight = new Preflight(new Stores(secrets, this.guard), {
       onRead: (key) => this.queue.add(key),
       longReader: new LongReader(secrets, this.guard),
     });

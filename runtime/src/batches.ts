@@ -10,7 +10,7 @@ import type { Lifecycle } from './http/replica/lifecycle.js';
 import type { Logger } from './log/logger.js';
 import { BatchMetrics } from './metrics/batch-metrics.js';
 import type { ServerMetrics } from './metrics/server-metrics.js';
-import { s3SettingsOf } from './s3-settings.js';
+import { storeSettingsOf } from './store-settings.js';
 import { makeS3Client } from './weights/s3-client.js';
 
 /** Of a request to S3. */
@@ -51,6 +51,6 @@ function makeObjects(config: ResolvedConfig): ObjectStore {
   // Keys of other services may have the same ids.
   const prefix = service === null ? place.prefix : `${place.prefix}${service}/`;
   const outOfReach = 'files and batches are out of reach: send the request again';
-  const client = makeS3Client(s3SettingsOf(config), maxAttempts);
+  const client = makeS3Client(storeSettingsOf(config).s3, maxAttempts);
   return new S3ObjectStore({ ...place, prefix, deadlineMs, outOfReach }, client);
 }

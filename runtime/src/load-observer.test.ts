@@ -104,8 +104,8 @@ test('an outage is reported of each load that waits for its end', () => {
   observer = new LoadObserver(lifecycle, stall, logger, () => nowMs);
   for (let load = 1; load <= 2; load++) {
     observer.started();
-    observer.unavailable(new UnavailableError('away'));
-    observer.unavailable(new UnavailableError('away'));
+    observer.unavailable(new UnavailableError('s3', 'away'));
+    observer.unavailable(new UnavailableError('s3', 'away'));
     expect(warn).toHaveBeenCalledTimes(load);
     lifecycle.unloaded();
   }

@@ -1,6 +1,7 @@
 // Hears of everything that moves during a load: feeds the figures of health routes and the watch for stalls. The
 // engine loads while weights are still pulled, so that each of the two has a meter of its own.
 
+import { stores } from '@llmservice/crds';
 import type { EngineHealth, WarmedUp } from './engine/engine-state.js';
 import type { GenerationEngine } from './http/replica/engine-port.js';
 import type { Lifecycle, LoadReport } from './http/replica/lifecycle.js';
@@ -60,9 +61,10 @@ export class LoadObserver implements PullObserver, AvailabilityObserver {
 
   /** A source that is known to be down is no stall: starting again would not bring it back. */
   unavailable(error: UnavailableError): void {
-    this.stall.progress(`S3 does not answer: ${error.message}`);
-    this.lifecycle.waitForSource({ reason: 'S3Unavailable', message: error.message });
-    if (!this.waiting) this.logger.warn('waiting for S3', { error: error.message });
+    const { unavailable, words } = stores[error.store];
+    this.stall.progress(`${words} does not answer: ${error.message}`);
+    this.lifecycle.waitForSource({ reason: unavailable, message: error.message });
+    if (!this.waiting) this.logger.warn(`waiting for ${words}`, { error: error.message });
     this.waiting = true;
   }
 
@@ -70,7 +72,7 @@ export class LoadObserver implements PullObserver, AvailabilityObserver {
     if (!this.waiting) return;
     this.waiting = false;
     this.lifecycle.waitForSource(null);
-    this.logger.info('S3 answers again');
+    this.logger.info('the checkpoint can be read again');
   }
 
   engineStarted(engine: GenerationEngine): void {

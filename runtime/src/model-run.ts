@@ -16,7 +16,7 @@ import type { ServedModel } from './http/replica/served-model.js';
 import { readModelFiles, servedModel } from './load-model.js';
 import type { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
-import { s3SettingsOf } from './s3-settings.js';
+import { storeSettingsOf } from './store-settings.js';
 import { compatibilities } from './request/compatibility.js';
 import type { ServerDefaults } from './request/fields/generation-defaults.js';
 import { manifestSampling } from './request/fields/sampling.js';
@@ -113,7 +113,7 @@ export class ModelRun {
       pins: { model: this.uri === uri ? (cache?.pins.model ?? null) : null, head: cache?.pins.head ?? null },
       weightsDir: server.weightsDir,
       cache: this.cache,
-      s3: s3SettingsOf(this.config),
+      stores: storeSettingsOf(this.config),
       allowedUris: server.adminAllowedUris,
       observer: this.observer,
       sleep: (milliseconds) => this.sleep(milliseconds),
@@ -131,7 +131,7 @@ export class ModelRun {
       // Other pods write to a cache, of which only checkpoints are held.
       weightsDir: this.cache === null ? server.weightsDir : tmpdir(),
       cache: null,
-      s3: s3SettingsOf(this.config),
+      stores: storeSettingsOf(this.config),
       allowedUris: server.adminAllowedUris,
       observer: quiet,
       sleep,

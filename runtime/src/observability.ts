@@ -13,7 +13,7 @@ import type { OtlpTraces } from './observe/otlp-traces.js';
 import { RecentErrors } from './observe/recent-errors.js';
 import { requestLogLine } from './observe/request-log-line.js';
 import { S3RequestLog } from './observe/s3-request-log.js';
-import { s3SettingsOf } from './s3-settings.js';
+import { storeSettingsOf } from './store-settings.js';
 import { makeS3Client } from './weights/s3-client.js';
 
 /** Names of OpenTelemetry's own variables that say where traces go. */
@@ -83,7 +83,7 @@ export function makeRequestLog(
     clock: Date.now,
   };
   const events = new LineMetrics(registry, config.engineConfig.model.name, 'request_log');
-  return new S3RequestLog(options, makeS3Client(s3SettingsOf(config)), logger, events);
+  return new S3RequestLog(options, makeS3Client(storeSettingsOf(config).s3), logger, events);
 }
 
 function asksForTraces(env: Environment): boolean {

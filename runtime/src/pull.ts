@@ -13,7 +13,7 @@ import { terminationLogOf } from './config/server-settings.js';
 import { failureOf, reportFailure } from './end-process.js';
 import { makeLogger } from './log/logger.js';
 import { makeWeightsCache } from './node-cache.js';
-import { s3SettingsOf } from './s3-settings.js';
+import { storeSettingsOf } from './store-settings.js';
 import type { WeightsCache } from './weights/cache/weights-cache.js';
 import { headOf } from './weights/inspect-head.js';
 import { obtainCheckpoint } from './weights/obtain-checkpoint.js';
@@ -34,7 +34,7 @@ async function main(): Promise<number> {
     const logger = makeLogger(config.server.logLevel);
     const how = {
       uri: model.uri,
-      s3: s3SettingsOf(config),
+      stores: storeSettingsOf(config),
       observer: new PullReport(logger, stall, () => performance.now()),
       sleep: (ms: number) => sleep(ms, undefined, { signal: stopping.signal }),
       signal: stopping.signal,

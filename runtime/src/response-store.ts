@@ -6,7 +6,7 @@ import { MemoryResponseStore } from './http/stored-responses/memory-response-sto
 import { outOfReach, S3ResponseStore } from './http/stored-responses/s3-response-store.js';
 import { StoredResponses } from './http/stored-responses/stored-responses.js';
 import type { Logger } from './log/logger.js';
-import { s3SettingsOf } from './s3-settings.js';
+import { storeSettingsOf } from './store-settings.js';
 import { makeS3Client } from './weights/s3-client.js';
 
 const memorySweepMs = 1_000;
@@ -41,7 +41,7 @@ export function makeResponseStore(config: ResolvedConfig, logger: Logger): Store
   const prefix = service === null ? place.prefix : `${place.prefix}${service}/`;
   const objects = new S3ObjectStore(
     { ...place, prefix, deadlineMs, contentType: 'application/json', outOfReach },
-    makeS3Client(s3SettingsOf(config), maxAttempts),
+    makeS3Client(storeSettingsOf(config).s3, maxAttempts),
   );
   const store = new S3ResponseStore(objects, limits, Date.now);
   let isSweeping = false;

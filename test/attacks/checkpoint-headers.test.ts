@@ -8,7 +8,7 @@ import { annotations, type LlmServiceStatus } from '@llmservice/crds';
 import { collectionPath, objectPath, resources } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import { anyEndpoint } from '../../operator/src/preflight/address-guard.js';
-import { Buckets } from '../../operator/src/preflight/buckets.js';
+import { Stores } from '../../operator/src/preflight/stores.js';
 import { guardedBy } from '../../operator/src/preflight/cluster-guard.js';
 import { LongReader } from '../../operator/src/preflight/long-reader.js';
 import { Preflight } from '../../operator/src/preflight/preflight.js';
@@ -124,7 +124,7 @@ describe('a checkpoint that ends its reader', () => {
         return reader.judge(...job);
       },
     };
-    preflight = new Preflight(new Buckets(secrets, endpoints), { longReader });
+    preflight = new Preflight(new Stores(secrets, endpoints), { longReader });
   });
   afterAll(() => preflight.stop());
 

@@ -15,6 +15,7 @@ import { layerlessModel } from '../builders/small-model.js';
 import { isOfTrunk, only, readStoredTensors, storedFile } from '../builders/stored-tensors.js';
 import { eventually } from '../processes.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+import { nobodysHub } from './pull-world.js';
 import { S3Server, s3Environment, s3Keys } from './s3-server.js';
 
 jest.setTimeout(120_000);
@@ -268,12 +269,15 @@ function obtain(uri: string, headUri: string, method: HeadMethod): Promise<Obtai
     pins: { model: null, head: null },
     cache: null,
     weightsDir,
-    s3: {
-      endpoint: s3.endpoint,
-      region: 'us-east-1',
-      forcePathStyle: true,
-      credentials: s3Keys,
-      caCertificates: [],
+    stores: {
+      s3: {
+        endpoint: s3.endpoint,
+        region: 'us-east-1',
+        forcePathStyle: true,
+        credentials: s3Keys,
+        caCertificates: [],
+      },
+      hub: nobodysHub,
     },
     allowedUris: [],
     observer: deafObserver,

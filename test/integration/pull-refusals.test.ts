@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { safetensors } from '../builders/safetensors.js';
-import { failureOf, PullWorld, Recorder } from './pull-world.js';
+import { failureOf, nobodysHub, PullWorld, Recorder } from './pull-world.js';
 import { s3Keys } from './s3-server.js';
 
 let world: PullWorld;
@@ -88,8 +88,8 @@ test.each([
   ['no key', null],
 ])('a bucket behind %s', async (_, credentials) => {
   world.put('private', llamaCheckpoint());
-  const s3 = { ...world.access, credentials };
-  expect((await failureOf(world.pull('private', { s3 }))).reason).toBe('S3AccessDenied');
+  const stores = { s3: { ...world.access, credentials }, hub: nobodysHub };
+  expect((await failureOf(world.pull('private', { stores }))).reason).toBe('S3AccessDenied');
 });
 
 test('a local folder that is not there', async () => {

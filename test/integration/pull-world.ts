@@ -28,7 +28,7 @@ export class PullWorld {
   }
 
   /** How the S3 server is reached by who may read all of it. */
-  get access(): ObtainOptions['s3'] {
+  get access(): ObtainOptions['stores']['s3'] {
     return {
       endpoint: this.s3.endpoint,
       region: 'us-east-1',
@@ -71,7 +71,7 @@ export class PullWorld {
       pins: { model: null, head: null },
       cache: null,
       weightsDir: this.weightsDir,
-      s3: this.access,
+      stores: { s3: this.access, hub: nobodysHub },
       allowedUris: [],
       observer: recorder,
       signal: this.pulls.signal,
@@ -82,6 +82,13 @@ export class PullWorld {
     return dir;
   }
 }
+
+/** Never asked. */
+export const nobodysHub: ObtainOptions['stores']['hub'] = {
+  endpoint: 'http://127.0.0.1:1',
+  token: null,
+  caCertificates: [],
+};
 
 /** Hears what a pull says of itself. */
 export class Recorder {

@@ -5,8 +5,9 @@ import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { S3ByteSource } from '@llmservice/checkpoint/s3';
 import { FailureError } from '@llmservice/crds';
+import type { WantedService } from '../../operator/src/domain/wanted-service.js';
 import { AddressGuard, anyEndpoint } from '../../operator/src/preflight/address-guard.js';
-import { openBuckets } from '../../operator/src/preflight/open-buckets.js';
+import { openStores } from '../../operator/src/preflight/open-stores.js';
 import { RemoteSource } from '../../runtime/src/weights/remote-source.js';
 import { makeS3Client } from '../../runtime/src/weights/s3-client.js';
 import { s3Keys } from './s3-server.js';
@@ -28,9 +29,11 @@ export interface Verdicts {
 
 export async function verdictsOf(access: Access): Promise<Verdicts> {
   const { endpoint, bucket = 'models', keys = s3Keys, region = 'us-east-1', certificates = null } = access;
-  const folders = openBuckets(
-    { endpoint, region, forcePathStyle: true, credentials: null, caConfigMap: null },
-    { credentials: keys, certificates, lookup: new AddressGuard(anyEndpoint).lookupFor(endpoint) },
+  const model = { s3: { endpoint, region, forcePathStyle: true }, hub: {} };
+  const folders = openStores(
+    { spec: { model } } as unknown as Pick<WantedService, 'spec'>,
+    { credentials: keys, hubToken: null, certificates },
+    new AddressGuard(anyEndpoint),
   );
   const files = folders.at({ bucket, prefix: 'p/', file: null });
   const client = makeS3Client({

@@ -1,9 +1,10 @@
 // Where the bytes of a checkpoint are: a flat folder of named files, listed and read by ranges. The operator's preflight and
 // the runtime's pull read through it, each with its own bounds, retries and reasons. A further place that is not a disk is
-// one more implementation; it throws errors as `readS3Error` takes them, with the status of an answer or the code of Node.
+// one more implementation; it throws errors as `readError` of its store takes them, with the status of an answer or the code of Node.
 // Folders of this machine are read by path instead: readers differ in which links they follow, and engines map the files.
 
 import type { Readable } from 'node:stream';
+import type { StoreKind } from '@llmservice/crds';
 import type { ListedFile } from './checkpoint-pin.js';
 
 /** What identifies one version of a file, and what its content can be verified against. */
@@ -32,6 +33,7 @@ export interface OpenRange {
 }
 
 export interface ByteSource {
+  readonly kind: StoreKind;
   /** For messages: ends with a slash. */
   readonly uri: string;
   /** Files directly in the folder, and that of nested-files.ts. */

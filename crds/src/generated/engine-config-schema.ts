@@ -28,7 +28,7 @@ export const engineConfigSchema: object = {
       "properties": {
         "uri": {
           "type": "string",
-          "description": "Folder or .gguf file, as s3://bucket/prefix/, file:///path or an absolute path.",
+          "description": "Folder or .gguf file, as s3://bucket/prefix/, hf://owner/name@revision, file:///path or an absolute path.",
           "maxLength": 1024
         },
         "name": {
@@ -60,6 +60,16 @@ export const engineConfigSchema: object = {
             },
             "forcePathStyle": {
               "type": "boolean"
+            }
+          }
+        },
+        "hub": {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "endpoint": {
+              "type": "string",
+              "maxLength": 1024
             }
           }
         },

@@ -6,7 +6,7 @@
 export interface EngineConfig {
   model: {
     /**
-     * Folder or .gguf file, as s3://bucket/prefix/, file:///path or an absolute path.
+     * Folder or .gguf file, as s3://bucket/prefix/, hf://owner/name@revision, file:///path or an absolute path.
      */
     uri: string;
     /**
@@ -21,6 +21,9 @@ export interface EngineConfig {
       endpoint?: string;
       region?: string;
       forcePathStyle?: boolean;
+    };
+    hub?: {
+      endpoint?: string;
     };
     /**
      * Present: the weights folder is shared with other pods. Absent: it belongs to this pod alone.

@@ -75,7 +75,7 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "uri": {
-              "description": "Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf; of a split one, name the first part, NAME-00001-of-00003.gguf.",
+              "description": "Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf; of a split one, name the first part, NAME-00001-of-00003.gguf. A repository of a hub of models is hf://OWNER/NAME, with @REVISION (a branch, tag or commit; main by default) and /FOLDER or /FILE.gguf where they are needed.",
               "type": "string",
               "maxLength": 1024
             },
@@ -156,6 +156,52 @@ export const llmServiceSchema: object = {
                 "forcePathStyle"
               ]
             },
+            "hub": {
+              "description": "Access to the hub of models of an hf:// URI. Default: huggingface.co without a token.",
+              "type": "object",
+              "default": {},
+              "additionalProperties": false,
+              "properties": {
+                "endpoint": {
+                  "description": "Base URL of a server with the API of the Hugging Face Hub. It must be public, or one that the operator allows. Default: https://huggingface.co.",
+                  "type": "string",
+                  "maxLength": 1024
+                },
+                "tokenSecretRef": {
+                  "description": "Secret of this namespace with the key HF_TOKEN. It needs the label llmservice.dev/secret-for=hub. Default: requests name nobody.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "properties": {
+                    "name": {
+                      "description": "Name of the Secret.",
+                      "type": "string",
+                      "minLength": 1,
+                      "maxLength": 253
+                    }
+                  },
+                  "required": [
+                    "name"
+                  ]
+                },
+                "caConfigMapRef": {
+                  "description": "ConfigMap of this namespace whose key ca.crt holds PEM certificates to trust in addition to the system's.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "properties": {
+                    "name": {
+                      "description": "Name of the ConfigMap.",
+                      "type": "string",
+                      "minLength": 1,
+                      "maxLength": 253
+                    }
+                  },
+                  "required": [
+                    "name"
+                  ]
+                }
+              },
+              "required": []
+            },
             "cache": {
               "description": "Storage of pulled weights. On a folder of the node, or on a claim, weights are pulled once: every later pod, of any service, starts from them without reading the bucket.",
               "type": "object",
@@ -214,6 +260,7 @@ export const llmServiceSchema: object = {
           "required": [
             "uri",
             "s3",
+            "hub",
             "cache"
           ]
         },

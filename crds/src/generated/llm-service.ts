@@ -514,7 +514,7 @@ export interface LlmServiceSpec {
  */
 export interface ModelSpec {
   /**
-   * Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf; of a split one, name the first part, NAME-00001-of-00003.gguf.
+   * Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf; of a split one, name the first part, NAME-00001-of-00003.gguf. A repository of a hub of models is hf://OWNER/NAME, with @REVISION (a branch, tag or commit; main by default) and /FOLDER or /FILE.gguf where they are needed.
    */
   uri: string;
   /**
@@ -530,6 +530,33 @@ export interface ModelSpec {
    */
   aliases?: string[];
   s3: S3Spec;
+  /**
+   * Access to the hub of models of an hf:// URI. Default: huggingface.co without a token.
+   */
+  hub: {
+    /**
+     * Base URL of a server with the API of the Hugging Face Hub. It must be public, or one that the operator allows. Default: https://huggingface.co.
+     */
+    endpoint?: string;
+    /**
+     * Secret of this namespace with the key HF_TOKEN. It needs the label llmservice.dev/secret-for=hub. Default: requests name nobody.
+     */
+    tokenSecretRef?: {
+      /**
+       * Name of the Secret.
+       */
+      name: string;
+    };
+    /**
+     * ConfigMap of this namespace whose key ca.crt holds PEM certificates to trust in addition to the system's.
+     */
+    caConfigMapRef?: {
+      /**
+       * Name of the ConfigMap.
+       */
+      name: string;
+    };
+  };
   /**
    * Storage of pulled weights. On a folder of the node, or on a claim, weights are pulled once: every later pod, of any service, starts from them without reading the bucket.
    */

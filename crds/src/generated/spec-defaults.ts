@@ -6,6 +6,7 @@ export const specDefaults = {
     "s3": {
       "forcePathStyle": true
     },
+    "hub": {},
     "cache": {
       "kind": "emptyDir",
       "verify": "onPull",

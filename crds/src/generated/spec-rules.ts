@@ -202,6 +202,15 @@ export const specRules: readonly SpecRule[] = [
       "spec",
       "model"
     ],
+    "rule": "!has(self.s3) || !has(self.s3.caConfigMapRef) || !has(self.hub) || !has(self.hub.caConfigMapRef)",
+    "fieldPath": ".hub.caConfigMapRef",
+    "message": "model.hub.caConfigMapRef and model.s3.caConfigMapRef exclude each other; put all certificates into one ca.crt"
+  },
+  {
+    "at": [
+      "spec",
+      "model"
+    ],
     "rule": "!has(self.name) || !has(self.aliases) || !(self.name in self.aliases)",
     "fieldPath": ".aliases",
     "message": "model.aliases repeats model.name; remove it from the aliases"
@@ -212,9 +221,9 @@ export const specRules: readonly SpecRule[] = [
       "model",
       "uri"
     ],
-    "rule": "self.matches('^s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?$')",
+    "rule": "self.matches('^(s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?)$')",
     "fieldPath": "",
-    "message": "model.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json; no other scheme is supported"
+    "message": "model.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json, or hf://OWNER/NAME, with @REVISION and /FOLDER where they are needed; no other scheme is supported"
   },
   {
     "at": [
@@ -306,9 +315,9 @@ export const specRules: readonly SpecRule[] = [
       "[]",
       "uri"
     ],
-    "rule": "self.matches('^s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?$')",
+    "rule": "self.matches('^(s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?)$')",
     "fieldPath": "",
-    "message": "adapters.uri must be s3://BUCKET/PREFIX/, the folder that holds adapter_config.json; no other scheme is supported"
+    "message": "adapters.uri must be s3://BUCKET/PREFIX/, the folder that holds adapter_config.json, or hf://OWNER/NAME, with @REVISION and /FOLDER where they are needed; no other scheme is supported"
   },
   {
     "at": [
@@ -464,9 +473,9 @@ export const specRules: readonly SpecRule[] = [
       "speculative",
       "uri"
     ],
-    "rule": "self.matches('^s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?$')",
+    "rule": "self.matches('^(s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?)$')",
     "fieldPath": "",
-    "message": "engine.speculative.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json; no other scheme is supported"
+    "message": "engine.speculative.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json, or hf://OWNER/NAME, with @REVISION and /FOLDER where they are needed; no other scheme is supported"
   },
   {
     "at": [

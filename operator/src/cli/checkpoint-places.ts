@@ -5,7 +5,7 @@ import { FailureError } from '@llmservice/crds';
 import type { CheckpointSource, OpenFolders } from '../preflight/preflight.js';
 import { anyEndpoint } from '../preflight/address-guard.js';
 import { guardedBy } from '../preflight/cluster-guard.js';
-import { Buckets } from '../preflight/buckets.js';
+import { Stores } from '../preflight/stores.js';
 import { ServiceSecrets } from '../preflight/service-secrets.js';
 import type { WantedService } from '../domain/wanted-service.js';
 import { objectPath, resources } from '../kube/resources.js';
@@ -18,13 +18,13 @@ export interface Objects {
 }
 
 export class CheckpointPlaces implements CheckpointSource {
-  private readonly buckets: Buckets;
+  private readonly buckets: Stores;
 
   constructor(
     private readonly folders: ReadonlyMap<string, string>,
     objects: Objects,
   ) {
-    this.buckets = new Buckets(
+    this.buckets = new Stores(
       // A person plans with Secrets and endpoints of his own.
       new ServiceSecrets(objects, { use: 'any' }),
       guardedBy(anyEndpoint),

@@ -155,6 +155,7 @@ function nothing({ source, object }: Manifest): Omit<PlanReport, keyof Judgement
 const unreadable: readonly string[] = [
   ...['ModelNotFound', 'BucketNotFound', 'S3AccessDenied', 'S3Unavailable'],
   ...['S3RegionMismatch', 'S3CertificateUntrusted'],
+  ...['RepositoryNotFound', 'HubAccessDenied', 'HubUnavailable', 'HubCertificateUntrusted'],
 ];
 
 type Judgement = Pick<PlanReport, 'verdict' | 'modelVerdict' | 'message'>;

@@ -45,6 +45,7 @@ describe('what a service names', () => {
       model: {
         uri: 's3://b/m/',
         s3: { forcePathStyle: true, ...s3, caConfigMapRef: { name: 'ca' } },
+        hub: {},
         cache: { kind: 'pvc', claimName: 'weights', verify: 'onPull', prePull: false },
       },
       auth: { keysSecretRef: { name: 'keys' }, maxReplicas: 1, protectMetrics: false },

@@ -70,9 +70,10 @@ function checkReferences(key: string, { references }: ServiceFacts, findings: Fi
   }
 }
 
-/** What is reported by a failure of the bucket, rather than by what is in it. */
-const bucketReasons: readonly string[] = [
+/** What is reported by a failure of the store, rather than by what is in it. */
+const storeReasons: readonly string[] = [
   ...['BucketNotFound', 'S3AccessDenied', 'S3RegionMismatch', 'S3CertificateUntrusted', 'SecretNotAllowed'],
+  ...['RepositoryNotFound', 'HubAccessDenied', 'HubCertificateUntrusted'],
 ];
 
 function checkCheckpoint(key: string, { object, checkpoint }: ServiceFacts, findings: Findings): void {
@@ -91,10 +92,11 @@ function checkCheckpoint(key: string, { object, checkpoint }: ServiceFacts, find
       conditionOf(object['status'], 'ModelResolved') === 'True' ? ' The operator has read it.' : '';
     findings.warning(
       `${key}: from this machine (pods may be better placed) ${message}.${seen}`,
-      'If the service does not load, correct spec.model.s3.endpoint, or look for what stands between pods and S3.',
+      `If the service does not load: ${remedy}`,
     );
   } else {
-    const what = bucketReasons.includes(reason) ? 'bucket' : 'checkpoint';
+    const store = uri.startsWith('hf://') ? 'repository' : 'bucket';
+    const what = storeReasons.includes(reason) ? store : 'checkpoint';
     findings.problem(`${key}: ${what}, read from this machine: ${reason}: ${message}`, remedy);
   }
 }

@@ -5,7 +5,7 @@ import { keyOf, objectPath, resources, type Resource } from '../kube/resources.j
 import type { KubeObject } from '../kube/types.js';
 import { anyEndpoint } from '../preflight/address-guard.js';
 import { guardedBy } from '../preflight/cluster-guard.js';
-import { Buckets } from '../preflight/buckets.js';
+import { Stores } from '../preflight/stores.js';
 import { Preflight } from '../preflight/preflight.js';
 import { ServiceSecrets } from '../preflight/service-secrets.js';
 import { parseSpec } from '../resource/parse-spec.js';
@@ -16,7 +16,7 @@ import { attempt } from './reading.js';
 import { referencesOf, type ReferencedObject } from './references.js';
 
 export function readServices(client: KubeClient, objects: readonly KubeObject[]): Promise<ServiceFacts[]> {
-  const preflight = new Preflight(new Buckets(new ServiceSecrets(client), guardedBy(anyEndpoint)));
+  const preflight = new Preflight(new Stores(new ServiceSecrets(client), guardedBy(anyEndpoint)));
   return Promise.all(
     objects.map(async (object) => {
       const parsed = parseSpec(object);
@@ -38,9 +38,9 @@ async function readCheckpoint(
   service: WantedService,
   references: ServiceFacts['references'],
 ): Promise<ServiceFacts['checkpoint']> {
-  // Without its keys the bucket would be read as nobody: the line about the Secret is enough.
+  // Without its keys the store would be read as nobody: the line about the Secret is enough.
   const unread = references.some(
-    ([{ field }, { state }]) => state !== 'read' && field.startsWith('spec.model.s3'),
+    ([{ field }, { state }]) => state !== 'read' && /^spec\.model\.(s3|hub)\./.test(field),
   );
   return unread ? null : attempt(() => preflight.resolve(keyOf({ metadata: service }), service));
 }

@@ -40,6 +40,13 @@ export function referencesOf({
   return [
     ...named('Secret', 'spec.model.s3.credentialsSecretRef', credentialsSecretRef, s3Keys),
     ...named('ConfigMap', 'spec.model.s3.caConfigMapRef', caConfigMapRef, ['ca.crt']),
+    ...named(
+      'Secret',
+      'spec.model.hub.tokenSecretRef',
+      model.hub.tokenSecretRef,
+      own.has('HF_TOKEN') ? [] : ['HF_TOKEN'],
+    ),
+    ...named('ConfigMap', 'spec.model.hub.caConfigMapRef', model.hub.caConfigMapRef, ['ca.crt']),
     ...named('Secret', 'spec.auth.keysSecretRef', auth.keysSecretRef, keyFiles),
     ...named('Secret', 'spec.administration.keysSecretRef', administration?.keysSecretRef, keyFiles),
     ...named('Secret', 'spec.tls.secretRef', tls.secretRef, ['tls.crt', 'tls.key']),

@@ -1,15 +1,19 @@
 // A service as its owner wants it: the spec read once, complete and typed (resource/parse-spec.ts reads it).
 
 import type { AdapterRoom } from '@llmservice/checkpoint';
+import type { HubPlace } from '@llmservice/checkpoint/hub';
 import type { LlmServiceSpec } from '@llmservice/crds';
 
-export interface CheckpointLocation {
+export interface BucketLocation {
   readonly bucket: string;
   /** Empty, or ends with a slash. */
   readonly prefix: string;
   /** The GGUF file below it that is meant; null for the folder. */
   readonly file: string | null;
 }
+
+/** In S3, or in a hub of models. */
+export type CheckpointLocation = BucketLocation | HubPlace;
 
 /** A LoRA adapter that is served beside the model. */
 export interface WantedAdapter {

@@ -80,3 +80,23 @@ describe('a name', () => {
     expect(await resolve({}, null, '8.8.8.8')).toBe('8.8.8.8');
   });
 });
+
+describe('an endpoint that leads on to other hosts', () => {
+  const field = 'spec.model.hub.endpoint';
+  const hostsOf = (rules: Partial<EndpointRules>) => guardOf(rules).hostsOf(field, 'https://hub.example');
+
+  test('has each of them judged by its own name', async () => {
+    const looked = (rules: Partial<EndpointRules>): Promise<Error | null> =>
+      new Promise((done) => hostsOf(rules).lookup('localhost', {}, (error) => done(error)));
+    expect(await looked({ allowed: ['localhost'] })).toBeNull();
+    expect((await looked({ allowed: ['hub.example'] }))?.message).toContain(field);
+  });
+
+  test('has addresses in their URLs judged before they are connected to', () => {
+    const { checkHost } = hostsOf({});
+    expect(() => checkHost(new URL('http://169.254.169.254/x'))).toThrow('link-local');
+    expect(() => checkHost(new URL('http://10.0.0.1/x'))).toThrow(`${field} leads to 10.0.0.1`);
+    expect(() => checkHost(new URL('ftp://203.0.114.1/x'))).toThrow('not an http or https URL');
+    expect(() => checkHost(new URL('https://203.0.114.1/x'))).not.toThrow();
+  });
+});

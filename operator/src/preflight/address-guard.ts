@@ -46,9 +46,36 @@ export class AddressGuard {
    * @throws FailureError InvalidSpec
    */
   lookupFor(endpoint: string | null): Lookup {
-    const host = endpoint === null ? null : hostOf(endpoint);
-    const isNamed = host !== null && this.hosts.some((pattern) => matchesGlob(pattern, host, '.'));
-    if (host !== null && isIP(host) !== 0) this.check(host, isNamed);
+    const field = 'spec.model.s3.endpoint';
+    const host = endpoint === null ? null : hostOf(field, endpoint);
+    const isNamed = host !== null && this.isNamed(host);
+    if (host !== null && isIP(host) !== 0) this.check(field, host, isNamed);
+    return this.lookup(field, () => isNamed);
+  }
+
+  /**
+   * The same for an endpoint whose answers lead on to other hosts: each is judged by its own name.
+   * @throws FailureError InvalidSpec
+   */
+  hostsOf(
+    field: string,
+    endpoint: string,
+  ): { readonly lookup: Lookup; readonly checkHost: (url: URL) => void } {
+    hostOf(field, endpoint);
+    return {
+      lookup: this.lookup(field, (hostname) => this.isNamed(hostname)),
+      checkHost: (url) => {
+        const host = hostOf(field, url.href);
+        if (isIP(host) !== 0) this.check(field, host, this.isNamed(host));
+      },
+    };
+  }
+
+  private isNamed(host: string): boolean {
+    return this.hosts.some((pattern) => matchesGlob(pattern, host, '.'));
+  }
+
+  private lookup(field: string, isNamed: (hostname: string) => boolean): Lookup {
     return (hostname, options, callback) => {
       lookup(hostname, { ...options, all: true }, (error, addresses) => {
         if (error !== null) {
@@ -56,7 +83,7 @@ export class AddressGuard {
           return;
         }
         try {
-          for (const { address } of addresses) this.check(address, isNamed);
+          for (const { address } of addresses) this.check(field, address, isNamed(hostname));
         } catch (refusal) {
           callback(refusal as FailureError, []);
           return;
@@ -69,17 +96,21 @@ export class AddressGuard {
   }
 
   /** @param isNamed its host is one of those allowed @throws FailureError InvalidSpec */
-  private check(address: string, isNamed: boolean): void {
+  private check(field: string, address: string, isNamed: boolean): void {
     const kind = kindOf(address);
     if (kind === 'forbidden') {
-      throw refusal(address, 'link-local addresses and those of cloud metadata are never connected to');
+      throw refusal(
+        field,
+        address,
+        'link-local addresses and those of cloud metadata are never connected to',
+      );
     }
     if (isNamed || isIn(this.allowed, translated(address))) return;
     const inner = embeddedIPv4(address);
     if (isIn(this.refused, address) || (inner !== null && isIn(this.refused, inner))) {
-      throw refusal(address, `which is the cluster's own. ${remedy}`);
+      throw refusal(field, address, `which is the cluster's own. ${remedy}`);
     }
-    if (kind === 'internal') throw refusal(address, `which is not public. ${remedy}`);
+    if (kind === 'internal') throw refusal(field, address, `which is not public. ${remedy}`);
   }
 }
 
@@ -87,16 +118,16 @@ const remedy =
   'Have the administrator name its host or range in endpoints.allowed of the operator’s chart (--allow-endpoint)';
 
 /** @throws FailureError InvalidSpec */
-function hostOf(endpoint: string): string {
+function hostOf(field: string, endpoint: string): string {
   if (!isHttpUrl(endpoint)) {
     throw new FailureError(
       'InvalidSpec',
-      `the S3 endpoint is not an http or https URL: ${JSON.stringify(endpoint)}`,
+      `${field} is not an http or https URL: ${JSON.stringify(endpoint)}`,
     );
   }
   return new URL(endpoint).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-function refusal(address: string, why: string): FailureError {
-  return new FailureError('InvalidSpec', `spec.model.s3.endpoint leads to ${address}: ${why}`);
+function refusal(field: string, address: string, why: string): FailureError {
+  return new FailureError('InvalidSpec', `${field} leads to ${address}: ${why}`);
 }

@@ -3,9 +3,9 @@
 
 import { addAbortSignal, type Readable } from 'node:stream';
 import { isTimeVersion, type ByteSource, type ListedFile } from '@llmservice/checkpoint';
-import { FailureError } from '@llmservice/crds';
+import { FailureError, stores } from '@llmservice/crds';
 import type { CheckpointFiles, FileRange } from './read-safetensors.js';
-import { isAbsent, mayBeAbsent, toFailure } from './s3-errors.js';
+import { isAbsent, mayBeAbsent, toFailure } from './store-errors.js';
 
 export class BoundedFiles implements CheckpointFiles {
   /** @param signal ends what is being read */
@@ -20,7 +20,7 @@ export class BoundedFiles implements CheckpointFiles {
       if (range.begin !== beginAt) {
         range.body.destroy();
         throw new FailureError(
-          'S3Unavailable',
+          stores[this.source.kind].unavailable,
           `asked for bytes from ${beginAt} on, the endpoint gave those from ${range.begin} on`,
         );
       }
@@ -28,12 +28,12 @@ export class BoundedFiles implements CheckpointFiles {
       const etag = range.etag === null || isTimeVersion(range.etag) ? '' : range.etag;
       return { bytes, fileBytes: range.fileBytes ?? bytes.byteLength, etag };
     } catch (error) {
-      if (isAbsent(error)) return null;
+      if (isAbsent(this.source.kind, error)) return null;
       // An empty object has no range to give.
-      if ((error as { name?: string }).name === 'InvalidRange') {
+      if (isEmptyRange(error)) {
         return { bytes: new Uint8Array(), fileBytes: 0, etag: '' };
       }
-      throw toFailure(error, this.source.uri, file);
+      throw toFailure(this.source.kind, error, this.source.uri, file);
     }
   }
 
@@ -50,9 +50,14 @@ export class BoundedFiles implements CheckpointFiles {
     try {
       return await this.source.list();
     } catch (error) {
-      throw toFailure(error, this.source.uri, '');
+      throw toFailure(this.source.kind, error, this.source.uri, '');
     }
   }
+}
+
+function isEmptyRange(error: unknown): boolean {
+  const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
+  return name === 'InvalidRange' || $metadata?.httpStatusCode === 416;
 }
 
 async function firstBytes(body: Readable, maxBytes: number): Promise<Uint8Array> {

@@ -2,11 +2,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkpointPin, isOfFirstReleases, type ListedFile } from '@llmservice/checkpoint';
-import { FailureError } from '@llmservice/crds';
+import { FailureError, stores } from '@llmservice/crds';
 import { contentHash } from '../domain/content-hash.js';
 import type { Checkpoint, Pins } from '../domain/checkpoint.js';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
-import { s3Access } from '../resource/s3-access.js';
+import { placeOf, storeOf } from '../resource/store-access.js';
 import { checkAdapters } from './check-adapters.js';
 import { withoutLong } from './long-reads.js';
 import { readCheckpoint } from './read-checkpoint.js';
@@ -43,7 +43,8 @@ export async function judgeCheckpoint(
   const anyEnd = AbortSignal.any([signal, ended.signal]);
   const late = sleep(maxMs, undefined, { signal: anyEnd, ref: false }).then(() => {
     const { uri } = service.spec.model;
-    throw new FailureError('S3Unavailable', `reading ${uri} took more than ${maxMs / 1000} s`);
+    const { unavailable } = stores[storeOf(service.checkpoint)];
+    throw new FailureError(unavailable, `reading ${uri} took more than ${maxMs / 1000} s`);
   });
   const opened = source.open(service);
   try {
@@ -77,13 +78,12 @@ async function pinned(
   service: WantedService,
   folders: OpenFolders,
 ): Promise<Checkpoint> {
-  const { endpoint } = s3Access(service);
   const list = (location: CheckpointLocation) => folders.at(location).list();
   const [model, head] = [await list(service.checkpoint), service.head && (await list(service.head))];
   const pinsOf = (isRead: (name: string) => boolean): Pins => {
     const pinOf = (location: CheckpointLocation, files: readonly ListedFile[]): string =>
       checkpointPin(
-        { endpoint, ...location },
+        placeOf(service, location),
         files.filter(({ name }) => isRead(name)),
       );
     return {

@@ -4,10 +4,10 @@ import type { Failure } from '@llmservice/crds';
 import type { Checkpoint } from '../domain/checkpoint.js';
 import type { WantedService } from '../domain/wanted-service.js';
 import type { EndpointRules } from './address-guard.js';
-import type { BucketAccess } from './service-secrets.js';
+import type { StoreSecrets } from './service-secrets.js';
 
 /** All that a look needs, so that the process needs no access to the cluster. */
-export interface LongReaderJob extends BucketAccess {
+export interface LongReaderJob extends StoreSecrets {
   readonly service: WantedService;
   readonly endpoints: EndpointRules;
   readonly maxMs: number;

@@ -2,21 +2,19 @@
 
 import { once } from 'node:events';
 import { FailureError } from '@llmservice/crds';
-import { s3Access } from '../resource/s3-access.js';
 import { AddressGuard } from './address-guard.js';
 import { judgeCheckpoint } from './judge-checkpoint.js';
 import type { LongReaderAnswer, LongReaderJob } from './long-reader-job.js';
-import { openBuckets } from './open-buckets.js';
+import { openStores } from './open-stores.js';
 
 // Nobody would read the answer.
 process.once('disconnect', () => process.exit(0));
 
 async function look({ service, endpoints, maxMs, ...secrets }: LongReaderJob): Promise<LongReaderAnswer> {
-  const access = s3Access(service);
   const { signal } = new AbortController();
   try {
-    const lookup = new AddressGuard(endpoints).lookupFor(access.endpoint);
-    const source = { open: () => Promise.resolve(openBuckets(access, { ...secrets, lookup })) };
+    const guard = new AddressGuard(endpoints);
+    const source = { open: () => Promise.resolve(openStores(service, secrets, guard)) };
     const checkpoint = await judgeCheckpoint(source, service, { long: true, maxMs, signal });
     return { state: 'resolved', checkpoint };
   } catch (error) {

@@ -12,7 +12,7 @@ import { guardedBy } from './cluster-guard.js';
 import { LongReader } from './long-reader.js';
 
 const service = wantedService();
-const secrets = { open: () => Promise.resolve({ credentials: null, certificates: null }) };
+const secrets = { open: () => Promise.resolve({ credentials: null, hubToken: null, certificates: null }) };
 const limits = { maxMs: 60_000, signal: new AbortController().signal };
 
 let folder: string;
@@ -39,6 +39,7 @@ test('an answer is the look’s, and the process has none of the operator’s va
     service,
     endpoints: anyEndpoint,
     credentials: null,
+    hubToken: null,
     certificates: null,
     maxMs: 60_000,
   });

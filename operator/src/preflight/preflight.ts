@@ -2,10 +2,11 @@
 // to time. Failures are asked about again with back-off, since the cure (a Secret, an upload) is made outside.
 // Checkpoints are read alongside the reconciles, which wait for none: the end of a read is notified.
 
-import { backoffMs, FailureError, type Failure } from '@llmservice/crds';
+import { backoffMs, FailureError, isStoreAway, stores, type Failure } from '@llmservice/crds';
 import type { Checkpoint, PreflightResult, PreflightState, RefusedAdapter } from '../domain/checkpoint.js';
 import type { WantedService } from '../domain/wanted-service.js';
 import { secretUses } from '../resource/secret-uses.js';
+import { storeOf } from '../resource/store-access.js';
 import { contentHash } from '../domain/content-hash.js';
 import { judgeCheckpoint, type CheckpointSource } from './judge-checkpoint.js';
 import { LongCheckpointError } from './long-reads.js';
@@ -230,18 +231,22 @@ function unread({ spec }: WantedService, { message }: Error): PreflightState {
 }
 
 /** Only what has been read for long without a word from its endpoint is a matter of the endpoint. */
-function stillReading({ spec, generation }: WantedService, { hasPlace, long }: Entry): PreflightState {
+function stillReading(
+  { spec, generation, checkpoint }: WantedService,
+  { hasPlace, long }: Entry,
+): PreflightState {
   const { uri } = spec.model;
   if (!hasPlace)
     return { state: 'reading', message: `${uri} is read once others are; nothing has to be done` };
   if (long)
     return { state: 'reading', message: `${uri} is read, which takes a while: its header or index is long` };
   const message = `${uri} is still being read for generation ${generation}`;
-  return { state: 'unavailable', failure: { reason: 'S3Unavailable', message }, known: null };
+  const { unavailable: reason } = stores[storeOf(checkpoint)];
+  return { state: 'unavailable', failure: { reason, message }, known: null };
 }
 
 function resultOf({ failure }: FailureError, before: PreflightResult | null): PreflightResult {
-  return failure.reason === 'S3Unavailable'
+  return isStoreAway(failure.reason)
     ? { state: 'unavailable', failure, known: knownBefore(before) }
     : { state: 'failed', failure };
 }
@@ -251,7 +256,7 @@ function knownBefore(before: PreflightResult | null): Checkpoint | null {
   return before?.state === 'unavailable' ? before.known : null;
 }
 
-const isAway = ({ failure }: RefusedAdapter): boolean => failure.reason === 'S3Unavailable';
+const isAway = ({ failure }: RefusedAdapter): boolean => isStoreAway(failure.reason);
 
 function settle(entry: Entry, result: PreflightResult): void {
   entry.failures = isWhole(result) ? 0 : entry.failures + 1;

@@ -90,8 +90,12 @@ describe('imagePullSecrets', () => {
       'dockerconfigjson',
     );
     const good = secret(undefined, { type: 'kubernetes.io/dockerconfigjson' });
-    expect(await open(spec, { x: good }).opened).toEqual({ credentials: null, certificates: null });
-    expect(await open(spec, {}).opened).toEqual({ credentials: null, certificates: null });
+    expect(await open(spec, { x: good }).opened).toEqual({
+      credentials: null,
+      hubToken: null,
+      certificates: null,
+    });
+    expect(await open(spec, {}).opened).toEqual({ credentials: null, hubToken: null, certificates: null });
   });
 });
 

@@ -1,13 +1,12 @@
-// What a service gives for reaching its bucket, and whether it may use the Secrets that it names: who may write an
+// What a service gives for reaching its stores, and whether it may use the Secrets that it names: who may write an
 // LlmService may not always read Secrets, so that only those are used that carry the label for it.
 
 import { FailureError, labels, type FailureReason } from '@llmservice/crds';
 import type { KubeClient } from '../kube/client.js';
 import { objectPath, resources } from '../kube/resources.js';
 import type { WantedService } from '../domain/wanted-service.js';
-import { s3Access, type CredentialSource } from '../resource/s3-access.js';
+import { caConfigMap, hubAccess, s3Access, type CredentialSource } from '../resource/store-access.js';
 import { secretUses, type SecretUse } from '../resource/secret-uses.js';
-import type { S3Credentials } from './open-buckets.js';
 
 type Data = Readonly<Record<string, string>>;
 
@@ -17,9 +16,16 @@ interface Secret {
   readonly data?: Data;
 }
 
-export interface BucketAccess {
+export interface S3Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+export interface StoreSecrets {
   /** Null: requests are not signed. */
   readonly credentials: S3Credentials | null;
+  /** Of the hub of models; null: requests name nobody. */
+  readonly hubToken: string | null;
   /** In PEM, in addition to those that everybody trusts; null: none. */
   readonly certificates: string | null;
 }
@@ -32,6 +38,7 @@ export interface SecretRules {
 /** What a service comes to without the Secret, as its pods would say. */
 const whereMissing: Readonly<Record<SecretUse['purpose'], FailureReason | null>> = {
   s3: 'S3AccessDenied',
+  hub: 'HubAccessDenied',
   keys: 'KeysInvalid',
   administration: 'KeysInvalid',
   tls: 'CertificateInvalid',
@@ -51,50 +58,55 @@ export class ServiceSecrets {
   ) {}
 
   /**
-   * @throws FailureError SecretNotAllowed where a Secret has no label for what it is used for; S3AccessDenied, KeysInvalid
-   * or CertificateInvalid where it or a key of it is missing; InvalidSpec where the ConfigMap or its key is
+   * @throws FailureError SecretNotAllowed where a Secret has no label for what it is used for; S3AccessDenied,
+   * HubAccessDenied, KeysInvalid or CertificateInvalid where it or a key of it is missing; InvalidSpec where the ConfigMap or its key is
    */
-  async open(service: Pick<WantedService, 'namespace' | 'spec'>): Promise<BucketAccess> {
+  async open(service: Pick<WantedService, 'namespace' | 'spec'>): Promise<StoreSecrets> {
     const { namespace, spec } = service;
     const secrets = new Map<string, Secret | null>();
     const uses = secretUses(spec);
     // One look at each: what was judged is what is used.
-    for (const { name } of this.rules.use === 'any' ? uses.filter(isForBucket) : uses) {
+    for (const { name } of this.rules.use === 'any' ? uses.filter(isForStore) : uses) {
       if (secrets.has(name)) continue;
       secrets.set(name, await this.client.find<Secret>(objectPath(resources.secrets, namespace, name)));
     }
     if (this.rules.use === 'labelled') {
       for (const use of uses) judge(use, namespace, secrets.get(use.name) ?? null);
     }
-    const { credentials: wanted, caConfigMap } = s3Access(service);
+    const { credentials: wanted } = s3Access(service);
+    const { token } = hubAccess(service);
     return {
       credentials:
         wanted === null
           ? null
           : {
-              accessKeyId: valueOf(wanted.accessKeyId, secrets),
-              secretAccessKey: valueOf(wanted.secretAccessKey, secrets),
+              accessKeyId: valueOf(wanted.accessKeyId, secrets, 'S3AccessDenied'),
+              secretAccessKey: valueOf(wanted.secretAccessKey, secrets, 'S3AccessDenied'),
             },
-      certificates: await this.certificates(namespace, caConfigMap),
+      hubToken: token === null ? null : valueOf(token, secrets, 'HubAccessDenied'),
+      certificates: await this.certificates(namespace, caConfigMap(spec)),
     };
   }
 
   /** @throws FailureError InvalidSpec where the ConfigMap or its key is missing */
-  private async certificates(namespace: string, configMap: string | null): Promise<string | null> {
+  private async certificates(
+    namespace: string,
+    configMap: ReturnType<typeof caConfigMap>,
+  ): Promise<string | null> {
     if (configMap === null) return null;
     const found = await this.client.find<{ data?: Data }>(
-      objectPath(resources.configMaps, namespace, configMap),
+      objectPath(resources.configMaps, namespace, configMap.name),
     );
     const text = found?.data?.['ca.crt'];
     if (text !== undefined) return text;
     throw new FailureError(
       'InvalidSpec',
-      `the ConfigMap ${configMap} of spec.model.s3 does not exist or has no key ca.crt`,
+      `the ConfigMap ${configMap.name} of ${configMap.field} does not exist or has no key ca.crt`,
     );
   }
 }
 
-const isForBucket = ({ purpose }: SecretUse): boolean => purpose === 's3';
+const isForStore = ({ purpose }: SecretUse): boolean => purpose === 's3' || purpose === 'hub';
 
 /** What is missing may come without the label, and a pod that names it would mount it then. */
 function judge({ name, purpose, field }: SecretUse, namespace: string, secret: Secret | null): void {
@@ -122,12 +134,16 @@ function judge({ name, purpose, field }: SecretUse, namespace: string, secret: S
   );
 }
 
-function valueOf(source: CredentialSource, secrets: ReadonlyMap<string, Secret | null>): string {
+function valueOf(
+  source: CredentialSource,
+  secrets: ReadonlyMap<string, Secret | null>,
+  whenMissing: FailureReason,
+): string {
   if (source.kind === 'literal') return source.value;
   const { name, key } = source;
   const secret = secrets.get(name) ?? null;
-  if (secret === null) throw new FailureError('S3AccessDenied', `the Secret ${name} does not exist`);
+  if (secret === null) throw new FailureError(whenMissing, `the Secret ${name} does not exist`);
   const value = secret.data?.[key];
   if (value !== undefined) return Buffer.from(value, 'base64').toString('utf8').trim();
-  throw new FailureError('S3AccessDenied', `the Secret ${name} has no key ${key}`);
+  throw new FailureError(whenMissing, `the Secret ${name} has no key ${key}`);
 }

@@ -6,7 +6,7 @@ import { checkpointPin } from '@llmservice/checkpoint';
 import { FailureError, type Failure } from '@llmservice/crds';
 import type { Checkpoint } from '../domain/checkpoint.js';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
-import { s3Access } from '../resource/s3-access.js';
+import { placeOf, s3Access } from '../resource/store-access.js';
 import type { CheckpointSource, OpenFolders } from './judge-checkpoint.js';
 
 /** A reader may end for want of memory elsewhere: nothing is believed for good. */
@@ -80,11 +80,11 @@ export class UnreadableContents {
 
 /** With the place in it, and the reader that is meant. @returns null: it may change without a sign */
 async function contentIn(folders: OpenFolders, service: WantedService): Promise<string | null> {
-  const { endpoint, region, forcePathStyle } = s3Access(service);
+  const { region, forcePathStyle } = s3Access(service);
   const pinOf = async (location: CheckpointLocation): Promise<string | null> => {
     const files = await folders.at(location).list();
     if (files.length === 0 || files.some(({ version }) => version === null)) return null;
-    return checkpointPin({ endpoint, ...location }, files);
+    return checkpointPin(placeOf(service, location), files);
   };
   const { checkpoint, head, adapters, spec } = service;
   const pins = [await pinOf(checkpoint), head === null ? '' : await pinOf(head)];

@@ -23,7 +23,7 @@ export function parseAdapters(
     if (location !== null) return [{ name, uri, location }];
     violations.push({
       path: `${path}.uri`,
-      message: 'must be s3://BUCKET/PREFIX/, a folder with safetensors',
+      message: 'must be s3://BUCKET/PREFIX/, a folder with safetensors, or hf://OWNER/NAME@REVISION',
     });
     return [];
   });

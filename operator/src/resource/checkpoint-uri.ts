@@ -1,10 +1,27 @@
 // Where a URI says that a checkpoint, or another folder of a bucket, lies.
 
 import { splitGgufPath } from '@llmservice/checkpoint';
-import type { CheckpointLocation } from '../domain/wanted-service.js';
+import { parseHubUri } from '@llmservice/checkpoint/hub';
+import type { BucketLocation, CheckpointLocation } from '../domain/wanted-service.js';
 
-/** `s3://bucket/prefix`, with or without the last slash, or `s3://bucket/prefix/name.gguf`. */
+/** `s3://bucket/prefix`, with or without the last slash, `s3://bucket/prefix/name.gguf`, or `hf://owner/name`. */
 export function parseCheckpointUri(uri: string): CheckpointLocation | null {
+  return parseHubUri(uri) ?? parseBucketUri(uri);
+}
+
+/** The same without a file. */
+export function parseFolderUri(uri: string): CheckpointLocation | null {
+  const location = parseCheckpointUri(uri);
+  return location?.file === null ? location : null;
+}
+
+/** A folder that can be written to. */
+export function parseBucketFolderUri(uri: string): BucketLocation | null {
+  const location = parseBucketUri(uri);
+  return location?.file === null ? location : null;
+}
+
+function parseBucketUri(uri: string): BucketLocation | null {
   const match = /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]*)(?:\/([^?#\s]*))?$/.exec(uri);
   if (match === null) return null;
   const bucket = match[1] ?? '';
@@ -12,10 +29,4 @@ export function parseCheckpointUri(uri: string): CheckpointLocation | null {
   if (gguf !== null) return { bucket, prefix: gguf.folder, file: gguf.file };
   const prefix = (match[2] ?? '').replace(/\/+$/, '');
   return { bucket, prefix: prefix === '' ? '' : `${prefix}/`, file: null };
-}
-
-/** The same without a file. */
-export function parseFolderUri(uri: string): CheckpointLocation | null {
-  const location = parseCheckpointUri(uri);
-  return location?.file === null ? location : null;
 }

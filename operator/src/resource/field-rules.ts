@@ -3,7 +3,7 @@
 
 import { findAccelerator, profilesLike, type LlmServiceSpec, type Violation } from '@llmservice/crds';
 import type { Accelerator } from '../domain/wanted-service.js';
-import { parseCheckpointUri, parseFolderUri } from './checkpoint-uri.js';
+import { parseBucketFolderUri, parseCheckpointUri, parseFolderUri } from './checkpoint-uri.js';
 import { isHttpUrl } from './http-url.js';
 import { isAmount, notAnAmount, parseQuantity } from './quantity.js';
 
@@ -17,8 +17,8 @@ interface FieldRule<T> {
 }
 
 const folder = 's3://BUCKET/PREFIX/, a folder';
-const place = 's3://BUCKET/PREFIX/ or s3://BUCKET/PREFIX/NAME.gguf';
-const headFolder = `must be ${folder} with safetensors`;
+const place = 's3://BUCKET/PREFIX/, s3://BUCKET/PREFIX/NAME.gguf or hf://OWNER/NAME@REVISION';
+const headFolder = `must be ${folder} with safetensors, or hf://OWNER/NAME@REVISION`;
 const noHttpUrl = 'must be a URL that begins with http:// or https://';
 const noResource = 'must be none, or a resource of amd.com or nvidia.com';
 const noProfile = (name: string): string =>
@@ -29,19 +29,19 @@ const rules = {
   requestLog: rule(
     'spec.requestLog.uri',
     (spec) => spec.requestLog?.uri,
-    parseFolderUri,
+    parseBucketFolderUri,
     `must be ${folder}`,
   ),
   storedResponses: rule(
     'spec.server.storedResponses.uri',
     (spec) => spec.server?.storedResponses?.uri,
-    parseFolderUri,
+    parseBucketFolderUri,
     `must be ${folder}`,
   ),
   batches: rule(
     'spec.server.batches.uri',
     (spec) => spec.server?.batches?.uri,
-    parseFolderUri,
+    parseBucketFolderUri,
     `must be ${folder}`,
   ),
   head: rule(
@@ -51,6 +51,7 @@ const rules = {
     headFolder,
   ),
   endpoint: rule('spec.model.s3.endpoint', ({ model }) => model.s3.endpoint, httpUrl, noHttpUrl),
+  hubEndpoint: rule('spec.model.hub.endpoint', ({ model }) => model.hub.endpoint, httpUrl, noHttpUrl),
   profile: rule('spec.accelerator.profile', (spec) => spec.accelerator.profile, findAccelerator, noProfile),
   kind: rule(
     'spec.accelerator.resourceName',

@@ -16,6 +16,8 @@ export function objectNameViolations({
   const references: readonly (readonly [string, { readonly name: string } | undefined])[] = [
     ['spec.model.s3.credentialsSecretRef', model.s3.credentialsSecretRef],
     ['spec.model.s3.caConfigMapRef', model.s3.caConfigMapRef],
+    ['spec.model.hub.tokenSecretRef', model.hub.tokenSecretRef],
+    ['spec.model.hub.caConfigMapRef', model.hub.caConfigMapRef],
     ['spec.auth.keysSecretRef', auth.keysSecretRef],
     ['spec.tls.secretRef', tls.secretRef],
     ['spec.tls.caConfigMapRef', tls.caConfigMapRef],

@@ -23,6 +23,7 @@ export function secretUses({
   const fields: readonly (readonly [string, SecretUse['purpose'], { readonly name: string } | undefined])[] =
     [
       ['spec.model.s3.credentialsSecretRef', 's3', model.s3.credentialsSecretRef],
+      ['spec.model.hub.tokenSecretRef', 'hub', model.hub.tokenSecretRef],
       ['spec.auth.keysSecretRef', 'keys', auth.keysSecretRef],
       ['spec.administration.keysSecretRef', 'administration', administration?.keysSecretRef],
       ['spec.tls.secretRef', 'tls', tls.secretRef],

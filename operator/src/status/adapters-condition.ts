@@ -1,7 +1,7 @@
 // AdaptersLoaded: whether every pod that answers serves every adapter of the spec. Asked only of services that have adapters. It
 // gates nothing: the model, and the adapters that are there, are served all the same.
 
-import { adapterListDigest, adapterListText } from '@llmservice/crds';
+import { adapterListDigest, adapterListText, isStoreAway } from '@llmservice/crds';
 import type { RefusedAdapter } from '../domain/checkpoint.js';
 import { no, unknown, yes, type Answer } from './answer.js';
 import type { Observed } from './observed.js';
@@ -29,7 +29,7 @@ export function refusalText(refused: readonly RefusedAdapter[]): string {
 
 function refusal(observed: Asked): Answer {
   const { adapters, refusedAdapters } = observed;
-  const isAway = refusedAdapters.every(({ failure }) => failure.reason === 'S3Unavailable');
+  const isAway = refusedAdapters.every(({ failure }) => isStoreAway(failure.reason));
   const text = refusalText(refusedAdapters);
   const kept = 'What pods have under these names stays; neither the model nor other adapters wait for it';
   const others = adapters.length === 0 ? '' : ` Of the others: ${loadedOf(observed).message}`;

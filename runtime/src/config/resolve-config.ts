@@ -23,6 +23,8 @@ export interface ResolvedConfig {
   readonly server: ServerSettings;
   /** Null: requests to S3 are not signed. */
   readonly s3Credentials: S3Credentials | null;
+  /** Null: requests to the hub of models name nobody. */
+  readonly hubToken: string | null;
 }
 
 export interface ConfigSources {
@@ -55,7 +57,7 @@ export function resolveConfig({ file, env, flags }: ConfigSources): ResolvedConf
   if (!validated.ok || violations.length > 0) {
     throw new FailureError('InvalidEngineConfig', violations.join('; '), { violations: violations.length });
   }
-  return { engineConfig: validated.value, server, s3Credentials };
+  return { engineConfig: validated.value, server, s3Credentials, hubToken: given.env['HF_TOKEN'] ?? null };
 }
 
 interface Given {

@@ -21,12 +21,18 @@ export interface Setting {
 type Flag = readonly [flag: string, placeholder: string, help: string, read?: (text: string) => unknown];
 
 const flags: Readonly<Record<EngineVariableName, Flag>> = {
-  STORAGE_URI: ['--model', 'DIR|URI', 'checkpoint: a folder, file:///path or s3://bucket/prefix/', asUri],
+  STORAGE_URI: [
+    '--model',
+    'DIR|URI',
+    'checkpoint: a folder, file:///path, s3://bucket/prefix/ or hf://owner/name@revision',
+    asUri,
+  ],
   MODEL_NAME: ['--name', 'NAME', 'the served name'],
   MODEL_ALIASES: ['--aliases', 'NAME,NAME', 'further names that are served'],
   AWS_ENDPOINT_URL: ['--s3-endpoint', 'URL', 'S3 endpoint; without it, that of AWS'],
   AWS_REGION: ['--s3-region', 'NAME', 'S3 region; without it, us-east-1'],
   S3_FORCE_PATH_STYLE: ['--s3-path-style', 'BOOL', 'bucket in the path, not in the host name'],
+  HF_ENDPOINT: ['--hub-endpoint', 'URL', 'hub of models; without it, https://huggingface.co'],
   ACCELERATOR: ['--accelerator', 'KIND', 'cpu, cuda or hip'],
   MEMORY_BYTES_PER_DEVICE: ['--memory-bytes', 'BYTES', 'memory to plan with; without it, measured'],
   TENSOR_PARALLEL_SIZE: ['--tensor-parallel-size', 'N', 'ranks that share the model'],

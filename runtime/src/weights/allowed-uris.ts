@@ -33,6 +33,10 @@ export async function allowedFolders(allowed: readonly string[]): Promise<string
 function placeOf(text: string): string {
   const uri = parseCheckpointUri('model.uri', text);
   if (uri.kind === 'folder') return resolve(uri.dir, uri.file ?? '');
+  if (uri.kind === 'hub') {
+    const { repository, revision, folder } = uri.place;
+    return `hf://${repository}@${encodeURIComponent(revision)}/${folder}${uri.file ?? ''}`;
+  }
   return `s3://${join(uri.bucket, '/')}${uri.prefix}${uri.file ?? ''}`;
 }
 

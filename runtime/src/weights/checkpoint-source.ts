@@ -2,6 +2,7 @@
 // Implemented over a remote place and over a local folder, so that both are inspected by the same code.
 
 import type { FileVersion } from '@llmservice/checkpoint';
+import type { StoreKind } from '@llmservice/crds';
 
 export type { FileVersion };
 
@@ -33,6 +34,14 @@ export interface CheckpointSource {
 /** The source cannot be reached or is overloaded: nothing is wrong with the checkpoint, so try again later. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
+
+  constructor(
+    readonly store: StoreKind,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
 }
 
 /** The answer is not the range that was asked for: a proxy may give one now and then, some servers always do. */

@@ -1,6 +1,8 @@
-// The URI of a checkpoint, a folder or a .gguf file, as a typed value: s3://bucket/prefix/, file:///path or a path.
+// The URI of a checkpoint, a folder or a .gguf file, as a typed value: s3://bucket/prefix/, hf://owner/name, file:///path or a
+// path.
 
 import { splitGgufPath } from '@llmservice/checkpoint';
+import { parseHubUri, type HubPlace } from '@llmservice/checkpoint/hub';
 import { FailureError } from '@llmservice/crds';
 import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
@@ -12,6 +14,7 @@ export type UriField = 'model.uri' | 'engine.speculative.uri' | 'administration.
 /** `file` is the GGUF file in the folder that is meant; null for the folder. */
 export type CheckpointUri = { readonly file: string | null } & (
   | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string }
+  | { readonly kind: 'hub'; readonly place: HubPlace }
   | { readonly kind: 'folder'; readonly dir: string }
 );
 
@@ -26,6 +29,11 @@ export function parseCheckpointUri(field: UriField, uri: string): CheckpointUri 
     const gguf = splitGgufPath(prefix);
     return { kind: 's3', bucket, prefix: gguf?.folder ?? prefix, file: gguf?.file ?? null };
   }
+  if (uri.startsWith('hf://')) {
+    const place = parseHubUri(uri);
+    if (place === null) throw invalid(field, uri, 'expected hf://OWNER/NAME[@REVISION][/FOLDER][/FILE.gguf]');
+    return { kind: 'hub', place, file: place.file };
+  }
   if (uri.startsWith('file://')) {
     try {
       return localPath(fileURLToPath(uri));
@@ -34,7 +42,11 @@ export function parseCheckpointUri(field: UriField, uri: string): CheckpointUri 
     }
   }
   if (isAbsolute(uri)) return localPath(uri);
-  throw invalid(field, uri, 'expected s3://bucket/prefix/, file:///path or an absolute path');
+  throw invalid(
+    field,
+    uri,
+    'expected s3://bucket/prefix/, hf://owner/name, file:///path or an absolute path',
+  );
 }
 
 function localPath(path: string): CheckpointUri {

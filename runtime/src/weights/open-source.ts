@@ -2,25 +2,18 @@
 // pulled to: one of this pod alone, or one of the node's cache.
 
 import { checkpointPin } from '@llmservice/checkpoint';
-import { S3ByteSource } from '@llmservice/checkpoint/s3';
 import { join } from 'node:path';
 import { allowedFolders } from './allowed-uris.js';
 import type { CacheEntry, WeightsCache } from './cache/weights-cache.js';
 import type { CheckpointSource, FileVersion } from './checkpoint-source.js';
-import {
-  checkpointFolderName,
-  parseCheckpointUri,
-  readableName,
-  type CheckpointUri,
-  type UriField,
-} from './checkpoint-uri.js';
+import { checkpointFolderName, parseCheckpointUri, readableName, type UriField } from './checkpoint-uri.js';
 import { FolderSource, type Links } from './folder-source.js';
 import type { Attempt } from './inspect-checkpoint.js';
 import { ListedSource } from './listed-source.js';
 import type { PullObserver } from './pull-files.js';
 import type { Sleep } from './retry.js';
+import { openStore, type OpenStore, type StoreSettings } from './open-store.js';
 import { RemoteSource } from './remote-source.js';
-import { makeS3Client, type S3Settings } from './s3-client.js';
 import { roomIn, type Room } from './weights-disk.js';
 
 export interface OpenSource {
@@ -47,7 +40,7 @@ export interface SourceSettings {
   readonly weightsDir: string;
   /** Null: files that are pulled are of this process alone. */
   readonly cache: WeightsCache | null;
-  readonly s3: S3Settings;
+  readonly stores: StoreSettings;
   /** Beside the configured one; files of local checkpoints may be links into their folders. */
   readonly allowedUris: readonly string[];
   readonly observer: PullObserver;
@@ -77,20 +70,14 @@ export async function openSource(
     const links = { alsoInto: await allowedFolders(settings.allowedUris) };
     return { ...complete(uri.dir, links), file: uri.file, release: nothing };
   }
-  const client = makeS3Client(settings.s3);
-  const destroy = (): void => client.destroy();
-  // Ends reads that wait for a server that says nothing.
-  settings.signal.addEventListener('abort', destroy);
-  const disconnect = (): void => {
-    settings.signal.removeEventListener('abort', destroy);
-    destroy();
-  };
-  const source = new RemoteSource(new S3ByteSource(client, uri.bucket, uri.prefix));
+  const store = openStore(uri, settings.stores, settings.signal);
+  const { disconnect } = store;
+  const source = new RemoteSource(store.bytes);
   const dir = join(settings.weightsDir, checkpointFolderName(text) + part.suffix);
   try {
     if (settings.cache === null)
       return { ...pulled(source, dir), file: uri.file, disconnect, release: disconnect };
-    const held = await claim(settings.cache, source, { uri, text, part, settings, attempt });
+    const held = await claim(settings.cache, source, { folder: store.folder, text, part, settings, attempt });
     const release = (): void => {
       disconnect();
       held.entry.release();
@@ -127,21 +114,19 @@ function pulled(source: CheckpointSource, dir: string): Lying {
 }
 
 interface Wanted {
-  readonly uri: CheckpointUri & { readonly kind: 's3' };
+  readonly folder: OpenStore['folder'];
   readonly text: string;
   readonly part: Part;
   readonly settings: SourceSettings;
   readonly attempt: Attempt;
 }
 
-/** By its pin alone where the cache has that; otherwise by what is in the bucket now. */
+/** By its pin alone where the cache has that; otherwise by what is in the store now. */
 async function claim(
   cache: WeightsCache,
   source: RemoteSource,
-  { uri, text, part, settings, attempt }: Wanted,
+  { folder, text, part, settings, attempt }: Wanted,
 ): Promise<{ readonly entry: CacheEntry; readonly source: CheckpointSource }> {
-  const prefix = uri.prefix.replace(/[^/]\/*$/, (end) => `${end.charAt(0)}/`);
-  const folder = { endpoint: settings.s3.endpoint, bucket: uri.bucket, prefix, file: uri.file };
   const origin = `${folder.endpoint ?? 'aws'} ${source.uri}`;
   const nameOf = (pin: string): string => `${readableName(text)}-${pin}${part.suffix}`;
   const entry = part.pin === null ? null : await cache.claim(nameOf(part.pin), origin, settings);

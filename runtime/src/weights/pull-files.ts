@@ -182,7 +182,7 @@ async function verify(
     await journal.setVerified(file);
     return;
   }
-  const message = `${file.name}: its size or its content is not what S3 reports of it`;
+  const message = `${file.name}: its size or its content is not what its store reports of it`;
   // A bad disk block or a bad proxy may have bitten once.
   if ((await journal.mismatched(file)) === 1) throw new SourceChangedError(`${message}; it is fetched again`);
   throw new FailureError('CheckpointCorrupt', message, { file: file.name });

@@ -1,7 +1,6 @@
 // Pulls a checkpoint whole for another engine: configuration, weights in safetensors and whatever else lies beside them,
 // verified. Neither its architecture nor its tokenizer is judged here.
 
-import { S3ByteSource } from '@llmservice/checkpoint/s3';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { SourceChangedError, type CheckpointSource, type FileVersion } from './checkpoint-source.js';
 import { parseCheckpointUri } from './checkpoint-uri.js';
@@ -10,17 +9,17 @@ import { readIndex, type Attempt } from './inspect-checkpoint.js';
 import { pullFiles, type PullObserver } from './pull-files.js';
 import { parallelRanges, pieceBytes } from './pull-sizes.js';
 import { retryWhileUnavailable, type AvailabilityObserver, type Sleep } from './retry.js';
+import { openStore, type StoreSettings } from './open-store.js';
 import { RemoteSource } from './remote-source.js';
-import { makeS3Client, type S3Settings } from './s3-client.js';
 import { roomIn } from './weights-disk.js';
 import { FailureError } from '@llmservice/crds';
 
 export interface PullWholeOptions {
-  /** s3://bucket/prefix/ */
+  /** s3://bucket/prefix/ or hf://owner/name */
   readonly uri: string;
   /** Folder that the files are put in. */
   readonly dir: string;
-  readonly s3: S3Settings;
+  readonly stores: StoreSettings;
   readonly observer: PullObserver & AvailabilityObserver;
   readonly sleep: Sleep;
   readonly signal: AbortSignal;
@@ -34,20 +33,19 @@ const lookAgainMs = 1_000;
  *   and of S3
  */
 export async function pullWhole(options: PullWholeOptions): Promise<void> {
-  const { uri, s3, signal } = options;
+  const { uri, stores, signal } = options;
   const location = parseCheckpointUri('model.uri', uri);
-  if (location.kind !== 's3' || location.file !== null) {
-    throw new FailureError('InvalidEngineConfig', `model.uri ${uri}: expected s3://bucket/prefix/`);
+  if (location.kind === 'folder' || location.file !== null) {
+    throw new FailureError(
+      'InvalidEngineConfig',
+      `model.uri ${uri}: expected s3://bucket/prefix/ or hf://owner/name`,
+    );
   }
-  const client = makeS3Client(s3);
-  const destroy = (): void => client.destroy();
-  signal.addEventListener('abort', destroy);
+  const { bytes, disconnect } = openStore(location, stores, signal);
   try {
-    const bytes = new S3ByteSource(client, location.bucket, location.prefix);
     await untilUnchanged(new RemoteSource(bytes), options);
   } finally {
-    signal.removeEventListener('abort', destroy);
-    destroy();
+    disconnect();
   }
 }
 

@@ -2,7 +2,7 @@
 // when a read is given up, is decided here for every kind of place. Reads stream, since a pull writes each chunk as it comes.
 
 import type { ByteSource, FileVersion, ListedFile } from '@llmservice/checkpoint';
-import { FailureError } from '@llmservice/crds';
+import { FailureError, stores } from '@llmservice/crds';
 import type { Readable } from 'node:stream';
 import {
   SourceChangedError,
@@ -10,7 +10,7 @@ import {
   WrongRangeError,
   type CheckpointSource,
 } from './checkpoint-source.js';
-import { classifyS3Error } from './s3-errors.js';
+import { classifyStoreError } from './store-errors.js';
 
 /** A connection that delivers nothing for so long is given up, and the range is asked for again. */
 const idleTimeoutMs = 30_000;
@@ -26,10 +26,10 @@ export class RemoteSource implements CheckpointSource {
     try {
       return await this.bytes.list();
     } catch (error) {
-      const classified = classifyS3Error(error, `list ${this.uri}`);
-      // A list names no object: what is not found is the bucket, by whatever word.
+      const classified = this.classify(error, `list ${this.uri}`);
+      // A list names no object: what is not found is the place, by whatever word.
       throw classified instanceof SourceChangedError
-        ? new FailureError('BucketNotFound', classified.message)
+        ? new FailureError(stores[this.bytes.kind].absent, classified.message)
         : classified;
     }
   }
@@ -38,7 +38,7 @@ export class RemoteSource implements CheckpointSource {
     try {
       return await this.bytes.version(name);
     } catch (error) {
-      throw classifyS3Error(error, `head ${this.uri}${name}`);
+      throw this.classify(error, `head ${this.uri}${name}`);
     }
   }
 
@@ -53,23 +53,31 @@ export class RemoteSource implements CheckpointSource {
       body = range.body;
       if (range.etag !== file.etag) throw new SourceChangedError(`${what}: the object was replaced`);
       if (range.begin !== begin || (range.end ?? file.bytes) !== end)
-        throw new WrongRangeError(`${what}: the server answered with ${range.answer}`);
+        throw new WrongRangeError(this.bytes.kind, `${what}: the server answered with ${range.answer}`);
       const stream = body;
       idle = setTimeout(() => stream.destroy(new Error('no data for 30 s')), idleTimeoutMs);
       for await (const chunk of stream as AsyncIterable<Uint8Array>) {
         idle.refresh();
         received += chunk.byteLength;
-        if (received > end - begin) throw new WrongRangeError(`${what}: the server sent more bytes`);
+        if (received > end - begin)
+          throw new WrongRangeError(this.bytes.kind, `${what}: the server sent more bytes`);
         yield chunk;
       }
     } catch (error) {
-      throw classifyS3Error(error, what);
+      throw this.classify(error, what);
     } finally {
       clearTimeout(idle);
       body?.destroy();
     }
     if (received !== end - begin) {
-      throw new UnavailableError(`${what}: the connection ended after ${String(received)} bytes`);
+      throw new UnavailableError(
+        this.bytes.kind,
+        `${what}: the connection ended after ${String(received)} bytes`,
+      );
     }
+  }
+
+  private classify(error: unknown, what: string): ReturnType<typeof classifyStoreError> {
+    return classifyStoreError(this.bytes.kind, error, what);
   }
 }

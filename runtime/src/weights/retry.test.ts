@@ -15,8 +15,8 @@ function retry(failures: readonly Error[]): Promise<number> {
   return retryWhileUnavailable(attempt, observer, () => Promise.resolve());
 }
 
-const wrong = new WrongRangeError('read s3://b/m: HTTP 200');
-const away = new UnavailableError('refused');
+const wrong = new WrongRangeError('s3', 'read s3://b/m: HTTP 200');
+const away = new UnavailableError('s3', 'refused');
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 
 test('a source that is away is waited for, however long', async () => {

@@ -1,7 +1,7 @@
 // Tries again, for ever, what failed only because the source is out of reach, and a few times what it answered wrongly;
 // everything else passes through.
 
-import { backoffMs, FailureError } from '@llmservice/crds';
+import { backoffMs, FailureError, stores } from '@llmservice/crds';
 import { UnavailableError, WrongRangeError } from './checkpoint-source.js';
 
 /** How the rest of the process learns that the source is out of reach, and that it is back. */
@@ -20,7 +20,7 @@ export function retryMs(failures: number, random: number): number {
   return backoffMs(failures, limits) * (1 - 0.3 * random);
 }
 
-/** @throws FailureError S3Unavailable when the server honours no range, and whatever else `attempt` throws */
+/** @throws FailureError S3Unavailable or HubUnavailable when the server honours no range, and whatever else `attempt` throws */
 export async function retryWhileUnavailable<T>(
   attempt: () => Promise<T>,
   observer: AvailabilityObserver,
@@ -44,5 +44,5 @@ export async function retryWhileUnavailable<T>(
 
 function rangeNotHonoured(cause: UnavailableError): FailureError {
   const message = `${cause.message}, ${String(wrongRangesAtMost)} times; a pull needs a server that honours the header Range`;
-  return new FailureError('S3Unavailable', message, undefined, { cause });
+  return new FailureError(stores[cause.store].unavailable, message, undefined, { cause });
 }

@@ -4,12 +4,12 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   paginateListObjectsV2,
-  type GetObjectCommandOutput,
   type HeadObjectCommandOutput,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import type { Readable } from 'node:stream';
 import type { ByteSource, FileVersion, OpenRange } from '../byte-source.js';
+import { readRangeAnswer } from '../range-answer.js';
 import { isTimeVersion, objectVersion, type ListedFile } from '../checkpoint-pin.js';
 import { pathOf, poolingFile, poolingFolder } from '../../config/nested-files.js';
 
@@ -23,6 +23,7 @@ interface S3Bounds {
 }
 
 export class S3ByteSource implements ByteSource {
+  readonly kind = 's3';
   readonly uri: string;
   private readonly prefix: string;
   private readonly options: { readonly abortSignal?: AbortSignal };
@@ -88,25 +89,14 @@ export class S3ByteSource implements ByteSource {
       this.options,
     );
     const body = answer.Body as Readable;
-    return { ...rangeOf(answer), etag: objectVersion(answer), answer: described(answer), body };
+    const { $metadata, ContentRange, ContentLength } = answer;
+    const range = readRangeAnswer($metadata.httpStatusCode, ContentRange, ContentLength);
+    return { ...range, etag: objectVersion(answer), body };
   }
 
   private object(name: string): { Bucket: string; Key: string } {
     return { Bucket: this.bucket, Key: this.prefix + pathOf(name) };
   }
-}
-
-/** An answer that names no range is the whole file, whatever was asked for. */
-function rangeOf(answer: GetObjectCommandOutput): Pick<OpenRange, 'begin' | 'end' | 'fileBytes'> {
-  const range = answer.$metadata.httpStatusCode === 206 ? (answer.ContentRange ?? '') : '';
-  const [, begin, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range) ?? [];
-  if (begin === undefined) return { begin: 0, end: null, fileBytes: answer.ContentLength ?? null };
-  return { begin: Number(begin), end: Number(last) + 1, fileBytes: total === '*' ? null : Number(total) };
-}
-
-function described({ $metadata, ContentRange: range }: GetObjectCommandOutput): string {
-  const status = `HTTP ${String($metadata.httpStatusCode)}`;
-  return `${status} and ${range === undefined ? 'no Content-Range' : `Content-Range: ${range}`}`;
 }
 
 /** A SHA-256 of the whole object if S3 keeps one; else the ETag where it is an MD5 (one part, no KMS). */

@@ -2,14 +2,19 @@
 
 import { paths, ports, serverVariableNames, type EnvVar, type ServerVariableKey } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
+import { caConfigMap } from '../../resource/store-access.js';
 
-/** How the bucket is reached: credentials and certificates. */
-export function s3Variables({ spec }: Pick<WantedService, 'spec'>): EnvVar[] {
-  const { credentialsSecretRef: secret, caConfigMapRef: ca } = spec.model.s3;
+/** How stores are reached: credentials and certificates. */
+export function storeVariables({ spec }: Pick<WantedService, 'spec'>): EnvVar[] {
+  const { credentialsSecretRef: secret } = spec.model.s3;
+  const token = spec.model.hub.tokenSecretRef;
   const keys = secret === undefined ? [] : ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
   return [
     ...keys.map((key) => ({ name: key, valueFrom: { secretKeyRef: { name: secret?.name ?? '', key } } })),
-    ...(ca === undefined ? [] : [{ name: 'NODE_EXTRA_CA_CERTS', value: `${paths.s3Ca}/ca.crt` }]),
+    ...(token === undefined
+      ? []
+      : [{ name: 'HF_TOKEN', valueFrom: { secretKeyRef: { name: token.name, key: 'HF_TOKEN' } } }]),
+    ...(caConfigMap(spec) === null ? [] : [{ name: 'NODE_EXTRA_CA_CERTS', value: `${paths.s3Ca}/ca.crt` }]),
   ];
 }
 

@@ -2,6 +2,7 @@
 
 import type { V1Probe, V1VolumeMount } from '@kubernetes/client-node';
 import { paths, ports } from '@llmservice/crds';
+import { caConfigMap } from '../../resource/store-access.js';
 import type { WantedService } from '../../domain/wanted-service.js';
 
 /** Any user will do that is not root; the numeric id lets the kubelet check it. */
@@ -54,9 +55,7 @@ export function probe(scheme: Scheme, path: string, timing: ProbeTiming): V1Prob
   };
 }
 
-/** Certificates of the bucket's authority, where it has its own. */
-export function s3CaMounts({ spec }: Pick<WantedService, 'spec'>): V1VolumeMount[] {
-  return spec.model.s3.caConfigMapRef === undefined
-    ? []
-    : [{ name: 's3-ca', mountPath: paths.s3Ca, readOnly: true }];
+/** Certificates of the store's authority, where it has its own. */
+export function caMounts({ spec }: Pick<WantedService, 'spec'>): V1VolumeMount[] {
+  return caConfigMap(spec) === null ? [] : [{ name: 's3-ca', mountPath: paths.s3Ca, readOnly: true }];
 }

@@ -14,7 +14,8 @@ export const engineConfigKey = 'engine-config.json';
 /** Paths inside the pod, where planPodTemplate mounts what the spec names. */
 export function planEngineConfig(service: WantedService, pins: Pins | null = null): EngineConfig {
   const { spec, accelerator, cache } = service;
-  const { endpoint, region, forcePathStyle } = spec.model.s3;
+  const { s3, hub } = spec.model;
+  const { endpoint, region, forcePathStyle } = s3;
   return {
     model: {
       uri: spec.model.uri,
@@ -25,6 +26,8 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
         ...(region === undefined ? {} : { region }),
         forcePathStyle,
       },
+      // Runtimes from before hubs refuse the field.
+      ...(hub.endpoint === undefined ? {} : { hub: { endpoint: hub.endpoint } }),
       ...(cache === null ? {} : { cache: planCache(service, cache, pins) }),
     },
     accelerator: { kind: accelerator.kind, memoryBytesPerDevice: accelerator.memoryBytesPerDevice },

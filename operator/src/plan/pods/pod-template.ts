@@ -4,17 +4,18 @@
 import type { V1Container, V1ObjectMeta, V1PodSpec, V1Volume } from '@kubernetes/client-node';
 import { type MemoryPlan } from '@llmservice/checkpoint';
 import { annotations, paths, ports, routes, runtimeContainer, type EnvVar } from '@llmservice/crds';
+import { caConfigMap } from '../../resource/store-access.js';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { formatMi } from '../../resource/quantity.js';
 import { podSelector } from '../identity/child-metadata.js';
-import { acceleratorVariables, s3Variables, serverVariables, withUsers } from './container-env.js';
+import { acceleratorVariables, storeVariables, serverVariables, withUsers } from './container-env.js';
 import {
   keepAccepting,
   preStopSeconds,
   probe,
   restricted,
   runtimeUser,
-  s3CaMounts,
+  caMounts,
   schemeOf,
   terminationMessage,
 } from './container-parts.js';
@@ -119,7 +120,7 @@ function planContainer(service: WantedService, inputs: PodInputs): V1Container {
       weightsMount(service),
       { name: 'shared-memory', mountPath: paths.sharedMemory },
       { name: 'tmp', mountPath: '/tmp' },
-      ...s3CaMounts(service),
+      ...caMounts(service),
       ...adapterMounts(service),
       ...secretsOf(service).map(({ name, mountPath }) => ({ name, mountPath, readOnly: true })),
       ...(service.spec.accounting.persistentVolumeClaimRef === undefined
@@ -130,14 +131,14 @@ function planContainer(service: WantedService, inputs: PodInputs): V1Container {
 }
 
 function planVolumes(service: WantedService, inputs: PodInputs): V1Volume[] {
-  const ca = service.spec.model.s3.caConfigMapRef;
+  const ca = caConfigMap(service.spec);
   const claim = service.spec.accounting.persistentVolumeClaimRef;
   return [
     { name: 'engine-config', configMap: { name: inputs.configMap, defaultMode: 0o644 } },
     { name: 'weights', ...weightsVolume(service.cache) },
     { name: 'shared-memory', emptyDir: { medium: 'Memory', sizeLimit: formatMi(service.sharedMemoryBytes) } },
     { name: 'tmp', emptyDir: {} },
-    ...(ca === undefined ? [] : [{ name: 's3-ca', configMap: { name: ca.name, defaultMode: 0o644 } }]),
+    ...(ca === null ? [] : [{ name: 's3-ca', configMap: { name: ca.name, defaultMode: 0o644 } }]),
     ...adapterVolumes(service),
     // Readable by fsGroup. Where the Secret is missing the runtime starts all the same, to end with the reason.
     ...secretsOf(service).map(({ name, secretName }) => ({
@@ -173,7 +174,7 @@ function secretsOf({ spec }: WantedService): MountedSecret[] {
 }
 
 function planEnv(service: WantedService): EnvVar[] {
-  const own = [...s3Variables(service), ...serverVariables(service), ...acceleratorVariables(service)];
+  const own = [...storeVariables(service), ...serverVariables(service), ...acceleratorVariables(service)];
   return withUsers(own, service);
 }
 

@@ -13,8 +13,8 @@ import {
 } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { formatMi } from '../../resource/quantity.js';
-import { acceleratorVariables, s3Variables, withUsers } from './container-env.js';
-import { keepAccepting, probe, restricted, s3CaMounts, terminationMessage } from './container-parts.js';
+import { acceleratorVariables, storeVariables, withUsers } from './container-env.js';
+import { keepAccepting, probe, restricted, caMounts, terminationMessage } from './container-parts.js';
 import { requirementsOf, type CheckpointSize } from './resources.js';
 import { kvBytesWithoutLimit, planVllmArgs } from './vllm-args.js';
 
@@ -50,7 +50,7 @@ function weights(service: WantedService, { pullImage, size }: VllmInputs): V1Con
     image: pullImage,
     imagePullPolicy: 'IfNotPresent',
     command: ['node', 'runtime/dist/pull.js'],
-    env: withUsers(s3Variables(service), service),
+    env: withUsers(storeVariables(service), service),
     resources: { requests: { memory: '512Mi', 'ephemeral-storage': formatMi(size.fileBytes) } },
     securityContext: restricted,
     ...terminationMessage,
@@ -58,7 +58,7 @@ function weights(service: WantedService, { pullImage, size }: VllmInputs): V1Con
       { name: 'engine-config', mountPath: paths.engineConfigDir, readOnly: true },
       { name: 'weights', mountPath: paths.weights },
       { name: 'tmp', mountPath: '/tmp' },
-      ...s3CaMounts(service),
+      ...caMounts(service),
     ],
   };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
 import { SourceChangedError, UnavailableError } from './checkpoint-source.js';
-import { classifyS3Error } from './s3-errors.js';
+import { classifyStoreError } from './store-errors.js';
 
 const s3Error = (name: string, status?: number) => ({
   name,
@@ -19,7 +19,7 @@ test.each([
   ['TokenRefreshRequired', 400, 'S3AccessDenied'],
   ['PermanentRedirect', 301, 'S3RegionMismatch'],
 ])('%s (%i) ends the pull as %s', (name, status, reason) => {
-  const error = classifyS3Error(s3Error(name, status), 'list s3://b/');
+  const error = classifyStoreError('s3', s3Error(name, status), 'list s3://b/');
   expect(error).toBeInstanceOf(FailureError);
   expect((error as FailureError).reason).toBe(reason);
   expect(error.message).toContain('list s3://b/');
@@ -33,7 +33,7 @@ test.each([
   ['InternalError', 500],
   ['RequestTimeTooSkewed', 403],
 ])('%s is tried again', (name, status) => {
-  expect(classifyS3Error(s3Error(name, status), 'read')).toBeInstanceOf(UnavailableError);
+  expect(classifyStoreError('s3', s3Error(name, status), 'read')).toBeInstanceOf(UnavailableError);
 });
 
 test.each([
@@ -41,5 +41,5 @@ test.each([
   ['NoSuchKey', 404],
   ['InvalidRange', 416],
 ])('%s means that the files changed', (name, status) => {
-  expect(classifyS3Error(s3Error(name, status), 'read')).toBeInstanceOf(SourceChangedError);
+  expect(classifyStoreError('s3', s3Error(name, status), 'read')).toBeInstanceOf(SourceChangedError);
 });

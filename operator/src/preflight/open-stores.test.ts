@@ -5,7 +5,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { afterEach, expect, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
 import { AddressGuard } from './address-guard.js';
-import { openBuckets } from './open-buckets.js';
+import { wantedService } from '../resource/wanted-service.fixture.js';
+import { openStores } from './open-stores.js';
 
 let server: Server | null = null;
 
@@ -20,9 +21,10 @@ async function filesOf(answer: (request: IncomingMessage, response: ServerRespon
   const { port } = server.address() as { port: number };
   const endpoint = `http://127.0.0.1:${port}`;
   const guard = new AddressGuard({ allowed: ['127.0.0.1'], refused: [] });
-  const opened = openBuckets(
-    { endpoint, region: 'r', forcePathStyle: true, credentials: null, caConfigMap: null },
-    { credentials: null, certificates: null, lookup: guard.lookupFor(endpoint) },
+  const opened = openStores(
+    wantedService({ model: { uri: 's3://b/p/', s3: { endpoint } } }),
+    { credentials: null, hubToken: null, certificates: null },
+    guard,
   );
   const files = opened.at({ bucket: 'b', prefix: 'p/', file: null });
   return Object.assign(files, { close: () => opened.close() });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { wantedService } from './wanted-service.fixture.js';
-import { s3Access } from './s3-access.js';
+import { s3Access } from './store-access.js';
 
 const model = (s3: object) => ({ model: { uri: 's3://bucket/x/', s3 } });
 
@@ -10,7 +10,6 @@ test('without a Secret requests go unsigned', () => {
     region: 'us-east-1',
     forcePathStyle: true,
     credentials: null,
-    caConfigMap: null,
   });
 });
 

@@ -1,0 +1,95 @@
+// How a service's stores are reached, from spec.model.s3 and spec.model.hub, and the keys among the variables of spec.env
+// (which win, as they do in the pod): so that the operator reads with exactly what the pod will read with, and never with its
+// own identity.
+
+import type { CheckpointFolder } from '@llmservice/checkpoint';
+import { defaultHubEndpoint, hubFolder } from '@llmservice/checkpoint/hub';
+import type { EnvVar, StoreKind } from '@llmservice/crds';
+import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
+
+/** Where a credential is found. */
+export type CredentialSource =
+  | { readonly kind: 'literal'; readonly value: string }
+  | { readonly kind: 'secret'; readonly name: string; readonly key: string };
+
+export interface S3Access {
+  /** Null: AWS itself. */
+  readonly endpoint: string | null;
+  readonly region: string;
+  readonly forcePathStyle: boolean;
+  /** Null: requests are not signed. */
+  readonly credentials: {
+    readonly accessKeyId: CredentialSource;
+    readonly secretAccessKey: CredentialSource;
+  } | null;
+}
+
+export interface HubAccess {
+  /** Without a slash at its end. */
+  readonly endpoint: string;
+  /** Null: requests name nobody. */
+  readonly token: CredentialSource | null;
+}
+
+export function s3Access({ spec }: Pick<WantedService, 'spec'>): S3Access {
+  const { s3 } = spec.model;
+  const env = new Map((spec.env ?? []).map((variable) => [variable.name, variable]));
+  const accessKeyId = source(
+    env.get('AWS_ACCESS_KEY_ID'),
+    s3.credentialsSecretRef?.name,
+    'AWS_ACCESS_KEY_ID',
+  );
+  const secretAccessKey = source(
+    env.get('AWS_SECRET_ACCESS_KEY'),
+    s3.credentialsSecretRef?.name,
+    'AWS_SECRET_ACCESS_KEY',
+  );
+  return {
+    endpoint: s3.endpoint ?? null,
+    region: s3.region ?? 'us-east-1',
+    forcePathStyle: s3.forcePathStyle,
+    credentials: accessKeyId === null || secretAccessKey === null ? null : { accessKeyId, secretAccessKey },
+  };
+}
+
+export function hubAccess({ spec }: Pick<WantedService, 'spec'>): HubAccess {
+  const { hub } = spec.model;
+  const variable = (spec.env ?? []).find(({ name }) => name === 'HF_TOKEN');
+  return {
+    endpoint: (hub.endpoint ?? defaultHubEndpoint).replace(/\/+$/, ''),
+    token: source(variable, hub.tokenSecretRef?.name, 'HF_TOKEN'),
+  };
+}
+
+/** ConfigMap with further CA certificates under ca.crt, and the field that names it; null: none. */
+export function caConfigMap({
+  model: { s3, hub },
+}: Pick<WantedService['spec'], 'model'>): { readonly name: string; readonly field: string } | null {
+  if (s3.caConfigMapRef !== undefined) return { name: s3.caConfigMapRef.name, field: 'spec.model.s3' };
+  return hub.caConfigMapRef === undefined ? null : { name: hub.caConfigMapRef.name, field: 'spec.model.hub' };
+}
+
+export function storeOf(location: CheckpointLocation): StoreKind {
+  return 'repository' in location ? 'hub' : 's3';
+}
+
+/** The place of which a checkpoint's pin is made. */
+export function placeOf(
+  service: Pick<WantedService, 'spec'>,
+  location: CheckpointLocation,
+): CheckpointFolder {
+  return 'repository' in location
+    ? hubFolder(hubAccess(service).endpoint, location)
+    : { endpoint: s3Access(service).endpoint, ...location };
+}
+
+function source(
+  variable: EnvVar | undefined,
+  secret: string | undefined,
+  key: string,
+): CredentialSource | null {
+  const reference = variable?.valueFrom?.secretKeyRef;
+  if (reference !== undefined) return { kind: 'secret', name: reference.name, key: reference.key };
+  if (variable?.value !== undefined) return { kind: 'literal', value: variable.value };
+  return secret === undefined ? null : { kind: 'secret', name: secret, key };
+}

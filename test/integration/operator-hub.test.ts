@@ -1,0 +1,90 @@
+// Checkpoints of a hub of models, from the manifest on: judged before a pod exists, with the token that the pod will have.
+
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { failureKinds, labels, type FailureReason } from '@llmservice/crds';
+import { resources } from '../../operator/src/kube/resources.js';
+import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { HubServer, hubToken } from './hub-server.js';
+import { World } from './operator-world.js';
+
+jest.setTimeout(180_000);
+
+let world: World;
+let hub: HubServer;
+
+beforeAll(async () => {
+  hub = await HubServer.start();
+  world = await World.start();
+  world.startOperator();
+}, 180_000);
+
+afterAll(async () => {
+  await world.stop();
+  hub.stop();
+});
+
+interface Workload {
+  readonly template: {
+    readonly spec: { readonly containers: readonly { readonly env: readonly object[] }[] };
+  };
+}
+
+const rest = { resources: { limits: { memory: '1Gi' } } };
+
+async function makeToken(name: string, data: Record<string, string>, purpose = 'hub'): Promise<void> {
+  const metadata = { name, namespace: 'default', labels: { [labels.secretFor]: purpose } };
+  await world.create({ apiVersion: 'v1', kind: 'Secret', metadata, stringData: data });
+}
+
+test('a private repository is judged by its token, which pods get from the Secret', async () => {
+  const commit = hub.push('org/private', llamaCheckpoint(), 'private');
+  await makeToken('hub-token', { HF_TOKEN: hubToken });
+  const access = { endpoint: hub.endpoint, tokenSecretRef: { name: 'hub-token' } };
+  await world.createService('private', {
+    model: { uri: `hf://org/private@${commit}`, hub: access, cache: { kind: 'pvc', claimName: 'weights' } },
+    ...rest,
+  });
+  await world.condition('private', 'ModelResolved', 'True');
+  const { spec } = await world.deployment('private');
+  const [container] = (spec as Workload).template.spec.containers;
+  expect(container?.env).toContainEqual({
+    name: 'HF_TOKEN',
+    valueFrom: { secretKeyRef: { name: 'hub-token', key: 'HF_TOKEN' } },
+  });
+});
+
+test.each<[string, string, object, FailureReason, string]>([
+  ['no-token', 'hf://org/hidden', {}, 'RepositoryNotFound', 'token'],
+  ['no-terms', 'hf://org/terms', {}, 'HubAccessDenied', 'terms'],
+  ['no-revision', 'hf://org/here@v2', {}, 'RepositoryNotFound', 'branch'],
+  ['no-config', 'hf://org/here/elsewhere', {}, 'ModelNotFound', 'elsewhere'],
+  ['no-secret', 'hf://org/here', { tokenSecretRef: { name: 'nowhere' } }, 'HubAccessDenied', 'nowhere'],
+  [
+    'no-label',
+    'hf://org/here',
+    { tokenSecretRef: { name: 'unlabelled' } },
+    'SecretNotAllowed',
+    'secret-for=hub',
+  ],
+  ['no-key', 'hf://org/here', { tokenSecretRef: { name: 'keyless' } }, 'HubAccessDenied', 'HF_TOKEN'],
+])('%s is refused, with no Deployment ever', async (name, uri, access, reason, part) => {
+  hub.push('org/hidden', llamaCheckpoint(), 'private');
+  hub.push('org/terms', llamaCheckpoint(), 'gated');
+  hub.push('org/here', llamaCheckpoint());
+  if (name === 'no-label') await makeToken('unlabelled', { HF_TOKEN: hubToken }, 's3');
+  if (name === 'no-key') await makeToken('keyless', { token: hubToken });
+  await world.createService(name, { model: { uri, hub: { endpoint: hub.endpoint, ...access } }, ...rest });
+  const { message } = await world.condition(name, 'ModelResolved', 'False', reason);
+  expect(message).toContain(part);
+  expect(message).toContain(failureKinds[reason].remedy);
+  expect(await world.get(resources.deployments, name)).toBeNull();
+});
+
+test('a hub inside of the cluster is connected to only where the administrator allows it', async () => {
+  await world.createService('inside', {
+    model: { uri: 'hf://org/here', hub: { endpoint: 'http://169.254.169.254' } },
+    ...rest,
+  });
+  const { message } = await world.condition('inside', 'ModelResolved', 'False', 'InvalidSpec');
+  expect(message).toContain('spec.model.hub.endpoint leads to 169.254.169.254');
+});
