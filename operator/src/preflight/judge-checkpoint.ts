@@ -1,6 +1,6 @@
 // One look at the checkpoint of one service, within a time: its folders are opened, judged and closed again.
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as realSleep } from 'node:timers/promises';
 import { checkpointPin, isOfFirstReleases, type ListedFile } from '@llmservice/checkpoint';
 import { FailureError, stores } from '@llmservice/crds';
 import { contentHash } from '../domain/content-hash.js';
@@ -31,13 +31,21 @@ export interface LookLimits {
   readonly maxMs: number;
   /** Ends the look. */
   readonly signal: AbortSignal;
+  /** Another clock's, in tests. */
+  readonly sleep?: Sleep;
 }
+
+export type Sleep = (
+  ms: number,
+  value: undefined,
+  options: { readonly signal: AbortSignal; readonly ref: boolean },
+) => Promise<void>;
 
 /** @throws FailureError; LongCheckpointError; AbortError where the signal aborts */
 export async function judgeCheckpoint(
   source: CheckpointSource,
   service: WantedService,
-  { long, maxMs, signal }: LookLimits,
+  { long, maxMs, signal, sleep = realSleep }: LookLimits,
 ): Promise<Checkpoint> {
   const ended = new AbortController();
   const anyEnd = AbortSignal.any([signal, ended.signal]);

@@ -1,6 +1,5 @@
 // What is reported of a checkpoint while it is read, while its read waits for others, and when that comes to nothing.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { WorkQueue } from '../watch/work-queue.js';
 import { PreflightWorld, service, silent, until } from './preflight.fixture.js';
@@ -70,7 +69,9 @@ test('what is known stays while it is read again, and when that comes to nothing
   world.endpoints.files.set('good', silent);
   world.lateMs = 11 * 60_000;
   expect(world.preflight.look('good/a', service('good'))).toEqual({ result: resolved, recheckMs: null });
+  await until(() => world.endpoints.opened.length === 1);
   world.reported.length = 0;
+  world.lateMs += 1_000;
   await until(() => world.reported.length === 1);
   expect(world.preflight.look('good/a', service('good'))).toMatchObject({
     result: { state: 'unavailable', known: { fileBytes: expect.any(Number) } },
@@ -111,22 +112,27 @@ describe('what is no failure of the service', () => {
   test('is asked about with back-off, whatever the queue does', async () => {
     const open = jest.spyOn(world.endpoints, 'open').mockRejectedValue(away);
     const errors: unknown[] = [];
+    let answers = 0;
     const queue = new WorkQueue({
       concurrency: 1,
       backoff: { firstMs: 1, maxMs: 10 },
-      work: (key) => Promise.resolve().then(() => world.preflight.look(key, service('good')).recheckMs),
+      work: async (key) => {
+        await Promise.resolve();
+        const { recheckMs } = world.preflight.look(key, service('good'));
+        answers += 1;
+        return recheckMs;
+      },
       onError: (_key, error) => errors.push(error),
     });
     world.start({ onRead: (key) => queue.add(key) });
     queue.add('good/a');
-    await until(() => errors.length === 1);
-    await sleep(300);
+    // The queue asks again after a failure.
+    await until(() => errors.length === 1 && answers >= 2);
     expect(open).toHaveBeenCalledTimes(1);
     // Its timers run by a clock of their own.
     world.lateMs = 4_000;
     queue.add('good/a');
-    await until(() => errors.length === 2);
-    await sleep(300);
+    await until(() => errors.length === 2 && answers >= 4);
     await queue.stop();
     expect(open).toHaveBeenCalledTimes(2);
     expect(errors).toEqual([away, away]);

@@ -1,11 +1,12 @@
-// Endpoints of checkpoints that answer, answer at length or never do, and a preflight that reads them by a clock that tests set.
+// Endpoints of checkpoints that answer, answer at length or never do, and a preflight that reads them by a clock that moves
+// only where tests set it: however slow the machine, no read is late by itself.
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, jest } from '@jest/globals';
 import { safetensorsIndexFile } from '@llmservice/checkpoint';
 import type { WantedService } from '../domain/wanted-service.js';
 import { wantedService } from '../resource/wanted-service.fixture.js';
-import type { CheckpointSource, OpenFolders } from './judge-checkpoint.js';
+import type { CheckpointSource, OpenFolders, Sleep } from './judge-checkpoint.js';
 import { Preflight, type PreflightOptions } from './preflight.js';
 import type { CheckpointFiles } from './read-safetensors.js';
 
@@ -74,14 +75,14 @@ export class PreflightWorld {
   readonly endpoints = new Endpoints();
   /** Keys of the services whose reads ended. */
   readonly reported: string[] = [];
-  /** How far the clock is ahead. */
-  lateMs = 0;
   preflight: Preflight;
+  private nowMs = 0;
+  private readonly sleepers = new Map<() => void, number>();
 
   constructor() {
     this.endpoints.files.set('good', good).set('long', long).set('long-silent', longSilent);
-    const now = performance.now.bind(performance);
-    jest.spyOn(performance, 'now').mockImplementation(() => now() + this.lateMs);
+    // Later than the beginning, at which what was never read is due.
+    jest.spyOn(performance, 'now').mockImplementation(() => 1 + this.nowMs);
     this.preflight = this.make({});
   }
 
@@ -95,12 +96,37 @@ export class PreflightWorld {
     jest.restoreAllMocks();
   }
 
+  /** Since the beginning. */
+  get lateMs(): number {
+    return this.nowMs;
+  }
+
+  set lateMs(ms: number) {
+    this.nowMs = ms;
+    for (const [wake, at] of this.sleepers) if (at <= ms) wake();
+  }
+
+  private readonly sleep: Sleep = (ms, _value, { signal }) =>
+    new Promise((resolve, reject) => {
+      const end = (): void => {
+        this.sleepers.delete(end);
+        if (signal.aborted) reject(signal.reason as Error);
+        else resolve();
+      };
+      signal.addEventListener('abort', end, { once: true });
+      this.sleepers.set(end, this.nowMs + ms);
+    });
+
   private make(options: PreflightOptions): Preflight {
-    return new Preflight(this.endpoints, { onRead: (key) => this.reported.push(key), ...options });
+    return new Preflight(this.endpoints, {
+      onRead: (key) => this.reported.push(key),
+      sleep: this.sleep,
+      ...options,
+    });
   }
 }
 
 export async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 5_000 && !holds(); tries += 1) await sleep(5);
+  for (let tries = 0; tries < 5_000 && !holds(); tries += 1) await pause(5);
   expect(holds()).toBe(true);
 }

@@ -8,7 +8,7 @@ import type { WantedService } from '../domain/wanted-service.js';
 import { secretUses } from '../resource/secret-uses.js';
 import { storeOf } from '../resource/store-access.js';
 import { contentHash } from '../domain/content-hash.js';
-import { judgeCheckpoint, type CheckpointSource } from './judge-checkpoint.js';
+import { judgeCheckpoint, type CheckpointSource, type Sleep } from './judge-checkpoint.js';
 import { LongCheckpointError } from './long-reads.js';
 import type { LongReader } from './long-reader.js';
 import { ReadPool } from './read-pool.js';
@@ -34,6 +34,8 @@ export interface PreflightOptions {
   readonly maxLongReadMs?: number;
   /** After this a first read is reported before it ends or begins: nearly all end sooner, and need not be reported. */
   readonly quietMs?: number;
+  /** Another clock's, in tests. */
+  readonly sleep?: Sleep;
 }
 
 /** What a service wants read, and what came of it. */
@@ -168,7 +170,7 @@ export class Preflight {
   }
 
   private inTurn(key: string, service: WantedService, entry: Entry): Promise<Checkpoint> {
-    const { maxReadMs = 60_000, maxLongReadMs = 120_000, longReader } = this.options;
+    const { maxReadMs = 60_000, maxLongReadMs = 120_000, longReader, sleep } = this.options;
     const { long, result, unwanted } = entry;
     const { signal } = unwanted;
     const reader = { namespace: service.namespace, doubtful: result?.state === 'unavailable' };
@@ -181,7 +183,7 @@ export class Preflight {
       if (waitedMs >= this.quietMs) this.notify(key, entry);
       const maxMs = long ? maxLongReadMs : maxReadMs;
       if (!long || longReader === undefined)
-        return judgeCheckpoint(this.source, service, { long, maxMs, signal });
+        return judgeCheckpoint(this.source, service, { long, maxMs, signal, ...(sleep && { sleep }) });
       const { again } = entry;
       entry.again = false;
       return this.unreadable.read(service, { again, signal }, () =>
