@@ -104,12 +104,16 @@ test('an error in mid-stream is an event', async () => {
 });
 
 test('a server that dies in the midst of an answer is reported, and the conversation continues', async () => {
+  let die: () => void = () => undefined;
   answer = (response) => {
     response.writeHead(200).write(chunk({ content: 'Once' }));
-    setTimeout(() => response.destroy(), 20);
+    die = () => response.destroy();
   };
   const talk = session();
-  await expect(say(talk, 'A story')).rejects.toThrow(ClusterError);
+  const story = talk.say('A story', new AbortController().signal);
+  expect((await story.next()).value).toEqual({ kind: 'text', text: 'Once' });
+  die();
+  await expect(story.next()).rejects.toThrow(ClusterError);
   answer = (response) => response.writeHead(200).end('data: not JSON\n\n');
   await expect(say(talk, 'Continue')).rejects.toThrow(/^the answer broke off: /);
   answer = (response) => response.writeHead(200).end(chunk({ content: 'yes' }, 'stop'));

@@ -39,6 +39,7 @@ test('the log of a run before that is not kept is reported, and that of the one 
 test('a log that breaks off is followed on from its last line', async () => {
   const lines = ['01.5', '02.1', '02.2', '03.0'].map((at) => `2026-01-01T00:00:${at}Z line ${at}\n`);
   const asked: (string | null)[] = [];
+  let breakOff: () => void = () => undefined;
   await start((query, response) => {
     if (query.get('previous') === 'true') {
       response.end();
@@ -48,14 +49,16 @@ test('a log that breaks off is followed on from its last line', async () => {
     // The first reading sees two lines and breaks off; the API server gives whole seconds.
     if (asked.length === 1) {
       response.write(lines.slice(0, 2).join(''));
-      setTimeout(() => response.destroy(), 50);
+      breakOff = () => response.destroy();
     } else {
       response.write(lines.slice(1).join(''));
     }
   });
   const { terminal: screen, output } = terminal();
   const following = logs(['demo', '-f', '--kubeconfig', api.kubeconfig], screen);
-  while (!output.out.includes('line 03.0')) await sleep(20);
+  while (!output.out.includes('line 02.1')) await sleep(5);
+  breakOff();
+  while (!output.out.includes('line 03.0')) await sleep(5);
   enough = true;
   await expect(following).rejects.toThrow('pods is forbidden');
   expect(output.out.split('\n')).toEqual([

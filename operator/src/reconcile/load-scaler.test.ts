@@ -1,5 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { api } from '@llmservice/crds';
 import type { Writer } from '../apply/writer.js';
 import type { KubeObject } from '../kube/types.js';
@@ -14,6 +13,8 @@ const quiet: Look = {
   pods: new Map([['uid', { running: 0, waiting: 0, counted: 0, kvUsage: null }]]),
   unseen: [],
 };
+
+afterEach(() => void jest.restoreAllMocks());
 
 /** A scaler of one service, whose writes are done as `scale` has it. */
 function scalerOf(scale: Writer['scale'], stabilizationSeconds: number) {
@@ -43,11 +44,14 @@ test('sets what the load needs', async () => {
 
 test('a write that is refused is tried again at the next look, not after another window', async () => {
   const scale = jest.fn<Writer['scale']>().mockRejectedValue(new Error('conflict'));
-  const { service, onError, look } = scalerOf(scale, 1);
+  const { service, onError, look } = scalerOf(scale, 300);
   service.replicas = 3;
+  const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
+  await look(quiet);
+  clock.mockReturnValue(299_999);
   await look(quiet);
   expect(scale).not.toHaveBeenCalled();
-  await sleep(1_050);
+  clock.mockReturnValue(300_000);
   await look(quiet);
   await look(quiet);
   expect(scale.mock.calls.map(([, replicas]) => replicas)).toEqual([1, 1]);

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { createLogger } from 'winston';
 import type { KubeClient, KubeRequest } from '../kube/client.js';
 import { resources } from '../kube/resources.js';
@@ -71,7 +71,7 @@ test('what the watch reports of a write of its own concerns the services alone t
   const changesAt = async (version: string): Promise<string[]> => {
     changed.length = 0;
     watch.write(`${JSON.stringify({ type: 'MODIFIED', object: service('small', version) })}\n`);
-    for (let tries = 0; tries < 200 && !changed.includes('services/large'); tries += 1) await sleep(5);
+    while (!changed.includes('services/large')) await turn();
     return changed;
   };
   caches.remember(service('small', '2'));
@@ -98,7 +98,7 @@ test('services at a host are those that name it by now, and only those that wait
   changed.length = 0;
   const moved = { ...service('first', '2', 'c'), status: { url: 'http://a/' } };
   watch.write(`${JSON.stringify({ type: 'MODIFIED', object: moved })}\n`);
-  for (let tries = 0; tries < 200 && changed.length < 2; tries += 1) await sleep(5);
+  while (changed.length < 2) await turn();
   expect(changed).toEqual(['services/first', 'services/waiting']);
   expect([at('a'), at('c')]).toEqual([['waiting'], ['first']]);
   caches.remember(service('first', '3', 'b'));

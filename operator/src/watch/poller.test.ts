@@ -1,13 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { Poller } from './poller.js';
+
+// Time passes only where a test has it pass.
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+const intervalMs = 2;
+const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
 /** A poller of some at once whose work on an item lasts until it is ended. */
 function polled(items: () => readonly string[], maxAtOnce = 2, slowMs = 1_000) {
   const begun: string[] = [];
   const under = new Map<string, () => void>();
   const poller = new Poller({
-    ...{ intervalMs: 2, maxAtOnce, slowMs, items },
+    ...{ intervalMs, maxAtOnce, slowMs, items },
     key: (item) => item,
     each: (item) => {
       begun.push(item);
@@ -22,7 +28,7 @@ function polled(items: () => readonly string[], maxAtOnce = 2, slowMs = 1_000) {
     }
   };
   const until = async (holds: () => boolean): Promise<void> => {
-    for (let tries = 0; tries < 400 && !holds(); tries += 1) await sleep(5);
+    for (let tries = 0; tries < 100 && !holds(); tries += 1) await pass(intervalMs);
     expect(holds()).toBe(true);
   };
   const times = (item: string): number => begun.filter((each) => each === item).length;
@@ -32,7 +38,7 @@ function polled(items: () => readonly string[], maxAtOnce = 2, slowMs = 1_000) {
 test('so many at once, each in its turn, none twice at a time', async () => {
   const { poller, begun, under, end, until } = polled(() => ['a', 'b', 'c']);
   await until(() => begun.length > 0);
-  await sleep(20);
+  await pass(20);
   expect(begun).toEqual(['a', 'b']);
   end('a');
   await until(() => begun.length === 3);
@@ -65,7 +71,7 @@ test('many that were slow share half of the places', async () => {
   const { poller, under, end, until, times } = polled(() => items, 4, 20);
   for (let ended = 0; ended < slow.length;) {
     await until(() => under.size > 0);
-    await sleep(30);
+    await pass(30);
     ended += under.size;
     end(...under.keys());
   }
@@ -97,7 +103,7 @@ test('what is wanted no more is not begun', async () => {
   const { poller, begun, end, until } = polled(() => items);
   await until(() => begun.length === 2);
   items = ['a', 'b'];
-  await sleep(20);
+  await pass(20);
   end('a');
   await until(() => begun.length === 3);
   expect(begun).toEqual(['a', 'b', 'a']);
@@ -111,10 +117,10 @@ test('stopping waits for what is under way and begins nothing else', async () =>
   await until(() => begun.length === 2);
   let stopped = false;
   const stopping = poller.stop().then(() => (stopped = true));
-  await sleep(20);
+  await pass(20);
   expect(stopped).toBe(false);
   end('a', 'b');
   await stopping;
-  await sleep(20);
+  await pass(20);
   expect(begun).toEqual(['a', 'b']);
 });

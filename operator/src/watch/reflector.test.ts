@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { createLogger } from 'winston';
@@ -25,6 +25,7 @@ let server: Server | null = null;
 let stop = new AbortController();
 
 afterEach(() => {
+  jest.restoreAllMocks();
   stop.abort();
   stop = new AbortController();
   server?.closeAllConnections();
@@ -37,11 +38,16 @@ async function run(script: Script, silenceMs = 60_000, optional = false) {
   const served: Served[] = [];
   const timeouts: number[] = [];
   const requests: string[] = [];
+  const requestedAt: number[] = [];
+  const logger = createLogger({ silent: true });
+  const warnings = jest.fn<(message: string, fields: { delayMs: number }) => void>();
+  logger.warn = warnings as never;
   let lists = 0;
   let watches = 0;
   server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://x');
     const watch = url.searchParams.get('watch') === 'true';
+    requestedAt.push(performance.now());
     requests.push(watch ? `watch ${url.searchParams.get('resourceVersion') ?? ''}` : 'list');
     if (watch) {
       const answer = script.watches[watches++];
@@ -67,13 +73,13 @@ async function run(script: Script, silenceMs = 60_000, optional = false) {
     client: new KubeClient(config),
     resource: resources.pods,
     namespace: null,
-    logger: createLogger({ silent: true }),
+    logger,
     onChange: ({ metadata }, isKnown) => seen.push(metadata.name + (isKnown ? ' known' : '')),
     silenceMs,
     ...(optional ? { onServed: (each) => served.push(each) } : {}),
   });
   void reflector.run(stop.signal);
-  return { reflector, seen, requests, served, timeouts };
+  return { reflector, seen, requests, requestedAt, warnings, served, timeouts };
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -177,13 +183,18 @@ describe('Reflector', () => {
   });
 
   test('pauses longer and longer while watches end as soon as they begin', async () => {
-    const { requests } = await run({
+    jest.spyOn(Math, 'random').mockReturnValue(0.05);
+    const { requestedAt, warnings } = await run({
       lists: [[]],
       watches: Array.from({ length: 10_000 }, () => (response: ServerResponse) => response.end()),
     });
-    await until(() => requests.length >= 3);
-    await sleep(500);
-    expect(requests.length).toBeLessThan(6);
+    await until(() => requestedAt.length >= 6);
+    const pauses = warnings.mock.calls.map(([, { delayMs }]) => delayMs);
+    expect(pauses.slice(0, 4)).toEqual([20, 40, 80, 160]);
+    for (const [at, pauseMs] of [20, 40, 80, 160].entries()) {
+      // Of the list and the watches the first is followed at once. A timer may be a millisecond early.
+      expect(requestedAt[at + 2]! - requestedAt[at + 1]!).toBeGreaterThanOrEqual(pauseMs - 1);
+    }
   });
 
   test('asks again for a last event that came in part', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { backoffMs } from '@llmservice/crds';
 import { WorkQueue } from './work-queue.js';
 
@@ -30,7 +30,7 @@ describe('WorkQueue', () => {
     expect(worked).toEqual(['a']);
     expect(queue.depth).toBe(1);
     open();
-    await sleep(5);
+    await turn();
     expect(worked).toEqual(['a', 'a']);
   });
 
@@ -47,7 +47,7 @@ describe('WorkQueue', () => {
       },
     });
     for (const key of ['hangs', 'a', 'b', 'c']) queue.add(key);
-    await sleep(5);
+    await turn();
     expect(worked).toEqual(['hangs', 'a', 'b', 'c']);
     never.open();
   });
@@ -62,7 +62,7 @@ describe('WorkQueue', () => {
       work: () => (left-- > 0 ? Promise.reject(new Error('no')) : Promise.resolve(null)),
     });
     queue.add('a');
-    while (left > -1) await sleep(5);
+    while (left > -1) await turn();
     expect(delays).toEqual([1, 2, 4]);
   });
 
@@ -81,7 +81,7 @@ describe('WorkQueue', () => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
     queue.addAfter('a', 10);
     clock.mockRestore();
-    await sleep(50);
+    while (worked.length === 0) await turn();
     expect(worked).toEqual(['a']);
     await queue.stop();
   });
@@ -99,7 +99,7 @@ describe('WorkQueue', () => {
     queue.add('a');
     await queue.stop();
     queue.add('b');
-    await sleep(10);
+    await turn();
     expect(worked).toEqual(['a']);
   });
 });
