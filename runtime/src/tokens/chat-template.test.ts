@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { cpuClock } from '../cpu-time.fixture.js';
 import { ChatTemplate, ChatTemplateRefusal } from './chat-template.js';
 
 const user = [{ role: 'user', content: 'hi' }];
@@ -84,9 +85,9 @@ describe('ChatTemplate', () => {
     ],
     ['cuts a long text', "{% set a = '🙂' * 90000 %}" + '{% if a[1:] %}{% endif %}'.repeat(9000)],
   ])('stops one that %s within a second', (_, source) => {
-    const begin = performance.now();
+    const cpuMs = cpuClock();
     expect(() => compile(source).render({ messages: user })).toThrow('too much work');
-    expect(performance.now() - begin).toBeLessThan(5000);
+    expect(cpuMs()).toBeLessThan(5000);
   });
 
   test('parses a template of a megabyte of spaces', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { cpuClock } from '../../cpu-time.fixture.js';
 import { plainText, UnusablePattern, writePattern } from './pattern-writer.js';
 
 const written = (pattern: string): string => writePattern(pattern, plainText).text;
@@ -36,8 +37,8 @@ describe('writePattern', () => {
   });
 
   test('takes as many characters as a body may have, at once', () => {
-    const startedAt = performance.now();
+    const cpuMs = cpuClock();
     expect(written('a'.repeat(65_536))).toHaveLength(3 * 65_536 + 4);
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(cpuMs()).toBeLessThan(1000);
   });
 });
