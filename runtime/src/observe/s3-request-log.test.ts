@@ -132,7 +132,7 @@ test('the end waits for a store that hangs no longer than it may', async () => {
 });
 
 test('the end writes what came while an object was on its way', async () => {
-  open();
+  open({ farewellMs: 60_000 });
   store.put = () => sleep(10);
   add(10, 12);
   void log.flush();

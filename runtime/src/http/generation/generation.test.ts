@@ -71,7 +71,7 @@ describe('drain', () => {
       yield output(byteIds('b'), 'length');
     };
     const running = await server.chat({ stream: true });
-    const drained = server.http.drain(5_000);
+    const drained = server.http.drain(50_000);
     expect((await server.get('/healthz/ready')).status).toBe(503);
     expect((await server.chat({})).status).toBe(503);
     expect((await events(running)).at(-1)).toBe(streamEnd);
