@@ -1,11 +1,12 @@
 import { adapterListDigest, adapterListText } from '@llmservice/crds';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NamedAdapter } from '../config/adapter-settings.js';
+import { realTimers } from '../intervals.fixture.js';
 import { makeLogger } from '../log/logger.js';
 import { AdapterFolder } from './adapter-folder.js';
 import type { Obtain } from './adapter-service.js';
@@ -53,20 +54,27 @@ const b = { name: 'b', uri: 's3://b/b/' };
 const unreachable = 's3://away/';
 
 async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500 && !holds(); tries += 1) await sleep(10);
-  expect(holds()).toBe(true);
+  while (!holds()) await look();
+}
+
+/** A second passes, and what is begun then ends. */
+async function look(): Promise<void> {
+  jest.advanceTimersByTime(1_000);
+  await sleep(20);
 }
 
 beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: realTimers });
   dir = mkdtempSync(join(tmpdir(), 'llmservice-adapter-folder-'));
   [lateMs, loaded, calls, refused, isServing] = [0, new Map(), [], new Set(), true];
   const obtain: Obtain = (_, signal) =>
     once(signal!, 'abort').then(() => Promise.reject(new Error('given up')));
-  const now = () => performance.now() + lateMs;
+  const now = () => lateMs;
   folder = new AdapterFolder({ dir, service, obtain, logger: makeLogger('error'), now });
 });
 afterEach(() => {
   folder.close();
+  jest.useRealTimers();
   rmSync(dir, { recursive: true });
 });
 
@@ -77,7 +85,7 @@ test('those of the list are loaded once a model serves, and reported by their pl
   expect(calls).toEqual([]);
   isServing = true;
   refused.add(b.uri);
-  await folder.settle(5_000);
+  await folder.settle(50_000);
   expect(folder.report).toEqual({
     list: adapterListDigest(adapterListText([a, b])),
     loaded: [0],
@@ -89,7 +97,7 @@ describe('a list that changes', () => {
   beforeEach(async () => {
     write([a]);
     await folder.open();
-    await folder.settle(5_000);
+    await folder.settle(50_000);
   });
 
   test('is followed: what is new is loaded, what went is unloaded, another URI replaces what is there', async () => {
@@ -115,11 +123,11 @@ describe('a list that changes', () => {
     const before = folder.report;
     for (const text of ['[', '{}', '[{"name": "x"}]', '[{"name": "a b", "uri": "/x"}]']) {
       writeFileSync(join(dir, 'adapters.json'), text);
-      await sleep(1_100);
+      await look();
       expect([folder.report, [...loaded.keys()]]).toEqual([before, ['a']]);
     }
     rmSync(join(dir, 'adapters.json'));
-    await sleep(1_100);
+    await look();
     expect([folder.report, [...loaded.keys()]]).toEqual([before, ['a']]);
   });
 
@@ -144,7 +152,7 @@ test('one that fails is tried again later, one that found no room once there is 
   loaded.set('first', '/1').set('second', '/2');
   write([a, b]);
   await folder.open();
-  await folder.settle(5_000);
+  await folder.settle(50_000);
   expect(folder.report.failed).toEqual([0, 1]);
   refused.clear();
   await service.unload('first');
@@ -156,7 +164,7 @@ test('one that fails is tried again later, one that found no room once there is 
 test('one that is gone, as with its engine, is loaded again', async () => {
   write([a]);
   await folder.open();
-  await folder.settle(5_000);
+  await folder.settle(50_000);
   loaded.clear();
   await until(() => loaded.has('a'));
   expect(folder.report.failed).toEqual([]);
