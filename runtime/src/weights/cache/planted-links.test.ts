@@ -220,8 +220,12 @@ describe('what is evicted takes nothing else with it', () => {
     await once(attacker.stdout, 'data');
     const held = HeldFolder.open(root);
     const counts = { removed: 0, refused: 0, escaped: 0 };
+    // Many tries, of each outcome one at least: a slow machine has less of them.
+    const enoughAt = performance.now() + 10_000;
+    const isEnough = (round: number): boolean =>
+      Math.min(counts.removed, counts.refused) > 0 && (round >= 2_000 || performance.now() >= enoughAt);
     try {
-      for (let round = 0; round < 2_000; round += 1) {
+      for (let round = 0; !isEnough(round); round += 1) {
         const made = join(base, 'made');
         mkdirSync(made, { recursive: true });
         for (const name of ['x', 'y', 'z']) writeFileSync(join(made, name), '');
@@ -242,7 +246,6 @@ describe('what is evicted takes nothing else with it', () => {
       await once(attacker, 'exit');
       held.close();
     }
-    expect(counts).toEqual({ removed: expect.any(Number), refused: expect.any(Number), escaped: 0 });
-    expect(Math.min(counts.removed, counts.refused)).toBeGreaterThan(0);
+    expect(counts.escaped).toBe(0);
   });
 });
