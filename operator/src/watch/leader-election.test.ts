@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { createLogger } from 'winston';
 import type { KubeClient, KubeRequest } from '../kube/client.js';
 import { LeaderElection } from './leader-election.js';
@@ -10,7 +10,9 @@ function nothing({ signal }: Pick<KubeRequest, 'signal'>): Promise<never> {
   return once(new EventEmitter(), 'never', signal === undefined ? {} : { signal }) as Promise<never>;
 }
 
-/** An election of `a` by a Lease whose n-th read the function answers instead, where it gives anything. */
+afterEach(() => void jest.restoreAllMocks());
+
+/** An election of `a`, whose clock moves where a try's time is over, by a Lease whose n-th read the function answers instead, where it gives anything. */
 function election(
   instead: (read: number, request: Pick<KubeRequest, 'signal'>) => Promise<never> | null,
   insteadOfCreating: typeof instead = () => null,
@@ -20,6 +22,17 @@ function election(
     state.holder = (body as { spec: { holderIdentity: string } }).spec.holderIdentity;
     return Promise.resolve(body);
   };
+  let nowMs = 0;
+  jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  let endTry: () => void = () => undefined;
+  jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    const late = new AbortController();
+    endTry = () => {
+      nowMs += ms;
+      late.abort();
+    };
+    return late.signal;
+  });
   const client = {
     find: (_path: string, request: Pick<KubeRequest, 'signal'> = {}): Promise<unknown> => {
       state.reads += 1;
@@ -42,31 +55,40 @@ function election(
     name: 'l',
     identity: 'a',
     logger: createLogger({ silent: true }),
-    // One try may take half of it; the other half is for what holds the test up.
-    leaseMs: 12_000,
-    renewDeadlineMs: 8_000,
-    retryMs: 10,
+    leaseMs: 15_000,
+    renewDeadlineMs: 10_000,
+    retryMs: 1,
   });
-  return { elected, state };
+  return { elected, state, endTry: () => endTry() };
 }
 
 test('a read that is not answered leaves time for another try', async () => {
-  const { elected, state } = election((read, request) => (read === 3 ? nothing(request) : null));
+  const { elected, state, endTry } = election((read, request) => (read === 3 ? nothing(request) : null));
   const stop = new AbortController();
   await elected.acquire(stop.signal);
   const kept = elected.keep(stop.signal);
-  for (let tries = 0; tries < 2_500 && state.reads < 5; tries += 1) await sleep(20);
+  while (state.reads < 3) await turn();
+  endTry();
+  while (state.reads < 5) await turn();
   expect(elected.held).toBe(true);
   stop.abort();
   expect(await kept).toBe('aborted');
 });
 
 test('a Lease whose making is not answered is tried again', async () => {
-  const { elected } = election(
+  const made = new EventEmitter();
+  const { elected, endTry } = election(
     () => null,
-    (read, request) => (read === 1 ? nothing(request) : null),
+    (read, request) => {
+      made.emit('asked');
+      return read === 1 ? nothing(request) : null;
+    },
   );
-  await elected.acquire(AbortSignal.timeout(50_000));
+  const asked = once(made, 'asked');
+  const acquired = elected.acquire(new AbortController().signal);
+  await asked;
+  endTry();
+  await acquired;
   expect(elected.held).toBe(true);
 });
 

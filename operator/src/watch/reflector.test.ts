@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { createLogger } from 'winston';
@@ -24,6 +24,11 @@ const line = (type: string, object: object): string => `${JSON.stringify({ type,
 let server: Server | null = null;
 let stop = new AbortController();
 
+/** Pauses between tries are random parts of what they may be: here small ones, that differ. */
+beforeEach(() => {
+  let count = 0;
+  jest.spyOn(Math, 'random').mockImplementation(() => 0.01 * (1 + (count++ % 9)));
+});
 afterEach(() => {
   jest.restoreAllMocks();
   stop.abort();
