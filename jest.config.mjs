@@ -10,7 +10,7 @@ const project = (displayName, testMatch, extra = {}) => ({ displayName, testMatc
 
 export default {
   // Machines are shared and slow at times: a limit that only a hang reaches. Jest heeds it here and not in a project.
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   projects: [
     project('unit', [
       '<rootDir>/{crds,checkpoint,native,runtime,operator,test/conformance,test/cpu,test/gpu,test/bench}/**/*.test.ts',
