@@ -112,7 +112,9 @@ export async function eventually<T>(
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + timeoutMs;
   let last: unknown;
-  do {
+  for (;;) {
+    // Whoever has waited so long asks once more: this process itself may have had no processor.
+    const isLast = Date.now() >= deadline;
     try {
       const value = await probe();
       if (value !== null && value !== undefined && value !== false) return value;
@@ -120,8 +122,9 @@ export async function eventually<T>(
     } catch (error) {
       last = error;
     }
+    if (isLast) break;
     await sleep(100);
-  } while (Date.now() < deadline);
+  }
   throw new Error(
     `gave up waiting for ${what}; last: ${last instanceof Error ? last.message : JSON.stringify(last)}`,
   );

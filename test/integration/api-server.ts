@@ -165,7 +165,7 @@ export class ApiServer {
         response.resume();
         return response.statusCode === 200;
       },
-      60_000,
+      180_000,
     );
   }
 }
