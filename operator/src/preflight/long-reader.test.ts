@@ -66,7 +66,7 @@ test('others have their turns while one never ends', async () => {
   const program = `process.getBuiltinModule('fs').writeFileSync(${JSON.stringify(begun)}, ''); for (;;);`;
   const unwanted = new AbortController();
   const { signal } = unwanted;
-  const judged = reader('goes on', program).judge(service, { maxMs: 60_000, signal });
+  const judged = reader('endless', program).judge(service, { maxMs: 60_000, signal });
   let ended = false;
   const end = judged.catch(() => (ended = true));
   while (!existsSync(begun)) await sleep(5);

@@ -268,8 +268,11 @@ describe('an endpoint that', () => {
         await sleep(10);
       }
       expect(receiver.spans.length).toBeLessThanOrEqual(16 + 8 + more);
-      expect(logged.filter((line) => line.includes('traces'))).toHaveLength(2);
-      expect(logged.at(-1)).toBe('traces are sent again');
+      // A machine that stalls for as long as sending may take loses some again.
+      expect(logged.filter((line) => line.includes('traces')).slice(0, 2)).toEqual([
+        'traces cannot be sent, and are lost until they can',
+        'traces are sent again',
+      ]);
     },
   );
 });

@@ -13,12 +13,13 @@ async function serve(tokens: number): Promise<{ port: number; prompts: number[][
   let [now, most] = [0, 0];
   server = createServer((request, response) => {
     most = Math.max(most, (now += 1));
-    response.on('close', () => (now -= 1));
     request.setEncoding('utf8').on('data', (body: string) => {
       prompts.push((JSON.parse(body) as { prompt: number[] }).prompt);
       const events = Array.from({ length: tokens }, () => ({ choices: [{ text: 'x' }] }));
       const usage = { choices: [], usage: { completion_tokens: tokens } };
       for (const event of [...events, usage]) response.write(`data: ${JSON.stringify(event)}\n\n`);
+      // Before the client can have the end, and ask for more.
+      now -= 1;
       response.end('data: [DONE]\n\n');
     });
   }).listen(0, '127.0.0.1');
