@@ -24,6 +24,8 @@ import { RankProcesses } from './rank-processes.js';
 import { StepLoop } from './step-loop.js';
 
 const heartbeatMs = 1000;
+/** A CPU takes seconds for a step of 2048 rows, which a GPU takes milliseconds for. */
+const cpuPromptStepMs = 250;
 let loop: StepLoop | null = null;
 let intake: Intake | null = null;
 let loader: AdapterLoader | null = null;
@@ -61,7 +63,8 @@ async function serve(
   const limits = { ...options, numBlocks, hybrid, bidirectional };
   const warmup = await warmUpEngine(engine, settings, limits);
   const { prefixCaching } = settings;
-  const scheduler = new Scheduler({ ...limits, prefixCaching });
+  const pace = settings.accelerator === 'cpu' ? { promptStepMs: cpuPromptStepMs } : {};
+  const scheduler = new Scheduler({ ...limits, ...pace, prefixCaching });
   const now = (): number => performance.now();
   loop = new StepLoop(engine, scheduler, send, now);
   intake = new Intake(loop, grammarsOf(files, engine.info.vocabSize, compileProcesses), now);

@@ -9,6 +9,8 @@ export const chunkMultiple = 64;
 /** One step under construction. */
 export class PlanBuilder {
   #budget: number;
+  /** Rows for prompts; a chunk may pass them by less than `chunkMultiple`, so that no rest of it costs a step. */
+  #forPrompts = Infinity;
   #withheld = 0;
   readonly #divides: boolean;
   readonly #admit: Admission[] = [];
@@ -40,7 +42,12 @@ export class PlanBuilder {
 
   /** Rows that are left. */
   get left(): number {
-    return this.#budget - this.#withheld;
+    return Math.max(0, Math.min(this.#budget, this.#forPrompts) - this.#withheld);
+  }
+
+  /** From now on there are about so many rows for prompts, as far as there are rows at all. */
+  limitPrompts(rows: number): void {
+    this.#forPrompts = rows;
   }
 
   /** Keeps so many rows back from now on; 0: all are there again. */
@@ -48,12 +55,24 @@ export class PlanBuilder {
     this.#withheld = Math.min(rows, this.#budget);
   }
 
+  /** Whether so many rows, the last of a prompt, may all be in this step. */
+  hasRoomFor(remaining: number): boolean {
+    return remaining <= this.#budget - this.#withheld && remaining < this.#promptRowsLeft + chunkMultiple;
+  }
+
   /** Rows that a sequence with `remaining` tokens to compute from position `computed` may have now; 0: none. */
   chunk(computed: number, remaining: number): number {
-    if (remaining <= this.left) return remaining;
-    if (!this.#divides) return 0;
-    const end = Math.floor((computed + this.left) / chunkMultiple) * chunkMultiple;
-    return Math.max(0, end - computed);
+    if (this.left === 0) return 0;
+    if (this.hasRoomFor(remaining)) return remaining;
+    const rows = this.#budget - this.#withheld;
+    if (!this.#divides) return remaining <= rows ? remaining : 0;
+    const most = Math.floor((computed + rows) / chunkMultiple);
+    const wanted = Math.ceil((computed + this.#promptRowsLeft) / chunkMultiple);
+    return Math.max(0, Math.min(most, wanted) * chunkMultiple - computed);
+  }
+
+  get #promptRowsLeft(): number {
+    return this.#forPrompts - this.#withheld;
   }
 
   /** @param snapshot state of the tokens computed already; null: there are none, or the model keeps no state */
@@ -88,6 +107,7 @@ export class PlanBuilder {
   row(slot: number, count: number): void {
     this.#rows.push(slot, count);
     this.#budget -= count;
+    this.#forPrompts -= count;
   }
 
   /** Keeps the state after the slot's first `position` tokens, which this step computes. */

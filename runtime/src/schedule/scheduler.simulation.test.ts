@@ -99,7 +99,9 @@ class Simulation {
     this.#plansAhead = seed % 4 > 0;
     this.#calm = seed % 4 === 1;
     const limits = randomLimits(this.#random);
-    this.limits = this.#calm ? { ...limits, speculative: { method: 'none', tokens: 0 } } : limits;
+    const drafts = this.#calm ? { speculative: { method: 'none', tokens: 0 } as const } : {};
+    // The model's steps take a microsecond, however many rows they have.
+    this.limits = { ...limits, ...drafts, promptStepMs: seed % 3 === 0 ? 0.001 : Infinity };
     this.scheduler = new Scheduler(this.limits);
     this.#model = new StepModel(this.limits);
     this.#pieces = Array.from(

@@ -8,6 +8,7 @@ import { AdmissionControl } from './admission-control.js';
 import { DraftPolicy } from './draft-policy.js';
 import type { GenerateRequest, StepOutputs } from './generation.js';
 import { PrefixCache, type PrefixCacheLimits } from './prefix-cache.js';
+import { PromptPace } from './prompt-pace.js';
 import { RunningBatch } from './running-batch.js';
 import { SchedulerTotals, type SchedulerStats } from './scheduler-stats.js';
 import { Sequence } from './sequence.js';
@@ -23,6 +24,8 @@ export interface SchedulerLimits extends PrefixCacheLimits, StepLimits {
   /** Slots. */
   readonly maxNumSeqs: number;
   readonly maxModelLen: number;
+  /** About how long prompts may make a step, in milliseconds; absent: as long as they do. */
+  readonly promptStepMs?: number;
 }
 
 /** The scheduler of one engine. */
@@ -33,6 +36,7 @@ export class Scheduler {
   readonly #batch: RunningBatch;
   readonly #policy: DraftPolicy;
   readonly #totals: SchedulerTotals;
+  readonly #pace: PromptPace;
   readonly #planner: StepPlanner;
   readonly #postprocessor: StepPostprocessor;
   /** Steps that are planned and not postprocessed. */
@@ -49,8 +53,12 @@ export class Scheduler {
     this.#cache = cache;
     this.#batch = batch;
     this.#totals = totals;
+    this.#pace = new PromptPace(limits.promptStepMs ?? Infinity);
     this.#policy = new DraftPolicy(limits.speculative);
-    this.#planner = new StepPlanner(limits, { waiting, admission, batch, cache, commits, totals });
+    this.#planner = new StepPlanner(limits, {
+      ...{ waiting, admission, batch, cache, commits, totals },
+      pace: this.#pace,
+    });
     this.#postprocessor = new StepPostprocessor({ waiting, batch, commits, policy: this.#policy, totals });
   }
 
@@ -137,6 +145,7 @@ export class Scheduler {
   /** Takes the result of the first step in flight; returns what it gave to sequences that are still wanted. */
   postprocess(result: StepResult): StepOutputs {
     this.#inFlight.shift();
+    this.#pace.observe(result.rows, result.computeMicros);
     return this.#postprocessor.postprocess(result);
   }
 

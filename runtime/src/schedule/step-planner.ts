@@ -1,6 +1,7 @@
 // Decides which sequences run which rows in the next step: first all that decode, then chunks of prompts under way and
-// new sequences, and with each what drafts and blocks there is room for. A prompt that takes several steps leaves half of
-// their rows to shorter ones, so that none waits for its end. Where decodes lack blocks, the youngest go back
+// new sequences, and with each what drafts and blocks there is room for. Prompts get as many rows as the pace allows, so that
+// nobody waits long for the step's end; one that takes several steps leaves half of
+// them to shorter ones, so that none waits for its end. Where decodes lack blocks, the youngest go back
 // to the queue; so the oldest running sequence always advances, and all sequences end. The step after the one in flight
 // can be planned too, as far as it does not depend on what that one gives: one token for each sequence that decodes.
 
@@ -9,6 +10,7 @@ import type { Speculation, StepPlan } from '@llmservice/native';
 import type { AdmissionControl, Started } from './admission-control.js';
 import { chunkMultiple, PlanBuilder } from './plan-builder.js';
 import type { PrefixCache } from './prefix-cache.js';
+import type { PromptPace } from './prompt-pace.js';
 import type { RunningBatch } from './running-batch.js';
 import type { SchedulerTotals } from './scheduler-stats.js';
 import type { Running } from './sequence.js';
@@ -41,6 +43,7 @@ interface Parts {
   readonly cache: PrefixCache;
   readonly commits: StepCommits;
   readonly totals: SchedulerTotals;
+  readonly pace: PromptPace;
 }
 
 export class StepPlanner {
@@ -51,8 +54,9 @@ export class StepPlanner {
   readonly #cache: PrefixCache;
   readonly #commits: StepCommits;
   readonly #totals: SchedulerTotals;
+  readonly #pace: PromptPace;
 
-  constructor(limits: StepLimits, { waiting, admission, batch, cache, commits, totals }: Parts) {
+  constructor(limits: StepLimits, { waiting, admission, batch, cache, commits, totals, pace }: Parts) {
     this.#limits = limits;
     this.#waiting = waiting;
     this.#admission = admission;
@@ -60,6 +64,7 @@ export class StepPlanner {
     this.#cache = cache;
     this.#commits = commits;
     this.#totals = totals;
+    this.#pace = pace;
   }
 
   /**
@@ -155,8 +160,9 @@ export class StepPlanner {
 
   /** Chunks of prompts: of those that can end with this step, of new sequences, and of long ones. Returns who began. */
   #planPrompts(step: PlanBuilder, admits: boolean): Started[] {
+    step.limitPrompts(this.#pace.rows);
     const prompts = [...this.#batch].filter((running) => remaining(running) > 1);
-    const isLong = new Set(prompts.filter((running) => remaining(running) > step.left));
+    const isLong = new Set(prompts.filter((running) => !step.hasRoomFor(remaining(running))));
     // Even of few rows the oldest of the long ones gets some, so that it comes to its end.
     if (isLong.size > 0) step.withhold(Math.max(chunkMultiple, Math.floor(step.left / 2)));
     for (const running of prompts) if (!isLong.has(running)) this.#planChunk(step, running);
