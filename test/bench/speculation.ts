@@ -1,6 +1,7 @@
 // What speculation gains on the demo model: tokens per second of one greedy stream, without drafts, by n-gram and by the
 // model's own layer; as it is, and with its feed-forward padded by zeros, so that reading weights is what a step costs.
-// All take turns at each question, since others may load the machine more in one minute than in the next. Fails when drafts
+// All take turns at each question, since others may load the machine more in one minute than in the next. Decoding is what
+// comes behind an answer's first token; whole answers stand beside it, whose prompts cost all the same. Fails when drafts
 // change a token. Run: npx tsx test/bench/speculation.ts [ROUNDS [QUESTIONS [FACTOR...]]], 5, 24, and 1 and 64 by default.
 
 import { readFileSync, rmSync } from 'node:fs';
@@ -45,8 +46,9 @@ class Speaker {
   /** To each prompt of the round. */
   answers: number[][] = [];
   steps = 0;
-  /** Of each round. */
-  readonly seconds: number[] = [];
+  /** Of each round: of decoding, and of prompts besides. */
+  readonly decoding: number[] = [];
+  readonly whole: number[] = [];
   #asked = 0;
 
   private constructor(
@@ -83,7 +85,14 @@ class Speaker {
   begin(): void {
     this.answers = [];
     this.steps = 0;
-    this.seconds.push(0);
+    this.decoding.push(0);
+    this.whole.push(0);
+  }
+
+  /** The last round does not count. */
+  forget(): void {
+    this.decoding.pop();
+    this.whole.pop();
   }
 
   async answer(prompt: Int32Array, stopTokens: Int32Array): Promise<void> {
@@ -92,12 +101,16 @@ class Speaker {
     this.answers.push(answer);
     scheduler.add(generateRequest(String(this.#asked++), prompt, { maxTokens: 80, stopTokens }));
     const start = performance.now();
+    let firstAt: number | null = null;
     for (let step = scheduler.plan(); step !== null; step = scheduler.plan()) {
       const { sampled } = scheduler.postprocess(await engine.step(step.plan));
       answer.push(...sampled.map(({ token }) => token));
       this.steps++;
+      if (answer.length > 0) firstAt ??= performance.now();
     }
-    this.seconds[this.seconds.length - 1]! += (performance.now() - start) / 1000;
+    const end = performance.now();
+    this.whole[this.whole.length - 1]! += (end - start) / 1000;
+    this.decoding[this.decoding.length - 1]! += (end - (firstAt ?? end)) / 1000;
   }
 
   async dispose(): Promise<void> {
@@ -107,10 +120,15 @@ class Speaker {
 
 function report(factor: number, speakers: readonly Speaker[]): void {
   const [plain] = speakers;
-  for (const { name, tokens, steps, seconds, answers } of speakers) {
-    const gain = median(seconds.map((one, round) => plain!.seconds[round]! / one));
-    const rates = `${(tokens / steps).toFixed(2)} | ${(tokens / median(seconds)).toFixed(0)} | ${gain.toFixed(2)}`;
-    console.log(`| × ${factor} | ${name} | ${tokens} | ${steps} | ${rates} |`);
+  for (const { name, tokens, steps, decoding, whole, answers } of speakers) {
+    // The last round's tokens and steps; those of all rounds are alike.
+    const decoded = tokens - answers.length;
+    const gain = (of: 'decoding' | 'whole'): string =>
+      median((of === 'whole' ? whole : decoding).map((one, round) => plain![of][round]! / one)).toFixed(2);
+    const rates = `${(tokens / steps).toFixed(2)} | ${(decoded / median(decoding)).toFixed(0)}`;
+    console.log(
+      `| × ${factor} | ${name} | ${tokens} | ${steps} | ${rates} | ${gain('decoding')} | ${gain('whole')} |`,
+    );
     const changed = answers.filter((answer, i) => !isDeepStrictEqual(answer, plain!.answers[i])).length;
     if (changed === 0) continue;
     console.log(`${changed} answers have other tokens than without drafts.`);
@@ -123,7 +141,8 @@ const { defaults, processes } = await readModelFiles(demo, makeLogger('error'));
 await processes.close();
 const stops = Int32Array.from(defaults.eosIds);
 console.log(
-  '| feed-forward | drafts | tokens | steps | tokens per step | tok/s | to none |\n|---|---|---|---|---|---|---|',
+  '| feed-forward | drafts | tokens | steps | tokens per step | decode tok/s | to none | whole answers to none |\n' +
+    '|---|---|---|---|---|---|---|---|',
 );
 for (const factor of factors.length > 0 ? factors : [1, 64]) {
   const modelDir = writeBroadModel(demo, factor);
@@ -133,7 +152,7 @@ for (const factor of factors.length > 0 ? factors : [1, 64]) {
   for (let round = 0; round <= rounds; round++) {
     for (const speaker of speakers) speaker.begin();
     for (const prompt of prompts) for (const speaker of speakers) await speaker.answer(prompt, stops);
-    if (round === 0) for (const { seconds } of speakers) seconds.pop();
+    if (round === 0) for (const speaker of speakers) speaker.forget();
   }
   report(factor, speakers);
   for (const speaker of speakers) await speaker.dispose();
