@@ -1,7 +1,6 @@
 // Our server beside llama.cpp's own, whole: HTTP, scheduling, engine, text. Each serves a model of the same shape and random
 // weights, one after the other under the same load: 8 streams of 128 tokens of prompt and 128 of output.
-// Ours computes prompts in steps of 256 rows: the first of them do not wait for the last.
-// usage: tsx test/bench/peer-servers.ts [ROUNDS [REQUESTS [ROWS]]]; a round of 16 requests takes two to three minutes. Needs 4 GB of
+// usage: tsx test/bench/peer-servers.ts [ROUNDS [REQUESTS]]; a round of 16 requests takes two to three minutes. Needs 4 GB of
 // disk and of memory.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -14,7 +13,7 @@ import { buildPrograms, PeerModels } from './peers/models.js';
 import { loadBefore, watchDisturbances } from './peers/quiet.js';
 import { loadMeasures, measureLoad, type LoadFigures, type StreamLoad } from './peers/stream-load.js';
 
-const [rounds = 3, requests = 16, rows = 256] = process.argv.slice(2).map(Number);
+const [rounds = 3, requests = 16] = process.argv.slice(2).map(Number);
 const load: StreamLoad = { streams: 8, requests, promptTokens: 128, outputTokens: 128 };
 const aims = { 'output tok/s': 2.7, 'TTFT p50 ms': 0.45 } as const;
 const threads = availableParallelism();
@@ -29,7 +28,6 @@ interface Server {
 async function startOurs(): Promise<Server> {
   const served = await ServedModel.start(join(repository, 'runtime'), models.checkpoint('FP8'), [
     ...['--max-num-seqs', String(load.streams), '--max-model-len', '512'],
-    ...['--max-num-batched-tokens', String(rows)],
   ]);
   await served.serving(120_000);
   return { name: 'llmservice FP8', port: served.port, stop: () => served.stop() };
@@ -64,8 +62,8 @@ async function startTheirs(kind: 'bf16' | 'q8_0'): Promise<Server> {
 
 function report(figures: ReadonlyMap<Server, readonly LoadFigures[]>): void {
   console.log(
-    `${threads} threads, ${load.streams} streams of ${load.promptTokens}/${load.outputTokens}, ${requests} requests a round, ` +
-      `steps of ${rows} rows in ours; medians of ${rounds} rounds in turn\n`,
+    `${threads} threads, ${load.streams} streams of ${load.promptTokens}/${load.outputTokens}, ${requests} requests a round; ` +
+      `medians of ${rounds} rounds in turn\n`,
   );
   console.log(`| | ${loadMeasures.join(' | ')} |\n|${'---|'.repeat(loadMeasures.length + 1)}`);
   for (const [{ name }, taken] of figures) {

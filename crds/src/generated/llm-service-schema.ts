@@ -437,7 +437,7 @@ export const llmServiceSchema: object = {
               "maximum": 1024
             },
             "maxNumBatchedTokens": {
-              "description": "Max tokens in one step; at least maxNumSeqs + 64.",
+              "description": "Max tokens in one step; at least maxNumSeqs + 64. On CPUs the native engine gives prompts fewer, as many as take 250 ms.",
               "type": "integer",
               "format": "int32",
               "default": 2048,

@@ -697,7 +697,7 @@ export interface EngineSpec {
    */
   maxNumSeqs: number;
   /**
-   * Max tokens in one step; at least maxNumSeqs + 64.
+   * Max tokens in one step; at least maxNumSeqs + 64. On CPUs the native engine gives prompts fewer, as many as take 250 ms.
    */
   maxNumBatchedTokens: number;
   /**
