@@ -55,7 +55,7 @@ describe('a scheduler with a pace', () => {
     ['computes one prompt after the other, beside decodes', [128, 128, 128], [[128], [128], [128]]],
     ['leaves no rest of a prompt to a step of its own', [130, 191], [[130], [191]]],
     [
-      'divides a prompt that does not fit, and goes on behind its rest',
+      'divides a prompt that does not fit, and continues behind its rest',
       [100, 100, 100],
       [
         [100, 64],
