@@ -14,6 +14,7 @@ import { Scheduler } from '../schedule/scheduler.js';
 import { AdapterLoader } from './adapter-loader.js';
 import { warmUp, type WarmupReport } from '../warmup/warm-up.js';
 import { warmupShapes, type WarmupLimits } from '../warmup/warmup-shapes.js';
+import { cpuPromptStepMs } from './cpu-prompt-step.js';
 import { cpuOf, gpuOf, sysfsUnder, type EngineDevice } from './engine-device.js';
 import { failureOf } from './failure-of.js';
 import { grammarsOf, readTokenizerFiles, startCompileProcesses } from './grammars.js';
@@ -24,8 +25,6 @@ import { RankProcesses } from './rank-processes.js';
 import { StepLoop } from './step-loop.js';
 
 const heartbeatMs = 1000;
-/** A CPU takes seconds for a step of 2048 rows, which a GPU takes milliseconds for. */
-const cpuPromptStepMs = 250;
 let loop: StepLoop | null = null;
 let intake: Intake | null = null;
 let loader: AdapterLoader | null = null;
