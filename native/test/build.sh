@@ -20,4 +20,8 @@ if [[ ${QUICK:-} ]]; then
 else
   build .build/native-tests address,undefined
 fi
-build .build/native-${QUICK:+quick-}thread-tests thread parallel_group_test engine_ranks_test engine_parallel_draws_test ops_thread_pool_test
+if [[ ${QUICK:-} ]]; then
+  build .build/native-quick-thread-tests thread parallel_group_test engine_threads_test
+else
+  build .build/native-thread-tests thread parallel_group_test engine_ranks_test engine_parallel_draws_test ops_thread_pool_test
+fi

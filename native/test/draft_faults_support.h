@@ -11,7 +11,7 @@
 
 namespace llmservice::testing {
 
-constexpr int32_t kDrafts = 4;
+constexpr int32_t kBadDrafts = 4;
 constexpr int32_t kGenerated = 28;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 inline const std::string kRoot = "model.language_model.";
@@ -106,7 +106,7 @@ class SpoilingBackend final : public ReferenceBackend {
 
 inline EngineOptions options_for(const TempDir& dir, DraftMethod method,
                                  std::optional<RankPlace> place = std::nullopt) {
-  return room_for_four(dir, {method, method == DraftMethod::kNone ? 0 : kDrafts}, place);
+  return room_for_four(dir, {method, method == DraftMethod::kNone ? 0 : kBadDrafts}, place);
 }
 
 using MakeBackend = std::function<std::unique_ptr<Backend>()>;
@@ -120,7 +120,7 @@ inline std::vector<Said> drafted(const TempDir& dir, const MakeBackend& make_bac
                                  std::unique_ptr<Drafter> drafter) {
   Engine engine(
       options_for(dir, DraftMethod::kNgram), make_backend(), [](auto, auto) {}, std::move(drafter));
-  return run_requests(engine, requests(), kDrafts);
+  return run_requests(engine, requests(), kBadDrafts);
 }
 
 inline std::string fault_text(const std::optional<Fault>& fault) {

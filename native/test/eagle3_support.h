@@ -8,7 +8,7 @@
 
 namespace llmservice::testing {
 
-inline constexpr int64_t kHidden = 64;
+inline constexpr int64_t kDraftHidden = 64;
 inline constexpr int32_t kVocab = 211;
 inline constexpr int32_t kDraftVocab = 40;
 inline constexpr int64_t kRows = 5;
@@ -23,22 +23,22 @@ inline StoredTensor int64_tensor(const std::vector<int64_t>& values) {
 inline Tensors drafter_tensors(float spread_of_layer) {
   std::mt19937 random(11);
   Tensors t;
-  t["eagle3.fusion.weight"] = bf16_tensor({kHidden, 3 * kHidden}, 0, 0.2F, random);
-  t["eagle3.input_norm.weight"] = bf16_tensor({3 * kHidden}, 1, 0.3F, random);
-  t["eagle3.norm.weight"] = bf16_tensor({kHidden}, 1, 0.2F, random);
-  t["eagle3.lm_head.weight"] = bf16_tensor({kDraftVocab, kHidden}, 0, 0.3F, random);
+  t["eagle3.fusion.weight"] = bf16_tensor({kDraftHidden, 3 * kDraftHidden}, 0, 0.2F, random);
+  t["eagle3.input_norm.weight"] = bf16_tensor({3 * kDraftHidden}, 1, 0.3F, random);
+  t["eagle3.norm.weight"] = bf16_tensor({kDraftHidden}, 1, 0.2F, random);
+  t["eagle3.lm_head.weight"] = bf16_tensor({kDraftVocab, kDraftHidden}, 0, 0.3F, random);
   const std::string layer = "eagle3.layers.0.";
   for (const char* norm : {"input_layernorm", "hidden_norm", "post_attention_layernorm"}) {
-    t[layer + norm + ".weight"] = bf16_tensor({kHidden}, 1, 0.1F, random);
+    t[layer + norm + ".weight"] = bf16_tensor({kDraftHidden}, 1, 0.1F, random);
   }
   for (const auto& [name, rows] :
        {std::pair{"q_proj", 64}, std::pair{"k_proj", 32}, std::pair{"v_proj", 32}}) {
-    t[layer + "self_attn." + name + ".weight"] = bf16_tensor({rows, 2 * kHidden}, 0, 0.3F, random);
+    t[layer + "self_attn." + name + ".weight"] = bf16_tensor({rows, 2 * kDraftHidden}, 0, 0.3F, random);
   }
-  t[layer + "self_attn.o_proj.weight"] = bf16_tensor({kHidden, 64}, 0, spread_of_layer, random);
-  t[layer + "mlp.gate_proj.weight"] = bf16_tensor({96, kHidden}, 0, 0.3F, random);
-  t[layer + "mlp.up_proj.weight"] = bf16_tensor({96, kHidden}, 0, 0.3F, random);
-  t[layer + "mlp.down_proj.weight"] = bf16_tensor({kHidden, 96}, 0, spread_of_layer, random);
+  t[layer + "self_attn.o_proj.weight"] = bf16_tensor({kDraftHidden, 64}, 0, spread_of_layer, random);
+  t[layer + "mlp.gate_proj.weight"] = bf16_tensor({96, kDraftHidden}, 0, 0.3F, random);
+  t[layer + "mlp.up_proj.weight"] = bf16_tensor({96, kDraftHidden}, 0, 0.3F, random);
+  t[layer + "mlp.down_proj.weight"] = bf16_tensor({kDraftHidden, 96}, 0, spread_of_layer, random);
   std::vector<int64_t> offsets(kDraftVocab);
   for (int64_t i = 0; i < kDraftVocab; ++i) offsets[i] = i + 3;
   t["eagle3.d2t"] = int64_tensor(offsets);
@@ -101,7 +101,7 @@ class Drafter3 {
                         .logit_rows = kRows},
         [](uint64_t) {});
     eagle3_->allocate_kv(4);
-    for (auto& buffer : buffers_) buffer = backend_->allocate(kRows * kHidden * sizeof(float));
+    for (auto& buffer : buffers_) buffer = backend_->allocate(kRows * kDraftHidden * sizeof(float));
   }
 
   const StoredTensor& tensor(const std::string& name) const { return tensors_.at(name); }
@@ -109,14 +109,14 @@ class Drafter3 {
   // What three layers read of rows [first, first + count) of a step.
   void read_of_model(const std::vector<std::vector<float>>& inputs, int64_t first, int64_t count) {
     for (size_t i = 0; i < inputs.size(); ++i) {
-      eagle3_->take_input(i, inputs[i].data() + first * kHidden, count);
+      eagle3_->take_input(i, inputs[i].data() + first * kDraftHidden, count);
     }
     eagle3_->fuse(count);
   }
 
   // The hidden states that drafts are made of, of rows whose first token is at `position`.
   std::vector<float> run(const std::vector<float>& embeddings, int32_t position, bool continues = false) {
-    const auto rows = static_cast<int32_t>(embeddings.size() / kHidden);
+    const auto rows = static_cast<int32_t>(embeddings.size() / kDraftHidden);
     std::vector<int32_t> ids(rows, 1), positions(rows), hidden(rows), outputs(rows);
     for (int32_t i = 0; i < rows; ++i) positions[i] = position + i, hidden[i] = outputs[i] = i;
     const Segment segment{

@@ -103,7 +103,7 @@ TEST(DraftFaultsOnRanks, EndAsOnOneRank) {
   std::vector<Said> said;
   {
     const auto engine = load(0);
-    said = run_requests(*engine, requests(), kDrafts);
+    said = run_requests(*engine, requests(), kBadDrafts);
   }
   follower.join();
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -123,7 +123,7 @@ TEST(DraftFaultsOfTheLayer, LeaveAnswersAsTheyAreAndDraftNothing) {
     write_model(dir, tensors);
     const std::vector<Said> expected = plain(dir, backend);
     Engine engine(options_for(dir, DraftMethod::kMtp), backend(), [](auto, auto) {});
-    const std::vector<Said> said = run_requests(engine, requests(), kDrafts);
+    const std::vector<Said> said = run_requests(engine, requests(), kBadDrafts);
     expect_same(said, expected, name);
     for (const Said& each : said) EXPECT_EQ(each.steps, kGenerated) << name;
   }

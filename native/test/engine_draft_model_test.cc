@@ -13,7 +13,8 @@ namespace {
 using namespace llmservice::testing;
 
 std::vector<std::vector<float>> three_states() {
-  return {uniform_rows(kRows, kHidden, 1), uniform_rows(kRows, kHidden, 2), uniform_rows(kRows, kHidden, 3)};
+  return {uniform_rows(kRows, kDraftHidden, 1), uniform_rows(kRows, kDraftHidden, 2),
+          uniform_rows(kRows, kDraftHidden, 3)};
 }
 
 TEST(Eagle3Pieces, FcJoinsThreeStatesNormedOrNot) {
@@ -22,21 +23,24 @@ TEST(Eagle3Pieces, FcJoinsThreeStatesNormedOrNot) {
     // The layer adds nothing: what comes of it is what went in, behind the last norm.
     Drafter3 drafter(0, normed, false);
     drafter.read_of_model(inputs, 0, kRows);
-    const auto got = drafter.run(uniform_rows(kRows, kHidden, 4), 1);
+    const auto got = drafter.run(uniform_rows(kRows, kDraftHidden, 4), 1);
     const auto fusion = values_of(drafter.tensor("eagle3.fusion.weight"));
     const auto norm = values_of(drafter.tensor("eagle3.norm.weight"));
     for (int64_t row = 0; row < kRows; ++row) {
       std::vector<double> joined;
       for (const auto& input : inputs) {
-        joined.insert(joined.end(), input.begin() + row * kHidden, input.begin() + (row + 1) * kHidden);
+        joined.insert(joined.end(), input.begin() + row * kDraftHidden,
+                      input.begin() + (row + 1) * kDraftHidden);
       }
       if (normed) joined = rms_normed(joined, values_of(drafter.tensor("eagle3.input_norm.weight")));
-      std::vector<double> fused(kHidden, 0);
-      for (int64_t i = 0; i < kHidden; ++i) {
-        for (int64_t j = 0; j < 3 * kHidden; ++j) fused[i] += fusion[i * 3 * kHidden + j] * joined[j];
+      std::vector<double> fused(kDraftHidden, 0);
+      for (int64_t i = 0; i < kDraftHidden; ++i) {
+        for (int64_t j = 0; j < 3 * kDraftHidden; ++j)
+          fused[i] += fusion[i * 3 * kDraftHidden + j] * joined[j];
       }
       const auto wanted = rms_normed(fused, norm);
-      for (int64_t i = 0; i < kHidden; ++i) EXPECT_NEAR(got[row * kHidden + i], wanted[i], 1e-4) << normed;
+      for (int64_t i = 0; i < kDraftHidden; ++i)
+        EXPECT_NEAR(got[row * kDraftHidden + i], wanted[i], 1e-4) << normed;
     }
   }
 }
@@ -45,19 +49,19 @@ TEST(Eagle3Pieces, LaterDraftsContinueBeforeTheLastNormOrBehindIt) {
   for (const bool behind : {false, true}) {
     Drafter3 drafter(0, false, behind);
     drafter.read_of_model(three_states(), 0, 1);
-    const auto first = drafter.run(uniform_rows(1, kHidden, 4), 1);
-    const auto second = drafter.run(uniform_rows(1, kHidden, 5), 2, true);
+    const auto first = drafter.run(uniform_rows(1, kDraftHidden, 4), 1);
+    const auto second = drafter.run(uniform_rows(1, kDraftHidden, 5), 2, true);
     const auto norm = values_of(drafter.tensor("eagle3.norm.weight"));
     const auto wanted = behind ? rms_normed({first.begin(), first.end()}, norm)
                                : std::vector<double>(first.begin(), first.end());
-    for (int64_t i = 0; i < kHidden; ++i) EXPECT_NEAR(second[i], wanted[i], 1e-5) << behind;
+    for (int64_t i = 0; i < kDraftHidden; ++i) EXPECT_NEAR(second[i], wanted[i], 1e-5) << behind;
   }
 }
 
 TEST(Eagle3Pieces, LogitsLieAtTheModelsTokensAndNowhereElse) {
   Drafter3 drafter(0.3F, false, false);
   drafter.read_of_model(three_states(), 0, 2);
-  const auto hidden = drafter.run(uniform_rows(2, kHidden, 4), 1);
+  const auto hidden = drafter.run(uniform_rows(2, kDraftHidden, 4), 1);
   const auto logits = drafter.logits(2);
   const auto head = values_of(drafter.tensor("eagle3.lm_head.weight"));
   for (int64_t row = 0; row < 2; ++row) {
@@ -69,7 +73,8 @@ TEST(Eagle3Pieces, LogitsLieAtTheModelsTokensAndNowhereElse) {
         continue;
       }
       double wanted = 0;
-      for (int64_t i = 0; i < kHidden; ++i) wanted += head[own * kHidden + i] * hidden[row * kHidden + i];
+      for (int64_t i = 0; i < kDraftHidden; ++i)
+        wanted += head[own * kDraftHidden + i] * hidden[row * kDraftHidden + i];
       EXPECT_NEAR(logit, wanted, 1e-4) << token;
     }
   }
@@ -77,18 +82,18 @@ TEST(Eagle3Pieces, LogitsLieAtTheModelsTokensAndNowhereElse) {
 
 TEST(Eagle3Pieces, EntriesOfEarlierRunsAreReadAtTheirPositions) {
   const auto inputs = three_states();
-  const auto embeddings = uniform_rows(kRows, kHidden, 4);
+  const auto embeddings = uniform_rows(kRows, kDraftHidden, 4);
   Drafter3 whole(0.3F, false, false);
   whole.read_of_model(inputs, 0, kRows);
   const auto wanted = whole.run(embeddings, 1);
   Drafter3 parts(0.3F, false, false);
   parts.read_of_model(inputs, 0, 3);
-  parts.run({embeddings.begin(), embeddings.begin() + 3 * kHidden}, 1);
+  parts.run({embeddings.begin(), embeddings.begin() + 3 * kDraftHidden}, 1);
   // Of a draft that is rejected: its entry is written over.
-  parts.run(uniform_rows(1, kHidden, 9), 4, true);
+  parts.run(uniform_rows(1, kDraftHidden, 9), 4, true);
   parts.read_of_model(inputs, 3, 2);
-  const auto got = parts.run({embeddings.begin() + 3 * kHidden, embeddings.end()}, 4);
-  EXPECT_TRUE(std::equal(got.begin(), got.end(), wanted.begin() + 3 * kHidden));
+  const auto got = parts.run({embeddings.begin() + 3 * kDraftHidden, embeddings.end()}, 4);
+  EXPECT_TRUE(std::equal(got.begin(), got.end(), wanted.begin() + 3 * kDraftHidden));
 }
 
 class DraftModel : public ::testing::Test {

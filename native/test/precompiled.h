@@ -1,5 +1,5 @@
-// What tests parse and instantiate alike, once for all of them: precompiled, and JSON's class emitted by
-// json_instances.cc alone, since its members are half of what a test of engines compiles to.
+// What tests parse alike, once for all of them. Without JSON, which few include: what it instantiates, each
+// file that has it would instantiate anew, a second of the compiler's time.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,12 +12,9 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
-
-extern template class nlohmann::basic_json<>;

@@ -13,13 +13,13 @@ matching=-P
 rm -rf "$reports" && mkdir -p "$reports"
 
 # Tests for GPU kernels are there twice, on warps of 32 and of 64 lanes; first, since the longest are among them, as those of
-# groups are, which wait for limits of time most of theirs: each copy beside other tests, not beside the other copy. One more
-# at a time than there are processors: most of a test is one thread that prepares or compares. What hangs is ended, and has no
-# report then.
+# groups are, which wait for limits of time most of theirs: each copy beside other tests, not beside the other copy. Then the
+# longest of the others. One more at a time than there are processors: most of a test is one thread that prepares or compares.
+# What hangs is ended, and has no report then.
 shopt -s nullglob
 built=.build/native-${QUICK:+quick-}tests
 threads=.build/native-${QUICK:+quick-}thread-tests
-printf '%s\n' "$threads"/parallel_group_test "$built"/gpu_*_test_{64,32} "$threads"/*_test "$built"/parallel_group_test "$built"/*_test |
+printf '%s\n' "$threads"/parallel_group_test "$built"/gpu_*_test_{64,32} "$built"/ops_attention_test "$threads"/*_test "$built"/{parallel_group,ops_matmul,engine_constraint}_test "$built"/*_test |
   awk '!seen[$0]++' | grep "$matching" '/gpu_(?!.*ranks)' | xargs -P $(($(nproc) + 1)) -I TEST sh -c \
   'timeout --kill-after 5 1800 "$1" --gtest_brief=1 \
     --gtest_output="json:$2/$(basename "$(dirname "$1")")-$(basename "$1").json" || { echo "failed: $1" && exit 1; }' \
