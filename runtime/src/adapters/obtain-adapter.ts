@@ -4,7 +4,7 @@
 import { adapterConfigFile, adapterWeightsFile } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileVersion } from '../weights/checkpoint-source.js';
 import { readHeader, type Attempt, type WeightsHeader } from '../weights/inspect-checkpoint.js';
@@ -25,7 +25,7 @@ export async function obtainAdapter(
   attempt: Attempt,
 ): Promise<ObtainedAdapter> {
   // Of the node's cache, the engine process could read only what it has inherited.
-  const weightsDir = join(folderOfProcess(settings.weightsDir), randomUUID());
+  const weightsDir = join(ownFolder(settings.weightsDir), randomUUID());
   const own = { ...settings, weightsDir, cache: null };
   const opened = await openSource('adapters', uri, { pin: null, suffix: '' }, own, attempt);
   try {
@@ -43,13 +43,32 @@ export async function obtainAdapter(
 }
 
 const cleared = new Set<string>();
+const ofProcess = /^adapters-(\d+)$/;
 
-/** A container that starts anew has the process number of the one before, whose adapters are of no use to it. */
-function folderOfProcess(weightsDir: string): string {
-  const folder = join(weightsDir, `adapters-${process.pid}`);
-  if (!cleared.has(folder)) rmSync(folder, { recursive: true, force: true });
-  cleared.add(folder);
-  return folder;
+/**
+ * Of this process. Adapters of one that was killed are of no use to another: they go, and so do those that have the number of this
+ * one, as a container's has that starts anew.
+ */
+export function ownFolder(weightsDir: string): string {
+  if (!cleared.has(weightsDir)) {
+    cleared.add(weightsDir);
+    const names = existsSync(weightsDir) ? readdirSync(weightsDir) : [];
+    for (const name of names) {
+      const pid = Number(ofProcess.exec(name)?.[1] ?? NaN);
+      if (pid === process.pid || (pid > 0 && !isRunning(pid)))
+        rmSync(join(weightsDir, name), { recursive: true, force: true });
+    }
+  }
+  return join(weightsDir, `adapters-${process.pid}`);
+}
+
+/** One of another user is. */
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
 }
 
 /** What was pulled for one load is of no use to another. */

@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ownFolder } from './obtain-adapter.js';
+
+let weightsDir: string;
+let other: ChildProcess;
+
+beforeEach(() => {
+  weightsDir = mkdtempSync(join(tmpdir(), 'llmservice-own-'));
+  other = spawn('sleep', ['60']);
+});
+afterEach(() => {
+  other.kill();
+  rmSync(weightsDir, { recursive: true });
+});
+
+function leave(name: string): void {
+  mkdirSync(join(weightsDir, name, 'pulled'), { recursive: true });
+  writeFileSync(join(weightsDir, name, 'pulled', 'adapter_model.safetensors'), 'half');
+}
+
+test('what processes that are gone left of adapters goes, and what others use stays', () => {
+  const { pid } = spawnSync('true');
+  for (const each of [pid, process.pid, other.pid]) leave(`adapters-${String(each)}`);
+  leave('adapters-of-mine');
+  leave('models-base-1234');
+
+  const own = ownFolder(weightsDir);
+  expect(own).toBe(join(weightsDir, `adapters-${String(process.pid)}`));
+  expect(readdirSync(weightsDir).sort()).toEqual(
+    ['adapters-of-mine', `adapters-${String(other.pid)}`, 'models-base-1234'].sort(),
+  );
+
+  leave(`adapters-${String(process.pid)}`);
+  expect(ownFolder(weightsDir)).toBe(own);
+  expect(readdirSync(weightsDir)).toContain(`adapters-${String(process.pid)}`);
+});
+
+test('a folder that is not there yet has nothing to clear', () => {
+  expect(ownFolder(join(weightsDir, 'later'))).toBe(
+    join(weightsDir, 'later', `adapters-${String(process.pid)}`),
+  );
+});
