@@ -29,6 +29,18 @@ TEST(Shard, KeepsQueriesWithTheirKvHead) {
   EXPECT_EQ(failure_of([] { shard_heads(12, 4, {.rank = 0, .size = 3}); }), "ParallelismInvalid");
 }
 
+TEST(Shard, NamesTheFieldOfKvHeadsThatDivideNothing) {
+  ModelConfig config{};
+  config.heads = 12;
+  config.kv_heads = 3;
+  config.global_attention.emplace();
+  config.global_attention->kv_heads = 4;
+  std::string message;
+  EXPECT_EQ(failure_of([&] { shard_config(config, {.rank = 0, .size = 3}); }, &message),
+            "ParallelismInvalid");
+  EXPECT_TRUE(contains(message, "num_global_key_value_heads (4)")) << message;
+}
+
 TEST(BandReader, ReadsColumnsAsIfTheyWereStoredAlone) {
   std::vector<std::byte> stored;
   for (int i = 0; i < 6 * 10; ++i) stored.push_back(static_cast<std::byte>(i));

@@ -14,13 +14,13 @@ Range shard_range(int64_t total, Shard shard, const char* what) {
   return {shard.rank * count, count};
 }
 
-HeadShard shard_heads(int32_t heads, int32_t kv_heads, Shard shard) {
+HeadShard shard_heads(int32_t heads, int32_t kv_heads, Shard shard, const char* what) {
   const Range q = shard_range(heads, shard, "num_attention_heads");
-  if (kv_heads % shard.size == 0) return {q, shard_range(kv_heads, shard, "num_key_value_heads")};
+  if (kv_heads % shard.size == 0) return {q, shard_range(kv_heads, shard, what)};
   if (shard.size % kv_heads != 0) {
-    throw EngineError(FailureReason::kParallelismInvalid, "num_key_value_heads (" + std::to_string(kv_heads) +
-                                                              ") neither divides nor is divided by " +
-                                                              std::to_string(shard.size) + " ranks.");
+    throw EngineError(FailureReason::kParallelismInvalid,
+                      std::string(what) + " (" + std::to_string(kv_heads) +
+                          ") neither divides nor is divided by " + std::to_string(shard.size) + " ranks.");
   }
   return {q, {shard.rank / (shard.size / kv_heads), 1}};
 }
@@ -46,8 +46,9 @@ ModelConfig shard_config(const ModelConfig& whole, Shard shard) {
   part.heads = static_cast<int32_t>(heads.q.count);
   part.kv_heads = static_cast<int32_t>(heads.kv.count);
   if (part.global_attention) {
-    part.global_attention->kv_heads =
-        static_cast<int32_t>(shard_heads(whole.heads, whole.global_attention->kv_heads, shard).kv.count);
+    part.global_attention->kv_heads = static_cast<int32_t>(
+        shard_heads(whole.heads, whole.global_attention->kv_heads, shard, "num_global_key_value_heads")
+            .kv.count);
   }
   part.intermediate = static_cast<int32_t>(shard_range(whole.intermediate, shard, "intermediate_size").count);
   if (part.shared_kv) {

@@ -32,7 +32,7 @@ struct HeadShard {
   Range q;
   Range kv;
 };
-HeadShard shard_heads(int32_t heads, int32_t kv_heads, Shard shard);
+HeadShard shard_heads(int32_t heads, int32_t kv_heads, Shard shard, const char* what = "num_key_value_heads");
 
 // Value heads of a rank, as its key heads go: those of each round where they lie in rounds over all key
 // heads.
