@@ -28,8 +28,9 @@ TEMPLATES = {
     "vllm-tool_chat_template_mistral_parallel": ("mistralJson", "[TOOL_CALLS]"),
     "vllm-tool_chat_template_deepseekv31": ("deepSeekBare", "<｜tool▁calls▁begin｜>"),
     "Apriel-1.6-15b-Thinker-fixed": ("aprielJson", "<tool_calls>"),
+    "vllm-tool_chat_template_llama3.1_json": ("llamaJson", '{"name"'),
 }
-ENDS = ["<turn|>", "<|tool_response>", "</s>", "<|im_end|>", "<｜end▁of▁sentence｜>", "<|end|>"]
+ENDS = ["<|eot_id|>", "<turn|>", "<|tool_response>", "</s>", "<|im_end|>", "<｜end▁of▁sentence｜>", "<|end|>"]
 
 # Of the tools in tool-reader.fixture.ts. @BEGIN@ and @END@ stand for the letters of the form's markers.
 CALLS = {
@@ -84,6 +85,8 @@ def main() -> None:
             if answer is None:
                 print(f"{name} refuses {case}")
                 continue
+            if form == "llamaJson":  # calls have no marker: where it is, a text spells it
+                calls, answer = (json.loads(json.dumps(each).replace("<|python_tag|>", "@BEGIN@")) for each in (calls, answer))
             answers.append({"template": name, "form": form, "case": case, "calls": calls, "answer": answer})
     content = {"transformers": transformers.__version__, "answers": answers}
     (HERE / "tool-calls.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
