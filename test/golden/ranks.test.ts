@@ -41,7 +41,7 @@ describe.each([
   ['qwen3_5_text-fp8-ranks', 2],
   ['qwen3_5_text-fp8-ranks', 4],
   ['llama-gptq', 4],
-  ['llama-awq', 2],
+  ['qwen2-awq', 2],
   ['llama-w8a8', 2],
   ['llama-bf16-ranks', 8],
   ['qwen3_5-bf16-eight-ranks', 8],

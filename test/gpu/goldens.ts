@@ -21,7 +21,7 @@ if (models === undefined || device === undefined || record === undefined)
 // any two orders of a sum, and AMD's codes have another scale.
 const halves: Bar = { allowed: 0.2, allowedMean: 0.03, close: 0.2, clearSteps: 3 };
 const eights: Bar = { allowed: 1.5, allowedMean: 0.25, close: 0.8, clearSteps: 0 };
-const packedIntegers = ['llama-awq', 'llama-gptq', 'qwen3-gptq-v2', 'qwen3-w4a16'];
+const packedIntegers = ['llama-gptq', 'qwen2-awq', 'qwen3-gptq-v2', 'qwen3-w4a16'];
 /** Models that GPUs do not take, and what must be said of them. */
 const refused = new Map([
   ...packedIntegers.map(
@@ -32,6 +32,7 @@ const refused = new Map([
   ['qwen3-gguf-q5_k', /A matrix has type Q5_K, which the CPU backend takes/],
   ['gemma4_text-bf16', /gemma4 runs on CPUs alone: .*other attention heads in layers without a window/],
   ['gemma4-bf16', /gemma4 runs on CPUs alone: .*embeddings of each layer, layers that share keys/],
+  ['gemma4-nvfp4-mixed', /gemma4_moe runs on CPUs alone: .*experts with norms of their own/],
   ['gemma4-bf16-moe', /gemma4_moe runs on CPUs alone: .*experts with norms of their own/],
   ['glm4_moe-bf16', /runs on CPUs alone: .*experts scored by sigmoids, shared experts without a gate/],
   ['glm4_moe-fp8-channel', /runs on CPUs alone: .*experts scored by sigmoids, shared experts without a gate/],

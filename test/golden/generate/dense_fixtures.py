@@ -127,13 +127,6 @@ DENSE = (
         seed=21,
     ),
     Fixture(
-        "llama-fp8-tensor",
-        "FP8 with one F32 scale per tensor (quant_method fp8 without blocks), calibrated input scales to skip",
-        llama(hidden_size=144, num_hidden_layers=2, rope_theta=10000.0, tie_word_embeddings=True),
-        form="fp8-tensor",
-        seed=22,
-    ),
-    Fixture(
         "qwen3_5_text-fp8-channel",
         "FP8 with one BF16 scale per row, as compressed-tensors writes it, on a hybrid; an ignore list with a pattern",
         {"architectures": ["Qwen3_5ForCausalLM"], **qwen3_5_text(mtp_num_hidden_layers=0)},
@@ -202,8 +195,9 @@ DENSE = (
         seed=55,
     ),
     Fixture(
-        "gemma3-bf16",
-        "the nested form with a vision tower and a projector to skip, layer_types, rope_parameters by layer type",
+        "gemma3-fp8-channel",
+        "FP8 with one BF16 scale per row of the nested form, with a vision tower and a projector to skip, layer_types, rope_parameters "
+        "by layer type",
         gemma3(
             gemma3_text(
                 num_hidden_layers=2,
@@ -217,6 +211,7 @@ DENSE = (
                 },
             )
         ),
+        form="fp8-channel",
         vision=True,
         seed=56,
     ),

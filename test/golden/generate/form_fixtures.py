@@ -1,7 +1,7 @@
 """The fixture models whose matrices are in forms that tools for quantizing write: packed integers, and FP8 of several kinds."""
 
 from fixture import Fixture
-from fixture_configs import llama, qwen3
+from fixture_configs import llama, qwen2, qwen3
 
 # Four ranks have half a group of 64 columns each.
 FOUR_HEADS = {
@@ -29,9 +29,9 @@ FORMS = (
         seed=92,
     ),
     Fixture(
-        "llama-awq",
-        "AWQ of 4 bits by 64 columns, interleaved, with zero points; untied head in BF16",
-        llama(**FOUR_HEADS, rope_theta=10000.0),
+        "qwen2-awq",
+        "AWQ of 4 bits by 64 columns, interleaved, with zero points, beside biases of q, k and v; for 2 and 4 ranks; untied head in BF16",
+        qwen2(**FOUR_HEADS, tie_word_embeddings=False),
         form="awq",
         seed=93,
     ),

@@ -2,10 +2,11 @@
 
 The engine does the same with engine.kvCacheDtype fp8: per token and head, e4m3 codes under a float32 scale that brings
 the largest magnitude to 448. Rounding is numpy's nearest of all codes' values, and torch's cast is not used.
-Usage: python generate/kv_fp8.py   (after models.py, in the same environment)
+Usage: python generate/kv_fp8.py [NAME ...]   (after models.py, in the same environment)
 """
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +24,11 @@ from reference import build, load, teacher_forced
 from weights import of_tower
 
 MODELS = Path(__file__).parent.parent / "models"
-# One model of every architecture, and one whose window hides tokens.
+# Of every kind of attention whose scores sdpa_attention_forward takes as they are: no caps, no sinks.
 NAMES = (
+    "gemma3_text-bf16",
+    "gemma4-bf16",
+    "gemma4_text-bf16",
     "llama-bf16",
     "qwen3-bf16",
     "qwen3-window-bf16",
@@ -71,5 +75,5 @@ if __name__ == "__main__":
     AttentionInterface.register("rounded_kv", attend)
     AttentionMaskInterface.register("rounded_kv", sdpa_mask)
     for fixture in FIXTURES:
-        if fixture.name in NAMES:
+        if fixture.name in NAMES and (len(sys.argv) == 1 or fixture.name in sys.argv[1:]):
             generate(fixture)

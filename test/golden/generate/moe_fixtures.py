@@ -171,6 +171,15 @@ MIXTURES = (
         seed=152,
     ),
     Fixture(
+        "gemma4-nvfp4-mixed",
+        "modelopt's MIXED_PRECISION on a mixture: experts (one by one) in NVFP4, attention, of which keys are values, and the dense layer "
+        "beside them in FP8 by tensor, a vision tower to skip; for 2 and 4 ranks",
+        gemma4(gemma4_moe_text(hidden_size=80, moe_intermediate_size=64)),
+        form="modelopt-mixed",
+        vision=True,
+        seed=172,  # 166 meets a close choice of experts, as do most
+    ),
+    Fixture(
         "gpt_oss-mxfp4",
         "experts in MXFP4 with biases, a router with one, attention with biases and sinks, windows by layer_types, YaRN without "
         "whole frequencies; for 2 and 4 tensor-parallel ranks, which cut no block",

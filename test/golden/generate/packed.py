@@ -12,7 +12,7 @@ from compressed_tensors.compressors.pack_quantized.base import PackedQuantizatio
 from compressed_tensors.quantization import QuantizationArgs, QuantizationScheme
 from torch import Tensor
 
-WEIGHT = ".weight"
+WEIGHT, BIAS = ".weight", ".bias"
 AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
 
 
@@ -121,9 +121,9 @@ def read(form: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     marks = {MXFP4: ".weight_packed", "w4a16": ".weight_packed", "w8a8": ".weight_scale"}
     mark = marks.get(form, ".qweight")
     modules = [name.removesuffix(mark) for name in tensors if name.endswith(mark)]
-    values = {n: t.float() for n, t in tensors.items() if n.rpartition(".")[0] not in modules}
+    values = {n: t.float() for n, t in tensors.items() if n.rpartition(".")[0] not in modules or n.endswith(BIAS)}
     for module in modules:
-        own = {n.removeprefix(module + "."): t for n, t in tensors.items() if n.startswith(module + ".")}
+        own = {n.removeprefix(module + "."): t for n, t in tensors.items() if n.startswith(module + ".") and not n.endswith(BIAS)}
         if form in COMPRESSED:
             # Products in the type of the scales would be rounded.
             exact = own if form == MXFP4 else own | {"weight_scale": own["weight_scale"].float()}
