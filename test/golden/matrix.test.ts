@@ -1,5 +1,7 @@
 // The thin diagonal of the matrix that `make golden` runs whole.
 
+import { readFileSync } from 'node:fs';
+
 import { describe, expect, jest, test } from '@jest/globals';
 import { supportedModelTypes } from '@llmservice/checkpoint';
 
@@ -16,6 +18,7 @@ import {
   speculations,
   tensors,
 } from './matrix/combinations.js';
+import { readme, withCounts } from './matrix/counts.js';
 
 jest.setTimeout(120_000);
 
@@ -31,6 +34,11 @@ describe('the diagonal', () => {
     ['chunk', chunks],
   ] as const)('meets every %s', (axis, values) => {
     expect(new Set(chosen.map((combination) => combination[axis]))).toEqual(new Set<unknown>(values));
+  });
+
+  test('is counted in the README as it is', () => {
+    const text = readFileSync(readme, 'utf8');
+    expect(text).toBe(withCounts(text));
   });
 
   test('has every architecture that generates', () => {
