@@ -1,0 +1,85 @@
+"""Says of a fixture's seeds how far the reference moves: rounding as GPUs round, when the last bits of its sums do; in
+float32, when keys and values are kept in bfloat16.
+
+Where two experts are close, such bits choose between them, and any two orders of a sum may differ. Of a model that needs
+another seed, take one that moves by less than half of the bars (test/gpu/goldens.ts; 0.08). No engine has a say in it.
+Usage: python generate/near_ties.py NAME SEED ...   (in the environment of make-venv.sh; some seconds for each)
+"""
+
+import sys
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.masking_utils import sdpa_mask
+
+import gguf_fixtures
+from fixture import Fixture
+from fixtures import FIXTURES
+from held import Held, halved, place_of
+from on_gpu import attend, form_of
+from reference import FORCED_LENGTH, PROMPT_LENGTHS, logits, random_ids
+
+# About what two orders of a sum of 100 products differ by, of the root mean square of a row.
+LAST_BITS = 5e-7
+TRIALS = 8
+
+
+def attend_in_cache(module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scaling: float, **_options):
+    key, value = (halved(x).repeat_interleave(query.shape[1] // x.shape[1], 1) for x in (key, value))
+    seen = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool).tril() if mask is None else mask
+    weights = (query @ key.mT * scaling).masked_fill(~seen, -torch.inf).softmax(-1)
+    return (weights @ value).transpose(1, 2).contiguous(), None
+
+
+def of_next(rows: Tensor, ids: list[int]) -> Tensor:
+    return rows[:-1].log_softmax(-1).gather(1, torch.tensor(ids[1:])[:, None])
+
+
+def logprobs(held: Held, ids: list[int], stirred: float, draw: torch.Generator) -> Tensor:
+    forms = {place_of(p): form_of(held.types_beside(n)) for n, p in held.matrices().items()}
+    exact = functional.linear
+
+    def times(place: int, x: Tensor, weight: Tensor) -> Tensor:
+        form = forms[place]
+        y = exact(form(x) if form else x, weight)
+        return y + stirred * torch.randn(y.shape, generator=draw) * y.pow(2).mean(-1, keepdim=True).sqrt()
+
+    with held.multiplied(times):
+        return of_next(logits(held.model, ids), ids)
+
+
+def moved(held: Held, ids: list[int], draw: torch.Generator) -> Tensor:
+    """(TRIALS, positions)"""
+    held.model.set_attn_implementation("halved")
+    still = logprobs(held, ids, 0, draw)
+    return torch.stack([(logprobs(held, ids, LAST_BITS, draw) - still).abs() for _ in range(TRIALS)])
+
+
+def moved_by_cache(held: Held, ids: list[int]) -> Tensor:
+    held.model.set_attn_implementation("eager")
+    still = of_next(logits(held.model, ids), ids)
+    held.model.set_attn_implementation("in_cache")
+    return (of_next(logits(held.model, ids), ids) - still).abs()
+
+
+def measure(fixture: Fixture) -> str:
+    draw = torch.Generator().manual_seed(fixture.seed + 1000)
+    texts = [random_ids(length, draw) for length in (*PROMPT_LENGTHS, FORCED_LENGTH)]
+    held = Held.of(fixture)
+    off = moved(held, texts[-1], draw)
+    cached = max(moved_by_cache(held, ids).max().item() for ids in texts[1:])
+    return f"on GPUs up to {off.max():.4f}, {off.mean():.5f} on average; in a bfloat16 cache up to {cached:.4f}"
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    for name, forward in (("halved", attend), ("in_cache", attend_in_cache)):
+        AttentionInterface.register(name, forward)
+        AttentionMaskInterface.register(name, sdpa_mask)
+    fixtures = [*FIXTURES, *(fixture for fixture, _, _ in gguf_fixtures.FIXTURES.values())]
+    named = next(fixture for fixture in fixtures if fixture.name == sys.argv[1])
+    for seed in map(int, sys.argv[2:]):
+        print(f"seed {seed}: {measure(replace(named, seed=seed))}", flush=True)
