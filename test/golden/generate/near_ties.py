@@ -1,5 +1,5 @@
-"""Says of a fixture's seeds how far the reference moves: rounding as GPUs round, when the last bits of its sums do; in
-float32, when keys and values are kept in bfloat16.
+"""Says of a fixture's seeds how far the reference moves: rounding as GPUs round, when the last bits of its sums do, and the
+maximum beside which weights of attention are rounded; in float32, when keys and values are kept in bfloat16.
 
 Where two experts are close, such bits choose between them, and any two orders of a sum may differ. Of a model that needs
 another seed, take one that moves by less than half of the bars (test/gpu/goldens.ts; 0.08). No engine has a say in it.
@@ -19,12 +19,22 @@ import gguf_fixtures
 from fixture import Fixture
 from fixtures import FIXTURES
 from held import Held, halved, place_of
-from on_gpu import attend, form_of
+from on_gpu import LOG2E, attend, form_of
 from reference import FORCED_LENGTH, PROMPT_LENGTHS, logits, random_ids
 
 # About what two orders of a sum of 100 products differ by, of the root mean square of a row.
 LAST_BITS = 5e-7
 TRIALS = 8
+
+
+def attend_apart(module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scaling: float, **_options):
+    """As on_gpu.attend(), with weights rounded beside a maximum other than that of all positions."""
+    query, key, value = halved(query * (scaling * LOG2E)), halved(key), halved(value)
+    key, value = (x.repeat_interleave(query.shape[1] // x.shape[1], 1) for x in (key, value))
+    seen = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool).tril() if mask is None else mask
+    scores = (query @ key.mT).masked_fill(~seen, -torch.inf)
+    weights = (scores - scores.amax(-1, keepdim=True) + torch.rand((*scores.shape[:-1], 1))).exp2()
+    return (halved(weights) @ value / weights.sum(-1, keepdim=True)).transpose(1, 2).contiguous(), None
 
 
 def attend_in_cache(module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scaling: float, **_options):
@@ -55,6 +65,7 @@ def moved(held: Held, ids: list[int], draw: torch.Generator) -> Tensor:
     """(TRIALS, positions)"""
     held.model.set_attn_implementation("halved")
     still = logprobs(held, ids, 0, draw)
+    held.model.set_attn_implementation("apart")
     return torch.stack([(logprobs(held, ids, LAST_BITS, draw) - still).abs() for _ in range(TRIALS)])
 
 
@@ -76,7 +87,7 @@ def measure(fixture: Fixture) -> str:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for name, forward in (("halved", attend), ("in_cache", attend_in_cache)):
+    for name, forward in (("halved", attend), ("apart", attend_apart), ("in_cache", attend_in_cache)):
         AttentionInterface.register(name, forward)
         AttentionMaskInterface.register(name, sdpa_mask)
     fixtures = [*FIXTURES, *(fixture for fixture, _, _ in gguf_fixtures.FIXTURES.values())]
