@@ -1,4 +1,4 @@
-// A tiny qwen3_moe, whose layers are mixtures of experts.
+// Tiny models whose layers are mixtures of experts: qwen3_moe, and what sets others apart from it.
 #pragma once
 
 #include "tiny_checkpoint.h"
@@ -78,6 +78,46 @@ inline Tensors gpt_oss_tensors(uint32_t seed = 1) {
     t[experts + "up_proj.bias"] = bf16_tensor({kExperts, kWidth}, 0, 0.5F, random);
     t[experts + "down_proj.bias"] = bf16_tensor({kExperts, kHidden}, 0, 0.5F, random);
   }
+  return t;
+}
+
+inline void add_shared_expert(Tensors& t, const std::string& mlp, int64_t width, std::mt19937& random) {
+  t[mlp + "shared_expert.gate_proj.weight"] = bf16_tensor({width, kHidden}, 0, 0.3F, random);
+  t[mlp + "shared_expert.up_proj.weight"] = bf16_tensor({width, kHidden}, 0, 0.3F, random);
+  t[mlp + "shared_expert.down_proj.weight"] = bf16_tensor({kHidden, width}, 0, 0.3F, random);
+}
+
+// With all that sets GLM 4.5 apart: a dense layer, experts scored by sigmoids and corrected, a shared one
+// without a gate, half of each head rotated.
+inline ModelConfig glm4_moe_config() {
+  ModelConfig config = moe_config();
+  config.architecture = "glm4_moe";
+  config.qkv_bias = true;
+  config.intermediate = 96;
+  config.feed_forward = {FeedForwardKind::kDense, FeedForwardKind::kMoe};
+  config.rope.rotary = 8;
+  config.moe->shared_intermediate = kWidth;
+  config.moe->shared_gate = false;
+  config.moe->normalize_top_k = true;
+  config.moe->sigmoid = SigmoidRouting{.groups = 1, .chosen_groups = 1, .scale = 1.5F};
+  return config;
+}
+
+inline Tensors glm4_moe_tensors(uint32_t seed = 1) {
+  std::mt19937 random(seed + 2);
+  Tensors t = moe_tensors(seed);
+  std::erase_if(t, [](const auto& each) { return each.first.starts_with("model.layers.0.mlp."); });
+  for (const auto& [name, tensor] : tiny_llama_tensors(seed)) {
+    if (name.starts_with("model.layers.0.mlp.")) t[name] = tensor;
+  }
+  for (const std::string layer : {"model.layers.0.", "model.layers.1."}) {
+    t[layer + "self_attn.q_proj.bias"] = bf16_tensor({64}, 0, 0.3F, random);
+    t[layer + "self_attn.k_proj.bias"] = bf16_tensor({32}, 0, 0.3F, random);
+    t[layer + "self_attn.v_proj.bias"] = bf16_tensor({32}, 0, 0.3F, random);
+  }
+  const std::string mlp = "model.layers.1.mlp.";
+  t[mlp + "gate.e_score_correction_bias"] = bf16_tensor({kExperts}, 0, 0.3F, random);
+  add_shared_expert(t, mlp, kWidth, random);
   return t;
 }
 

@@ -34,9 +34,6 @@ const refused = new Map([
   ['gemma4-bf16', /gemma4 runs on CPUs alone: .*embeddings of each layer, layers that share keys/],
   ['gemma4-nvfp4-mixed', /gemma4_moe runs on CPUs alone: .*experts with norms of their own/],
   ['gemma4-bf16-moe', /gemma4_moe runs on CPUs alone: .*experts with norms of their own/],
-  ['glm4_moe-bf16', /runs on CPUs alone: .*experts scored by sigmoids, shared experts without a gate/],
-  ['glm4_moe-fp8-channel', /runs on CPUs alone: .*experts scored by sigmoids, shared experts without a gate/],
-  ['glm4_moe-gguf-q8_0', /runs on CPUs alone: .*experts scored by sigmoids, shared experts without a gate/],
 ]);
 
 /** What was found of one model: nothing at fault is as it must be. */

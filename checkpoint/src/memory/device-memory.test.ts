@@ -72,11 +72,44 @@ const hybrid: Sizes = {
   [`${first}linear_attn.out_proj.weight`]: [64, 64],
 };
 
+const mixture = (layer: string, sharedWidth: number): Sizes => ({
+  [`${layer}mlp.gate.weight`]: [3, 64],
+  [`${layer}mlp.experts.gate_proj`]: [3, 160, 64],
+  [`${layer}mlp.experts.up_proj`]: [3, 160, 64],
+  [`${layer}mlp.experts.down_proj`]: [3, 64, 160],
+  [`${layer}mlp.shared_expert.gate_proj.weight`]: [sharedWidth, 64],
+  [`${layer}mlp.shared_expert.up_proj.weight`]: [sharedWidth, 64],
+  [`${layer}mlp.shared_expert.down_proj.weight`]: [64, sharedWidth],
+});
+const headNorms = (layer: string, headDim: number): Sizes => ({
+  [`${layer}self_attn.q_norm.weight`]: [headDim],
+  [`${layer}self_attn.k_norm.weight`]: [headDim],
+});
+const widths = (layer: string, names: readonly string[], width: number): Sizes =>
+  Object.fromEntries(names.map((name) => [`${layer}${name}`, [width]]));
+
+const glmConfig = {
+  ...{ ...llamaConfig, model_type: 'glm4_moe', head_dim: 16, use_qk_norm: true, attention_bias: true },
+  ...{ n_routed_experts: 3, num_experts_per_tok: 2, moe_intermediate_size: 160 },
+};
+const glmAttention = (layer: string): Sizes => ({
+  ...attention(layer, 64),
+  ...headNorms(layer, 16),
+  ...widths(layer, ['self_attn.q_proj.bias'], 64),
+  ...widths(layer, ['self_attn.k_proj.bias', 'self_attn.v_proj.bias'], 32),
+});
+const glm: Sizes = {
+  ...{ ...tables, ...shared(first), ...glmAttention(first), ...glmAttention(second) },
+  ...widths(second, ['input_layernorm.weight', 'post_attention_layernorm.weight'], 64),
+  ...{ ...mixture(second, 160), [`${second}mlp.gate.e_score_correction_bias`]: [3] },
+};
+
 test.each([
   ['llama', llamaConfig, llama, 'none', 165_120, 651_392, 4_115_712],
   ['llama in FP8', llamaConfig, llama, 'fp8', 151_312, 651_392, 4_083_968],
   ['llama in int8', llamaConfig, llama, 'int8', 152_320, 651_392, 4_116_736],
   ['hybrid', hybridConfig, hybrid, 'none', 191_968, 647_296, 4_447_488],
+  ['GLM', glmConfig, glm, 'none', 395_788, 909_440, 4_997_668],
 ] as const)('%s', (_name, config, sizes, quantization, weights, workspace, device) => {
   const shape = parseCheckpointConfig(config);
   const speculative = { method: 'none', tokens: 3 } as const;

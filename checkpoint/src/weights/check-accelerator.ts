@@ -6,8 +6,6 @@ import type { ModelShape } from '../config/model-shape.js';
 
 /** Operations without a GPU kernel, and which models take them. runnable() in native/src/model/model.cpp has the same. */
 const onCpusAlone: readonly (readonly [operation: string, isTaken: (shape: ModelShape) => boolean])[] = [
-  ['experts scored by sigmoids', ({ moe }) => moe !== null && moe.sigmoid !== null],
-  ['shared experts without a gate', ({ moe }) => moe !== null && moe.sharedFfn > 0 && !moe.sharedGate],
   ['GELU gates by the error function', ({ activation }) => activation === 'erfGelu'],
   ['layer norms', ({ layerNorm }) => layerNorm],
   [

@@ -69,10 +69,7 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
   if (backend.runs_all_models()) return c;
   std::string missing;
   for (const auto& [operation, taken] :
-       {std::pair{"experts scored by sigmoids", c.moe && c.moe->sigmoid},
-        std::pair{"shared experts without a gate",
-                  c.moe && c.moe->shared_intermediate > 0 && !c.moe->shared_gate},
-        std::pair{"GELU gates by the error function", c.activation == Activation::kErfGelu},
+       {std::pair{"GELU gates by the error function", c.activation == Activation::kErfGelu},
         std::pair{"layer norms", c.layer_norm},
         std::pair{"windows to both sides",
                   c.bidirectional && std::ranges::any_of(c.windows, std::identity{})},

@@ -13,6 +13,7 @@ struct Planned {
 
 Planned planned(const Checkpoint& checkpoint) {
   if (checkpoint.hybrid()) return {191'968, 647'296, 4'447'488};
+  if (checkpoint.model == TinyModel::kGlm) return {395'788, 909'440, 4'997'668};
   switch (checkpoint.quantization) {
     case LoadQuantization::kNone:
       return {165'120, 651'392, 4'115'712};
@@ -51,7 +52,8 @@ INSTANTIATE_TEST_SUITE_P(Checkpoints, DeviceMemoryPlan,
                                            Checkpoint{"llama_fp8", TinyModel::kLlama, LoadQuantization::kFp8},
                                            Checkpoint{"llama_int8", TinyModel::kLlama,
                                                       LoadQuantization::kInt8},
-                                           Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone}),
+                                           Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone},
+                                           Checkpoint{"glm4_moe", TinyModel::kGlm, LoadQuantization::kNone}),
                          name_of_checkpoint);
 
 class DraftingMemoryPlan : public GpuEngine {};

@@ -1,65 +1,13 @@
-// Mixtures of experts: routing against the reference; the experts' sums bit for bit against one product at a
-// time, and near the reference.
+// Mixtures of experts: their sums bit for bit against one product at a time, and near the reference.
 #include "backends/gpu/kernels/experts.h"
 
 #include "backends/gpu/kernels/matmul.h"
 #include "backends/gpu/kernels/numbers.h"
 #include "backends/gpu/kernels/rows.h"
-#include "gpu_support.h"
+#include "route_support.h"
 
 namespace llmservice::testing {
 namespace {
-
-struct Choice {
-  std::vector<int32_t> ids;
-  std::vector<float> weights;
-};
-
-Choice route_on_device(const RoutingShape& shape, const std::vector<float>& logits) {
-  const auto rows = static_cast<int64_t>(logits.size()) / shape.experts;
-  const DeviceArray<float> in(logits), weights(rows * shape.top_k, NAN);
-  const DeviceArray<int32_t> ids(rows * shape.top_k, -1);
-  run(gpu::route(shape, in.data(), rows, {ids.data(), weights.data()}));
-  return {ids.host(), weights.host()};
-}
-
-class RouteTest : public ::testing::TestWithParam<RoutingShape> {};
-
-TEST_P(RouteTest, ChoosesAsTheReferenceAndARowAloneAsAmongOthers) {
-  const RoutingShape shape = GetParam();
-  constexpr int64_t kRows = 9;
-  std::vector<float> logits = random_floats(kRows * shape.experts, 3, 6.0f);
-  for (int32_t i = 0; i < shape.experts; ++i) logits[i] = std::round(logits[i]);  // ties
-  Choice expected{std::vector<int32_t>(kRows * shape.top_k), std::vector<float>(kRows * shape.top_k)};
-  ReferenceBackend().route(shape, logits.data(), kRows, {expected.ids.data(), expected.weights.data()});
-  const Choice all = route_on_device(shape, logits);
-  EXPECT_EQ(all.ids, expected.ids);
-  expect_close(all.weights, expected.weights, 1e-6f, "weights");
-  const Choice alone = route_on_device(shape, std::vector<float>(logits.end() - shape.experts, logits.end()));
-  expect_same_bits(alone.weights, std::span(all.weights).last(shape.top_k), "last row");
-}
-
-INSTANTIATE_TEST_SUITE_P(Shapes, RouteTest,
-                         ::testing::Values(RoutingShape{8, 3, true}, RoutingShape{128, 8, false},
-                                           RoutingShape{256, 8, true}, RoutingShape{512, 10, true},
-                                           RoutingShape{512, 16, false}, RoutingShape{1, 1, true}),
-                         [](const auto& info) {
-                           return std::to_string(info.param.top_k) + "_of_" +
-                                  std::to_string(info.param.experts);
-                         });
-
-TEST(Route, GivesDifferentExpertsEvenForLogitsThatAreNotNumbers) {
-  const Choice choice = route_on_device({6, 3, true}, {1, -NAN, 2, NAN, 2, 3});
-  EXPECT_EQ(choice.ids, (std::vector<int32_t>{1, 3, 5}));
-  EXPECT_TRUE(std::isnan(choice.weights[2]));
-  for (int32_t expert = 0; expert < 6; ++expert) {
-    std::vector<float> logits = {1, 2, 3, 4, 5, 6};
-    logits[expert] = NAN;
-    const Choice shown = route_on_device({6, 3, true}, logits);
-    EXPECT_EQ(std::ranges::count(shown.ids, expert), 1);
-    EXPECT_TRUE(std::ranges::all_of(shown.weights, [](float weight) { return std::isnan(weight); }));
-  }
-}
 
 struct MixtureCase {
   DType dtype;

@@ -20,7 +20,7 @@ inline Request request(int32_t slot, int32_t length, int32_t generate, int32_t c
           .chunk = chunk};
 }
 
-enum class TinyModel : uint8_t { kLlama, kHybrid, kMoe, kNvfp4, kGguf, kGemma, kGptOss };
+enum class TinyModel : uint8_t { kLlama, kHybrid, kMoe, kNvfp4, kGguf, kGemma, kGptOss, kGlm };
 
 struct Checkpoint {
   const char* name;
@@ -44,6 +44,8 @@ class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
       write_checkpoint(dir_, tiny_gemma_config(), tiny_gemma_tensors());
     } else if (GetParam().model == TinyModel::kGptOss) {
       write_checkpoint(dir_, gpt_oss_config(), gpt_oss_tensors());
+    } else if (GetParam().model == TinyModel::kGlm) {
+      write_checkpoint(dir_, glm4_moe_config(), glm4_moe_tensors());
     } else if (GetParam().model == TinyModel::kMoe) {
       write_checkpoint(dir_, moe_config(), moe_tensors());
     } else {
@@ -151,7 +153,8 @@ inline const auto kOtherLayers =
     ::testing::Values(Checkpoint{"gemma", TinyModel::kGemma, LoadQuantization::kNone},
                       Checkpoint{"gemma_fp8", TinyModel::kGemma, LoadQuantization::kFp8},
                       Checkpoint{"gpt_oss", TinyModel::kGptOss, LoadQuantization::kNone},
-                      Checkpoint{"gpt_oss_int8", TinyModel::kGptOss, LoadQuantization::kInt8});
+                      Checkpoint{"gpt_oss_int8", TinyModel::kGptOss, LoadQuantization::kInt8},
+                      Checkpoint{"glm4_moe", TinyModel::kGlm, LoadQuantization::kNone});
 
 inline std::string name_of_checkpoint(const ::testing::TestParamInfo<Checkpoint>& info) {
   return info.param.name;

@@ -53,6 +53,8 @@ TEST_P(RowsTest, AddsBiasAndGated) {
   const DeviceArray<float> out(x), bias(weight), added(y), gate(gates);
   run(gpu::add_bias(out.data(), bias.data(), rows, width));
   run(gpu::add_gated(out.data(), added.data(), gate.data(), rows, width));
+  reference.add_gated(expected.data(), y.data(), nullptr, rows, width);
+  run(gpu::add_gated(out.data(), added.data(), nullptr, rows, width));
   expect_close(out.host(), expected, kTolerance, "out");
 }
 

@@ -28,7 +28,7 @@ from reference import followed, greedy, teacher_forced
 
 MODELS = Path(__file__).parent.parent / "models"
 # Models that GPUs refuse.
-ON_CPUS_ALONE = ("gemma4", "glm4_moe", "llama-gptq", "qwen3-gptq", "qwen2-awq", "qwen3-w4a16")
+ON_CPUS_ALONE = ("gemma4", "llama-gptq", "qwen3-gptq", "qwen2-awq", "qwen3-w4a16")
 COLUMNS = 128
 LOG2E = 1.44269504
 

@@ -59,6 +59,8 @@ class GpuBackend final : public Backend {
   void gather(const Matrix& table, std::span<const int32_t> ids, float* out) override;
   void matmul(const Matrix& w, const float* x, int64_t rows, float* out) override;
   void route(const RoutingShape&, const float* logits, int64_t rows, const Routing&) override;
+  void route_by_sigmoid(const RoutingShape&, const SigmoidRouting&, const float* correction, float* logits,
+                        int64_t rows, const Routing&) override;
   void run_experts(const Experts&, const RoutingShape&, const Routing&, const float* x, int64_t rows,
                    const ExpertWorkspace&, float* out) override;
 

@@ -115,6 +115,12 @@ void GpuBackend::route(const RoutingShape& shape, const float* logits, int64_t r
   add(gpu::route(shape, logits, rows, routing), rows);
 }
 
+void GpuBackend::route_by_sigmoid(const RoutingShape& shape, const SigmoidRouting& rule,
+                                  const float* correction, float* logits, int64_t rows,
+                                  const Routing& routing) {
+  add(gpu::route_by_sigmoid(shape, rule, correction, logits, rows, routing), rows);
+}
+
 void GpuBackend::run_experts(const Experts& experts, const RoutingShape& shape, const Routing& routing,
                              const float* x, int64_t rows, const ExpertWorkspace&, float* out) {
   const DeviceExperts& index = static_cast<const ExpertIndex&>(*experts.index).experts();

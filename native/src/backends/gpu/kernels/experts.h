@@ -14,6 +14,9 @@ constexpr int32_t kMaxChosen = 16;  // top_k
 
 // At most kMaxExperts, of which top_k is at most kMaxChosen.
 Launch route(const RoutingShape&, const float* logits, int64_t rows, const Routing&);
+// As Backend::route_by_sigmoid(); logits stay. Groups are of two experts at least, unless all are chosen.
+Launch route_by_sigmoid(const RoutingShape&, const SigmoidRouting&, const float* correction,
+                        const float* logits, int64_t rows, const Routing&);
 
 // Of experts' matrices, on every device: few tokens to an expert leave them bound by memory.
 constexpr TileOrder kExpertOrder = TileOrder::kFragments;
