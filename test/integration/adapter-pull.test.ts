@@ -10,7 +10,7 @@ import { obtainAdapter, type ObtainedAdapter } from '../../runtime/src/adapters/
 import { lastHiddenDrafter } from '../builders/eagle3-drafter.js';
 import { readFiles } from '../builders/files.js';
 import { eventually } from '../processes.js';
-import { failureOf, PullWorld, Recorder, sha } from './pull-world.js';
+import { failureOf, nobodysHub, PullWorld, Recorder, sha } from './pull-world.js';
 import { randomAdapter } from './random-adapter.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 import { S3Gate } from './s3-gate.js';
@@ -49,7 +49,8 @@ async function onSmallDisk(use: (fill: () => void, empty: () => void) => Promise
 }
 
 function obtain(observer: Recorder): Promise<ObtainedAdapter> {
-  const settings = { ...{ weightsDir: world.weightsDir, cache: null, s3: world.access }, allowedUris: [] };
+  const stores = { s3: world.access, hub: nobodysHub };
+  const settings = { weightsDir: world.weightsDir, cache: null, stores, allowedUris: [] };
   const sleep = (): Promise<void> => Promise.resolve();
   const { signal } = new AbortController();
   return obtainAdapter('s3://models/adapter/', { ...settings, observer, sleep, signal }, (read) => read());
