@@ -37,7 +37,7 @@ function run(
 ): Promise<number> {
   return new Promise((resolve) => {
     const limit = seconds === undefined ? [] : ['timeout', '--kill-after', '10', String(seconds)];
-    const script = `set -o pipefail; trap 'times >${timesFile}' EXIT; ${command}`;
+    const script = `set -o pipefail; trap 'LC_ALL=C times >${timesFile}' EXIT; ${command}`;
     const shell = ['-n', String(niceness), ...limit, 'bash', '-c', script];
     const child = spawn('nice', shell, { stdio: ['ignore', output, output] });
     child.on('close', (code) => resolve(code ?? 1));

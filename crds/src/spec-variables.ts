@@ -18,6 +18,8 @@ export function withVariables(spec: LlmServiceSpec): { spec: LlmServiceSpec; vio
     const variable = variableNamed(name);
     // An empty value unsets a variable of the image.
     if (variable === null || variable.spec === null || value === undefined || value === '') continue;
+    // Said to other programs of an image: a service without a hub is the same with it and without.
+    if (name === 'HF_ENDPOINT' && !usesHub(spec)) continue;
     const { spec: field } = variable;
     const violate = (message: string): void => {
       violations.push({ path: `spec.env[${String(index)}]`, message: `${name}=${value} ${message}` });
@@ -36,6 +38,12 @@ export function withVariables(spec: LlmServiceSpec): { spec: LlmServiceSpec; vio
     }
   }
   return { spec: result, violations };
+}
+
+/** Whether any checkpoint lies in a hub of models. */
+export function usesHub({ model, engine, adapters = [] }: LlmServiceSpec): boolean {
+  const uris = [model.uri, engine.speculative.uri ?? '', ...adapters.map(({ uri }) => uri)];
+  return uris.some((uri) => uri.startsWith('hf://'));
 }
 
 function variableNamed(name: string): EngineVariable | null {

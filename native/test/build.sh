@@ -12,6 +12,8 @@ build() {
   mkdir -p "$folder"
   cmake -S native -B "$folder" -G Ninja -DBUILD_TESTS=ON -DSANITIZE="$sanitizers" -DQUICK="${QUICK:-0}" >"$folder.log" 2>&1 ||
     { cat "$folder.log" >&2; exit 1; }
+  # Programs of tests that are no more, or are in a group since.
+  ninja -C "$folder" -t cleandead >/dev/null
   ninja -C "$folder" -j "$(nproc)" "$@"
 }
 

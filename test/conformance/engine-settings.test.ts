@@ -69,7 +69,9 @@ const ofCpus = ['EXACTNESS'];
 const planWith = (env: { name: string; value: string }[]) => {
   const resourceName = env.some(({ name }) => ofCpus.includes(name)) ? 'none' : 'nvidia.com/gpu';
   const accelerator = { resourceName, devices: 2 };
-  return planEngineConfig(wantedService({ model: { uri: 's3://bucket/folder/' }, accelerator, env }));
+  const ofHubs = env.some(({ name }) => name === 'HF_ENDPOINT');
+  const uri = ofHubs ? 'hf://owner/name' : 's3://bucket/folder/';
+  return planEngineConfig(wantedService({ model: { uri }, accelerator, env }));
 };
 
 /** What the manifest has to say anyway, so that the variable can only repeat it. */
@@ -89,6 +91,14 @@ test.each(Object.entries(values))('%s=%s is what the operator plans with', (name
   });
   expect(inPod.engineConfig).toEqual(planned);
   if (!saidAlready.includes(name)) expect(planned).not.toEqual(planWith(beside(name)));
+});
+
+test('a variable of hubs changes nothing of a service without one, nor is it judged', () => {
+  const model = { uri: 's3://bucket/folder/' };
+  const env = [{ name: 'HF_ENDPOINT', value: 'mirror' }];
+  const { spec } = wantedService({ model, env });
+  expect(spec.model).toEqual(wantedService({ model }).spec.model);
+  expect(planEngineConfig(wantedService({ model, env }))).toEqual(planEngineConfig(wantedService({ model })));
 });
 
 test.each(Object.keys(values))('%s is in the table of deploy/docs/from-kserve.md', (name) => {

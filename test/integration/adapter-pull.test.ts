@@ -4,6 +4,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { openCheckpoint } from '@llmservice/checkpoint/local';
 import { obtainAdapter, type ObtainedAdapter } from '../../runtime/src/adapters/obtain-adapter.js';
@@ -74,7 +75,8 @@ test('an adapter on a disk that fills up leaves nothing there, and comes once th
   });
 });
 
-const pulledAdapters = (): string[] => readdirSync(join(world.weightsDir, `adapters-${String(process.pid)}`));
+const adaptersOf = (pid: number | undefined): string => `llmservice-adapters-${hostname()}-${String(pid)}`;
+const pulledAdapters = (): string[] => readdirSync(join(world.weightsDir, adaptersOf(process.pid)));
 
 test('a draft model on a disk that fills up is reported before the model is pulled, and comes once there is room', async () => {
   const head = { method: 'eagle3', uri: 's3://models/drafts/' } as const;
@@ -110,8 +112,11 @@ test('servers that are killed while they pull a draft model and an adapter leave
       // Headers are read before there is a folder.
       gate.holds = (read) => read.file === file && pulledTo(folder).length > 0;
       const replica = await start();
-      await eventually(`${file} to be held back`, () => gate.held > 0);
-      replica.child.kill('SIGKILL');
+      try {
+        await eventually(`${file} to be held back`, () => gate.held > 0);
+      } finally {
+        replica.child.kill('SIGKILL');
+      }
       await replica.exited();
       gate.release();
     }
@@ -122,7 +127,7 @@ test('servers that are killed while they pull a draft model and an adapter leave
       const [base, own] = [await say(replica, 'base'), await say(replica, 'own')];
       expect(own).not.toBe(base);
       expect(await replica.metric('vllm:spec_decode_num_draft_tokens_total')).toBeGreaterThan(0);
-      expect(pulledTo(ofAdapters)).toEqual([`adapters-${String(replica.child.pid)}`]);
+      expect(pulledTo(ofAdapters)).toEqual([adaptersOf(replica.child.pid)]);
     } finally {
       await replica.stop();
     }
@@ -131,7 +136,7 @@ test('servers that are killed while they pull a draft model and an adapter leave
   }
 });
 
-const ofAdapters = /^adapters-/;
+const ofAdapters = /^llmservice-adapters-/;
 const pulledTo = (folder: RegExp): string[] =>
   readdirSync(world.weightsDir).filter((name) => folder.test(name));
 

@@ -28,6 +28,10 @@ export class HubServer {
   pageEntries = 1_000;
   /** Method and path of each request, in order. */
   readonly requests: string[] = [];
+  /** What files are named by: as the tree has them, or as a mirror may. */
+  etags: 'git' | 'own' = 'git';
+  /** Where large files are said to be; null: in storage. */
+  elsewhere: string | null = null;
   /** Storage gives other bytes than the hub lists. */
   corrupt = false;
   /** What storage answers in place of a file, once each. */
@@ -146,7 +150,7 @@ export class HubServer {
     const bytes = Buffer.from(content);
     response.setHeader('x-repo-commit', commit);
     if (!isLarge(path)) {
-      response.setHeader('etag', `"${gitName(content)}"`);
+      response.setHeader('etag', this.etags === 'git' ? `"${gitName(content)}"` : 'W/"1-2"');
       send(request, response, bytes);
       return;
     }
@@ -155,9 +159,9 @@ export class HubServer {
     this.signed.set(place, bytes);
     const { port } = this.storage.address() as AddressInfo;
     response.writeHead(302, {
-      'x-linked-etag': `"${digest}"`,
+      ...(this.etags === 'git' ? { 'x-linked-etag': `"${digest}"` } : {}),
       'x-linked-size': bytes.length,
-      location: `http://localhost:${String(port)}${place}?signature=${digest.slice(0, 8)}`,
+      location: this.elsewhere ?? `http://localhost:${String(port)}${place}?signature=${digest.slice(0, 8)}`,
     });
     response.end();
   }

@@ -85,6 +85,21 @@ describe('a repository', () => {
     expect(readFileSync(join(folder, weights)).equals(Buffer.from(files[weights] ?? ''))).toBe(true);
   });
 
+  test('is asked once where a file is, unless storage refuses', async () => {
+    hub.push('org/asked', files);
+    const before = hub.requests.length;
+    await pull('hf://org/asked');
+    const resolved = hub.requests.slice(before).filter((each) => each.endsWith(weights));
+    expect(resolved).toHaveLength(1);
+  });
+
+  test('is pulled from a mirror that names contents in its own way', async () => {
+    hub.push('org/mirrored', files);
+    hub.etags = 'own';
+    const folder = await pull('hf://org/mirrored').finally(() => (hub.etags = 'git'));
+    expect(readFileSync(join(folder, weights)).equals(Buffer.from(files[weights] ?? ''))).toBe(true);
+  });
+
   test('is pulled through storage that fails now and then', async () => {
     hub.push('org/shaky', files);
     hub.storageFailures.push(503, 403, 500);

@@ -80,6 +80,18 @@ test.each<[string, string, object, FailureReason, string]>([
   expect(await world.get(resources.deployments, name)).toBeNull();
 });
 
+test('a hub that leads to an address of the cluster’s own is followed no further', async () => {
+  hub.push('org/led', llamaCheckpoint());
+  hub.elsewhere = 'http://169.254.169.254/latest/meta-data';
+  await world.createService('led', {
+    model: { uri: 'hf://org/led', hub: { endpoint: hub.endpoint } },
+    ...rest,
+  });
+  const { message } = await world.condition('led', 'ModelResolved', 'False', 'InvalidSpec');
+  hub.elsewhere = null;
+  expect(message).toContain('spec.model.hub.endpoint leads to 169.254.169.254');
+});
+
 test('a hub inside of the cluster is connected to only where the administrator allows it', async () => {
   await world.createService('inside', {
     model: { uri: 'hf://org/here', hub: { endpoint: 'http://169.254.169.254' } },

@@ -20,6 +20,10 @@ const onCpusAlone: readonly (readonly [operation: string, isTaken: (shape: Model
   ['embeddings of each layer', ({ layerEmbeddings }) => layerEmbeddings !== null],
   ['layers that share keys and values', ({ sharedKv }) => sharedKv !== null],
   ['experts with norms of their own', ({ moe }) => moe?.ownNorms === true],
+  [
+    'more than 512 experts, or 16 of a token',
+    ({ moe }) => moe !== null && (moe.experts > 512 || moe.topK > 16),
+  ],
 ];
 
 /** @throws FailureError UnsupportedArchitecture */

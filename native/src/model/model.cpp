@@ -79,7 +79,9 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
         std::pair{"normalized values", c.value_norm}, std::pair{"layers with a scalar", c.layer_scalars},
         std::pair{"embeddings of each layer", c.layer_embeddings.has_value()},
         std::pair{"layers that share keys and values", c.shared_kv.has_value()},
-        std::pair{"experts with norms of their own", c.moe && c.moe->own_norms}}) {
+        std::pair{"experts with norms of their own", c.moe && c.moe->own_norms},
+        std::pair{"more than 512 experts, or 16 of a token",
+                  c.moe && (c.moe->experts > 512 || c.moe->top_k > 16)}}) {
     if (taken) missing += (missing.empty() ? "" : ", ") + std::string(operation);
   }
   if (missing.empty()) return c;

@@ -77,20 +77,23 @@ function withStringData(object: KeyedObject): KeyedObject {
 }
 
 /**
- * Offline, a person's own keys stand for every Secret with keys of S3.
+ * Offline, a person's own keys and token stand for every Secret of a store.
  * @throws FailureError S3AccessDenied where there are none
  */
 function secretOf(path: string, env: Readonly<Record<string, string | undefined>>): KeyedObject | null {
-  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: key } = env;
+  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: key, HF_TOKEN: token } = env;
   if (!path.includes(`/${resources.secrets.plural}/`)) return null;
-  if (id === undefined || key === undefined) {
+  const keys =
+    id === undefined || key === undefined ? {} : { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: key };
+  const data = { ...keys, ...(token === undefined ? {} : { HF_TOKEN: token }) };
+  if (Object.keys(data).length === 0) {
     throw new FailureError(
       'S3AccessDenied',
       `the Secret ${path.slice(path.lastIndexOf('/') + 1)} is not among the manifests; set AWS_ACCESS_KEY_ID and ` +
-        'AWS_SECRET_ACCESS_KEY in its place, or have --diff look in the cluster',
+        'AWS_SECRET_ACCESS_KEY (of a hub HF_TOKEN) in its place, or have --diff look in the cluster',
     );
   }
-  return { data: encoded({ AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: key }) };
+  return { data: encoded(data) };
 }
 
 function encoded(values: Readonly<Record<string, string>>): Record<string, string> {

@@ -66,7 +66,8 @@ export class ServiceSecrets {
     const secrets = new Map<string, Secret | null>();
     const uses = secretUses(spec);
     // One look at each: what was judged is what is used.
-    for (const { name } of this.rules.use === 'any' ? uses.filter(isForStore) : uses) {
+    const read = this.rules.use === 'any' ? storeSecrets(service) : uses.map(({ name }) => name);
+    for (const name of read) {
       if (secrets.has(name)) continue;
       secrets.set(name, await this.client.find<Secret>(objectPath(resources.secrets, namespace, name)));
     }
@@ -106,7 +107,12 @@ export class ServiceSecrets {
   }
 }
 
-const isForStore = ({ purpose }: SecretUse): boolean => purpose === 's3' || purpose === 'hub';
+/** Names of those that stores are reached with. */
+function storeSecrets(service: Pick<WantedService, 'spec'>): string[] {
+  const { credentials } = s3Access(service);
+  const sources = [credentials?.accessKeyId, credentials?.secretAccessKey, hubAccess(service).token];
+  return sources.flatMap((source) => (source?.kind === 'secret' ? [source.name] : []));
+}
 
 /** What is missing may come without the label, and a pod that names it would mount it then. */
 function judge({ name, purpose, field }: SecretUse, namespace: string, secret: Secret | null): void {

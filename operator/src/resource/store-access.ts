@@ -4,7 +4,7 @@
 
 import type { CheckpointFolder } from '@llmservice/checkpoint';
 import { defaultHubEndpoint, hubFolder } from '@llmservice/checkpoint/hub';
-import type { EnvVar, StoreKind } from '@llmservice/crds';
+import { usesHub, type EnvVar, type StoreKind } from '@llmservice/crds';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
 
 /** Where a credential is found. */
@@ -57,7 +57,7 @@ export function hubAccess({ spec }: Pick<WantedService, 'spec'>): HubAccess {
   const variable = (spec.env ?? []).find(({ name }) => name === 'HF_TOKEN');
   return {
     endpoint: (hub.endpoint ?? defaultHubEndpoint).replace(/\/+$/, ''),
-    token: source(variable, hub.tokenSecretRef?.name, 'HF_TOKEN'),
+    token: usesHub(spec) ? source(variable, hub.tokenSecretRef?.name, 'HF_TOKEN') : null,
   };
 }
 
@@ -90,6 +90,8 @@ function source(
 ): CredentialSource | null {
   const reference = variable?.valueFrom?.secretKeyRef;
   if (reference !== undefined) return { kind: 'secret', name: reference.name, key: reference.key };
-  if (variable?.value !== undefined) return { kind: 'literal', value: variable.value };
+  // The runtime takes an empty variable for none.
+  if (variable?.value !== undefined && variable.value !== '')
+    return { kind: 'literal', value: variable.value };
   return secret === undefined ? null : { kind: 'secret', name: secret, key };
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownFolder } from './obtain-adapter.js';
 
@@ -17,6 +17,8 @@ afterEach(() => {
   rmSync(weightsDir, { recursive: true });
 });
 
+const adaptersOf = (pid: number | undefined): string => `llmservice-adapters-${hostname()}-${String(pid)}`;
+
 function leave(name: string): void {
   mkdirSync(join(weightsDir, name, 'pulled'), { recursive: true });
   writeFileSync(join(weightsDir, name, 'pulled', 'adapter_model.safetensors'), 'half');
@@ -24,23 +26,27 @@ function leave(name: string): void {
 
 test('what processes that are gone left of adapters goes, and what others use stays', () => {
   const { pid } = spawnSync('true');
-  for (const each of [pid, process.pid, other.pid]) leave(`adapters-${String(each)}`);
+  for (const each of [pid, process.pid, other.pid]) leave(adaptersOf(each));
   leave('adapters-of-mine');
+  leave(`llmservice-adapters-elsewhere-${String(pid)}`);
   leave('models-base-1234');
 
   const own = ownFolder(weightsDir);
-  expect(own).toBe(join(weightsDir, `adapters-${String(process.pid)}`));
+  expect(own).toBe(join(weightsDir, adaptersOf(process.pid)));
   expect(readdirSync(weightsDir).sort()).toEqual(
-    ['adapters-of-mine', `adapters-${String(other.pid)}`, 'models-base-1234'].sort(),
+    [
+      'adapters-of-mine',
+      `llmservice-adapters-elsewhere-${String(pid)}`,
+      adaptersOf(other.pid),
+      'models-base-1234',
+    ].sort(),
   );
 
-  leave(`adapters-${String(process.pid)}`);
+  leave(adaptersOf(process.pid));
   expect(ownFolder(weightsDir)).toBe(own);
-  expect(readdirSync(weightsDir)).toContain(`adapters-${String(process.pid)}`);
+  expect(readdirSync(weightsDir)).toContain(adaptersOf(process.pid));
 });
 
 test('a folder that is not there yet has nothing to clear', () => {
-  expect(ownFolder(join(weightsDir, 'later'))).toBe(
-    join(weightsDir, 'later', `adapters-${String(process.pid)}`),
-  );
+  expect(ownFolder(join(weightsDir, 'later'))).toBe(join(weightsDir, 'later', adaptersOf(process.pid)));
 });

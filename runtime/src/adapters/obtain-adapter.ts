@@ -5,6 +5,7 @@ import { adapterConfigFile, adapterWeightsFile } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { FileVersion } from '../weights/checkpoint-source.js';
 import { readHeader, type Attempt, type WeightsHeader } from '../weights/inspect-checkpoint.js';
@@ -43,7 +44,8 @@ export async function obtainAdapter(
 }
 
 const cleared = new Set<string>();
-const ofProcess = /^adapters-(\d+)$/;
+/** Of this host: a folder may be shared with others, whose processes have numbers of their own. */
+const prefix = `llmservice-adapters-${hostname()}-`;
 
 /**
  * Of this process. Adapters of one that was killed are of no use to another: they go, and so do those that have the number of this
@@ -54,12 +56,21 @@ export function ownFolder(weightsDir: string): string {
     cleared.add(weightsDir);
     const names = existsSync(weightsDir) ? readdirSync(weightsDir) : [];
     for (const name of names) {
-      const pid = Number(ofProcess.exec(name)?.[1] ?? NaN);
-      if (pid === process.pid || (pid > 0 && !isRunning(pid)))
-        rmSync(join(weightsDir, name), { recursive: true, force: true });
+      const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : NaN;
+      if (pid === process.pid || (pid > 0 && !isRunning(pid))) removeIfAllowed(join(weightsDir, name));
     }
   }
-  return join(weightsDir, `adapters-${process.pid}`);
+  return join(weightsDir, `${prefix}${process.pid}`);
+}
+
+/** What another user left is in nobody's way. */
+function removeIfAllowed(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['EACCES', 'EPERM'].includes(code)) throw error;
+  }
 }
 
 /** One of another user is. */

@@ -14,14 +14,15 @@ export interface HubSettings {
 }
 
 const connectTimeoutMs = 5_000;
+/** Between two pieces of a body, while somebody reads. */
+const idleTimeoutMs = 30_000;
 
 export function makeHubClient({ caCertificates }: HubSettings): {
   readonly fetch: Fetch;
   readonly destroy: () => void;
 } {
   const ca = caCertificates.length === 0 ? {} : { ca: [...rootCertificates, ...caCertificates] };
-  // Who reads a body watches over its pauses.
-  const agent = new Agent({ connect: { timeout: connectTimeoutMs, ...ca }, bodyTimeout: 0 });
+  const agent = new Agent({ connect: { timeout: connectTimeoutMs, ...ca }, bodyTimeout: idleTimeoutMs });
   return {
     fetch: (url, init) => fetch(url, { ...init, dispatcher: agent }),
     destroy: () => void agent.destroy().catch(() => undefined),
