@@ -111,7 +111,13 @@ test('SIGKILL of one of two activators fails only what it held, which the SDK as
     if (!response.ok) cut += 1;
     return response;
   };
-  const client = new OpenAI({ baseURL: `http://${nodeAddress}/openai/v1`, apiKey: 'none', fetch: counting });
+  const client = new OpenAI({
+    baseURL: `http://${nodeAddress}/openai/v1`,
+    apiKey: 'none',
+    fetch: counting,
+    // Two by default; the gateway has the address of the dead one until the kubelet, which may be busy, reports it.
+    maxRetries: 5,
+  });
   const ask = async (): Promise<string | null> => {
     const { choices } = await client.chat.completions.create(question);
     return choices[0]!.message.content;
