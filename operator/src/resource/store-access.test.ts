@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { wantedService } from './wanted-service.fixture.js';
-import { s3Access } from './store-access.js';
+import { hubAccess, s3Access } from './store-access.js';
 
 const model = (s3: object) => ({ model: { uri: 's3://bucket/x/', s3 } });
 
@@ -38,4 +38,14 @@ test('variables of the pod replace what the Secret would give', () => {
       secretAccessKey: { kind: 'secret', name: 'other', key: 'k' },
     },
   });
+});
+
+test('an empty variable stands in the place of a Secret’s token, for none', () => {
+  const model = { uri: 'hf://o/n', hub: { tokenSecretRef: { name: 'token' } } };
+  expect(hubAccess(wantedService({ model })).token).toEqual({
+    kind: 'secret',
+    name: 'token',
+    key: 'HF_TOKEN',
+  });
+  expect(hubAccess(wantedService({ model, env: [{ name: 'HF_TOKEN', value: '' }] })).token).toBeNull();
 });

@@ -90,8 +90,8 @@ function source(
 ): CredentialSource | null {
   const reference = variable?.valueFrom?.secretKeyRef;
   if (reference !== undefined) return { kind: 'secret', name: reference.name, key: reference.key };
-  // The runtime takes an empty variable for none.
-  if (variable?.value !== undefined && variable.value !== '')
-    return { kind: 'literal', value: variable.value };
+  // The runtime takes an empty variable for none; it still stands in the place of the Secret's.
+  if (variable?.value !== undefined)
+    return variable.value === '' ? null : { kind: 'literal', value: variable.value };
   return secret === undefined ? null : { kind: 'secret', name: secret, key };
 }

@@ -97,7 +97,11 @@ export class HubByteSource implements ByteSource {
   private async getFile(name: string, url: URL, headers: Record<string, string>): Promise<Got> {
     const known = this.places.get(name);
     if (known !== undefined) {
-      const answer = await this.client.request(known.url, headers);
+      const answer = await this.client.request(known.url, headers).catch((error: unknown) => {
+        // Its host may be gone for good.
+        this.places.delete(name);
+        throw error;
+      });
       if (answer.ok && answer.body !== null) return { answer, body: answer.body, ...known };
       // What is signed ends after a while.
       await answer.body?.cancel();
