@@ -30,16 +30,17 @@ const floatFamilies: readonly Family[] = [
   { family: 'avx512', cpu: 'skylake-avx512', lanes: 'Avx512Lanes', directRows: 6 },
 ];
 
-const formats = (lanes: string): readonly (readonly [string, string])[] => [
-  ['FP8', `Fp8Columns<${lanes}>`],
-  ['BF16', `Bf16Columns<${lanes}>`],
-  ['INT8', `ElementColumns<${lanes}, signed char, &${lanes}::load_i8(signed char const*)>`],
-  ['Q8_0', `Q8Columns<${lanes}>`],
-  ['Q4_0', `NibbleColumns<${lanes}, kQ4_0>`],
-  ['Q4_K', `NibbleColumns<${lanes}, kQ4_K>`],
-  ['NVFP4', `Fp4Columns<${lanes}>`],
-  ['MXFP4', `NibbleColumns<${lanes}, kMXFP4>`],
-];
+const formats = {
+  FP8: 'kF8E4M3',
+  BF16: 'kBF16',
+  INT8: 'kI8',
+  Q8_0: 'kQ8_0',
+  Q4_0: 'kQ4_0',
+  Q4_K: 'kQ4_K',
+  Q6_K: 'kQ6_K',
+  NVFP4: 'kF4E2M1',
+  MXFP4: 'kMXFP4',
+};
 
 function floatLoops({ family, cpu, lanes, directRows }: Family): HotLoop[] {
   const of = (name: string, source: string, inFunction: string, work = multiplyAdds): HotLoop => ({
@@ -55,22 +56,17 @@ function floatLoops({ family, cpu, lanes, directRows }: Family): HotLoop[] {
     `product_block<${lanes}, ${adds}, ${rows}, ${wide ? 4 : 1}, ${values}>`;
   const cached = `KvElements<${lanes}, unsigned short, &${lanes}::load_bf16(unsigned short const*, int)>`;
   return [
-    ...formats(lanes).flatMap(([format, columns]) =>
+    ...Object.entries(formats).flatMap(([format, dtype]) =>
       [1, directRows].map((rows) =>
         of(
           `product of ${rows} row${rows > 1 ? 's' : ''}, ${format}`,
           'gemm',
-          `multiply_few_rows<${lanes}, ${columns}, ${rows}>`,
+          `multiply_few_rows<${lanes}, ${dtype}, ${rows}>`,
         ),
       ),
     ),
     // The products of FP8 above read what this loop widened.
-    of(
-      'FP8 widened to half precision',
-      'gemm',
-      `multiply_few_rows<${lanes}, Fp8Columns<${lanes}>, 1>`,
-      /^vpsra/,
-    ),
+    of('FP8 widened to half precision', 'gemm', `multiply_few_rows<${lanes}, kF8E4M3, 1>`, /^vpsra/),
     of('product of many rows', 'gemm', block(false, 6, 'Dense')),
     of('attention of few rows: scores, BF16', 'kernels', `score_split<${lanes}, ${cached}>`),
     of(

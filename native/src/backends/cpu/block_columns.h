@@ -22,101 +22,105 @@ L widen_by_table(typename L::Words codes) {
 }
 
 // What 32 columns share: what multiplies a code and what is added, and the upper bits of their codes.
-template <class L>
+template <class L, int V>
 struct SharedBy32 {
-  L scale[4];
-  L offset[4];
-  typename L::Words high[4];
+  L scale[V];
+  L offset[V];
+  typename L::Words high[V];
 };
 
-template <class L>
-void load_high(const std::byte* from, typename L::Words (&high)[4]) {
-  for (int j = 0; j < 4; ++j)
-    high[j] = L::load_words(reinterpret_cast<const uint32_t*>(from) + L::kCount * j);
+template <class L, int V>
+void load_high(const std::byte* from, int first, typename L::Words (&high)[V]) {
+  const auto* const words = reinterpret_cast<const uint32_t*>(from) + first;
+  for (int j = 0; j < V; ++j) high[j] = L::load_words(words + L::kCount * j);
 }
 
 // Of types whose blocks have 32 columns. Codes lie around zero, unless a second number is added.
-template <class L, DType kType>
+template <class L, int V, DType kType>
 class BlockScalesOf32 {
  public:
-  explicit BlockScalesOf32(const std::byte* shared) : shared_(shared) {}
-  void next(SharedBy32<L>& out) {
+  explicit BlockScalesOf32(const PanelPlace& place) : shared_(shared_of<kType>(place)), first_(place.first) {}
+  void next(SharedBy32<L, V>& out) {
     constexpr PanelForm kForm = panel_form(kType);
     if constexpr (kForm.words > 0) {
-      load_scale_and_zero(shared_, out.scale, out.offset);
+      load_scale_and_zero(shared_, first_, out.scale, out.offset);
     } else if constexpr (kForm.halves > 0) {
-      load_halves(shared_, out.scale);
+      load_halves(shared_, first_, out.scale);
     } else {
-      const auto* exponents = reinterpret_cast<const uint8_t*>(shared_);
-      for (int j = 0; j < 4; ++j) out.scale[j] = L::load_e8m0(exponents + L::kCount * j);
+      const auto* exponents = reinterpret_cast<const uint8_t*>(shared_) + first_;
+      for (int j = 0; j < V; ++j) out.scale[j] = L::load_e8m0(exponents + L::kCount * j);
     }
     if constexpr (kForm.halves == 2) {
-      load_halves(shared_ + shared_half(1), out.offset);
+      load_halves(shared_ + shared_half(1), first_, out.offset);
     } else if constexpr (!has_table(kType) && kForm.words == 0) {
       const L zero_code = L::set(-static_cast<float>(1 << (kForm.code_bits + kForm.high_bits - 1)));
-      for (int j = 0; j < 4; ++j) out.offset[j] = out.scale[j] * zero_code;
+      for (int j = 0; j < V; ++j) out.offset[j] = out.scale[j] * zero_code;
     }
-    if constexpr (kForm.high_bits > 0) load_high<L>(shared_ + shared_high(kType, 0), out.high);
+    if constexpr (kForm.high_bits > 0) load_high<L>(shared_ + shared_high(kType, 0), first_, out.high);
     shared_ += shared_bytes(kType);
   }
 
  private:
   const std::byte* shared_;
+  int first_;
 };
 
 // Of types whose blocks have eight groups of 32 columns, each with a scale and, but for tables, a minimum.
-template <class L, DType kType>
+template <class L, int V, DType kType>
 class GroupScalesOf32 {
  public:
-  explicit GroupScalesOf32(const std::byte* shared) : shared_(shared) {}
-  void next(SharedBy32<L>& out) {
-    if (group_ == 0) load_halves(shared_, d_);
-    const std::byte* const group = shared_ + shared_group(kType, group_);
+  explicit GroupScalesOf32(const PanelPlace& place)
+      : shared_(shared_of<kType>(place)), first_(place.first), group_(place.block % 2 * 4) {
+    load_halves(shared_, first_, d_);
+    if constexpr (!has_table(kType)) load_halves(shared_ + shared_half(1), first_, dmin_);
+  }
+  void next(SharedBy32<L, V>& out) {
+    const std::byte* const group = shared_ + shared_group(kType, group_) + first_;
     if constexpr (has_table(kType)) {
-      for (int j = 0; j < 4; ++j) {
+      for (int j = 0; j < V; ++j) {
         out.scale[j] = d_[j] * L::load_i8(reinterpret_cast<const int8_t*>(group) + L::kCount * j);
       }
     } else {
-      if (group_ == 0) load_halves(shared_ + shared_half(1), dmin_);
       const auto* small = reinterpret_cast<const uint8_t*>(group);
-      for (int j = 0; j < 4; ++j) {
+      for (int j = 0; j < V; ++j) {
         out.scale[j] = d_[j] * L::load_u8(small + L::kCount * j);
         out.offset[j] = L::zero() - dmin_[j] * L::load_u8(small + kPanelRows + L::kCount * j);
       }
     }
     if constexpr (panel_form(kType).high_bits > 0)
-      load_high<L>(shared_ + shared_high(kType, group_), out.high);
-    group_ = (group_ + 1) % 8;
-    if (group_ == 0) shared_ += shared_bytes(kType);
+      load_high<L>(shared_ + shared_high(kType, group_), first_, out.high);
+    ++group_;
   }
 
  private:
   const std::byte* shared_;
-  int group_ = 0;
-  L d_[4];
-  L dmin_[4];
+  int first_;
+  int64_t group_;
+  L d_[V];
+  L dmin_[V];
 };
 
 // Codes of four bits, or of four and one above them; or of four that stand for a table's values.
-template <class L, DType kType>
+template <class L, int V, DType kType>
 class NibbleColumns {
  public:
   static constexpr int kColumnBytes = kPanelRows / 2;
   static constexpr int kStep = 8;
-  explicit NibbleColumns(const PanelView& panel)
-      : weights_(reinterpret_cast<const uint32_t*>(panel.weights)), scales_(panel.shared) {}
+  explicit NibbleColumns(const PanelPlace& place)
+      : weights_(reinterpret_cast<const uint32_t*>(place.weights(kColumnBytes)) + place.first),
+        scales_(place) {}
 
   // `columns` is kStep: blocks make up a row.
   template <int kAhead, int kLocality>
   void fetch(int64_t) {
-    fetch_words<L, kAhead, kLocality>(weights_, codes_);
+    fetch_words<L, V, kAhead, kLocality>(weights_, codes_);
     if (step_ == 0) scales_.next(shared_);
     step_ = (step_ + 1) % 4;
   }
 
   template <int, int>
-  void next(L (&out)[4]) {
-    for (int j = 0; j < 4; ++j) {
+  void next(L (&out)[V]) {
+    for (int j = 0; j < V; ++j) {
       if constexpr (has_table(kType)) {
         out[j] = widen_by_table<L, kType>(codes_[j]) * shared_.scale[j];
       } else if constexpr (panel_form(kType).high_bits == 1) {
@@ -130,36 +134,40 @@ class NibbleColumns {
   }
 
  private:
-  using Scales = std::conditional_t<block_layout(kType).columns == 32, BlockScalesOf32<L, kType>,
-                                    GroupScalesOf32<L, kType>>;
+  using Scales = std::conditional_t<block_layout(kType).columns == 32, BlockScalesOf32<L, V, kType>,
+                                    GroupScalesOf32<L, V, kType>>;
 
   const uint32_t* weights_;
   Scales scales_;
   int step_ = 0;  // of the four that share scales
-  SharedBy32<L> shared_;
-  typename L::Words codes_[4];
+  SharedBy32<L, V> shared_;
+  typename L::Words codes_[V];
 };
 
 // The two high bits of sixteen columns lie in a word of their own, and these columns share a scale.
-template <class L>
+template <class L, int V>
 class Q6KColumns {
  public:
   static constexpr int kColumnBytes = kPanelRows / 2;
   static constexpr int kStep = 8;
-  explicit Q6KColumns(const PanelView& panel)
-      : weights_(reinterpret_cast<const uint32_t*>(panel.weights)), shared_(panel.shared) {}
+  explicit Q6KColumns(const PanelPlace& place)
+      : weights_(reinterpret_cast<const uint32_t*>(place.weights(kColumnBytes)) + place.first),
+        shared_(shared_of<DType::kQ6_K>(place)),
+        first_(place.first),
+        group_(place.block % 2 * 8) {
+    load_halves(shared_, first_, d_);
+  }
 
   template <int kAhead, int kLocality>
   void fetch(int64_t) {
-    fetch_words<L, kAhead, kLocality>(weights_, low_);
-    if (step_ % 2 == 0) next_group();
-    step_ = (step_ + 1) % 32;
-    if (step_ == 0) shared_ += shared_bytes(DType::kQ6_K);
+    fetch_words<L, V, kAhead, kLocality>(weights_, low_);
+    second_half_ = !second_half_;
+    if (!second_half_) next_group();
   }
 
   template <int, int>
-  void next(L (&out)[4]) {
-    for (int j = 0; j < 4; ++j) {
+  void next(L (&out)[V]) {
+    for (int j = 0; j < V; ++j) {
       out[j] = fma(L::widen_six(low_[j], high_[j]), scale_[j], offset_[j]);
       low_[j] = L::next_nibble(low_[j]);
       high_[j] = L::next_pair(high_[j]);
@@ -168,46 +176,53 @@ class Q6KColumns {
 
  private:
   void next_group() {
-    if (step_ == 0) load_halves(shared_, d_);
-    const auto* scales = reinterpret_cast<const int8_t*>(shared_ + shared_group(DType::kQ6_K, step_ / 2));
-    for (int j = 0; j < 4; ++j) {
+    const auto* scales =
+        reinterpret_cast<const int8_t*>(shared_ + shared_group(DType::kQ6_K, group_)) + first_;
+    for (int j = 0; j < V; ++j) {
       scale_[j] = d_[j] * L::load_i8(scales + L::kCount * j);
       offset_[j] = scale_[j] * L::set(-32);
     }
-    load_high<L>(shared_ + shared_high(DType::kQ6_K, step_ / 2), high_);
+    load_high<L>(shared_ + shared_high(DType::kQ6_K, group_), first_, high_);
+    ++group_;
   }
 
   const uint32_t* weights_;
   const std::byte* shared_;
-  int step_ = 0;  // of the block's 32
-  L d_[4];
-  L scale_[4];
-  L offset_[4];
-  typename L::Words low_[4];
-  typename L::Words high_[4];
+  int first_;
+  int64_t group_;            // of the block's 16
+  bool second_half_ = true;  // of the group whose scales are loaded
+  L d_[V];
+  L scale_[V];
+  L offset_[V];
+  typename L::Words low_[V];
+  typename L::Words high_[V];
 };
 
 // Codes of two bits, or of two and one above them. Sixteen columns share a scale.
-template <class L, DType kType>
+template <class L, int V, DType kType>
 class PairColumns {
  public:
   static constexpr int kColumnBytes = kPanelRows / 4;
   static constexpr int kStep = 16;
-  explicit PairColumns(const PanelView& panel)
-      : weights_(reinterpret_cast<const uint32_t*>(panel.weights)), shared_(panel.shared) {}
+  explicit PairColumns(const PanelPlace& place)
+      : weights_(reinterpret_cast<const uint32_t*>(place.weights(kColumnBytes)) + place.first),
+        shared_(shared_of<kType>(place)),
+        first_(place.first),
+        group_(place.block % 2 * 8) {
+    load_halves(shared_, first_, d_);
+    if constexpr (!kHigh) load_halves(shared_ + shared_half(1), first_, dmin_);
+  }
 
   template <int kAhead, int kLocality>
   void fetch(int64_t) {
-    fetch_words<L, kAhead, kLocality>(weights_, low_);
-    if (group_ == 0) load_halves(shared_, d_);
-    next_group(shared_ + shared_group(kType, group_));
-    group_ = (group_ + 1) % 16;
-    if (group_ == 0) shared_ += shared_bytes(kType);
+    fetch_words<L, V, kAhead, kLocality>(weights_, low_);
+    next_group(shared_ + shared_group(kType, group_) + first_);
+    ++group_;
   }
 
   template <int, int>
-  void next(L (&out)[4]) {
-    for (int j = 0; j < 4; ++j) {
+  void next(L (&out)[V]) {
+    for (int j = 0; j < V; ++j) {
       L code;
       if constexpr (kHigh) {
         code = L::widen_three(low_[j], high_[j]);
@@ -225,14 +240,13 @@ class PairColumns {
 
   void next_group(const std::byte* scales) {
     if constexpr (kHigh) {  // scales around zero, and codes too
-      for (int j = 0; j < 4; ++j) {
+      for (int j = 0; j < V; ++j) {
         scale_[j] = d_[j] * L::load_i8(reinterpret_cast<const int8_t*>(scales) + L::kCount * j);
         offset_[j] = scale_[j] * L::set(-4);
       }
-      if (group_ % 2 == 0) load_high<L>(shared_ + shared_high(kType, group_ / 2), high_);
+      if (group_ % 2 == 0) load_high<L>(shared_ + shared_high(kType, group_ / 2), first_, high_);
     } else {
-      if (group_ == 0) load_halves(shared_ + shared_half(1), dmin_);
-      for (int j = 0; j < 4; ++j) {
+      for (int j = 0; j < V; ++j) {
         const auto both = L::load_bytes(reinterpret_cast<const uint8_t*>(scales) + L::kCount * j);
         scale_[j] = d_[j] * L::widen_nibble(both);
         offset_[j] = L::zero() - dmin_[j] * L::widen_nibble(L::next_nibble(both));
@@ -242,13 +256,14 @@ class PairColumns {
 
   const uint32_t* weights_;
   const std::byte* shared_;
-  int group_ = 0;  // of the block's 16
-  L d_[4];
-  L dmin_[4];  // kQ2_K
-  L scale_[4];
-  L offset_[4];
-  typename L::Words low_[4];
-  typename L::Words high_[4];  // kQ3_K
+  int first_;
+  int64_t group_;  // of the block's 16
+  L d_[V];
+  L dmin_[V];  // kQ2_K
+  L scale_[V];
+  L offset_[V];
+  typename L::Words low_[V];
+  typename L::Words high_[V];  // kQ3_K
 };
 
 }  // namespace llmservice::cpu

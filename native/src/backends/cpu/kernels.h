@@ -31,6 +31,9 @@ constexpr int64_t columns_together(DType held) {
   return held == DType::kBF16 || held == DType::kF8E4M3 ? 2 : 1;
 }
 
+// How a panel's columns come into registers: one by one, two in a word, or more, whose codes wait there.
+enum class Held : uint8_t { kElements, kPairs, kWords };
+
 // What activations are rounded to before they multiply a panel.
 enum class Activations : uint8_t { kFloat32, kBf16 };
 

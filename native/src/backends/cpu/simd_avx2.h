@@ -4,9 +4,11 @@
 
 #include <immintrin.h>
 
+#include <climits>
 #include <cstdint>
 #include <cstring>
 
+#include "backends/cpu/kernels.h"
 #include "ops/block_types.h"
 
 namespace llmservice::cpu {
@@ -14,7 +16,14 @@ namespace llmservice::cpu {
 struct Avx2Lanes {
   static constexpr int kCount = 16;
   static constexpr int kBlockVectors = 1;  // 6 × 2 sums, 2 operands and a broadcast fill 16 registers
-  static constexpr int kDirectRows = 1;    // of sums for 64 outputs, 8 registers each
+  // Sums for as many rows and outputs fit 16 registers beside what widens weights, which pairs and words of
+  // codes need more of; with fewer sums each multiply-add waits for the one before.
+  static constexpr int direct_rows(Held held) { return held == Held::kPairs ? 5 : 6; }
+  static constexpr int max_passes(Held held) { return held == Held::kWords ? 4 : INT_MAX; }
+  static constexpr int walked_vectors(int rows, Held held) {
+    if (rows == 1 && held == Held::kPairs) return 4;
+    return rows == 1 || (rows == 2 && held != Held::kPairs) ? 2 : 1;
+  }
   __m256 low;
   __m256 high;
 
@@ -30,14 +39,16 @@ struct Avx2Lanes {
   }
   // See simd_avx512.h.
   using Staged = uint16_t;
+  template <int V>
   static void stage_fp8(const uint8_t* p, Staged* out) {
-    for (int i = 0; i < 64; i += 16) {
+    for (int i = 0; i < V * kCount; i += 16) {
       const __m256i wide = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)(p + i)));
       _mm256_storeu_si256((__m256i*)(out + i), to_half(_mm256_slli_epi16(wide, 7)));
     }
   }
+  template <int V>
   static void stage_fp8_pairs(const uint8_t* p, Staged* low, Staged* high) {
-    for (int i = 0; i < 64; i += 16) {
+    for (int i = 0; i < V * kCount; i += 16) {
       const __m256i pairs = _mm256_loadu_si256((const __m256i*)(p + 2 * i));
       const __m256i lower = _mm256_slli_epi16(pairs, 8);
       _mm256_storeu_si256((__m256i*)(low + i), to_half(_mm256_srai_epi16(lower, 1)));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/cpu/kernels.h"
 #include "ops/block_types.h"
 
 namespace llmservice::cpu {
@@ -45,7 +46,9 @@ struct ColumnPlaces {
 struct Avx512Lanes {
   static constexpr int kCount = 16;
   static constexpr int kBlockVectors = 4;  // 6 × 4 sums, 4 operands and a broadcast fill 32 registers
-  static constexpr int kDirectRows = 6;
+  static constexpr int direct_rows(Held) { return 6; }
+  static constexpr int max_passes(Held) { return 4; }
+  static constexpr int walked_vectors(int, Held) { return 4; }
   __m512 v;
 
   static __mmask16 first_lanes(int n) { return static_cast<__mmask16>((1u << n) - 1u); }
@@ -91,8 +94,9 @@ struct Avx512Lanes {
   // subnormals included. Sign extension and a shift by 7 bring both fields into place; the mask clears the
   // copies of the sign below bit 15.
   using Staged = uint16_t;
+  template <int V>
   static void stage_fp8(const uint8_t* p, Staged* out) {
-    for (int half = 0; half < 2; ++half) {
+    for (int half = 0; half < V / 2; ++half) {
       const __m512i wide = _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i*)(p + 32 * half)));
       const __m512i bits =
           _mm512_and_si512(_mm512_slli_epi16(wide, 7), _mm512_set1_epi16(static_cast<short>(0xbf80)));
@@ -100,9 +104,10 @@ struct Avx512Lanes {
     }
   }
   // Of a pair in one 16-bit word, a shift by one brings the upper value's fields into place.
+  template <int V>
   static void stage_fp8_pairs(const uint8_t* p, Staged* low, Staged* high) {
     const __m512i mask = _mm512_set1_epi16(static_cast<short>(0xbf80));
-    for (int half = 0; half < 2; ++half) {
+    for (int half = 0; half < V / 2; ++half) {
       const __m512i pairs = _mm512_loadu_si512(p + 64 * half);
       const __m512i lower = _mm512_slli_epi16(pairs, 8);
       _mm512_storeu_si512(low + 32 * half, _mm512_and_si512(_mm512_srai_epi16(lower, 1), mask));

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "backends/cpu/kernels.h"
 #include "ops/block_types.h"
 
 namespace llmservice::cpu {
@@ -15,7 +16,11 @@ namespace llmservice::cpu {
 struct PortableLanes {
   static constexpr int kCount = 16;
   static constexpr int kBlockVectors = 4;  // of a register block of products, beside six rows
-  static constexpr int kDirectRows = 6;    // up to which products widen weights into registers
+  // Of a product whose weights go from memory to registers: rows of a pass, passes, and vectors of outputs
+  // that are summed at a time.
+  static constexpr int direct_rows(Held) { return 6; }
+  static constexpr int max_passes(Held) { return 4; }
+  static constexpr int walked_vectors(int, Held) { return 4; }
   float v[kCount];
 
   static PortableLanes set(float x) {
@@ -36,16 +41,18 @@ struct PortableLanes {
     for (int i = 0; i < n; ++i) r.v[i] = std::bit_cast<float>(static_cast<uint32_t>(p[i]) << 16);
     return r;
   }
-  // 64 e4m3 values, each divided by 256 (see simd_avx512.h: the shift into half precision leaves that
+  // V · 16 e4m3 values, each divided by 256 (see simd_avx512.h: the shift into half precision leaves that
   // factor), on their way to lanes.
   using Staged = float;
+  template <int V>
   static void stage_fp8(const uint8_t* p, Staged* out) {
-    for (int i = 0; i < 64; ++i) out[i] = from_e4m3(p[i]);
+    for (int i = 0; i < V * kCount; ++i) out[i] = from_e4m3(p[i]);
   }
-  // Likewise of 64 pairs, the first of each to `low`.
+  // Likewise of as many pairs, the first of each to `low`.
+  template <int V>
   static void stage_fp8_pairs(const uint8_t* p, Staged* low, Staged* high) {
-    for (int i = 0; i < 64; ++i) low[i] = from_e4m3(p[2 * i]);
-    for (int i = 0; i < 64; ++i) high[i] = from_e4m3(p[2 * i + 1]);
+    for (int i = 0; i < V * kCount; ++i) low[i] = from_e4m3(p[2 * i]);
+    for (int i = 0; i < V * kCount; ++i) high[i] = from_e4m3(p[2 * i + 1]);
   }
   static PortableLanes load_fp8(const uint8_t* p, int n) {
     PortableLanes r = zero();
