@@ -144,7 +144,8 @@ class NibbleColumns {
   typename L::Words codes_[V];
 };
 
-// The two high bits of sixteen columns lie in a word of their own, and these columns share a scale.
+// The two high bits of sixteen columns lie in a word of their own, and these columns share a scale. Codes
+// become bytes for four columns at a time.
 template <class L, int V>
 class Q6KColumns {
  public:
@@ -160,17 +161,25 @@ class Q6KColumns {
 
   template <int kAhead, int kLocality>
   void fetch(int64_t) {
-    fetch_words<L, V, kAhead, kLocality>(weights_, low_);
+    typename L::Words low[V];
+    fetch_words<L, V, kAhead, kLocality>(weights_, low);
     second_half_ = !second_half_;
     if (!second_half_) next_group();
+    for (int j = 0; j < V; ++j) {
+      const auto high = high_[j];
+      const auto odd = L::next_nibble(low[j]);
+      codes_[j] = second_half_ ? L::join_bytes(low[j], L::template up<4>(high)) : L::join_bytes(low[j], high);
+      codes_after_[j] = L::join_bytes(odd, second_half_ ? L::next_pair(high) : L::template up<2>(high));
+    }
   }
 
   template <int, int>
   void next(L (&out)[V]) {
     for (int j = 0; j < V; ++j) {
-      out[j] = fma(L::widen_six(low_[j], high_[j]), scale_[j], offset_[j]);
-      low_[j] = L::next_nibble(low_[j]);
-      high_[j] = L::next_pair(high_[j]);
+      out[j] = fma(L::widen_low_byte(codes_[j]), scale_[j], offset_[j]);
+      const auto taken = codes_[j];
+      codes_[j] = codes_after_[j];
+      codes_after_[j] = L::next_byte(taken);
     }
   }
 
@@ -194,8 +203,9 @@ class Q6KColumns {
   L d_[V];
   L scale_[V];
   L offset_[V];
-  typename L::Words low_[V];
   typename L::Words high_[V];
+  typename L::Words codes_[V];        // of every second column, from the next one on
+  typename L::Words codes_after_[V];  // of the others
 };
 
 // Codes of two bits, or of two and one above them. Sixteen columns share a scale.

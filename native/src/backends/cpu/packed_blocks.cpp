@@ -11,10 +11,19 @@ T* element(std::byte* row, int64_t output) {
 
 uint32_t low_bits(uint32_t word, int bits) { return word & ((1u << bits) - 1); }
 
-// The `bits` of each code from `shift` on, the first code's in the low ones, in one word.
-uint32_t to_word(const uint8_t* codes, int bits, int shift) {
+// The low `bits` of each code, the first code's in the low ones, in one word.
+uint32_t to_word(const uint8_t* codes, int bits) {
   uint32_t word = 0;
-  for (int i = 32 / bits - 1; i >= 0; --i) word = word << bits | low_bits(codes[i] >> shift, bits);
+  for (int i = 32 / bits - 1; i >= 0; --i) word = word << bits | low_bits(codes[i], bits);
+  return word;
+}
+
+// The bits of codes above those that lie with the columns.
+uint32_t to_high_word(const uint8_t* codes, const PanelForm& form) {
+  uint32_t word = 0;
+  for (int i = 0; i < 32 / form.high_bits; ++i) {
+    word |= low_bits(codes[i] >> form.code_bits, form.high_bits) << high_shift(form.high_bits, i);
+  }
   return word;
 }
 
@@ -28,7 +37,7 @@ void put_codes(const BlockPanel& to, int64_t first, const uint8_t* codes, int64_
   }
   for (int64_t i = 0; i < columns; i += 32 / bits) {
     *element<uint32_t>(to.weights + (first + i) * bits / 8 * kPanelRows, to.output) =
-        to_word(codes + i, bits, 0);
+        to_word(codes + i, bits);
   }
 }
 
@@ -45,7 +54,7 @@ void put_shared(const BlockPanel& to, std::byte* shared, const BlockScales& scal
   const int64_t words = block_layout(to.dtype).columns * form.high_bits / 32;
   for (int64_t word = 0; word < words; ++word) {
     *element<uint32_t>(shared + shared_high(to.dtype, word), to.output) =
-        to_word(codes + word * 32 / form.high_bits, form.high_bits, form.code_bits);
+        to_high_word(codes + word * 32 / form.high_bits, form);
   }
 }
 
@@ -63,21 +72,22 @@ BlockScales get_shared(const BlockPanel& from, std::byte* shared) {
   return scales;
 }
 
-// Code `i` of those that lie `bits` each in words for 64 outputs.
-uint32_t bits_at(std::byte* words, int64_t output, int64_t i, int bits) {
-  const int64_t per_word = 32 / bits;
-  const uint32_t word = *element<uint32_t>(words + i / per_word * 4 * kPanelRows, output);
-  return low_bits(word >> (i % per_word * bits), bits);
+// The word of code `i` of those that lie `bits` each in words for 64 outputs.
+uint32_t word_of(std::byte* words, int64_t output, int64_t i, int bits) {
+  return *element<uint32_t>(words + i / (32 / bits) * 4 * kPanelRows, output);
 }
 
 uint8_t get_code(const BlockPanel& from, std::byte* shared, int64_t first, int64_t i) {
   const PanelForm form = panel_form(from.dtype);
   const int64_t column = first + i;
   if (form.code_bits == 8) return *element<uint8_t>(from.weights + column * kPanelRows, from.output);
-  uint32_t code = bits_at(from.weights, from.output, column, form.code_bits);
+  const uint32_t low = word_of(from.weights, from.output, column, form.code_bits);
+  uint32_t code = low_bits(low >> (column % (32 / form.code_bits) * form.code_bits), form.code_bits);
   if (form.high_bits > 0) {
-    std::byte* const high = shared + shared_high(from.dtype, 0);
-    code |= bits_at(high, from.output, i, form.high_bits) << form.code_bits;
+    std::byte* const words = shared + shared_high(from.dtype, 0);
+    const uint32_t high = word_of(words, from.output, i, form.high_bits);
+    const int shift = high_shift(form.high_bits, i % (32 / form.high_bits));
+    code |= low_bits(high >> shift, form.high_bits) << form.code_bits;
   }
   return static_cast<uint8_t>(code);
 }

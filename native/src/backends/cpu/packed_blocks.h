@@ -64,6 +64,15 @@ constexpr int64_t shared_high(DType t, int64_t word) {
   return shared_group(t, panel_form(t).groups) + 4 * word * kPanelRows;
 }
 
+// Where the high bits of column i of those in a word lie. Of pairs, a shift of the word brings those of four
+// columns to bits 4 and 5 of its bytes: by 0 those of columns 0, 2, 4, 6, by 2 to the left of 1, 3, 5, 7, by
+// 4 to the left of 8, 10, 12, 14, by 2 to the right of 9, 11, 13, 15.
+constexpr int high_shift(int high_bits, int64_t i) {
+  if (high_bits == 1) return static_cast<int>(i);
+  constexpr int kInByte[] = {4, 2, 0, 6};
+  return static_cast<int>(8 * (i % 8 / 2) + kInByte[i / 8 * 2 + i % 2]);
+}
+
 // Of one panel and block.
 constexpr int64_t shared_bytes(DType t) {
   return shared_high(t, block_layout(t).columns * panel_form(t).high_bits / 32);

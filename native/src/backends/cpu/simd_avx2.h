@@ -120,6 +120,16 @@ struct Avx2Lanes {
   static Words next_bit(Words codes) {
     return {_mm256_srli_epi32(codes.low, 1), _mm256_srli_epi32(codes.high, 1)};
   }
+  static Words next_byte(Words codes) {
+    return {_mm256_srli_epi32(codes.low, 8), _mm256_srli_epi32(codes.high, 8)};
+  }
+  template <int kBits>
+  static Words up(Words codes) {
+    return {_mm256_slli_epi32(codes.low, kBits), _mm256_slli_epi32(codes.high, kBits)};
+  }
+  static Words join_bytes(Words low, Words high) {
+    return {join_four(low.low, high.low), join_four(low.high, high.high)};
+  }
   static Avx2Lanes widen_nibble(Words codes) {
     return {to_floats(low_bits(codes.low, 4)), to_floats(low_bits(codes.high, 4))};
   }
@@ -133,9 +143,6 @@ struct Avx2Lanes {
   }
   static Avx2Lanes widen_three(Words low, Words high) {
     return {joined<2, 1>(low.low, high.low), joined<2, 1>(low.high, high.high)};
-  }
-  static Avx2Lanes widen_six(Words low, Words high) {
-    return {joined<4, 2>(low.low, high.low), joined<4, 2>(low.high, high.high)};
   }
   static Avx2Lanes widen_five(Words low, Words high) {
     return {joined<4, 1>(low.low, high.low), joined<4, 1>(low.high, high.high)};
@@ -195,6 +202,10 @@ struct Avx2Lanes {
   static __m256 powers(__m256i exponents) {
     const __m256i bits = _mm256_slli_epi32(exponents, 23);
     return _mm256_castsi256_ps(_mm256_max_epi32(bits, _mm256_set1_epi32(0x400000)));
+  }
+  static __m256i join_four(__m256i low, __m256i high) {
+    return _mm256_or_si256(_mm256_and_si256(low, _mm256_set1_epi8(0x0f)),
+                           _mm256_and_si256(high, _mm256_set1_epi8(0x30)));
   }
   // Codes of kHigh bits above kLow.
   template <int kLow, int kHigh>

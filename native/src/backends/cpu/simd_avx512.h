@@ -157,6 +157,15 @@ struct Avx512Lanes {
   }
   static Words next_nibble(Words codes) { return _mm512_srli_epi32(codes, 4); }
   static Words next_pair(Words codes) { return _mm512_srli_epi32(codes, 2); }
+  static Words next_byte(Words codes) { return _mm512_srli_epi32(codes, 8); }
+  template <int kBits>
+  static Words up(Words codes) {
+    return _mm512_slli_epi32(codes, kBits);
+  }
+  static Words join_bytes(Words low, Words high) {
+    return _mm512_or_si512(_mm512_and_si512(low, _mm512_set1_epi8(0x0f)),
+                           _mm512_and_si512(high, _mm512_set1_epi8(0x30)));
+  }
   static Words next_bit(Words codes) { return _mm512_srli_epi32(codes, 1); }
   static Avx512Lanes widen_nibble(Words codes) {
     const __m512 values = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -180,7 +189,6 @@ struct Avx512Lanes {
     const __m512 values = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
     return {_mm512_permutexvar_ps(joined<2>(low, high), values)};
   }
-  static Avx512Lanes widen_six(Words low, Words high) { return to_floats(joined<4>(low, high), 63); }
   static Avx512Lanes widen_five(Words low, Words high) { return to_floats(joined<4>(low, high), 31); }
   void store(float* p) const { _mm512_storeu_ps(p, v); }
   void store(float* p, int n) const { _mm512_mask_storeu_ps(p, first_lanes(n), v); }

@@ -151,10 +151,20 @@ struct PortableLanes {
     for (int i = 0; i < kCount; ++i) r.v[i] = static_cast<float>(codes.v[i] & 15);
     return r;
   }
-  // 16 · the low two bits of `high` + the low nibble of `low`.
-  static PortableLanes widen_six(const Words& low, const Words& high) {
-    PortableLanes r;
-    for (int i = 0; i < kCount; ++i) r.v[i] = static_cast<float>((low.v[i] & 15) | (high.v[i] & 3) << 4);
+  // Four bytes per lane, the next one in the low bits.
+  static Words next_byte(Words codes) {
+    for (uint32_t& word : codes.v) word >>= 8;
+    return codes;
+  }
+  template <int kBits>
+  static Words up(Words codes) {
+    for (uint32_t& word : codes.v) word <<= kBits;
+    return codes;
+  }
+  // Bytes of six bits: the lower four of `low`, bits 4 and 5 of `high`.
+  static Words join_bytes(const Words& low, const Words& high) {
+    Words r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = (low.v[i] & 0x0f0f0f0f) | (high.v[i] & 0x30303030);
     return r;
   }
   // The value that the low four bits stand for in IQ4_NL and IQ4_XS (ops/block_types.h).
