@@ -107,6 +107,7 @@ test.each([
       endpoints: anyEndpoint,
       publicAddress: null,
       activatorTls: false,
+      prices: { perHour: new Map(), currency: null },
       concurrency: 1,
       port: 0,
       logLevel: 'error',

@@ -20,6 +20,7 @@ import { Reconciler } from './reconcile/reconciler.js';
 import { RolloutController } from './reconcile/rollout-controller.js';
 import { SleepController } from './reconcile/sleep-controller.js';
 import { StatusWriter } from './reconcile/status-writer.js';
+import { ServiceMetrics } from './service-metrics.js';
 import { Caches } from './watch/caches.js';
 import { CrashLogs } from './watch/crash-logs.js';
 import type { HealthMonitorOptions } from './watch/health-monitor.js';
@@ -219,6 +220,7 @@ export class Operator {
     this.metrics = parts.metrics(() => this.queue.depth);
     this.metrics.watchUnserved(() => caches.kinds.unserved());
     this.metrics.watchReadiness(() => this.notReady() === null);
+    new ServiceMetrics(this.metrics.registry, caches, options.prices, now);
   }
 
   private changed(key: string): void {

@@ -17,6 +17,8 @@ describe('parseOptions', () => {
       ALLOW_HOST_PATH: '/var/cache, /srv/models',
       PROMETHEUS_URL: 'http://prometheus.monitoring:9090',
       ALLOW_ENDPOINT: 'S3.storage.svc, 10.2.0.0/16',
+      DEVICE_PRICE: 'h100=2.49, cpu=0.05',
+      CURRENCY: 'EUR',
       REFUSE_ENDPOINT: '203.0.114.0/24,2600::/32',
       ALLOW_IMAGE: 'registry.example.org/team/*',
       ALLOW_SERVICE_ACCOUNT: 'team-a/reader',
@@ -49,6 +51,13 @@ describe('parseOptions', () => {
         },
         prometheusUrl: 'http://prometheus.monitoring:9090',
       },
+      prices: {
+        perHour: new Map([
+          ['h100', 2.49],
+          ['cpu', 0.05],
+        ]),
+        currency: 'EUR',
+      },
       endpoints: {
         allowed: ['s3.storage.svc', '10.2.0.0/16'],
         refused: ['203.0.114.0/24', '2600::/32'],
@@ -80,6 +89,8 @@ describe('parseOptions', () => {
     ['--refuse-endpoint', 's3.example.org'],
     ['--allow-service-account', 'reader'],
     ['--allow-route-host', 'chat.example.org'],
+    ['--device-price', 'h100=cheap'],
+    ['--device-price', '2.49'],
   ])('refuses %s %s', (flag, value) => {
     expect(() => parseOptions([flag, value], { POD_NAMESPACE: 'x' })).toThrow(flag);
   });

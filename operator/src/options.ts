@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
 import { ports } from '@llmservice/crds';
+import { parseDevicePrice, type DevicePrices } from './device-prices.js';
 import type { Installation } from './plan/plan-service.js';
 import type { TenantLimits } from './plan/tenant-limits.js';
 import type { EndpointRules } from './preflight/address-guard.js';
@@ -22,6 +23,7 @@ export interface OperatorOptions {
   readonly publicAddress: string | null;
   /** Whether the activators have a certificate: they take requests by HTTPS too. */
   readonly activatorTls: boolean;
+  readonly prices: DevicePrices;
   readonly concurrency: number;
   readonly port: number;
   readonly logLevel: string;
@@ -52,6 +54,8 @@ const settings = {
   'allow-service-account': 'ALLOW_SERVICE_ACCOUNT',
   'allow-route-host': 'ALLOW_ROUTE_HOST',
   'prometheus-url': 'PROMETHEUS_URL',
+  'device-price': 'DEVICE_PRICE',
+  currency: 'CURRENCY',
   concurrency: 'CONCURRENCY',
   port: 'PORT',
   'log-level': 'LOG_LEVEL',
@@ -147,6 +151,7 @@ export function parseOptions(
       prometheusUrl,
     },
     endpoints: parseEndpoints(list, errors),
+    prices: { perHour: parsePrices(list('device-price'), errors), currency: text('currency') },
     concurrency: Math.max(1, count('concurrency', 8, 64)),
     port: count('port', ports.operatorMetrics, 65535),
     logLevel: text('log-level') ?? 'info',
@@ -166,6 +171,18 @@ function parseEndpoints(list: Lists, errors: string[]): EndpointRules {
   }
   if (!refused.every(isRange)) errors.push('--refuse-endpoint (REFUSE_ENDPOINT) must be CIDRs');
   return { allowed, refused };
+}
+
+function parsePrices(texts: readonly string[], errors: string[]): Map<string, number> {
+  const prices = new Map<string, number>();
+  for (const text of texts) {
+    try {
+      prices.set(...parseDevicePrice(text));
+    } catch (error) {
+      errors.push((error as Error).message);
+    }
+  }
+  return prices;
 }
 
 function parseLimits(list: Lists, errors: string[]): TenantLimits {

@@ -131,6 +131,7 @@ export class World extends TestCluster {
         endpoints: { allowed: ['127.0.0.1'], refused: [] },
         publicAddress: null,
         activatorTls: false,
+        prices: { perHour: new Map(), currency: null },
         concurrency: 4,
         port: 0,
         logLevel: 'debug',

@@ -44,7 +44,7 @@ export function spendingAt(
   held: readonly HeldDevices[],
   now: string,
 ): Spending | null {
-  const limitSeconds = limitOf(budget);
+  const limitSeconds = budgetSeconds(budget);
   if (limitSeconds === null) return null;
   const month = monthOf(now, budget.timeZone);
   const known = account !== null && isSameMonth(account.monthStart, month.start) ? account : null;
@@ -108,7 +108,12 @@ function stateOf(used: number, limit: number): Spending['state'] {
   return used >= limit * warnShare ? 'nearly' : 'within';
 }
 
-function limitOf({ deviceHoursPerMonth, costPerMonth, costPerDeviceHour }: Budget): number | null {
+/** Of devices, a month; null: there is no limit. */
+export function budgetSeconds({
+  deviceHoursPerMonth,
+  costPerMonth,
+  costPerDeviceHour,
+}: Partial<Budget>): number | null {
   if (deviceHoursPerMonth === undefined && costPerMonth === undefined) return null;
   const hours = deviceHoursPerMonth ?? Number(costPerMonth) / Number(costPerDeviceHour);
   return Math.floor(hours * 3600);
