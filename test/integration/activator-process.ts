@@ -58,10 +58,14 @@ export class ActivatorProcess {
     return readFileSync(join(this.folder, 'log'), 'utf8');
   }
 
+  /** Its page of metrics. */
+  async metrics(): Promise<string> {
+    return (await fetch(`http://127.0.0.1:${String(this.ports.metrics)}/metrics`)).text();
+  }
+
   /** Value of a metric. */
   async metric(name: string): Promise<number> {
-    const metrics = await (await fetch(`http://127.0.0.1:${String(this.ports.metrics)}/metrics`)).text();
-    const line = metrics.split('\n').find((each) => each.startsWith(`${name} `));
+    const line = (await this.metrics()).split('\n').find((each) => each.startsWith(`${name} `));
     return Number(line?.split(' ')[1] ?? 0);
   }
 

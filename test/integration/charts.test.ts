@@ -8,6 +8,7 @@ import { toolFolders } from '../processes.js';
 import { ApiServer } from './api-server.js';
 import { Helm } from './helm.js';
 import { Kubectl } from './kubectl.js';
+import { installMonitoringCrds } from './published-crds.js';
 
 const startTimeoutMs = 600_000;
 const helm = new Helm();
@@ -91,6 +92,42 @@ it.each(['true', 'no', '1'])('take %s for a name', async (name) => {
 });
 
 describe('the operator’s chart', () => {
+  describe('objects for Prometheus and Grafana', () => {
+    const count = async (...args: string[]) => {
+      const documents = parseAllDocuments(await helm.template('llmservice-operator', ...args));
+      const kinds = documents.map((document) => (document.toJS() as { kind?: string } | null)?.kind);
+      return ['PodMonitor', 'PrometheusRule', 'ConfigMap'].map(
+        (kind) => kinds.filter((each) => each === kind).length,
+      );
+    };
+    const served = ['--api-versions', 'monitoring.coreos.com/v1'];
+
+    it('are there where the cluster serves their API, or where they are asked for', async () => {
+      expect(await count()).toEqual([0, 0, 0]);
+      expect(await count(...served)).toEqual([3, 1, 5]);
+      expect(await count('--set', 'monitoring.enabled=true')).toEqual([3, 1, 5]);
+      expect(await count(...served, '--set', 'monitoring.enabled=false')).toEqual([0, 0, 0]);
+      const some =
+        'monitoring.rules.enabled=false,monitoring.dashboards.enabled=false,activator.enabled=false';
+      expect(await count(...served, '--set', some)).toEqual([2, 0, 0]);
+    });
+
+    it('are taken by the API server as Prometheus’s operator publishes their kinds', async () => {
+      await installMonitoringCrds(kubectl);
+      const values = [
+        'monitoring.enabled=true',
+        'monitoring.labels.release=prometheus',
+        'watchNamespace={default}',
+      ];
+      const set = values.flatMap((value) => ['--set', value]);
+      const rendered = await helm.template('llmservice-operator', ...set, '--namespace', 'llmservice-system');
+      const { code, stderr, stdout } = await dryRun(rendered);
+      expect([code, stderr]).toEqual([0, expect.not.stringMatching(/error|unknown field|invalid/i)]);
+      expect(stdout).toContain('podmonitor.monitoring.coreos.com/llmservice-operator-services ');
+      expect(rendered).not.toMatch(/__[A-Z_]+__/);
+    });
+  });
+
   describe('NetworkPolicies', () => {
     interface Policy {
       readonly kind: string;

@@ -2,31 +2,20 @@
 // linter, built from their Go modules (deploy/local/tools/promcheck).
 
 import { beforeAll, expect, jest, test } from '@jest/globals';
-import { join } from 'node:path';
-import { run, toolFolders } from '../processes.js';
+import { askPrometheus, type PrometheusAnswer, type QueryResult } from './promcheck.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 import { dashboardQueries } from './vllm-dashboard.js';
 
 jest.setTimeout(120_000);
-
-interface Answer {
-  readonly results: readonly (readonly {
-    readonly labels: Readonly<Record<string, string>>;
-    /** Null: not a number. */
-    readonly value: number | null;
-  }[])[];
-  readonly problems: readonly { readonly metric: string; readonly text: string }[];
-}
 
 const tokensOfStep =
   'rate(vllm:iteration_tokens_total_sum[1m]) / rate(vllm:iteration_tokens_total_count[1m])';
 const ofTheProcess = ['process_resident_memory_bytes', 'process_start_time_seconds', 'process_open_fds'];
 /** Those behind vLLM's own dashboards are of others. */
 const queries = [...dashboardQueries('demo'), tokensOfStep, ...ofTheProcess];
-let answer: Answer;
+let answer: PrometheusAnswer;
 
 beforeAll(async () => {
-  const [programs = ''] = toolFolders('promcheck');
   const replica = await ReplicaProcess.start({ uri: demoCheckpoint });
   await replica.ready();
   const scrape = async (): Promise<string> => (await fetch(`${replica.url}/metrics`)).text();
@@ -39,21 +28,25 @@ beforeAll(async () => {
     pages.push(await scrape());
   }
   await replica.stop();
-  const scrapes = pages.map((text, i) => ({ atMs: Date.parse('2026-01-01T00:00:00Z') + i * 15_000, text }));
-  const result = await run(join(programs, 'promcheck'), [], JSON.stringify({ scrapes, queries }));
-  if (result.code !== 0) throw new Error(result.stderr);
-  answer = JSON.parse(result.stdout) as Answer;
+  const target = { job: 'vllm', instance: 'replica:8080' };
+  const scrapes = pages.map((text, i) => ({
+    atMs: Date.parse('2026-01-01T00:00:00Z') + i * 15_000,
+    text,
+    target,
+  }));
+  answer = await askPrometheus({ scrapes, queries });
 });
 
 test.each(queries.map((query, index) => [query, index] as const))('%s returns data', (_, index) => {
-  const samples = answer.results[index]!;
+  const { samples, error } = answer.results[index]!;
+  expect(error).toBeUndefined();
   expect(samples.length).toBeGreaterThan(0);
   for (const { value } of samples) expect(value).not.toBeNull();
 });
 
 test('what the dashboard shows is what was served', () => {
-  const of = (query: string): Answer['results'][number] =>
-    answer.results[queries.findIndex((each) => each.startsWith(query))]!;
+  const of = (query: string): QueryResult['samples'] =>
+    answer.results[queries.findIndex((each) => each.startsWith(query))]!.samples;
   expect(of('rate(vllm:generation_tokens_total')[0]!.value).toBeGreaterThan(0);
   expect(of('histogram_quantile(0.5, sum by(le) (rate(vllm:time_to_first')[0]!.value).toBeGreaterThan(0);
   expect(of(tokensOfStep)[0]!.value).toBeGreaterThan(1);

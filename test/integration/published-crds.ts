@@ -22,6 +22,20 @@ export function installKedaCrd(kubectl: Kubectl): Promise<void> {
   return install(kubectl, [{ tool: 'keda-crds', path }], ['scaledobjects.keda.sh']);
 }
 
+/** PodMonitor and PrometheusRule of Prometheus's operator. */
+export function installMonitoringCrds(kubectl: Kubectl): Promise<void> {
+  const kinds = ['podmonitors', 'prometheusrules'];
+  const files = kinds.map((kind) => ({
+    tool: 'prometheus-crds',
+    path: `../example/prometheus-operator-crd/monitoring.coreos.com_${kind}.yaml`,
+  }));
+  return install(
+    kubectl,
+    files,
+    kinds.map((kind) => `${kind}.monitoring.coreos.com`),
+  );
+}
+
 async function install(
   kubectl: Kubectl,
   files: readonly { tool: string; path: string }[],

@@ -1,5 +1,6 @@
-// What Prometheus makes of a /metrics page: reads scrapes and queries as JSON from standard input, takes the scrapes in
-// with Prometheus's own parser and storage, and writes what its query engine and promtool's linter say to standard output.
+// What Prometheus makes of /metrics pages: reads scrapes, recording rules and queries as JSON from standard input, takes the
+// scrapes in with Prometheus's own parser and storage, and writes what its query engine and promtool's linter say to
+// standard output.
 package main
 
 import (
@@ -17,6 +18,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/textparse"
 	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/tsdb"
 )
 
@@ -24,10 +26,19 @@ type scrape struct {
 	// Unix time.
 	AtMs int64  `json:"atMs"`
 	Text string `json:"text"`
+	// Labels of the target.
+	Target map[string]string `json:"target"`
+}
+
+type rule struct {
+	Record string `json:"record"`
+	Expr   string `json:"expr"`
 }
 
 type request struct {
 	Scrapes []scrape `json:"scrapes"`
+	// Recorded in their order at the last scrape's time.
+	Rules []rule `json:"rules"`
 	// Evaluated at the last scrape's time.
 	Queries []string `json:"queries"`
 }
@@ -43,9 +54,17 @@ type problem struct {
 	Text   string `json:"text"`
 }
 
+type result struct {
+	Samples []sample `json:"samples"`
+	// Names of the series that the query selects.
+	Selects []string `json:"selects"`
+	// What Prometheus has against the query.
+	Error string `json:"error,omitempty"`
+}
+
 type answer struct {
 	// In the order of the queries.
-	Results [][]sample `json:"results"`
+	Results []result `json:"results"`
 	// Of the last scrape.
 	Problems []problem `json:"problems"`
 }
@@ -81,9 +100,16 @@ func run(ctx context.Context, in io.Reader, out io.Writer) error {
 		}
 	}
 	last := asked.Scrapes[len(asked.Scrapes)-1]
-	results, err := evaluate(ctx, db, asked.Queries, time.UnixMilli(last.AtMs))
-	if err != nil {
-		return err
+	at := time.UnixMilli(last.AtMs)
+	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1_000_000, Timeout: time.Minute})
+	for _, each := range asked.Rules {
+		if err := record(ctx, db, engine, each, at); err != nil {
+			return fmt.Errorf("rule %s: %w", each.Record, err)
+		}
+	}
+	results := make([]result, 0, len(asked.Queries))
+	for _, text := range asked.Queries {
+		results = append(results, evaluate(ctx, db, engine, text, at))
 	}
 	problems, err := lint(last.Text)
 	if err != nil {
@@ -113,36 +139,68 @@ func store(ctx context.Context, db *tsdb.DB, taken scrape) error {
 		_, _, value := page.Series()
 		var series labels.Labels
 		page.Labels(&series)
-		target := labels.NewBuilder(series).Set("job", "vllm").Set("instance", "replica:8080").Labels()
-		if _, err := appender.Append(0, target, taken.AtMs, value); err != nil {
+		if _, err := appender.Append(0, ofTarget(series, taken.Target), taken.AtMs, value); err != nil {
 			return err
 		}
 	}
 }
 
-func evaluate(ctx context.Context, db *tsdb.DB, queries []string, at time.Time) ([][]sample, error) {
-	engine := promql.NewEngine(promql.EngineOpts{
-		MaxSamples: 1_000_000,
-		Timeout:    time.Minute,
-	})
-	results := make([][]sample, 0, len(queries))
-	for _, text := range queries {
-		query, err := engine.NewInstantQuery(ctx, db, nil, text, at)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", text, err)
+// ofTarget adds the target's labels where the series has none of this name, as a scrape with honor_labels does.
+func ofTarget(series labels.Labels, target map[string]string) labels.Labels {
+	builder := labels.NewBuilder(series)
+	for name, value := range target {
+		if series.Get(name) == "" {
+			builder.Set(name, value)
 		}
-		vector, err := query.Exec(ctx).Vector()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", text, err)
-		}
-		samples := make([]sample, 0, len(vector))
-		for _, each := range vector {
-			samples = append(samples, sample{Labels: each.Metric.Map(), Value: finite(each.F)})
-		}
-		results = append(results, samples)
-		query.Close()
 	}
-	return results, nil
+	return builder.Labels()
+}
+
+func instant(ctx context.Context, db *tsdb.DB, engine *promql.Engine, text string, at time.Time) (promql.Vector, error) {
+	query, err := engine.NewInstantQuery(ctx, db, nil, text, at)
+	if err != nil {
+		return nil, err
+	}
+	return query.Exec(ctx).Vector()
+}
+
+func record(ctx context.Context, db *tsdb.DB, engine *promql.Engine, asked rule, at time.Time) error {
+	vector, err := instant(ctx, db, engine, asked.Expr, at)
+	if err != nil {
+		return err
+	}
+	appender := db.Appender(ctx)
+	for _, each := range vector {
+		series := labels.NewBuilder(each.Metric).Set(labels.MetricName, asked.Record).Labels()
+		if _, err := appender.Append(0, series, at.UnixMilli(), each.F); err != nil {
+			return err
+		}
+	}
+	return appender.Commit()
+}
+
+func evaluate(ctx context.Context, db *tsdb.DB, engine *promql.Engine, text string, at time.Time) result {
+	answered := result{Samples: []sample{}, Selects: []string{}}
+	parsed, err := parser.ParseExpr(text)
+	if err != nil {
+		answered.Error = err.Error()
+		return answered
+	}
+	parser.Inspect(parsed, func(node parser.Node, _ []parser.Node) error {
+		if selector, ok := node.(*parser.VectorSelector); ok {
+			answered.Selects = append(answered.Selects, selector.Name)
+		}
+		return nil
+	})
+	vector, err := instant(ctx, db, engine, text, at)
+	if err != nil {
+		answered.Error = err.Error()
+		return answered
+	}
+	for _, each := range vector {
+		answered.Samples = append(answered.Samples, sample{Labels: each.Metric.Map(), Value: finite(each.F)})
+	}
+	return answered
 }
 
 func finite(value float64) *float64 {
