@@ -18,7 +18,7 @@ export interface RenderedGroup {
 
 export interface RenderedObject {
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
   readonly spec?: { readonly groups?: readonly RenderedGroup[] };
   readonly data?: Readonly<Record<string, string>>;
 }

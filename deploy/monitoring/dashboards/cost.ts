@@ -57,7 +57,7 @@ export const cost = dashboard(
           `${ofRange} / on (namespace, service) (${tokens} > 0) * 1e6`,
           'Prompt and generated tokens alike.',
         ),
-        table('Cost, chosen time', ofRange),
+        table('Cost by service, chosen time', ofRange),
       ],
     },
     {

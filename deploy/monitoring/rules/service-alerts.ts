@@ -5,10 +5,12 @@ import { alert, theService, type RuleGroup } from './rule.js';
 
 const by = 'by (namespace, service)';
 const sum = (name: string): string => `sum ${by} (${name}{${jobs.services}})`;
-const increased = (name: string, window: string, labels = ''): string =>
-  `sum ${by} (increase(${name}{${jobs.services}${labels}}[${window}])) > 0`;
+const increased = (name: string, window: string): string =>
+  `sum ${by} (increase(${name}{${jobs.services}}[${window}])) > 0`;
 /** No pods, because the spec says so. */
 const wanted = 'reason!~"Stopped|ScaledToZero|OverBudget"';
+/** Loads take their time, and one that stalls ends by itself. */
+const failed = 'reason!~"Pending|Reading|NoPods|Scheduling|Pulling|Loading|Starting|ReplicasStarting"';
 const pod = '{{ $labels.pod }}';
 
 const state: RuleGroup = {
@@ -17,16 +19,16 @@ const state: RuleGroup = {
     alert('LlmServiceDown', {
       severity: 'critical',
       for: '5m',
-      // Loads take their time, and one that stalls ends by itself.
-      expr: `llmservice_service_ready{${wanted},reason!~"Pulling|Loading|Starting|Reading"} == 0\nand on (namespace, service) llmservice_service_replicas_ready == 0\nand on (namespace, service) llmservice_service_replicas_wanted > 0`,
-      summary: `${theService} has no pod that serves: {{ $labels.reason }}`,
+      // A pod that crashes has two reasons in turn: what ended it, and what it does anew.
+      expr: `min ${by} (min_over_time(llmservice_service_ready{${wanted},${failed}}[10m])) == 0\nand on (namespace, service) llmservice_service_replicas_ready == 0\nand on (namespace, service) llmservice_service_replicas_wanted > 0`,
+      summary: `${theService} has no pod that serves`,
       description: 'Replicas are wanted and none serves. The status says why, with the remedy.',
     }),
     alert('LlmServiceNotReady', {
       severity: 'warning',
       for: '30m',
-      expr: `llmservice_service_ready{${wanted}} == 0`,
-      summary: `${theService} is not Ready: {{ $labels.reason }}`,
+      expr: `max ${by} (llmservice_service_ready{${wanted}}) == 0`,
+      summary: `${theService} is not Ready`,
       description:
         'It may serve all the same: with fewer replicas, without a route, or in its previous revision.',
     }),

@@ -10,7 +10,7 @@ export const serviceCases: readonly AlertCase[] = [
   {
     alert: 'LlmServiceDown',
     after: 10,
-    labels: { ...team, reason: 'EngineFault' },
+    labels: team,
     fires: { [ready('EngineFault')]: '0x10', [replicas('ready')]: '0x10', [replicas('wanted')]: '2x10' },
     quiet: {
       'a service that loads': {
@@ -36,13 +36,39 @@ export const serviceCases: readonly AlertCase[] = [
     },
   },
   {
+    // A pod that crashes and loads again.
+    alert: 'LlmServiceDown',
+    after: 15,
+    labels: team,
+    fires: {
+      [ready('EngineFault')]: '0 _x4 0 _x4 0 _x4',
+      [ready('Loading')]: '_ 0x3 _ 0x3 _ 0x4',
+      [replicas('ready')]: '0x15',
+      [replicas('wanted')]: '1x15',
+    },
+    quiet: {
+      'a service that is made, and loads': {
+        [ready('NoPods')]: '0 _x14',
+        [ready('Loading')]: '_ 0x14',
+        [replicas('ready')]: '0x15',
+        [replicas('wanted')]: '1x15',
+      },
+      'one that mended itself': {
+        [ready('EngineFault')]: '0x8 _x7',
+        [ready('Serving')]: '_x9 1x6',
+        [replicas('ready')]: '0x8 1x6',
+        [replicas('wanted')]: '1x15',
+      },
+    },
+  },
+  {
     alert: 'LlmServiceNotReady',
     after: 40,
-    labels: { ...team, reason: 'ReplicasStarting' },
+    labels: team,
     fires: { [ready('ReplicasStarting')]: '0x40' },
     quiet: {
       'a service whose month is spent': { [ready('OverBudget')]: '0x40' },
-      'one that came back': { [ready('ReplicasStarting')]: '0x20 _x20', [ready('Serving')]: '_x20 1x20' },
+      'one that came back': { [ready('ReplicasStarting')]: '0x20 _x20', [ready('Serving')]: '_x21 1x20' },
     },
   },
   {
