@@ -106,6 +106,10 @@ describe('the operator’s chart', () => {
       expect(await count()).toEqual([0, 0, 0]);
       expect(await count(...served)).toEqual([3, 1, 5]);
       expect(await count('--set', 'monitoring.enabled=true')).toEqual([3, 1, 5]);
+      // As upgraded from an older chart with --reuse-values.
+      const older = ['--set', 'monitoring=null,rbac=null,prices=null'];
+      const rendered = [[], older].map((more) => helm.template('llmservice-operator', ...served, ...more));
+      expect(await rendered[1]).toBe(await rendered[0]);
       expect(await count(...served, '--set', 'monitoring.enabled=false')).toEqual([0, 0, 0]);
       const some =
         'monitoring.rules.enabled=false,monitoring.dashboards.enabled=false,activator.enabled=false';

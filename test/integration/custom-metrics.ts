@@ -88,7 +88,7 @@ export class CustomMetrics {
       join(kubernetes, 'kube-controller-manager'),
       [
         ...['--kubeconfig', kubeconfig, '--leader-elect=false', '--secure-port', '0'],
-        ...['--controllers', 'horizontal-pod-autoscaler-controller'],
+        ...['--controllers', 'horizontal-pod-autoscaler-controller,clusterrole-aggregation-controller'],
         ...['--horizontal-pod-autoscaler-sync-period', '1s'],
       ],
       join(this.folder, 'kube-controller-manager.log'),

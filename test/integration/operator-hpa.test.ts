@@ -5,6 +5,7 @@ import { resources } from '../../operator/src/kube/resources.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { eventually } from '../processes.js';
 import { CustomMetrics } from './custom-metrics.js';
+import { grantTeamRoles } from './operator-role.js';
 import { World } from './operator-world.js';
 
 jest.setTimeout(120_000);
@@ -71,4 +72,39 @@ test('it is written once, and goes when the operator’s own loop takes over', a
     'no HPA',
     async () => (await world.get(resources.horizontalPodAutoscalers, 'busy')) === null,
   );
+});
+
+test('the chart’s roles are added to view and edit by their controller', async () => {
+  await grantTeamRoles(world);
+  const rbac = 'rbac.authorization.k8s.io';
+  for (const role of ['view', 'edit']) {
+    await world.request('POST', `/apis/${rbac}/v1/namespaces/default/rolebindings`, {
+      ...{ apiVersion: `${rbac}/v1`, kind: 'RoleBinding', metadata: { name: role } },
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
+      subjects: [{ apiGroup: rbac, kind: 'User', name: `has-${role}` }],
+    });
+  }
+  const may = async (role: string, verb: string, subresource = ''): Promise<boolean> => {
+    const attributes = {
+      namespace: 'default',
+      verb,
+      group: 'llmservice.dev',
+      resource: 'llmservices',
+      subresource,
+    };
+    const { status } = await world.request<{ status: { allowed: boolean } }>(
+      'POST',
+      '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+      {
+        ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview' },
+        spec: { user: `has-${role}`, resourceAttributes: attributes },
+      },
+    );
+    return status.allowed;
+  };
+  await eventually('edit may write', () => may('edit', 'create'));
+  await eventually('view may read', () => may('view', 'list'));
+  expect(await may('edit', 'patch', 'scale')).toBe(true);
+  expect(await may('view', 'create')).toBe(false);
+  expect(await may('edit', 'patch', 'status')).toBe(false);
 });

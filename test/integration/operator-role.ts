@@ -21,6 +21,11 @@ export function grantActivatorRole(cluster: TestCluster): Promise<void> {
   return grant(cluster, 'templates/activator-rbac.yaml', 'activators', null);
 }
 
+/** The roles of teams, bound to nobody. */
+export function grantTeamRoles(cluster: TestCluster): Promise<void> {
+  return grant(cluster, 'templates/author-role.yaml', 'nobody', null);
+}
+
 async function grant(
   cluster: TestCluster,
   template: string,

@@ -1,12 +1,18 @@
-{{/* "true" where objects for Prometheus's operator and Grafana's sidecar are wanted. */}}
+{{/*
+"true" where objects of a kind are wanted: (list . KIND), for Prometheus's operator or Grafana's sidecar. A release of an older
+chart has none of these values where it is upgraded with --reuse-values.
+*/}}
 {{- define "monitoring.wanted" -}}
-{{- $enabled := toString .Values.monitoring.enabled }}
-{{- if or (eq $enabled "true") (and (eq $enabled "auto") (.Capabilities.APIVersions.Has "monitoring.coreos.com/v1")) }}true{{ end }}
+{{- $root := index . 0 }}
+{{- $monitoring := $root.Values.monitoring | default dict }}
+{{- $enabled := dig "enabled" "auto" $monitoring | toString }}
+{{- $served := $root.Capabilities.APIVersions.Has "monitoring.coreos.com/v1" }}
+{{- if and (dig (index . 1) "enabled" true $monitoring) (or (eq $enabled "true") (and (eq $enabled "auto") $served)) }}true{{ end }}
 {{- end }}
 
 {{- define "monitoring.labels" -}}
 {{ include "operator.labels" . }}
-{{- with .Values.monitoring.labels }}
+{{- with (.Values.monitoring).labels }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}
@@ -14,12 +20,13 @@
 {{/* A file of monitoring/, with the values that its rules and queries depend on: (list . PATH). */}}
 {{- define "monitoring.file" -}}
 {{- $root := index . 0 }}
-{{- $rules := $root.Values.monitoring.rules }}
-{{- $objectives := $rules.objectives }}
+{{- $rules := dig "rules" dict ($root.Values.monitoring | default dict) }}
+{{- $objectives := dig "objectives" dict $rules }}
+{{- $runbooks := "https://github.com/llmservice/llmservice/blob/main/deploy/docs/on-call.md" }}
 {{- $root.Files.Get (printf "monitoring/%s" (index . 1))
-  | replace "__RUNBOOKS__" $rules.runbooks
-  | replace "__FAILED_BUDGET__" (divf (subf 100 $objectives.answeredPercent) 100 | toString)
-  | replace "__LATE_BUDGET__" (divf (subf 100 $objectives.firstTokenPercent) 100 | toString)
-  | replace "__FIRST_TOKEN_SECONDS__" (toString $objectives.firstTokenSeconds)
+  | replace "__RUNBOOKS__" (dig "runbooks" $runbooks $rules)
+  | replace "__FAILED_BUDGET__" (divf (subf 100 (dig "answeredPercent" 99.9 $objectives)) 100 | toString)
+  | replace "__LATE_BUDGET__" (divf (subf 100 (dig "firstTokenPercent" 95 $objectives)) 100 | toString)
+  | replace "__FIRST_TOKEN_SECONDS__" (dig "firstTokenSeconds" 2.5 $objectives | toString)
   | replace "__NAMESPACE__" $root.Release.Namespace }}
 {{- end }}
