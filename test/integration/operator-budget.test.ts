@@ -246,6 +246,20 @@ describe('a budget', () => {
   });
 });
 
+test('an account that is restored as deploy/docs/backup.md says survives its service', async () => {
+  const { apiVersion, kind, spec } = (await world.get(resources.llmServices, 'costly'))!;
+  const budget = { monthStart: '2026-12-01T00:00:00Z', deviceSeconds: 1234, devicesHeld: 0 };
+  await world.delete(resources.llmServices, 'costly');
+  await world.delete(resources.pods, 'costly-3');
+  await operator.stop();
+  await world.create({ apiVersion, kind, spec, metadata: { name: 'costly', namespace: 'default' } });
+  const status = { budget: { ...budget, updatedAt: '2026-12-01T02:00:00Z' } };
+  await world.patch(resources.llmServices, 'costly', { status }, '/status');
+  operator = startOperator();
+  await world.condition('costly', 'WithinBudget', 'True', 'Spending');
+  expect((await world.status('costly')).budget).toMatchObject(budget);
+});
+
 test.each<[string, object, string]>([
   [
     'both limits',
