@@ -146,10 +146,10 @@ TEST(Checkpoint, OfAModelThatABackendLacksOperationsForIsRefusedByTheirNames) {
     return reason + ": " + message;
   };
   EXPECT_EQ(refusal(), ": ");
-  config.head_dim = 272;
+  config.head_dim = 528;
   EXPECT_EQ(refusal(),
             "UnsupportedArchitecture: llama runs on CPUs alone: there are no GPU kernels for heads of more "
-            "than 256 features.");
+            "than 512 features.");
   config.head_dim = 12;
   EXPECT_TRUE(refusal().ends_with("heads that are no multiple of 16 features."));
   config.activation = Activation::kErfGelu;

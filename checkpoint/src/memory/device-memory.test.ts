@@ -104,12 +104,42 @@ const glm: Sizes = {
   ...{ ...mixture(second, 160), [`${second}mlp.gate.e_score_correction_bias`]: [3] },
 };
 
+const gemmaConfig = {
+  ...{ ...llamaConfig, model_type: 'gemma4_text', head_dim: 16, num_attention_heads: 2 },
+  ...{ global_head_dim: 32, num_global_key_value_heads: 1, attention_k_eq_v: true, attention_bias: false },
+  ...{ layer_types: ['sliding_attention', 'full_attention'], sliding_window: 24 },
+  ...{ enable_moe_block: true, num_experts: 3, top_k_experts: 2, moe_intermediate_size: 160 },
+  ...{ final_logit_softcapping: 5, hidden_size_per_layer_input: 0, num_kv_shared_layers: 0 },
+  hidden_activation: 'gelu_pytorch_tanh',
+  rope_parameters: {
+    sliding_attention: { rope_type: 'default', rope_theta: 10_000 },
+    full_attention: { rope_type: 'proportional', rope_theta: 1_000_000, partial_rotary_factor: 0.25 },
+  },
+};
+const gemmaLayer = (layer: string, headDim: number): Sizes => ({
+  ...{ ...headNorms(layer, headDim), ...mixture(layer, 96) },
+  [`${layer}self_attn.q_proj.weight`]: [2 * headDim, 64],
+  [`${layer}self_attn.k_proj.weight`]: [32, 64],
+  [`${layer}self_attn.o_proj.weight`]: [64, 2 * headDim],
+  ...widths(layer, ['layer_scalar'], 1),
+  ...widths(layer, ['input_layernorm.weight', 'post_attention_layernorm.weight', 'router.scale'], 64),
+  ...widths(layer, ['pre_feedforward_layernorm.weight', 'pre_feedforward_layernorm_2.weight'], 64),
+  ...widths(layer, ['post_feedforward_layernorm.weight', 'post_feedforward_layernorm_1.weight'], 64),
+  ...widths(layer, ['post_feedforward_layernorm_2.weight'], 64),
+  ...widths(layer, ['router.per_expert_scale'], 3),
+});
+const gemma: Sizes = {
+  ...{ ...tables, ...gemmaLayer(first, 16), ...gemmaLayer(second, 32) },
+  [`${first}self_attn.v_proj.weight`]: [32, 64],
+};
+
 test.each([
   ['llama', llamaConfig, llama, 'none', 165_120, 651_392, 4_115_712],
   ['llama in FP8', llamaConfig, llama, 'fp8', 151_312, 651_392, 4_083_968],
   ['llama in int8', llamaConfig, llama, 'int8', 152_320, 651_392, 4_116_736],
   ['hybrid', hybridConfig, hybrid, 'none', 191_968, 647_296, 4_447_488],
   ['GLM', glmConfig, glm, 'none', 395_788, 909_440, 4_997_668],
+  ['Gemma 4', gemmaConfig, gemma, 'none', 578_200, 950_400, 4_891_172],
 ] as const)('%s', (_name, config, sizes, quantization, weights, workspace, device) => {
   const shape = parseCheckpointConfig(config);
   const speculative = { method: 'none', tokens: 3 } as const;

@@ -3,6 +3,7 @@
 // Bounds where the exact number depends on the device; of the longest context that the checkpoint was made for, so that
 // a plan that looks for the longest that fits does not chase it.
 
+import { headsOf } from '../config/layer-attention.js';
 import type { ModelShape } from '../config/model-shape.js';
 import { isCoded } from '../weights/rank-weights.js';
 import type { Held, ResidentWeights } from '../weights/resident-weights.js';
@@ -69,7 +70,8 @@ function productBytes({ weights, accelerator, tensor, maxNumBatchedTokens }: Dev
 
 function attentionBytes({ shape, tensor, maxNumBatchedTokens }: DeviceWorkspaceInput): number {
   const longest = 2 ** Math.ceil(Math.log2(Math.max(1024, shape.maxPositionEmbeddings)));
-  const perRow = (shape.heads / tensor) * splitsOf(longest) * (shape.headDim + 2);
+  const headDim = Math.max(...headsOf(shape).map((heads) => heads.headDim));
+  const perRow = (shape.heads / tensor) * splitsOf(longest) * (headDim + 2);
   return 4 * Math.min(maxNumBatchedTokens * 8 * perRow, Math.max(maxSplitFloats, 8 * perRow));
 }
 

@@ -73,13 +73,11 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
         std::pair{"layer norms", c.layer_norm},
         std::pair{"windows to both sides",
                   c.bidirectional && std::ranges::any_of(c.windows, std::identity{})},
-        std::pair{"heads that are no multiple of 16 features", c.head_dim % 16 != 0},
-        std::pair{"heads of more than 256 features", widest_head(c) > 256},
-        std::pair{"other attention heads in layers without a window", c.global_attention.has_value()},
-        std::pair{"normalized values", c.value_norm}, std::pair{"layers with a scalar", c.layer_scalars},
+        std::pair{"heads that are no multiple of 16 features",
+                  c.head_dim % 16 != 0 || (c.global_attention && c.global_attention->head_dim % 16 != 0)},
+        std::pair{"heads of more than 512 features", widest_head(c) > 512},
         std::pair{"embeddings of each layer", c.layer_embeddings.has_value()},
         std::pair{"layers that share keys and values", c.shared_kv.has_value()},
-        std::pair{"experts with norms of their own", c.moe && c.moe->own_norms},
         std::pair{"more than 512 experts, or 16 of a token",
                   c.moe && (c.moe->experts > 512 || c.moe->top_k > 16)}}) {
     if (taken) missing += (missing.empty() ? "" : ", ") + std::string(operation);
@@ -236,7 +234,10 @@ StepLimits Model::step_limits(const ModelOptions& options) const {
   const auto has = [&](LayerKind kind) {
     return std::ranges::find(config_.layers, kind) != config_.layers.end();
   };
-  if (has(LayerKind::kAttention)) limits.attention = attention_shape(config_, cache_sizes_);
+  if (has(LayerKind::kAttention)) {
+    limits.attention = attention_shape(config_, cache_sizes_);
+    limits.attention->head_dim = static_cast<int32_t>(widest_head(config_));
+  }
   if (has(LayerKind::kGdn)) limits.gdn = gdn_shape(*config_.gdn);
   return limits;
 }

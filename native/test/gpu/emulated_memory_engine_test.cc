@@ -14,6 +14,7 @@ struct Planned {
 Planned planned(const Checkpoint& checkpoint) {
   if (checkpoint.hybrid()) return {191'968, 647'296, 4'447'488};
   if (checkpoint.model == TinyModel::kGlm) return {395'788, 909'440, 4'997'668};
+  if (checkpoint.model == TinyModel::kGemma4Moe) return {578'200, 950'400, 4'891'172};
   switch (checkpoint.quantization) {
     case LoadQuantization::kNone:
       return {165'120, 651'392, 4'115'712};
@@ -47,14 +48,15 @@ TEST_P(DeviceMemoryPlan, IsWhatAnEngineTakes) {
   EXPECT_GT(beside, device / 8) << "the bound is no bound of anything";
 }
 
-INSTANTIATE_TEST_SUITE_P(Checkpoints, DeviceMemoryPlan,
-                         ::testing::Values(Checkpoint{"llama", TinyModel::kLlama, LoadQuantization::kNone},
-                                           Checkpoint{"llama_fp8", TinyModel::kLlama, LoadQuantization::kFp8},
-                                           Checkpoint{"llama_int8", TinyModel::kLlama,
-                                                      LoadQuantization::kInt8},
-                                           Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone},
-                                           Checkpoint{"glm4_moe", TinyModel::kGlm, LoadQuantization::kNone}),
-                         name_of_checkpoint);
+INSTANTIATE_TEST_SUITE_P(
+    Checkpoints, DeviceMemoryPlan,
+    ::testing::Values(Checkpoint{"llama", TinyModel::kLlama, LoadQuantization::kNone},
+                      Checkpoint{"llama_fp8", TinyModel::kLlama, LoadQuantization::kFp8},
+                      Checkpoint{"llama_int8", TinyModel::kLlama, LoadQuantization::kInt8},
+                      Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone},
+                      Checkpoint{"glm4_moe", TinyModel::kGlm, LoadQuantization::kNone},
+                      Checkpoint{"gemma4_moe", TinyModel::kGemma4Moe, LoadQuantization::kNone}),
+    name_of_checkpoint);
 
 class DraftingMemoryPlan : public GpuEngine {};
 

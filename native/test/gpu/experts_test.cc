@@ -19,6 +19,7 @@ struct MixtureCase {
   float tolerance;  // to the reference, which does not quantize activations
   bool biased = false;
   std::optional<ClampedSwiglu> clamped = std::nullopt;
+  bool gelu = false;
 
   bool plain() const { return !biased && !clamped; }
 };
@@ -109,7 +110,8 @@ class MixtureTest : public ::testing::TestWithParam<MixtureCase> {
                                      down.of(0),
                                      c.biased ? wide_biases.data() : nullptr,
                                      c.biased ? biases.data() : nullptr,
-                                     c.clamped};
+                                     c.clamped,
+                                     c.gelu};
     const auto part = [&]<class T>(const std::vector<T>& all, int64_t width) {
       return std::span<const T>(all).subspan(first * width, count * width);
     };
@@ -131,7 +133,8 @@ class MixtureTest : public ::testing::TestWithParam<MixtureCase> {
     for (int32_t k = 0; k < c.routing.top_k; ++k) {
       const int32_t expert = choice.ids[row * c.routing.top_k + k];
       const DeviceArray<float> wide(gate_up.times(expert, own)), mixed(c.width, NAN);
-      run(gpu::silu_mul(wide.data(), 1, c.width, mixed.data()));
+      run(c.gelu ? gpu::gelu_mul(wide.data(), 1, c.width, mixed.data())
+                 : gpu::silu_mul(wide.data(), 1, c.width, mixed.data()));
       const std::vector<float> y = down.times(expert, mixed.host());
       for (int32_t i = 0; i < c.hidden; ++i) sum[i] += choice.weights[row * c.routing.top_k + k] * y[i];
     }
@@ -156,6 +159,7 @@ TEST_P(MixtureTest, SumsEachRowAsItsProductsAndNearTheReference) {
                         .gate_up_bias = c.biased ? gate_up_biases.data() : nullptr,
                         .down_bias = c.biased ? down_biases.data() : nullptr,
                         .clamped = c.clamped,
+                        .gelu = c.gelu,
                         .index = nullptr};
   ReferenceBackend().run_experts(experts, c.routing, {copy.ids.data(), copy.weights.data()}, x.data(), c.rows,
                                  {}, expected.data());
@@ -184,7 +188,15 @@ INSTANTIATE_TEST_SUITE_P(Shapes, MixtureTest,
                                                        true,
                                                        ClampedSwiglu{.limit = 2, .alpha = 1.702f}},
                                            MixtureCase{
-                                               DType::kF16, 64, 72, 66, {5, 4, true}, 3, 0.002f, true}));
+                                               DType::kF16, 64, 72, 66, {5, 4, true}, 3, 0.002f, true},
+                                           MixtureCase{.dtype = DType::kBF16,
+                                                       .scale_rows = 64,
+                                                       .hidden = 64,
+                                                       .width = 72,
+                                                       .routing = {4, 2, true},
+                                                       .rows = 5,
+                                                       .tolerance = 0.01f,
+                                                       .gelu = true}));
 
 }  // namespace
 }  // namespace llmservice::testing

@@ -5,7 +5,7 @@
 
 #include "backends/gpu/backend.h"
 #include "drafts_support.h"
-#include "moe_support.h"
+#include "gemma4_support.h"
 #include "quantized_checkpoint.h"
 
 namespace llmservice::testing {
@@ -20,7 +20,18 @@ inline Request request(int32_t slot, int32_t length, int32_t generate, int32_t c
           .chunk = chunk};
 }
 
-enum class TinyModel : uint8_t { kLlama, kHybrid, kMoe, kNvfp4, kGguf, kGemma, kGptOss, kGlm };
+enum class TinyModel : uint8_t {
+  kLlama,
+  kHybrid,
+  kMoe,
+  kNvfp4,
+  kGguf,
+  kGemma,
+  kGptOss,
+  kGlm,
+  kGemma4,
+  kGemma4Moe
+};
 
 struct Checkpoint {
   const char* name;
@@ -46,6 +57,10 @@ class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
       write_checkpoint(dir_, gpt_oss_config(), gpt_oss_tensors());
     } else if (GetParam().model == TinyModel::kGlm) {
       write_checkpoint(dir_, glm4_moe_config(), glm4_moe_tensors());
+    } else if (GetParam().model == TinyModel::kGemma4) {
+      write_checkpoint(dir_, tiny_gemma4_config(), tiny_gemma4_tensors());
+    } else if (GetParam().model == TinyModel::kGemma4Moe) {
+      write_checkpoint(dir_, gemma4_moe_config(), gemma4_moe_tensors());
     } else if (GetParam().model == TinyModel::kMoe) {
       write_checkpoint(dir_, moe_config(), moe_tensors());
     } else {
@@ -154,7 +169,10 @@ inline const auto kOtherLayers =
                       Checkpoint{"gemma_fp8", TinyModel::kGemma, LoadQuantization::kFp8},
                       Checkpoint{"gpt_oss", TinyModel::kGptOss, LoadQuantization::kNone},
                       Checkpoint{"gpt_oss_int8", TinyModel::kGptOss, LoadQuantization::kInt8},
-                      Checkpoint{"glm4_moe", TinyModel::kGlm, LoadQuantization::kNone});
+                      Checkpoint{"glm4_moe", TinyModel::kGlm, LoadQuantization::kNone},
+                      Checkpoint{"gemma4", TinyModel::kGemma4, LoadQuantization::kNone},
+                      Checkpoint{"gemma4_moe", TinyModel::kGemma4Moe, LoadQuantization::kNone},
+                      Checkpoint{"gemma4_moe_fp8", TinyModel::kGemma4Moe, LoadQuantization::kFp8});
 
 inline std::string name_of_checkpoint(const ::testing::TestParamInfo<Checkpoint>& info) {
   return info.param.name;

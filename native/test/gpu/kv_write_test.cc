@@ -61,32 +61,33 @@ struct FusedCase {
   AttentionShape shape;
   int32_t rotary;
   bool normed;
+  bool values_are_keys = false;  // and values are normed
 };
 
 class NormRopeWriteTest : public ::testing::TestWithParam<FusedCase> {};
 
 TEST_P(NormRopeWriteTest, IsCloseToTheReferenceAndTheSameInAnyBatch) {
-  const auto& [shape, rotary, normed] = GetParam();
+  const auto& [shape, rotary, normed, values_are_keys] = GetParam();
   constexpr int32_t kTokens = 21;
   constexpr float kEps = 1e-6f;
   PagedSequence together(shape, kTokens), apart(shape, kTokens);
   const int64_t q_width = together.q_width(), kv_width = together.kv_width();
-  const int64_t stride = q_width + 2 * kv_width;
+  const int64_t stride = q_width + 2 * kv_width, v_at = q_width + (values_are_keys ? 0 : kv_width);
   std::vector<float> rows = random_floats(kTokens * stride, 4);
   const std::vector<float> q_weight = random_floats(shape.head_dim, 5),
-                           k_weight = random_floats(shape.head_dim, 6),
+                           k_weight = random_floats(shape.head_dim, 6), v_weight(shape.head_dim, 1.0f),
                            cosines = random_floats(kTokens * rotary / 2, 7),
                            sines = random_floats(kTokens * rotary / 2, 8);
-  const DeviceArray<float> first(rows), second(rows), q_norm(q_weight), k_norm(k_weight), cos(cosines),
-      sin(sines);
+  const DeviceArray<float> first(rows), second(rows), q_norm(q_weight), k_norm(k_weight), v_norm(v_weight),
+      cos(cosines), sin(sines);
   const auto write = [&](const PagedSequence& sequence, const DeviceArray<float>& values,
                          const std::vector<Piece>& pieces) {
     const DeviceArray<Segment> list(sequence.segments(pieces));
     run(gpu::norm_rope_write(shape, {list.data(), static_cast<int32_t>(pieces.size()), 32, kTokens},
                              {normed ? q_norm.data() : nullptr, normed ? k_norm.data() : nullptr, kEps,
-                              rotary, cos.data(), sin.data()},
-                             values.data(), values.data() + q_width, values.data() + q_width + kv_width,
-                             stride, sequence.cache()));
+                              rotary, cos.data(), sin.data(), values_are_keys ? v_norm.data() : nullptr},
+                             values.data(), values.data() + q_width, values.data() + v_at, stride,
+                             sequence.cache()));
   };
   write(together, first, {{0, 4}, {4, 1}, {5, 16}});
   for (int32_t t = 0; t < kTokens; ++t) write(apart, second, {{t, 1}});
@@ -99,11 +100,11 @@ TEST_P(NormRopeWriteTest, IsCloseToTheReferenceAndTheSameInAnyBatch) {
   const std::vector<int32_t> table = {1, 0};
   const Segment all{0, kTokens, 0, 0, table.data(), 0};
   std::vector<float> k_cache(32 * kv_width), v_cache(32 * kv_width);
-  ReferenceBackend().norm_rope_write(wide, {&all, 1},
-                                     {normed ? q_weight.data() : nullptr, normed ? k_weight.data() : nullptr,
-                                      kEps, rotary, cosines.data(), sines.data()},
-                                     rows.data(), rows.data() + q_width, rows.data() + q_width + kv_width,
-                                     stride, {k_cache.data(), v_cache.data()});
+  ReferenceBackend().norm_rope_write(
+      wide, {&all, 1},
+      {normed ? q_weight.data() : nullptr, normed ? k_weight.data() : nullptr, kEps, rotary, cosines.data(),
+       sines.data(), values_are_keys ? v_weight.data() : nullptr},
+      rows.data(), rows.data() + q_width, rows.data() + v_at, stride, {k_cache.data(), v_cache.data()});
   const std::vector<float> actual = first.host();
   const std::vector<float> keys = together.keys(), values = together.values();
   const float step = shape.kv_dtype == DType::kBF16 ? 0.004f : 0.07f;
@@ -127,7 +128,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(FusedCase{attention_shape(6, 1, 256, 16, DType::kBF16), 64, true},
                       FusedCase{attention_shape(4, 2, 64, 16, DType::kF8E4M3), 64, false},
                       FusedCase{attention_shape(2, 1, 128, 16, DType::kF8E4M3), 128, true},
-                      FusedCase{attention_shape(2, 2, 80, 16, DType::kBF16), 20, true}),
+                      FusedCase{attention_shape(2, 2, 80, 16, DType::kBF16), 20, true},
+                      FusedCase{attention_shape(3, 1, 512, 16, DType::kBF16), 512, true, true},
+                      FusedCase{attention_shape(1, 1, 272, 16, DType::kF8E4M3), 16, true, true}),
     [](const auto& info) { return "heads_of_" + std::to_string(info.param.shape.head_dim); });
 
 }  // namespace

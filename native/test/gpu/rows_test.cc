@@ -88,6 +88,19 @@ TEST_P(RowsTest, ScalesAndCaps) {
   expect_close(out.host(), expected, kTolerance, "out");
 }
 
+TEST_P(RowsTest, ScalesTheWeightsOfExperts) {
+  const std::vector<float> scales = random_floats(width, 7);
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < rows * 2; ++i) ids.push_back(static_cast<int32_t>(i * 5 % width));
+  std::vector<float> expected = random_floats(rows * 2, 8);
+  const DeviceArray<float> weights(expected), factors(scales);
+  const DeviceArray<int32_t> chosen(ids);
+  run(gpu::scale_routes({chosen.data(), weights.data()}, factors.data(), rows * 2));
+  reference.scale_routes({.experts = static_cast<int32_t>(width), .top_k = 2}, scales.data(), rows,
+                         {ids.data(), expected.data()});
+  expect_same_bits(weights.host(), expected, "weights");
+}
+
 TEST_P(RowsTest, TakesAndCopiesRows) {
   const std::vector<int32_t> ids = {2, kNoRow, 0, 2};
   std::vector<float> expected(ids.size() * width);

@@ -53,10 +53,10 @@ size_t arena_bytes(const StepLimits& limits) {
 
 // What attention's tiles are made of.
 void check_heads(int64_t head_dim) {
-  if (head_dim % 16 == 0 && head_dim <= 256) return;
+  if (head_dim % 16 == 0 && head_dim <= 512) return;
   throw EngineError(FailureReason::kUnsupportedArchitecture,
                     "The model has attention heads of " + std::to_string(head_dim) +
-                        " features; GPUs take multiples of 16 up to 256.");
+                        " features; GPUs take multiples of 16 up to 512.");
 }
 
 // The row counts that a workspace is sized for: it need not grow with them.

@@ -61,6 +61,7 @@ class GpuBackend final : public Backend {
   void route(const RoutingShape&, const float* logits, int64_t rows, const Routing&) override;
   void route_by_sigmoid(const RoutingShape&, const SigmoidRouting&, const float* correction, float* logits,
                         int64_t rows, const Routing&) override;
+  void scale_routes(const RoutingShape&, const float* scales, int64_t rows, const Routing&) override;
   void run_experts(const Experts&, const RoutingShape&, const Routing&, const float* x, int64_t rows,
                    const ExpertWorkspace&, float* out) override;
 

@@ -1,6 +1,7 @@
 // Ops with packed weights.
 #include "backends/gpu/backend.h"
 #include "backends/gpu/kernels/matmul.h"
+#include "backends/gpu/kernels/rows.h"
 
 namespace llmservice::gpu {
 namespace {
@@ -27,7 +28,8 @@ class ExpertIndex final : public Buffer {
                 .down_shape = all.back(),
                 .gate_up_bias = experts.gate_up_bias,
                 .down_bias = experts.down_bias,
-                .clamped = experts.clamped};
+                .clamped = experts.clamped,
+                .gelu = experts.gelu};
   }
 
   const DeviceExperts& experts() const { return experts_; }
@@ -119,6 +121,11 @@ void GpuBackend::route_by_sigmoid(const RoutingShape& shape, const SigmoidRoutin
                                   const float* correction, float* logits, int64_t rows,
                                   const Routing& routing) {
   add(gpu::route_by_sigmoid(shape, rule, correction, logits, rows, routing), rows);
+}
+
+void GpuBackend::scale_routes(const RoutingShape& shape, const float* scales, int64_t rows,
+                              const Routing& routing) {
+  add(gpu::scale_routes(routing, scales, rows * shape.top_k), rows);
 }
 
 void GpuBackend::run_experts(const Experts& experts, const RoutingShape& shape, const Routing& routing,

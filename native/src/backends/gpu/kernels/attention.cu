@@ -8,9 +8,10 @@ namespace {
 
 // Segments of up to this many rows are split over blocks; longer ones have blocks enough without.
 constexpr int32_t kSplitRows = 8;
+// Of a block: what the smallest of NVIDIA's has (sm_89), and all of AMD's.
+constexpr size_t kMaxSharedBytes = (kWarpSize == 64 ? 64 : 99) << 10;
 // Of workspace; where a step wants more, its segments take turns.
 constexpr int64_t kMaxFloats = int64_t{64} << 20;
-constexpr uint32_t kCombineThreads = 256;
 
 // Split form: grid (row tiles of each split, the longest splits first; KV heads; segments). Direct form: grid
 // (row tiles, those that see most first; KV heads; segments).
@@ -42,8 +43,10 @@ __global__ void __launch_bounds__(Plan::kThreads, Plan::kResident) attention_ker
   AttentionBlock<Plan>(work, segment, rows, static_cast<int32_t>(blockIdx.y), low, high).run();
 }
 
-// One block per row and head: its splits in their order. Grid (rows and heads, segments).
-__global__ void __launch_bounds__(kCombineThreads) combine_kernel(AttentionWork work) {
+// One block per row and head, of up to kThreads features: its splits in their order. Grid (rows and heads,
+// segments).
+template <uint32_t kThreads>
+__global__ void __launch_bounds__(kThreads) combine_kernel(AttentionWork work) {
   let_next_start();
   wait_for_previous();
   const AttentionShape& shape = work.shape;
@@ -70,6 +73,7 @@ __global__ void __launch_bounds__(kCombineThreads) combine_kernel(AttentionWork 
 
 template <class Plan>
 Launch launch(const AttentionWork& work, Grid grid) {
+  static_assert(sizeof(AttentionShared<Plan>) <= kMaxSharedBytes);
   return make_launch(Plan::kDirect ? "attention" : "attention_splits", attention_kernel<Plan>, grid,
                      Plan::kThreads, sizeof(AttentionShared<Plan>), work);
 }
@@ -78,14 +82,16 @@ template <int dim, class Element>
 Launch launch_for(const AttentionWork& work, bool direct, int32_t rows, int32_t segments) {
   const auto tiles = [&](int32_t size) { return static_cast<uint32_t>((rows + size - 1) / size); };
   const auto splits = static_cast<uint32_t>(work.splits);
+  constexpr bool wide = dim > 256;
   Grid grid{1, static_cast<uint32_t>(work.shape.kv_heads), static_cast<uint32_t>(segments)};
   if (direct) {
-    grid.x = tiles(64);
-    return launch<AttentionPlan<dim, Element, 4, 2, true>>(work, grid);
+    constexpr int row_groups = wide ? 2 : 4;
+    grid.x = tiles(row_groups * 16);
+    return launch<AttentionPlan<dim, Element, row_groups, wide ? 4 : 2, true>>(work, grid);
   }
   if (rows <= 16) {
     grid.x = splits;
-    return launch<AttentionPlan<dim, Element, 1, 4, false>>(work, grid);
+    return launch<AttentionPlan<dim, Element, 1, wide ? 8 : 4, false>>(work, grid);
   }
   grid.x = tiles(32) * splits;
   return launch<AttentionPlan<dim, Element, 2, 4, false>>(work, grid);
@@ -95,7 +101,16 @@ template <class Element>
 Launch launch_for(const AttentionWork& work, bool direct, int32_t rows, int32_t segments) {
   if (work.shape.head_dim <= 64) return launch_for<64, Element>(work, direct, rows, segments);
   if (work.shape.head_dim <= 128) return launch_for<128, Element>(work, direct, rows, segments);
-  return launch_for<256, Element>(work, direct, rows, segments);
+  if (work.shape.head_dim <= 256) return launch_for<256, Element>(work, direct, rows, segments);
+  return launch_for<512, Element>(work, direct, rows, segments);
+}
+
+Launch combine(const AttentionWork& work, int32_t rows, int32_t segments) {
+  const Grid grid{static_cast<uint32_t>(rows * work.shape.heads), static_cast<uint32_t>(segments)};
+  const auto launch = [&]<uint32_t threads> {
+    return make_launch("attention_combine", combine_kernel<threads>, grid, threads, 0, work);
+  };
+  return work.shape.head_dim <= 256 ? launch.template operator()<256>() : launch.template operator()<512>();
 }
 
 // `rows`: query rows of a KV head in one segment.
@@ -121,7 +136,8 @@ int64_t rows_at_once(const AttentionShape& shape, int64_t rows, int32_t longest)
 
 int64_t attention_workspace(const AttentionShape& shape, int64_t rows, int32_t longest) {
   if (split_count(longest) == 1) return 0;
-  return rows_at_once(shape, rows * kSplitRows, longest) * row_floats(shape, longest);
+  const int64_t each = row_floats(shape, longest);
+  return std::clamp(kMaxFloats, kSplitRows * each, std::max(rows, int64_t{1}) * kSplitRows * each);
 }
 
 Launches attention(const AttentionShape& shape, const StepSegments& step, const float* q, int64_t q_stride,
@@ -150,9 +166,7 @@ Launches attention(const AttentionShape& shape, const StepSegments& step, const 
     const int32_t segments = std::min(at_once, step.count - first);
     work.segments = step.segments + first;
     launches.push_back(launch_for(work, false, few * group, segments));
-    if (work.splits == 1) continue;
-    const Grid grid{static_cast<uint32_t>(few * shape.heads), static_cast<uint32_t>(segments)};
-    launches.push_back(make_launch("attention_combine", combine_kernel, grid, kCombineThreads, 0, work));
+    if (work.splits > 1) launches.push_back(combine(work, few, segments));
   }
   if (step.max_rows > kSplitRows) {
     work.segments = step.segments;

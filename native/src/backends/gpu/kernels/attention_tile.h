@@ -31,7 +31,8 @@ struct AttentionPlan {
   static constexpr bool kScaled = sizeof(Element) == 1;
   // AMD's 64 KiB are to hold more than one block.
   static constexpr bool kOneBuffer = kWarpSize == 64;
-  static constexpr int kTile = kWarpSize == 64 ? 32 : 64;  // positions
+  // Positions. Wide heads leave shared memory no more.
+  static constexpr int kTile = kWarpSize == 64 || dim > 256 ? 32 : 64;
   static constexpr int kWarps = row_groups * column_warps;
   static constexpr int kThreads = kWarps * kWarpSize;
   static constexpr int kRows = row_groups * 16;
@@ -43,11 +44,14 @@ struct AttentionPlan {
   static constexpr int kWarpUnits = kUnits / kScoreWarps;
   // Steps of q that a lane keeps in registers; where those do not suffice for all, the others lie in shared
   // memory.
-  static constexpr bool kCrowded = kWarpSize == 32 && dim == 256 && (direct || row_groups == 1);
+  static constexpr bool kCrowded =
+      kWarpSize == 32 && (dim > 256 || (dim == 256 && (direct || row_groups == 1)));
   static constexpr int kHeldSteps = !kCrowded ? kSteps : direct ? 8 : 6;
   // For __launch_bounds__: blocks of a multiprocessor (NVIDIA), or waves of a SIMD (AMD), that registers are
   // to suffice for, where that hides the latency of memory.
-  static constexpr int kResident = kWarpSize == 64 ? (direct ? 2 : 3) : (kScaled && row_groups == 1 ? 3 : 1);
+  static constexpr int kResident = kWarpSize == 64                            ? (direct || dim > 256 ? 2 : 3)
+                                   : kScaled && row_groups == 1 && dim <= 256 ? 3
+                                                                              : 1;
   // Keeps the rows of the weights on different banks.
   static constexpr int kPadding = kWarpSize == 64 ? 4 : 16;
 };

@@ -170,8 +170,9 @@ Launches run_experts(const DeviceExperts& experts, const RoutingShape& shape, co
         quantize({fragment_layout(experts.gate_up_shape), records}, x + first * hidden, count));
     launches.push_back(product("experts_gate_up", experts.gate_up, experts.gate_up_shape, shape, count,
                                groups.groups, groups.rows, records, wide));
-    launches.push_back(experts.plain() ? silu_mul(mixed, wide, pairs, nullptr)
-                                       : gate_experts(mixed, gates, wide, pairs));
+    launches.push_back(experts.gelu      ? gelu_mul(mixed, wide, pairs, nullptr)
+                       : experts.plain() ? silu_mul(mixed, wide, pairs, nullptr)
+                                         : gate_experts(mixed, gates, wide, pairs));
     launches.push_back(product("experts_down", experts.down, experts.down_shape, shape, count, groups.groups,
                                nullptr, records, wide));
     launches.push_back(

@@ -31,6 +31,7 @@ struct DeviceExperts {
   const float* gate_up_bias = nullptr;  // (experts, 2F); null: none
   const float* down_bias = nullptr;     // (experts, D); null: none
   std::optional<ClampedSwiglu> clamped = std::nullopt;
+  bool gelu = false;  // as Experts has it, without biases
 
   bool plain() const { return gate_up_bias == nullptr && !clamped; }
 };

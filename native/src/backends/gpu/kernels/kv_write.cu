@@ -11,8 +11,6 @@ namespace {
 
 constexpr uint32_t kThreads = 256;
 constexpr int kWarps = kThreads / kWarpSize;
-constexpr int kMaxDim = 256;
-constexpr int kLaneValues = kMaxDim / kWarpSize;
 
 struct alignas(16) Four {
   float at[4];
@@ -41,8 +39,8 @@ __device__ __forceinline__ int64_t cache_row(const AttentionShape& shape, const 
 
 // As quantize_kv_row of ops/kv_row.h, with the device's own code. Lane l has features 4 l to 4 l + 3, and so
 // on.
-__device__ __forceinline__ float quantize(const Four (&values)[kLaneValues / 4], int32_t dim,
-                                          uint8_t* codes) {
+template <int kFours>
+__device__ __forceinline__ float quantize(const Four (&values)[kFours], int32_t dim, uint8_t* codes) {
   float largest = 0;
   bool finite = true;
 #pragma unroll
@@ -57,7 +55,7 @@ __device__ __forceinline__ float quantize(const Four (&values)[kLaneValues / 4],
   const float scale = reduce_warp<Max>(largest) / kFp8Max;
   const bool empty = !finite || scale < 1.175494351e-38f;
 #pragma unroll
-  for (int n = 0; n < kLaneValues / 4; ++n) {
+  for (int n = 0; n < kFours; ++n) {
     const int feature = (n * kWarpSize + lane_id()) * 4;
     if (feature >= dim) continue;
     uint32_t word = 0;
@@ -72,12 +70,14 @@ __device__ __forceinline__ float quantize(const Four (&values)[kLaneValues / 4],
   return empty ? 0.0f : scale;
 }
 
-// A head (dim), which all lanes can read, to its place in the cache.
+// A head, which all lanes can read, to its place in the cache.
+template <int kDim>
 __device__ __forceinline__ void store_head(const AttentionShape& shape, const float* head, int64_t row,
                                            void* cache, float* scales) {
-  Four values[kLaneValues / 4];
+  constexpr int kFours = kDim / kWarpSize / 4;
+  Four values[kFours];
 #pragma unroll
-  for (int n = 0; n < kLaneValues / 4; ++n) {
+  for (int n = 0; n < kFours; ++n) {
     const int feature = (n * kWarpSize + lane_id()) * 4;
     values[n] = {};
     if (feature < shape.head_dim) values[n] = *reinterpret_cast<const Four*>(head + feature);
@@ -88,7 +88,7 @@ __device__ __forceinline__ void store_head(const AttentionShape& shape, const fl
     return;
   }
 #pragma unroll
-  for (int n = 0; n < kLaneValues / 4; ++n) {
+  for (int n = 0; n < kFours; ++n) {
     const int feature = (n * kWarpSize + lane_id()) * 4;
     if (feature >= shape.head_dim) continue;
     uint64_t bits = 0;
@@ -108,19 +108,11 @@ struct KvWork {
   KvCache cache;
 };
 
-// Head `item` of a row's k and, behind them, v.
-__device__ __forceinline__ void store_kv(const KvWork& work, const Segment& segment, int32_t row,
-                                         int32_t item, const float* k) {
-  const bool is_k = item < work.shape.kv_heads;
-  const int32_t head = is_k ? item : item - work.shape.kv_heads;
-  const float* const v = work.v + (segment.first + row) * work.stride + int64_t{head} * work.shape.head_dim;
-  store_head(work.shape, is_k ? k : v, cache_row(work.shape, segment, row, head),
-             is_k ? work.cache.k : work.cache.v, is_k ? work.cache.k_scales : work.cache.v_scales);
-}
-
-// Grid: (warps over the rows' heads, segments).
+// Grid: (warps over the rows' heads, segments). Of a row's heads q comes first, then k, then v; of up to kDim
+// features.
+template <int kDim>
 __global__ void __launch_bounds__(kThreads) norm_rope_write_kernel(KvWork work, NormRope norm) {
-  __shared__ Four staged[kWarps][kMaxDim / 4];
+  __shared__ Four staged[kWarps][kDim / 4];
   let_next_start();
   wait_for_previous();
   const AttentionShape& shape = work.shape;
@@ -130,26 +122,35 @@ __global__ void __launch_bounds__(kThreads) norm_rope_write_kernel(KvWork work, 
   const int32_t row = index / items;
   if (row >= segment.count) return;
   const int64_t step_row = segment.first + row;
-  const bool is_q = index % items < shape.heads;
-  const int32_t item = is_q ? index % items : index % items - shape.heads;
+  const int32_t item = index % items;
+  const bool is_q = item < shape.heads;
+  const bool is_v = item >= shape.heads + shape.kv_heads;
+  const int32_t own = is_q ? item : is_v ? item - shape.heads - shape.kv_heads : item - shape.heads;
+  const float* const from = (is_q   ? work.q
+                             : is_v ? work.v
+                                    : work.k) +
+                            step_row * work.stride + int64_t{own} * shape.head_dim;
+  const float* const weight = is_q ? norm.q_norm : is_v ? norm.v_norm : norm.k_norm;
+  const bool as_is = is_v && weight == nullptr;
   float* const head = staged[warp_id()][0].at;
-  if (is_q || item < shape.kv_heads) {
-    const float* const from =
-        (is_q ? work.q : work.k) + step_row * work.stride + int64_t{item} * shape.head_dim;
-    const float* const weight = is_q ? norm.q_norm : norm.k_norm;
+  if (!as_is) {
     const float scale = weight == nullptr ? 1.0f : head_scale(from, shape.head_dim, norm.eps);
     for (int i = lane_id(); i < shape.head_dim; i += kWarpSize) {
       head[i] = weight == nullptr ? from[i] : from[i] * scale * weight[i];
     }
     sync_warp();
-    const int32_t half = norm.rotary / 2;
+    const int32_t half = is_v ? 0 : norm.rotary / 2;
     for (int i = lane_id(); i < half; i += kWarpSize) {
       rotate(head[i], head[i + half], norm.cos[step_row * half + i], norm.sin[step_row * half + i]);
     }
     sync_warp();
   }
-  if (!is_q) return store_kv(work, segment, row, item, head);
-  float* const to = work.q + step_row * work.stride + int64_t{item} * shape.head_dim;
+  if (!is_q) {
+    return store_head<kDim>(shape, as_is ? from : head, cache_row(shape, segment, row, own),
+                            is_v ? work.cache.v : work.cache.k,
+                            is_v ? work.cache.v_scales : work.cache.k_scales);
+  }
+  float* const to = work.q + step_row * work.stride + int64_t{own} * shape.head_dim;
   for (int i = lane_id(); i < shape.head_dim; i += kWarpSize) to[i] = head[i];
 }
 
@@ -163,8 +164,9 @@ Grid grid_of(const StepSegments& step, int32_t items) {
 Launch norm_rope_write(const AttentionShape& shape, const StepSegments& step, const NormRope& norm, float* q,
                        const float* k, const float* v, int64_t stride, const KvCache& cache) {
   const KvWork work{shape, step.segments, q, k, v, stride, cache};
-  return make_launch("norm_rope_write", norm_rope_write_kernel,
-                     grid_of(step, shape.heads + 2 * shape.kv_heads), kThreads, 0, work, norm);
+  const auto kernel = shape.head_dim <= 256 ? norm_rope_write_kernel<256> : norm_rope_write_kernel<512>;
+  return make_launch("norm_rope_write", kernel, grid_of(step, shape.heads + 2 * shape.kv_heads), kThreads, 0,
+                     work, norm);
 }
 
 }  // namespace llmservice::gpu

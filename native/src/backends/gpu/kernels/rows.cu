@@ -82,6 +82,12 @@ struct Scale {
   __device__ void operator()(int64_t, int64_t i) const { x[i] *= factor; }
 };
 
+struct ScaleRoutes {
+  Routing routing;
+  const float* scales;
+  __device__ void operator()(int64_t, int64_t i) const { routing.weights[i] *= scales[routing.ids[i]]; }
+};
+
 struct Cap {
   float* x;
   float limit;
@@ -164,6 +170,10 @@ Launch gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
 Launch scale(float* x, int64_t count, float factor) { return each("scale", 1, count, Scale{x, factor}); }
 
 Launch cap(float* x, int64_t count, float limit) { return each("cap", 1, count, Cap{x, limit}); }
+
+Launch scale_routes(const Routing& routing, const float* scales, int64_t count) {
+  return each("scale_routes", 1, count, ScaleRoutes{routing, scales});
+}
 
 Launch sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) {
   return choose_quads(width, {x, gate, gate + gate_stride}, [&]<bool kWhole> {

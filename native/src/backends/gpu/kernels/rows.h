@@ -18,6 +18,8 @@ Launch gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out);
 Launch sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width);
 Launch scale(float* x, int64_t count, float factor);
 Launch cap(float* x, int64_t count, float limit);
+// weights (count) of experts `ids` *= scales.
+Launch scale_routes(const Routing&, const float* scales, int64_t count);
 
 // `positions`: (rows) on the device.
 Launch rope_angles(const int32_t* positions, int64_t rows, const float* frequencies, int64_t count,
