@@ -30,9 +30,6 @@ const refused = new Map([
   ['llama-bf16-ranks', /no GPU kernels for heads that are no multiple of 16 features/],
   ['llama-gguf-q4_1', /A matrix has type Q4_1, which the CPU backend takes/],
   ['qwen3-gguf-q5_k', /A matrix has type Q5_K, which the CPU backend takes/],
-  ...['gemma4_text-bf16', 'gemma4-bf16-moe', 'gemma4-nvfp4-mixed'].map(
-    (model) => [model, /no GPU kernels for heads that are no multiple of 16 features/] as const,
-  ),
   ['gemma4-bf16', /gemma4 runs on CPUs alone: .*embeddings of each layer, layers that share keys/],
 ]);
 

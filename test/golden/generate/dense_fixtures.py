@@ -218,9 +218,9 @@ DENSE = (
     Fixture(
         "gemma4_text-bf16",
         "layers without a window have wider and fewer heads, of which keys are values; normalized values, scalars of layers, a rotation "
-        "in proportion to the head, capped logits; fewer KV heads than 2 ranks",
-        gemma4_text(),
-        seed=67,
+        "in proportion to the head, of more than 256 features, capped logits; fewer KV heads than 2 ranks",
+        gemma4_text(global_head_dim=272),
+        seed=90,  # 67 to 89 meet close calls early, or other choices where attention rounds beside another maximum
     ),
     Fixture(
         "gemma4-bf16",

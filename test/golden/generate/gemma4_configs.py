@@ -13,7 +13,7 @@ def gemma4_text(**changes) -> dict:
         "layer_types": ["sliding_attention", "sliding_attention", "full_attention"],
         "num_attention_heads": 4,
         "num_key_value_heads": 2,
-        "head_dim": 24,
+        "head_dim": 32,
         "global_head_dim": 48,
         "num_global_key_value_heads": 1,
         "attention_k_eq_v": True,
@@ -57,8 +57,9 @@ def gemma4(text: dict) -> dict:
 
 
 def gemma4_moe_text(**changes) -> dict:
-    """Each query head has keys and values of its own, but for layers without a window."""
-    experts = {"enable_moe_block": True, "num_experts": 8, "top_k_experts": 2, "moe_intermediate_size": 24}
+    """Each query head has keys and values of its own, but for layers without a window. The last of five experts weighs little: where
+    two are close, which one is chosen moves little."""
+    experts = {"enable_moe_block": True, "num_experts": 8, "top_k_experts": 5, "moe_intermediate_size": 24}
     layers = {"num_hidden_layers": 2, "layer_types": ["sliding_attention", "full_attention"]}
     return gemma4_text(**{**experts, **layers, "num_key_value_heads": 4, "num_global_key_value_heads": 2, **changes})
 
@@ -77,5 +78,6 @@ def gemma4_small_text(**changes) -> dict:
         "num_global_key_value_heads": None,
         "attention_k_eq_v": False,
         "intermediate_size": 80,
+        "head_dim": 24,
     }
     return gemma4_text(**{**own, **changes})

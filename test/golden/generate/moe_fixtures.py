@@ -168,7 +168,7 @@ MIXTURES = (
         vision=True,
         stacked_experts=True,
         shards=2,
-        seed=152,
+        seed=103,
     ),
     Fixture(
         "gemma4-nvfp4-mixed",
@@ -177,7 +177,7 @@ MIXTURES = (
         gemma4(gemma4_moe_text(hidden_size=80, moe_intermediate_size=64)),
         form="modelopt-mixed",
         vision=True,
-        seed=172,  # 166 meets a close choice of experts, as do most
+        seed=123,  # most below meet close choices, 113 a placeholder of images
     ),
     Fixture(
         "gpt_oss-mxfp4",
