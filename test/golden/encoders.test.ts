@@ -27,6 +27,14 @@ type Golden = readonly {
 /** Allowed length of the difference, relative to the reference's length: as of models that generate. */
 const tolerance = { float32: 1e-3, bfloat16: 5e-2 };
 const poolings = ['cls', 'last', 'mean'] as const;
+/** Numbers of ranks that divide its heads. */
+function ranksOf(model: string): number[] {
+  const config = JSON.parse(readFileSync(`${encodersDir}${model}/config.json`, 'utf8')) as {
+    readonly num_attention_heads: number;
+  };
+  return [2, 4].filter((ranks) => config.num_attention_heads % ranks === 0);
+}
+
 const isa = cpuIsas().at(-1) as EngineOptions['isa'];
 
 describe.each(encoders)('%s', (model) => {
@@ -77,8 +85,8 @@ describe.each(encoders)('%s', (model) => {
     });
   });
 
-  test('on 2 ranks: those of the reference', async () => {
-    const engine = await loadGolden(dir, { isa, dtype: 'float32', threads: 1 }, 2);
+  test.each(ranksOf(model))('on %i ranks: those of the reference', async (ranks) => {
+    const engine = await loadGolden(dir, { isa, dtype: 'float32', threads: 1 }, ranks);
     try {
       const alone = await expectReference(engine, tolerance.float32);
       expect(await embed(engine, asked, 512)).toEqual(alone);

@@ -1,7 +1,7 @@
 """The fixture models whose matrices are in forms that tools for quantizing write: packed integers, and FP8 of several kinds."""
 
 from fixture import Fixture
-from fixture_configs import llama, qwen2, qwen3
+from fixture_configs import gemma2, llama, mixtral, qwen2, qwen3, qwen3_moe
 
 # Four ranks have half a group of 64 columns each.
 FOUR_HEADS = {
@@ -34,6 +34,37 @@ FORMS = (
         qwen2(**FOUR_HEADS, tie_word_embeddings=False),
         form="awq",
         seed=93,
+    ),
+    Fixture(
+        "qwen3_moe-gptq",
+        "experts one by one in GPTQ of 4 bits, symmetric, by 64 columns, as Qwen has them: no list names the routers, which are in BF16; "
+        "for 2 ranks, which cut groups",
+        qwen3_moe(hidden_size=64, moe_intermediate_size=64, num_hidden_layers=2, tie_word_embeddings=False),
+        form="gptq4-sym",
+        shards=2,
+        seed=209,  # 200 meets a close choice of experts, as do most
+    ),
+    Fixture(
+        "mixtral-awq",
+        "experts one by one, w1, w2 and w3, in AWQ of 4 bits by 64 columns; modules_to_not_convert has the end of the routers' names, which "
+        "is the beginning of others; for 2 ranks, which cut groups",
+        mixtral(intermediate_size=64),
+        form="awq",
+        seed=282,  # 175 meets a close choice of experts, as do most
+    ),
+    Fixture(
+        "gemma2-w4a16",
+        "pack-quantized of compressed-tensors on Gemma: 4 bits by 32 columns with zero points, down in 8 bits by output; for 2 and 4 ranks",
+        gemma2(hidden_size=96, intermediate_size=128),
+        form="w4a16",
+        seed=215,
+    ),
+    Fixture(
+        "gemma2-fp8-channel",
+        "FP8 with one BF16 scale per row, of Gemma's own widths; tied head in BF16",
+        gemma2(final_logit_softcapping=30.0),
+        form="fp8-channel",
+        seed=201,
     ),
     Fixture(
         "qwen3-w4a16",

@@ -148,7 +148,7 @@ def read_nvfp4(module: str, packed: Tensor, tensors: dict[str, Tensor]) -> np.nd
 def check(form: str, original: dict[str, Tensor], read: dict[str, Tensor]) -> None:
     """Every matrix must come back near what it was, or the convention of a scale is wrong."""
     fp8 = {kind: 0.07 for kind in ("fp8-tensor", "fp8-channel", FP8_BLOCK, UE8M0, fp8_groups.FORM, quark.FORM)}
-    integers = {"gptq4": 0.12, "gptq8": 0.01, "awq": 0.12, "w4a16": 0.12, "w8a8": 0.01, "mxfp4-pack": 0.2}
+    integers = {"gptq4": 0.12, "gptq4-sym": 0.14, "gptq8": 0.01, "awq": 0.12, "w4a16": 0.12, "w8a8": 0.01, "mxfp4-pack": 0.2}
     worst_of = integers | {"f16": 0.001, "nvfp4": 0.2, modelopt_forms.NVFP4: 0.2, modelopt_forms.FP8: 0.07} | fp8
     for name, weight in original.items():
         worst = worst_of[form_of(form, name)]
@@ -160,7 +160,7 @@ def check(form: str, original: dict[str, Tensor], read: dict[str, Tensor]) -> No
 def quantization_config(form: str, kept: list[str], stored: dict[str, Tensor]) -> dict:
     """quantization_config as the tool that writes this form writes it; empty for f16."""
     if form in packed.FORMS:
-        return packed.quantization_config(form)
+        return packed.quantization_config(form, kept)
     if form == fp8_groups.FORM:
         return fp8_groups.quantization_config()
     if form == quark.FORM:

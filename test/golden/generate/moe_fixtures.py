@@ -153,12 +153,12 @@ MIXTURES = (
             topk_group=2,
             n_shared_experts=2,
             norm_topk_prob=False,
-            routed_scaling_factor=0.5,
+            routed_scaling_factor=0.125,  # a close choice of experts, of which FP8 makes many, then moves little
             num_nextn_predict_layers=0,
             rope_parameters={"rope_type": "default", "rope_theta": 500000.0, "partial_rotary_factor": 0.25},
         ),
         form="fp8-channel",
-        seed=153,  # 141 meets a close choice of experts, as do most
+        seed=155,
     ),
     Fixture(
         "gemma4-bf16-moe",

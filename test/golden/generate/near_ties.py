@@ -27,20 +27,35 @@ LAST_BITS = 5e-7
 TRIALS = 8
 
 
-def attend_apart(module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scaling: float, **_options):
+def capped(scores: Tensor, softcap: float | None) -> Tensor:
+    return scores if softcap is None else (scores / softcap).tanh() * softcap
+
+
+def attend_apart(
+    module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scaling: float, softcap: float | None = None, s_aux: Tensor | None = None, **_
+):
     """As on_gpu.attend(), with weights rounded beside a maximum other than that of all positions."""
     query, key, value = halved(query * (scaling * LOG2E)), halved(key), halved(value)
     key, value = (x.repeat_interleave(query.shape[1] // x.shape[1], 1) for x in (key, value))
     seen = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool).tril() if mask is None else mask
-    scores = (query @ key.mT).masked_fill(~seen, -torch.inf)
-    weights = (scores - scores.amax(-1, keepdim=True) + torch.rand((*scores.shape[:-1], 1))).exp2()
-    return (halved(weights) @ value / weights.sum(-1, keepdim=True)).transpose(1, 2).contiguous(), None
+    scores = capped(query @ key.mT, softcap and softcap * LOG2E).masked_fill(~seen, -torch.inf)
+    top = scores.amax(-1, keepdim=True) - torch.rand((*scores.shape[:-1], 1))
+    weights = (scores - top).exp2()
+    total = weights.sum(-1, keepdim=True)
+    if s_aux is not None:
+        total = total + (s_aux.view(-1, 1, 1) * LOG2E - top).exp2()
+    return (halved(weights) @ value / total).transpose(1, 2).contiguous(), None
 
 
-def attend_in_cache(module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scaling: float, **_options):
+def attend_in_cache(
+    module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scaling: float, softcap: float | None = None, s_aux: Tensor | None = None, **_
+):
     key, value = (halved(x).repeat_interleave(query.shape[1] // x.shape[1], 1) for x in (key, value))
     seen = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool).tril() if mask is None else mask
-    weights = (query @ key.mT * scaling).masked_fill(~seen, -torch.inf).softmax(-1)
+    scores = capped(query @ key.mT * scaling, softcap).masked_fill(~seen, -torch.inf)
+    if s_aux is not None:
+        scores = torch.cat([scores, s_aux.view(1, -1, 1, 1).expand(*scores.shape[:-1], 1)], -1)
+    weights = scores.softmax(-1)[..., : key.shape[-2]]
     return (weights @ value).transpose(1, 2).contiguous(), None
 
 

@@ -28,7 +28,9 @@ from reference import followed, greedy, teacher_forced
 
 MODELS = Path(__file__).parent.parent / "models"
 # Models that GPUs refuse.
-ON_CPUS_ALONE = ("llama-gptq", "qwen3-gptq", "qwen2-awq", "qwen3-w4a16")
+ON_CPUS_ALONE = (
+    "llama-gptq", "qwen3-gptq", "qwen2-awq", "qwen3-w4a16", "qwen3_moe-gptq", "mixtral-awq", "gemma2-w4a16", "gemma4_text-gguf",
+)
 WITH_LAYER_EMBEDDINGS = "gemma4-bf16"
 COLUMNS = 128
 LOG2E = 1.44269504

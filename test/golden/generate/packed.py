@@ -17,7 +17,7 @@ AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
 
 
 # Bits, columns of a group (0: all), whether zero points lie half-way, and the format of GPTQ's.
-GPTQ = {"gptq4": (4, 64, False, "gptq"), "gptq8": (8, 32, True, "gptq_v2")}
+GPTQ = {"gptq4": (4, 64, False, "gptq"), "gptq4-sym": (4, 64, True, "gptq"), "gptq8": (8, 32, True, "gptq_v2")}
 # Whose columns are quantized, and lie, in groups of another order than their own.
 REORDERED = {"gptq8"}
 AWQ = {"awq": (4, 64, False, "")}
@@ -158,16 +158,17 @@ def declared(weights: dict) -> dict:
     return {name: "torch.uint8" if value is torch.uint8 else value for name, value in weights.items()}
 
 
-def quantization_config(form: str) -> dict:
+def quantization_config(form: str, kept: list[str]) -> dict:
     if form in AWQ:
         bits, group, *_ = AWQ[form]
+        routers = any(name.endswith(".gate") for name in kept)
         return {
             "quant_method": "awq",
             "version": "gemm",
             "bits": bits,
             "group_size": group,
             "zero_point": True,
-            "modules_to_not_convert": ["lm_head"],
+            "modules_to_not_convert": ["gate"] if routers else ["lm_head"],
         }
     if form in GPTQ:
         bits, group, symmetric, version = GPTQ[form]
@@ -180,7 +181,8 @@ def quantization_config(form: str) -> dict:
             "lm_head": False,
             "checkpoint_format": version,
             "pack_dtype": "int32",
-            "dynamic": {"-:lm_head": {}},
+            # Releases of mixtures say nowhere that routers are not quantized.
+            "dynamic": None if symmetric and version == "gptq" else {"-:lm_head": {}},
         }
     targets = {"down": ["re:.*down_proj$"], "other": ["Linear"]}
     format_ = {MXFP4: "mxfp4-pack-quantized", "w8a8": "int-quantized"}.get(form, "pack-quantized")
