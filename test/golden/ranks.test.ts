@@ -41,6 +41,7 @@ describe.each([
   ['qwen3_5_text-fp8-ranks', 2],
   ['qwen3_5_text-fp8-ranks', 4],
   ['gemma2-w4a16', 4],
+  ['gemma4_text-gguf-moe', 2],
   ['llama-gptq', 4],
   ['qwen2-awq', 2],
   ['mixtral-awq', 2],

@@ -5,6 +5,7 @@ import type { ModelShape } from '../config/model-shape.js';
 import { parseCheckpointConfig } from '../config/read-config.js';
 import { FailureError } from '@llmservice/crds';
 import type { GgufHeader, GgufTensor } from './gguf-header.js';
+import { gemma4Config } from './gguf-gemma4.js';
 import { GgufKeys } from './gguf-keys.js';
 import { toEntries, type GgufTensorEntry } from './gguf-entries.js';
 import { blockType } from './gguf-types.js';
@@ -50,6 +51,7 @@ function toConfig(header: GgufHeader, keys: GgufKeys, tensors: ReadonlyMap<strin
   if (table?.shape.length !== 2) {
     throw new FailureError('CheckpointIncomplete', `${header.file} has no matrix token_embd.weight`);
   }
+  if (keys.isGemma4) return gemma4Config(header.file, keys, tensors, table);
   const heads = keys.count('attention.head_count');
   const hidden = keys.count('embedding_length');
   const headDim = keys.count('attention.key_length', Math.floor(hidden / heads));

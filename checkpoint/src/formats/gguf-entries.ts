@@ -41,9 +41,11 @@ export function toEntries(keys: GgufKeys, tensor: GgufTensor, byName: ByName): r
   const [, layer] = /^blk\.(\d+)\./.exec(stored) ?? [];
   if (layer !== undefined && Number(layer) >= keys.layers) return [];
   if (scaleOfInputs.test(stored)) return [];
-  const scaled = scaleOfTensor.exec(stored)?.[1];
+  checkExperts(keys, tensor);
+  const isOwn = keys.isGemma4 && engineName(keys, stored) !== undefined;
+  const scaled = isOwn ? undefined : scaleOfTensor.exec(stored)?.[1];
   if (scaled !== undefined) checkScale(keys, tensor, byName.get(`${scaled}.weight`));
-  const named = engineName(keys.architecture, scaled === undefined ? stored : `${scaled}.weight`);
+  const named = engineName(keys, scaled === undefined ? stored : `${scaled}.weight`);
   if (named === undefined) {
     throw keys.unsupported(
       `tensor ${stored} is not one that ${keys.architecture} has here, so the model would not be what it was made to be`,
@@ -88,6 +90,20 @@ function checkScale(keys: GgufKeys, { name, file, shape }: GgufTensor, of: GgufT
   throw new FailureError(
     'CheckpointCorrupt',
     `${file}: tensor ${name} has shape [${shape.join(', ')}] where ${of.name} of shape [${of.shape.join(', ')}] takes [${sides.join(', ')}]`,
+    { file },
+  );
+}
+
+/**
+ * Experts of Gemma 4 have scales of their own, under the name that others have for those of whole tensors: of experts in NVFP4 the
+ * converter makes one of both. @throws FailureError UnsupportedQuantization
+ */
+function checkExperts(keys: GgufKeys, { name, file, dtype }: GgufTensor): void {
+  if (!keys.isGemma4 || dtype !== nvfp4.name || !name.endsWith('.ffn_down_exps.weight')) return;
+  throw new FailureError(
+    'UnsupportedQuantization',
+    `${file}: tensor ${name} is ${dtype}, in whose scales files of ${keys.architecture} have those of experts; ` +
+      'what works: a file made as Q8_0 or Q4_K_M, or the safetensors that it was made of',
     { file },
   );
 }

@@ -23,7 +23,7 @@ export interface GgufTensor {
 
 export interface GgufHeader {
   readonly file: string;
-  /** Arrays only where they were asked for. */
+  /** Those of a vocabulary only where they were asked for. */
   readonly values: ReadonlyMap<string, GgufValue>;
   readonly tensors: readonly GgufTensor[];
 }
@@ -39,7 +39,7 @@ const maxDims = 4;
 
 /**
  * Parses a header from the file's first bytes; null when it continues behind them.
- * @param options.arrays whether arrays are kept, as the tokenizer needs them
+ * @param options.arrays whether all arrays are kept, as the tokenizer needs them
  * @throws FailureError CheckpointCorrupt, naming the key or tensor
  */
 export function parseGgufHeader(

@@ -16,6 +16,7 @@ const architectures = [
     'glm4moe',
     'gemma2',
     'gemma3',
+    'gemma4',
   ] as const),
 ] as const;
 export type GgufArchitecture = (typeof architectures)[number];
@@ -44,11 +45,16 @@ export class GgufKeys {
 
   /** Files of Mixtral are `llama` with experts. */
   get sparse(): boolean {
+    if (this.isGemma4) return this.number('expert_count', 0) > 0;
     return this.architecture.endsWith('moe') || this.isQwen3Next || this.isMixtral || this.isGptOss;
   }
 
   get isGemma(): boolean {
     return this.architecture.startsWith('gemma');
+  }
+
+  get isGemma4(): boolean {
+    return this.architecture === 'gemma4';
   }
 
   get isQwen3Next(): boolean {
@@ -83,9 +89,31 @@ export class GgufKeys {
   /** A positive integer; keys are those of the architecture, without its name and the dot. */
   count(key: string, otherwise?: number): number {
     const value = this.get(key) ?? otherwise;
-    if (value === undefined) throw this.corrupt(key, 'is missing, or differs from layer to layer');
+    if (value === undefined || Array.isArray(value)) {
+      throw this.corrupt(key, 'is missing, or differs from layer to layer');
+    }
     if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 2 ** 30) return value;
     throw this.corrupt(key, 'is not a positive integer');
+  }
+
+  /** A positive integer of each layer, or one of all. */
+  counts(key: string, layers: number): number[] {
+    const value = this.get(key);
+    if (!Array.isArray(value)) return Array.from({ length: layers }, () => this.count(key));
+    const each: unknown[] = [...(value as readonly unknown[])];
+    const isCount = (n: unknown): n is number =>
+      typeof n === 'number' && Number.isInteger(n) && n >= 1 && n <= 2 ** 30;
+    if (each.length === layers && each.every(isCount)) return each;
+    throw this.corrupt(key, `is not a positive integer, or ${String(layers)} of them`);
+  }
+
+  /** True or false of each layer. */
+  flags(key: string, layers: number): boolean[] {
+    const value = this.get(key);
+    const each: unknown[] = Array.isArray(value) ? [...(value as readonly unknown[])] : [];
+    const isFlag = (flag: unknown): flag is boolean => typeof flag === 'boolean';
+    if (each.length === layers && each.every(isFlag)) return each;
+    throw this.corrupt(key, `is not a list of true and false for ${String(layers)} layers`);
   }
 
   has(key: string): boolean {

@@ -1,12 +1,15 @@
 // What safetensors checkpoints call the tensors of a GGUF file. Source of the names: llama.cpp, gguf-py/gguf/constants.py.
 
-import type { GgufArchitecture } from './gguf-keys.js';
+import type { GgufArchitecture, GgufKeys } from './gguf-keys.js';
 
 const modelTensors: ReadonlyMap<string, string> = new Map([
   ['rope_freqs.weight', 'rope_freqs.weight'],
   ['token_embd.weight', 'model.embed_tokens.weight'],
   ['output_norm.weight', 'model.norm.weight'],
   ['output.weight', 'lm_head.weight'],
+  ['per_layer_token_embd.weight', 'model.embed_tokens_per_layer.weight'],
+  ['per_layer_model_proj.weight', 'model.per_layer_model_projection.weight'],
+  ['per_layer_proj_norm.weight', 'model.per_layer_projection_norm.weight'],
 ]);
 
 type Names = readonly (readonly [stored: string, name: string])[];
@@ -67,7 +70,24 @@ const ownTensors: Partial<Record<GgufArchitecture, Names>> = {
   ],
   gemma2: normsAroundBoth,
   gemma3: normsAroundBoth,
+  gemma4: [
+    ...normsAroundBoth,
+    ['layer_output_scale.weight', 'layer_scalar'],
+    ['inp_gate.weight', 'per_layer_input_gate.weight'],
+    ['proj.weight', 'per_layer_projection.weight'],
+    ['post_norm.weight', 'post_per_layer_input_norm.weight'],
+    ['ffn_gate_inp.scale', 'router.scale'],
+    ['ffn_down_exps.scale', 'router.per_expert_scale'],
+    ['pre_ffw_norm_2.weight', 'pre_feedforward_layernorm_2.weight'],
+    ['post_ffw_norm_1.weight', 'post_feedforward_layernorm_1.weight'],
+    ['post_ffw_norm_2.weight', 'post_feedforward_layernorm_2.weight'],
+  ],
 };
+
+/** The dense layer of Gemma 4 beside its experts is one that every row runs. */
+const besideExperts: Names = ['gate', 'up', 'down'].map(
+  (part) => [`ffn_${part}.weight`, `mlp.shared_expert.${part}_proj.weight`] as const,
+);
 
 const layerNames: ReadonlyMap<string, string> = new Map(
   layerTensors.flatMap(([stored, name]) =>
@@ -78,10 +98,12 @@ const layerNames: ReadonlyMap<string, string> = new Map(
 );
 
 /** Undefined for a tensor that the architecture does not have here. */
-export function engineName(architecture: GgufArchitecture, stored: string): string | undefined {
+export function engineName(keys: GgufKeys, stored: string): string | undefined {
   const [, layer, part = ''] = /^blk\.(\d+)\.(.+)$/.exec(stored) ?? [];
   if (layer === undefined) return modelTensors.get(stored);
-  const own = ownTensors[architecture]?.find(([each]) => each === part)?.[1];
+  const { architecture } = keys;
+  const names = [...(ownTensors[architecture] ?? []), ...(keys.isGemma4 && keys.sparse ? besideExperts : [])];
+  const own = names.find(([each]) => each === part)?.[1];
   const name = own ?? layerNames.get(part);
   return name === undefined ? undefined : `model.layers.${String(Number(layer))}.${name}`;
 }

@@ -6,6 +6,8 @@ export type GgufScalar = number | boolean | string;
 export type GgufValue = GgufScalar | readonly GgufScalar[];
 
 const maxTextBytes = 4 * 2 ** 20;
+/** Arrays of numbers and flags, which may have one for each layer, are kept up to this length, whether asked for or not. */
+const shortArray = 4096;
 const text = 8;
 const array = 9;
 
@@ -29,7 +31,7 @@ const scalars: ReadonlyMap<number, ScalarType> = new Map<number, ScalarType>([
 
 /**
  * Reads a value behind its type's number.
- * @param arrays whether they are kept; null for one that is passed over
+ * @param arrays whether those of a vocabulary's length are kept; null for one that is passed over
  */
 export function readGgufValue(reader: GgufReader, arrays: boolean, what: string): GgufValue | null {
   const type = reader.u32(what);
@@ -52,10 +54,11 @@ function shortText(reader: GgufReader, what: string): string {
   return reader.text(bytes, what);
 }
 
-function readArray(reader: GgufReader, kept: boolean, what: string): readonly GgufScalar[] | null {
+function readArray(reader: GgufReader, arrays: boolean, what: string): readonly GgufScalar[] | null {
   const type = reader.u32(what);
   const count = reader.u64(what);
-  if (type === text) return textArray(reader, kept, count, what);
+  if (type === text) return textArray(reader, arrays, count, what);
+  const kept = arrays || count <= shortArray;
   const [bytes, read] = scalarType(reader, type, what);
   const begin = reader.take(count * bytes, what);
   if (kept) reader.array(count, what);

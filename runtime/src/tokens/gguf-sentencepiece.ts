@@ -7,13 +7,18 @@ import { type TokenizerKeys, tokenKinds } from './gguf-tokenizer-keys.js';
 /** Stands for a space within tokens. */
 const mark = '\u2581';
 
-/** @throws FailureError TokenizerInvalid, naming the key */
+/**
+ * @param merges pairs in the order in which they join; null: by the scores. A file that lists them puts no space before a text
+ * unless it says so
+ * @throws FailureError TokenizerInvalid, naming the key
+ */
 export function sentencePieceParts(
   keys: TokenizerKeys,
   vocab: ReadonlyMap<string, number>,
   tokens: readonly string[],
+  merges: readonly (readonly [string, string])[] | null,
 ): object {
-  const prefixed = keys.flag('add_space_prefix', true);
+  const prefixed = keys.flag('add_space_prefix', merges === null);
   const replaced = { type: 'Replace', pattern: { String: ' ' }, content: mark };
   const unknown = keys.id('unknown_token_id', tokens.length);
   return {
@@ -36,7 +41,7 @@ export function sentencePieceParts(
       ...{ continuing_subword_prefix: null, end_of_word_suffix: null },
       ...{ fuse_unk: true, byte_fallback: true, ignore_merges: false },
       vocab: Object.fromEntries(vocab),
-      merges: mergesOf(keys, tokens),
+      merges: merges ?? mergesOf(keys, tokens),
     },
   };
 }

@@ -82,6 +82,23 @@ describe('the tokenizer of a GGUF file', () => {
     expect(ggufEosIds(headerOf({ 'tokenizer.ggml.eos_token_id': 0 }))).toEqual([0, 8]);
   });
 
+  test('of Gemma 4 joins the pairs that the file lists, with bytes for what none spells and no space before a text', async () => {
+    const tokens = ['<bos>', 'h', 'e', '\u2581', 'he', '\u2581he', '<0x7A>', '<turn|>'];
+    const header = headerOf({
+      'tokenizer.ggml.model': 'gemma4',
+      'tokenizer.ggml.tokens': tokens,
+      'tokenizer.ggml.token_type': [3, 1, 1, 1, 1, 1, 6, 3],
+      'tokenizer.ggml.merges': ['h e', '\u2581 he'],
+      'tokenizer.ggml.bos_token_id': 0,
+      'tokenizer.ggml.eos_token_id': 7,
+    });
+    const tokenizer = Tokenizer.fromJson(ggufTokenizerJson(header), 'model.gguf');
+    const ids = await tokenizer.encode('he hez', { addSpecialTokens: true });
+    expect([...ids]).toEqual([0, 4, 5, 6]);
+    expect(tokenizer.decode(ids.slice(1), { skipSpecialTokens: false })).toBe('he hez');
+    expect(ggufEosIds(header)).toEqual([7]);
+  });
+
   test.each<[string, GgufFixture['keys'], string]>([
     ['WordPiece', { 'tokenizer.ggml.model': 'bert' }, 'Put a tokenizer.json beside the file'],
     ['an unknown pre-tokenizer', { 'tokenizer.ggml.pre': 'viking' }, 'is "viking"; known are'],

@@ -1,5 +1,5 @@
-// The tokenizer that a GGUF file carries in its metadata, as the text of a tokenizer.json: SentencePiece, or byte-level BPE with
-// the pre-tokenizers of the supported models. The file names its pre-tokenizer, and does not describe it.
+// The tokenizer that a GGUF file carries in its metadata, as the text of a tokenizer.json: SentencePiece, Gemma 4's, whose pairs the
+// file lists, or byte-level BPE with the pre-tokenizers of the supported models. The file names its pre-tokenizer, and does not describe it.
 // Source of the names: llama.cpp, src/llama-vocab.cpp.
 
 import type { GgufHeader } from '@llmservice/checkpoint';
@@ -76,8 +76,8 @@ const taken: readonly number[] = [unknown, control, userDefined];
 /** @throws FailureError TokenizerInvalid, naming the key */
 export function ggufTokenizerJson(header: GgufHeader): string {
   const keys = new TokenizerKeys(header);
-  const isSentencePiece = keys.get('model') === 'llama';
-  const pre = isSentencePiece ? null : preTokenizerOf(keys);
+  const isListed = keys.get('model') === 'gemma4';
+  const pre = isListed || keys.get('model') === 'llama' ? null : preTokenizerOf(keys);
   const tokens = keys.texts('tokens');
   const kinds = keys.numbers('token_type', tokens.length);
   const used = tokens
@@ -96,7 +96,9 @@ export function ggufTokenizerJson(header: GgufHeader): string {
       special: kind !== userDefined,
     })),
     post_processor: postProcessor(keys, tokens, pre?.addBos ?? true),
-    ...(pre === null ? sentencePieceParts(keys, vocab, tokens) : byteLevelParts(keys, vocab, pre)),
+    ...(pre === null
+      ? sentencePieceParts(keys, vocab, tokens, isListed ? mergesOf(keys) : null)
+      : byteLevelParts(keys, vocab, pre)),
   });
 }
 
@@ -158,7 +160,7 @@ export function ggufEosIds(header: GgufHeader): number[] {
 
 const endings = new Set([
   ...['<|endoftext|>', '<|im_end|>', '<|eot_id|>', '<|end_of_text|>', '<|eom_id|>'],
-  ...['<|return|>', '<|call|>', '<end_of_turn>'],
+  ...['<|return|>', '<|call|>', '<end_of_turn>', '<turn|>'],
 ]);
 
 function preTokenizerOf(keys: TokenizerKeys): PreTokenizer {
@@ -166,7 +168,7 @@ function preTokenizerOf(keys: TokenizerKeys): PreTokenizer {
   if (model !== 'gpt2') {
     throw keys.invalid(
       'model',
-      `is ${quote(model)}; read are gpt2 (byte-level BPE) and llama (SentencePiece). Put a tokenizer.json beside the file`,
+      `is ${quote(model)}; read are gpt2 (byte-level BPE), llama (SentencePiece) and gemma4. Put a tokenizer.json beside the file`,
     );
   }
   const pre = preTokenizers.get(keys.get('pre'));

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from gguf_blocks import to_stored
 from gguf_fixtures import FIXTURES, UNSCALED
+from gguf_gemma4 import gemma4_metadata, proportional_divisors
 from gguf_names import ARCHITECTURES, SINGLE, head_dim, stored_name
 
 
@@ -24,7 +25,7 @@ class Changes:
 
     def __init__(self, config: dict):
         self.config = config
-        self.zero_centred = config["model_type"].startswith(("qwen3_5", "qwen3_next", "gemma"))
+        self.zero_centred = config["model_type"].startswith(("qwen3_5", "qwen3_next", "gemma2", "gemma3"))
         # Value heads lie in rounds over the key heads.
         self.in_rounds = config["model_type"].startswith("qwen3_5")
 
@@ -119,6 +120,9 @@ def add_apart(name: str, value: np.ndarray, config: dict, add) -> np.ndarray:
 
 
 def metadata(writer: gguf.GGUFWriter, config: dict) -> None:
+    if config["model_type"] == "gemma4_text":
+        gemma4_metadata(writer, config)
+        return
     writer.add_context_length(config["max_position_embeddings"])
     writer.add_embedding_length(config["hidden_size"])
     writer.add_block_count(config["num_hidden_layers"])
@@ -198,6 +202,22 @@ def grouped_experts(tensors: dict[str, Tensor]) -> dict[str, tuple[list[str], np
     return {stored: (names, np.stack([tensors[n].float().numpy() for n in names])) for stored, names in stacks.items()}
 
 
+def add_experts(tensors: dict[str, Tensor], config: dict, add) -> dict[str, np.ndarray]:
+    """What a reader sees of single experts. Gemma 4's have gate over up in one stack."""
+    stacks, read = grouped_experts(tensors), {}
+    for stored, (names, stack) in stacks.items():
+        if config["model_type"] == "gemma4_text" and "_up_exps" in stored:
+            continue
+        if config["model_type"] == "gemma4_text" and "_gate_exps" in stored:
+            others, ups = stacks[stored.replace("gate", "up")]
+            seen = add(stored.replace("gate", "gate_up"), np.concatenate([stack, ups], axis=1))
+            gates, ups = np.split(seen, 2, axis=1)
+            read |= dict(zip(names, gates, strict=True)) | dict(zip(others, ups, strict=True))
+        else:
+            read |= dict(zip(names, add(stored, stack), strict=True))
+    return read
+
+
 def stored_types(name: str, tensors: dict[str, Tensor]) -> dict[str, str]:
     """The name of the type that each tensor, a single expert too, is stored in."""
     fixture, main, others = FIXTURES[name]
@@ -236,9 +256,8 @@ def write(name: str, tensors: dict[str, Tensor], folder: Path, add_tokenizer=Non
             writer.add_tensor(stored.removesuffix("weight") + suffix, scales)
         return gguf.dequantize(data, kind).reshape(value.shape) * of_values
 
-    for stored, (names, stack) in grouped_experts(tensors).items():
-        for one, value in zip(names, add(stored, stack), strict=True):
-            read[one] = torch.from_numpy(value.copy())
+    for one, value in add_experts(tensors, config, add).items():
+        read[one] = torch.from_numpy(value.copy())
     for hf_name, tensor in tensors.items():
         if SINGLE.search(hf_name):
             continue
@@ -253,7 +272,7 @@ def write(name: str, tensors: dict[str, Tensor], folder: Path, add_tokenizer=Non
         flat = value.squeeze() if "conv1d" in hf_name or "shared_expert_gate" in hf_name else value
         seen = add(stored, np.ascontiguousarray(flat)).reshape(value.shape)
         read[hf_name] = torch.from_numpy(np.ascontiguousarray(changes.undo(hf_name, seen), np.float32))
-    if (divisors := llama3_divisors(config)) is not None:
+    if (divisors := proportional_divisors(config) if "global_head_dim" in config else llama3_divisors(config)) is not None:
         writer.add_tensor("rope_freqs.weight", divisors)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()

@@ -1,6 +1,7 @@
 """The GGUF fixture models: each with the type of its matrices, and that of those which differ by name."""
 
 from fixture import Fixture
+from gemma4_configs import gemma4_moe_text, gemma4_small_text
 from fixture_configs import FOUR_RANKS, LLAMA3_SCALING, gemma2, gemma3_text, glm4_moe, gpt_oss, llama, mixtral, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe, qwen3_next
 
 TEXT_EXPERTS = {"num_experts": 8, "num_experts_per_tok": 4, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64}
@@ -91,6 +92,21 @@ FIXTURES = {
                 gemma3_text(hidden_size=64, intermediate_size=64, num_attention_heads=2, num_key_value_heads=1, query_pre_attn_scalar=32,
                             num_hidden_layers=6, sliding_window_pattern=6), seed=121),
         "Q8_0", {},
+    ),
+    "gemma4_text-gguf-q8_0": (
+        Fixture("gemma4_text-gguf-q8_0", "GGUF of Gemma 4 as E2B in Q8_0: lists by layer of windows and widths, divisors that leave three parts of "
+                "a head alone, embeddings of each layer in Q4_0, layers that share keys and values, of which the file has unread ones",
+                gemma4_small_text(hidden_size=64, intermediate_size=64, head_dim=32, global_head_dim=64, hidden_size_per_layer_input=32,
+                                  final_logit_softcapping=30.0),
+                seed=215),
+        "Q8_0", {"per_layer_token_embd": "Q4_0"},
+    ),
+    "gemma4_text-gguf-moe": (
+        Fixture("gemma4_text-gguf-moe", "GGUF of Gemma 4 with experts, gate over up in Q4_0, down in Q8_0 with a scale each, beside a dense layer; "
+                "KV heads by layer, keys that are values; for 2 ranks",
+                gemma4_moe_text(hidden_size=64, intermediate_size=64, head_dim=32, global_head_dim=64, moe_intermediate_size=64),
+                seed=227),  # 181 meets a close choice of experts, as do most
+        "Q8_0", {"ffn_gate_up_exps": "Q4_0"},
     ),
     "qwen3_next-gguf-q8_0": (
         Fixture("qwen3_next-gguf-q8_0", "GGUF of Qwen3-Next in Q8_0: q, k, v and z apart, ba by key head, 3 value heads for each, stacked experts",

@@ -5,9 +5,15 @@ import re
 ARCHITECTURES = {
     "llama": "llama", "qwen3": "qwen3", "qwen3_moe": "qwen3moe", "mixtral": "llama", "qwen3_5_text": "qwen35",
     "qwen3_5_moe_text": "qwen35moe", "qwen3_next": "qwen3next", "gpt_oss": "gpt-oss",
-    "glm4_moe": "glm4moe", "gemma2": "gemma2", "gemma3_text": "gemma3",
+    "glm4_moe": "glm4moe", "gemma2": "gemma2", "gemma3_text": "gemma3", "gemma4_text": "gemma4",
 }
-SINGLE = re.compile(r"\.mlp\.experts\.\d")
+SINGLE = re.compile(r"\.experts\.\d")
+WHOLE = {
+    "model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight",
+    "model.embed_tokens_per_layer.weight": "per_layer_token_embd.weight",
+    "model.per_layer_model_projection.weight": "per_layer_model_proj.weight",
+    "model.per_layer_projection_norm.weight": "per_layer_proj_norm.weight",
+}
 STORED = {
     "input_layernorm.weight": "attn_norm.weight",
     "pre_feedforward_layernorm.weight": "ffn_norm.weight",
@@ -41,6 +47,16 @@ STORED = {
     "mlp.shared_expert.gate_proj.weight": "ffn_gate_shexp.weight",
     "mlp.shared_expert.up_proj.weight": "ffn_up_shexp.weight",
     "mlp.shared_expert.down_proj.weight": "ffn_down_shexp.weight",
+    "layer_scalar": "layer_output_scale.weight",
+    "per_layer_input_gate.weight": "inp_gate.weight",
+    "per_layer_projection.weight": "proj.weight",
+    "post_per_layer_input_norm.weight": "post_norm.weight",
+    "router.proj.weight": "ffn_gate_inp.weight",
+    "router.scale": "ffn_gate_inp.scale",
+    "router.per_expert_scale": "ffn_down_exps.scale",
+    "pre_feedforward_layernorm_2.weight": "pre_ffw_norm_2.weight",
+    "post_feedforward_layernorm_1.weight": "post_ffw_norm_1.weight",
+    "post_feedforward_layernorm_2.weight": "post_ffw_norm_2.weight",
     "linear_attn.in_proj_qkv.weight": "attn_qkv.weight",
     "linear_attn.in_proj_qkvz.weight": "attn_qkv.weight",
     "linear_attn.in_proj_ba.weight": "ssm_ba.weight",
@@ -63,7 +79,7 @@ def stored_name(name: str, config: dict) -> str:
     if name == "lm_head.weight":
         return "output.weight"
     if not name.startswith("model.layers."):
-        return {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight"}[name]
+        return WHOLE[name]
     _, _, layer, rest = name.split(".", 3)
     if rest == "post_attention_layernorm.weight":
         own = config["model_type"].startswith(("qwen3_5", "qwen3_next", "gpt_oss", "glm4_moe", "gemma"))

@@ -121,7 +121,7 @@ def unread_kv_shapes(config: dict, shapes: dict[str, torch.Size]) -> dict[str, t
     """Keys and values of layers that read those of others: releases of Gemma 4 have them all the same."""
     text = config.get("text_config", config)
     layers, shared = text["num_hidden_layers"], text.get("num_kv_shared_layers", 0)
-    own = [n for n in shapes if re.search(r"language_model.*self_attn\.(k_proj|v_proj|k_norm)\.", n)]
+    own = [n for n in shapes if re.search(r"self_attn\.(k_proj|v_proj|k_norm)\.", n) and not of_tower(n)]
     first = {int(layer_of(n)): n for n in own if n.endswith("k_proj.weight")}
     types = text.get("layer_types")
     unread = {}
