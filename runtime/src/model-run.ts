@@ -156,7 +156,7 @@ export class ModelRun {
       arrivals?.map ?? null,
     );
     this.client = client;
-    await this.adapters.prepare(client.adapters, (uri) => this.obtainAdapter(uri));
+    await this.adapters.prepare(client.adapters, this.uri, (uri) => this.obtainAdapter(uri));
     this.observer.engineStarted(client);
     await client.start();
     const { state } = client.health();

@@ -1,4 +1,7 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
 import { EngineAdapters } from '../engine/engine-adapters.js';
 import type { ServerMessage } from '../engine/protocol.js';
@@ -35,7 +38,25 @@ beforeEach(async () => {
     taken: ['model'],
     logger: makeLogger('error'),
   });
-  await service.prepare(engine, obtain);
+  await service.prepare(engine, '/model', obtain);
+});
+
+test('one that was made for another repository than the model is of is served, and logged', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'llmservice-other-base-'));
+  writeFileSync(join(dir, 'adapter_config.json'), '{"base_model_name_or_path":"o/other"}');
+  const logger = makeLogger('error');
+  const warned = new Promise((resolve) => {
+    jest.spyOn(logger, 'warn').mockImplementation((...said: unknown[]) => {
+      resolve(said);
+      return logger;
+    });
+  });
+  const [configured, room] = [[{ name: 'first', uri: '/first' }], { max: 1, maxRank: 16 }];
+  const own = new AdapterService({ configured, room, served, taken: [], logger });
+  await own.prepare(engine, 'hf://o/base', () => Promise.resolve({ dir, release: () => undefined }));
+  const fields = { name: 'first', base: 'o/other', model: 'hf://o/base' };
+  expect(await warned).toEqual(['adapter was made for another base', fields]);
+  rmSync(dir, { recursive: true });
 });
 
 test('those of the settings are kept for the engine, and served once it is ready', () => {

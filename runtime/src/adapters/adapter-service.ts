@@ -10,6 +10,7 @@ import { ApiError } from '../request/body/api-error.js';
 import { invalidRequest } from '../request/body/violation.js';
 import type { UsedAdapter } from '../schedule/generation.js';
 import type { ObtainedAdapter } from './obtain-adapter.js';
+import { otherBase } from './other-base.js';
 import type { ServedAdapters } from './served-adapters.js';
 
 /** From a URI to a folder, unless it is given up. */
@@ -35,19 +36,23 @@ export class AdapterService {
   /** Names of adapters that come or go. */
   readonly #busy = new Set<string>();
   #engine: EngineAdapters | null = null;
+  /** URI of the model. */
+  #model = '';
 
   constructor(parts: AdapterServiceParts) {
     this.#parts = parts;
   }
 
   /** Has an engine that is about to start load those of the settings. @throws FailureError of an adapter */
-  async prepare(engine: EngineAdapters, obtain: Obtain): Promise<void> {
+  async prepare(engine: EngineAdapters, model: string, obtain: Obtain): Promise<void> {
     this.clear();
+    this.#model = model;
     for (const { name, uri } of this.#parts.configured) {
       const used = this.#reserve(name);
       const obtained = await obtain(uri).catch(naming(name));
       this.#loaded.set(name, { name, uri, used, obtained });
       engine.keep({ number: used.number, name, dir: obtained.dir });
+      void this.#warnOfOtherBase(name, obtained.dir);
     }
   }
 
@@ -135,10 +140,17 @@ export class AdapterService {
     this.#loaded.set(name, loaded);
     const free = this.#parts.served.replace(loaded);
     this.#parts.logger.info('adapter loaded', { name, uri });
+    void this.#warnOfOtherBase(name, obtained.dir);
     if (before === undefined) return;
     void free.then(() => {
       this.#retire(before, engine);
     });
+  }
+
+  async #warnOfOtherBase(name: string, folder: string): Promise<void> {
+    const base = await otherBase(folder, this.#model);
+    if (base === null) return;
+    this.#parts.logger.warn('adapter was made for another base', { name, base, model: this.#model });
   }
 
   /** For one more of a name that is loaded. @throws ApiError invalid_request, model_not_ready */
