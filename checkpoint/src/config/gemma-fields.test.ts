@@ -90,6 +90,16 @@ describe('a config of Gemma', () => {
   });
 });
 
+test('Gemma 3 that sees both sides embeds alone, by windows of half the width to each', () => {
+  const config = { ...gemma3Config, architectures: ['Gemma3TextModel'] };
+  const ahead = { ...text, use_bidirectional_attention: true, sliding_window: 512 };
+  const shape = parseCheckpointConfig({ ...config, text_config: ahead });
+  expect(shape).toMatchObject({ bidirectional: true, generates: false, tiedEmbeddings: true });
+  expect([...new Set(shape.windows)].sort()).toEqual([0, 257]);
+  const labels = { ...config, architectures: ['Gemma3ForSequenceClassification'], text_config: ahead };
+  expect(() => parseCheckpointConfig(labels)).toThrow('only embeddings are');
+});
+
 test('other architectures have none of it', () => {
   expect(parseCheckpointConfig(llamaConfig)).toMatchObject({
     ...{ embeddingScale: 1, postNorms: false, activation: 'silu', queryScalar: 16 },

@@ -18,9 +18,6 @@ export function readGemma(
   { hidden, headDim }: Pick<ModelShape, 'hidden' | 'headDim'>,
 ): GemmaShape {
   if (gemma === null) return { ...plain, queryScalar: headDim };
-  if (!gemma.fourth && fields.flag('use_bidirectional_attention', false)) {
-    throw unsupported('use_bidirectional_attention is true: only models that generate are supported');
-  }
   return {
     embeddingScale: rounded(Math.sqrt(hidden), typeOf(outer) ?? typeOf(fields)),
     postNorms: true,
@@ -31,6 +28,21 @@ export function readGemma(
     windowRope: gemma.localRope ? readWindowRope(fields, headDim) : null,
   };
 }
+
+/**
+ * Whether attention sees what lies behind a position too, as that of EmbeddingGemma does. Of Gemma 4, gemma4-fields.ts refuses it.
+ * @throws FailureError UnsupportedArchitecture
+ */
+export function isBidirectional(fields: FieldReader, { name, gemma }: Architecture): boolean {
+  if (gemma === null || gemma.fourth || !fields.flag('use_bidirectional_attention', false)) return false;
+  if (gemma.localRope) return true;
+  throw unsupported(
+    `use_bidirectional_attention is true: of ${name}, only models that generate are supported`,
+  );
+}
+
+/** What of a window that config.json counts to both sides together lies to one, the position itself included. */
+export const halfWindow = (window: number): number => (window === 0 ? 0 : Math.floor(window / 2) + 1);
 
 export const typeOf = (fields: FieldReader): unknown => fields.value('dtype') ?? fields.value('torch_dtype');
 

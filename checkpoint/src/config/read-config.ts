@@ -6,7 +6,7 @@ import { parseSmallJson } from '../json/small-json.js';
 import type { Architecture, Bias } from './architecture.js';
 import { architectures, supportedModelTypes } from './architectures.js';
 import { type ConfigObject, FieldReader, isObject, quote, unsupported } from './config-fields.js';
-import { checkActivation, readGemma } from './gemma-fields.js';
+import { checkActivation, halfWindow, isBidirectional, readGemma } from './gemma-fields.js';
 import { readGemma4Experts, readGlobalAttention } from './gemma4-fields.js';
 import { readSmallGemma4 } from './gemma4-small-fields.js';
 import { readLabels } from './labels.js';
@@ -29,7 +29,9 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
   // Multimodal releases keep the language model's fields in text_config; text-only ones have them at the top.
   const given = outer.has('text_config') ? outer.child('text_config') : outer;
   const fields = given.over(architecture.defaults);
-  const { hybrid, gemma, gptOss, encoder, modernBert, qkNorm } = architecture;
+  const { hybrid, gemma, gptOss, modernBert, qkNorm } = architecture;
+  const looksAhead = isBidirectional(fields, architecture);
+  const encoder = architecture.encoder || looksAhead;
 
   const layers = fields.parts('num_hidden_layers');
   const heads = fields.positive('num_attention_heads');
@@ -45,7 +47,8 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
   const feedForward = readFeedForward(fields, architecture, layers);
   const bias = (kind: Bias): boolean => kind === 'always' || (kind !== 'none' && fields.flag(kind, false));
   const labels = readLabels(outer);
-  const windows = modernBert ? [] : readWindows(fields, architecture, layers);
+  const read = modernBert ? [] : readWindows(fields, architecture, layers);
+  const windows = looksAhead ? read.map(halfWindow) : read;
   const globalAttention = gemma?.fourth === true ? readGlobalAttention(fields, windows) : null;
   const shape = {
     architecture: architecture.name,
@@ -127,10 +130,14 @@ function findArchitecture(top: ConfigObject): Architecture {
   throw unsupported(`${problem}; supported: ${supportedModelTypes.join(', ')}`);
 }
 
+const withoutLabels = /(?:Model|ForMaskedLM)$/;
+/** What was made of a model that generates, may be saved as one. */
+const ofDecoders = /(?:Model|ForCausalLM)$/;
+
 /** Heads of encoders for masked language modeling are left alone; all others have layers of their own, which nothing runs. */
-function checkEncoder(fields: FieldReader, { name }: Architecture): void {
+function checkEncoder(fields: FieldReader, { name, gemma }: Architecture): void {
   const [first] = fields.list('architectures') ?? [];
-  if (typeof first === 'string' && !/(?:Model|ForMaskedLM)$/.test(first)) {
+  if (typeof first === 'string' && !(gemma === null ? withoutLabels : ofDecoders).test(first)) {
     throw unsupported(`${first} is not supported: of ${name}, only embeddings are`);
   }
   if (fields.flag('is_causal', false))

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from checkpoint import make_tensors, reference_values, write_checkpoint
 from fixture import Fixture
-from fixture_configs import llama
+from fixture_configs import gemma3_text, llama
 from reference import build, load, random_ids
 
 ENCODERS = Path(__file__).parent.parent / "encoders"
@@ -77,6 +77,19 @@ FIXTURES = (
         ),
         shards=2,
         seed=104,
+    ),
+    Fixture(
+        "gemma3_text-bidirectional",
+        "as EmbeddingGemma: names without model., use_bidirectional_attention, windows of 16 positions to each side by half of "
+        "sliding_window, which rotate by a base of their own",
+        gemma3_text(
+            architectures=["Gemma3TextModel"],
+            use_bidirectional_attention=True,
+            sliding_window=32,
+            query_pre_attn_scalar=32,
+            rope_scaling=None,
+        ),
+        seed=105,
     ),
 )
 
