@@ -21,7 +21,16 @@ if (models === undefined || device === undefined || record === undefined)
 // any two orders of a sum, and AMD's codes have another scale.
 const halves: Bar = { allowed: 0.2, allowedMean: 0.03, close: 0.2, clearSteps: 3 };
 const eights: Bar = { allowed: 1.5, allowedMean: 0.25, close: 0.8, clearSteps: 0 };
-const packedIntegers = ['llama-gptq', 'qwen2-awq', 'qwen3-gptq-v2', 'qwen3-w4a16'];
+const packedIntegers = [
+  'llama-gptq',
+  'qwen2-awq',
+  'qwen3-gptq-v2',
+  'qwen3-w4a16',
+  'qwen3_moe-gptq',
+  'mixtral-awq',
+  'gemma2-w4a16',
+];
+const layerEmbeddings = /gemma4 runs on CPUs alone: .*embeddings of each layer, layers that share keys/;
 /** Models that GPUs do not take, and what must be said of them. */
 const refused = new Map([
   ...packedIntegers.map(
@@ -30,7 +39,8 @@ const refused = new Map([
   ['llama-bf16-ranks', /no GPU kernels for heads that are no multiple of 16 features/],
   ['llama-gguf-q4_1', /A matrix has type Q4_1, which the CPU backend takes/],
   ['qwen3-gguf-q5_k', /A matrix has type Q5_K, which the CPU backend takes/],
-  ['gemma4-bf16', /gemma4 runs on CPUs alone: .*embeddings of each layer, layers that share keys/],
+  ['gemma4-bf16', layerEmbeddings],
+  ['gemma4_text-gguf-q8_0', layerEmbeddings],
 ]);
 
 /** What was found of one model: nothing at fault is as it must be. */
