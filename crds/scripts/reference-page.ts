@@ -3,6 +3,7 @@
 
 import { failureKinds, failureReasons } from '../src/failures.js';
 import { hubErrorTable } from '../src/hub-errors.js';
+import { ociErrorTable } from '../src/oci-errors.js';
 import { s3ErrorTable } from '../src/s3-errors.js';
 import type { StoreErrorRow } from '../src/store-errors.js';
 import { stores, type StoreKind } from '../src/stores.js';
@@ -170,6 +171,18 @@ and where it is private and the request has no token for it.
 ${storeErrorRows('hub', hubErrorTable)}
 
 Every other error is \`HubUnavailable\`: what storage behind the hub refuses is asked for again, at a new address.
+
+## Errors of a registry
+
+A [registry](sources.md) names what is wrong in the JSON of its answer. Codes in small letters are of our client, which reads the
+artifact.
+
+| cause | codes of the response or the connection | HTTP status without a known code | reason |
+|---|---|---|---|
+${storeErrorRows('oci', ociErrorTable)}
+
+Every other error is \`RegistryUnavailable\`, such as \`TOOMANYREQUESTS\`: what storage behind the registry refuses is asked for
+again, at a new address.
 
 ## Engine faults
 

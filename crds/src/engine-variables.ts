@@ -28,6 +28,7 @@ export const engineVariables = {
   AWS_REGION: same('model.s3.region', readText),
   S3_FORCE_PATH_STYLE: same('model.s3.forcePathStyle', readBoolean),
   HF_ENDPOINT: same('model.hub.endpoint', readText),
+  OCI_PLAIN_HTTP: same('model.oci.plainHttp', readBoolean),
   ACCELERATOR: { config: 'accelerator.kind', spec: null, read: readText },
   MEMORY_BYTES_PER_DEVICE: {
     config: 'accelerator.memoryBytesPerDevice',

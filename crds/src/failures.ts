@@ -1,14 +1,8 @@
 // Every way a service can fail, in one table: whether a retry can help, and what a person should do.
 // The operator turns a Failure into conditions.
 
-interface FailureKind {
-  /** A terminal failure cannot go away by itself: the operator stops the pods until something changes. */
-  readonly terminal: boolean;
-  /** HTTP status of a request that meets this failure. */
-  readonly httpStatus: number;
-  /** The first thing to try, in one sentence. */
-  readonly remedy: string;
-}
+import type { FailureKind } from './failure-kind.js';
+import { storeFailures } from './store-failures.js';
 
 export const failureKinds = {
   InvalidSpec: {
@@ -88,30 +82,7 @@ export const failureKinds = {
       'Put the CA certificate of the endpoint as ca.crt into the ConfigMap named in spec.model.s3.caConfigMapRef (a PEM file in ' +
       '--s3-ca-dir), or correct the host in spec.model.s3.endpoint (--s3-endpoint).',
   },
-  RepositoryNotFound: {
-    terminal: true,
-    httpStatus: 503,
-    remedy:
-      'Check hf://OWNER/NAME@REVISION in spec.model.uri; for a private repository, name its token in spec.model.hub.tokenSecretRef.',
-  },
-  HubAccessDenied: {
-    terminal: true,
-    httpStatus: 503,
-    remedy:
-      'Check the token in the Secret named in spec.model.hub.tokenSecretRef; its account must have accepted the terms of a gated repository.',
-  },
-  HubCertificateUntrusted: {
-    terminal: true,
-    httpStatus: 503,
-    remedy:
-      'Put the CA certificate of the endpoint as ca.crt into the ConfigMap named in spec.model.hub.caConfigMapRef, or correct the ' +
-      'host in spec.model.hub.endpoint.',
-  },
-  HubUnavailable: {
-    terminal: false,
-    httpStatus: 503,
-    remedy: 'Wait for the hub or correct spec.model.hub.endpoint; the pull resumes automatically.',
-  },
+  ...storeFailures,
   SecretNotAllowed: {
     terminal: true,
     httpStatus: 503,

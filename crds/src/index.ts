@@ -6,6 +6,8 @@ export * from './termination-message.js';
 export * from './http-errors.js';
 export { hubErrorTable, readHubError } from './hub-errors.js';
 export type { HubMeaning } from './hub-errors.js';
+export { ociErrorTable, readOciError } from './oci-errors.js';
+export type { OciMeaning } from './oci-errors.js';
 export { readS3Error, s3ErrorTable } from './s3-errors.js';
 export type { S3ErrorReading, S3ErrorRow, S3Meaning } from './s3-errors.js';
 export { describeStoreError } from './store-errors.js';

@@ -41,9 +41,17 @@ export function withVariables(spec: LlmServiceSpec): { spec: LlmServiceSpec; vio
 }
 
 /** Whether any checkpoint lies in a hub of models. */
-export function usesHub({ model, engine, adapters = [] }: LlmServiceSpec): boolean {
-  const uris = [model.uri, engine.speculative.uri ?? '', ...adapters.map(({ uri }) => uri)];
-  return uris.some((uri) => uri.startsWith('hf://'));
+export function usesHub(spec: LlmServiceSpec): boolean {
+  return urisOf(spec).some((uri) => uri.startsWith('hf://'));
+}
+
+/** Whether any checkpoint lies in a registry. */
+export function usesRegistry(spec: LlmServiceSpec): boolean {
+  return urisOf(spec).some((uri) => uri.startsWith('oci://'));
+}
+
+function urisOf({ model, engine, adapters = [] }: LlmServiceSpec): string[] {
+  return [model.uri, engine.speculative.uri ?? '', ...adapters.map(({ uri }) => uri)];
 }
 
 function variableNamed(name: string): EngineVariable | null {

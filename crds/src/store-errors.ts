@@ -89,6 +89,8 @@ export function connectionRows<M extends string>(of: {
   readonly untrusted: M;
   readonly unavailable: M;
   readonly endpoint: string;
+  /** What to correct where one side speaks TLS and the other does not; by default the scheme of the endpoint. */
+  readonly plain?: string;
 }): readonly StoreErrorRow<M>[] {
   return [
     {
@@ -114,7 +116,7 @@ export function connectionRows<M extends string>(of: {
       means: of.unavailable,
       what: 'one side speaks TLS and the other does not',
       codes: ['EPROTO', 'HPE_INVALID_CONSTANT', 'ERR_SSL_WRONG_VERSION_NUMBER'],
-      hint: `${of.endpoint} says http:// where it must say https://, or the reverse`,
+      hint: of.plain ?? `${of.endpoint} says http:// where it must say https://, or the reverse`,
     },
     {
       means: of.unavailable,

@@ -2,10 +2,11 @@
 
 import type { FailureReason } from './failures.js';
 import { readHubError } from './hub-errors.js';
+import { readOciError } from './oci-errors.js';
 import { readS3Error } from './s3-errors.js';
 import type { StoreErrorReading } from './store-errors.js';
 
-export type StoreKind = 's3' | 'hub';
+export type StoreKind = 's3' | 'hub' | 'oci';
 
 interface Store {
   readonly readError: (error: unknown) => StoreErrorReading<FailureReason | 'objectAbsent' | 'objectChanged'>;
@@ -19,6 +20,12 @@ interface Store {
 export const stores: Readonly<Record<StoreKind, Store>> = {
   s3: { readError: readS3Error, absent: 'BucketNotFound', unavailable: 'S3Unavailable', words: 'S3' },
   hub: { readError: readHubError, absent: 'ModelNotFound', unavailable: 'HubUnavailable', words: 'the hub' },
+  oci: {
+    readError: readOciError,
+    absent: 'ArtifactNotFound',
+    unavailable: 'RegistryUnavailable',
+    words: 'the registry',
+  },
 };
 
 /** A store does not answer: nothing is known of what lies in it. */

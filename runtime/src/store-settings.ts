@@ -10,8 +10,9 @@ export function storeSettingsOf({
   server,
   s3Credentials,
   hubToken,
+  dockerConfig,
 }: ResolvedConfig): StoreSettings {
-  const { s3, hub } = engineConfig.model;
+  const { s3, hub, oci } = engineConfig.model;
   const caCertificates = readCertificates(server.s3CaDir);
   return {
     s3: {
@@ -26,5 +27,6 @@ export function storeSettingsOf({
       token: hubToken,
       caCertificates,
     },
+    oci: { plainHttp: oci?.plainHttp ?? false, dockerConfig, caCertificates },
   };
 }

@@ -20,6 +20,7 @@ const values: Readonly<Record<string, string>> = {
   AWS_REGION: 'here',
   S3_FORCE_PATH_STYLE: 'false',
   HF_ENDPOINT: 'https://hub.example.org',
+  OCI_PLAIN_HTTP: 'true',
   MEMORY_BYTES_PER_DEVICE: '34359738368',
   TENSOR_PARALLEL_SIZE: '2',
   MAX_MODEL_LEN: '16384',

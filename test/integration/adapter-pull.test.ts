@@ -11,7 +11,7 @@ import { obtainAdapter, type ObtainedAdapter } from '../../runtime/src/adapters/
 import { lastHiddenDrafter } from '../builders/eagle3-drafter.js';
 import { readFiles } from '../builders/files.js';
 import { eventually } from '../processes.js';
-import { failureOf, nobodysHub, PullWorld, Recorder, sha } from './pull-world.js';
+import { failureOf, nobodys, PullWorld, Recorder, sha } from './pull-world.js';
 import { randomAdapter } from './random-adapter.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 import { S3Gate } from './s3-gate.js';
@@ -50,7 +50,7 @@ async function onSmallDisk(use: (fill: () => void, empty: () => void) => Promise
 }
 
 function obtain(observer: Recorder): Promise<ObtainedAdapter> {
-  const stores = { s3: world.access, hub: nobodysHub };
+  const stores = { s3: world.access, ...nobodys };
   const settings = { weightsDir: world.weightsDir, cache: null, stores, allowedUris: [] };
   const sleep = (): Promise<void> => Promise.resolve();
   const { signal } = new AbortController();

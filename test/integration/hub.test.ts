@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { obtainCheckpoint, type ObtainOptions } from '../../runtime/src/weights/obtain-checkpoint.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { HubServer, hubToken } from './hub-server.js';
-import { failureOf, Recorder } from './pull-world.js';
+import { failureOf, nobodys, Recorder } from './pull-world.js';
 
 jest.setTimeout(60_000);
 
@@ -44,7 +44,7 @@ async function pull(uri: string, token: string | null = null, recorder = new Rec
     pins: { model: null, head: null },
     cache: null,
     weightsDir: dir,
-    stores: { s3, hub: { endpoint: hub.endpoint, token, caCertificates: [] } },
+    stores: { ...nobodys, s3, hub: { endpoint: hub.endpoint, token, caCertificates: [] } },
     allowedUris: [],
     observer: recorder,
     signal: pulls.signal,

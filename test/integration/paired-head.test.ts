@@ -15,7 +15,7 @@ import { layerlessModel } from '../builders/small-model.js';
 import { isOfTrunk, only, readStoredTensors, storedFile } from '../builders/stored-tensors.js';
 import { eventually } from '../processes.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
-import { nobodysHub } from './pull-world.js';
+import { nobodys } from './pull-world.js';
 import { S3Server, s3Environment, s3Keys } from './s3-server.js';
 
 jest.setTimeout(120_000);
@@ -277,7 +277,7 @@ function obtain(uri: string, headUri: string, method: HeadMethod): Promise<Obtai
         credentials: s3Keys,
         caCertificates: [],
       },
-      hub: nobodysHub,
+      ...nobodys,
     },
     allowedUris: [],
     observer: deafObserver,

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { safetensors } from '../builders/safetensors.js';
-import { failureOf, nobodysHub, PullWorld, Recorder } from './pull-world.js';
+import { failureOf, nobodys, PullWorld, Recorder } from './pull-world.js';
 import { s3Keys } from './s3-server.js';
 
 let world: PullWorld;
@@ -88,7 +88,7 @@ test.each([
   ['no key', null],
 ])('a bucket behind %s', async (_, credentials) => {
   world.put('private', llamaCheckpoint());
-  const stores = { s3: { ...world.access, credentials }, hub: nobodysHub };
+  const stores = { s3: { ...world.access, credentials }, ...nobodys };
   expect((await failureOf(world.pull('private', { stores }))).reason).toBe('S3AccessDenied');
 });
 

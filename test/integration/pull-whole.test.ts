@@ -16,7 +16,7 @@ import { wantedService } from '../../operator/src/resource/wanted-service.fixtur
 import { pullWhole } from '../../runtime/src/weights/pull-whole.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { eventually, run } from '../processes.js';
-import { failureOf, nobodysHub, PullWorld, Recorder, sha } from './pull-world.js';
+import { failureOf, nobodys, PullWorld, Recorder, sha } from './pull-world.js';
 import { s3Keys } from './s3-server.js';
 
 let world: PullWorld;
@@ -35,7 +35,7 @@ async function pull(prefix: string, recorder = new Recorder()): Promise<string> 
   await pullWhole({
     uri: `s3://models/${prefix}/`,
     dir,
-    stores: { s3: world.access, hub: nobodysHub },
+    stores: { s3: world.access, ...nobodys },
     observer: recorder,
     sleep: (ms) => sleep(Math.min(ms, 200)),
     signal: new AbortController().signal,

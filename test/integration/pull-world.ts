@@ -71,7 +71,7 @@ export class PullWorld {
       pins: { model: null, head: null },
       cache: null,
       weightsDir: this.weightsDir,
-      stores: { s3: this.access, hub: nobodysHub },
+      stores: { s3: this.access, ...nobodys },
       allowedUris: [],
       observer: recorder,
       signal: this.pulls.signal,
@@ -84,10 +84,9 @@ export class PullWorld {
 }
 
 /** Never asked. */
-export const nobodysHub: ObtainOptions['stores']['hub'] = {
-  endpoint: 'http://127.0.0.1:1',
-  token: null,
-  caCertificates: [],
+export const nobodys: Omit<ObtainOptions['stores'], 's3'> = {
+  hub: { endpoint: 'http://127.0.0.1:1', token: null, caCertificates: [] },
+  oci: { plainHttp: false, dockerConfig: null, caCertificates: [] },
 };
 
 /** Hears what a pull says of itself. */

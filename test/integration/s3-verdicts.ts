@@ -29,10 +29,10 @@ export interface Verdicts {
 
 export async function verdictsOf(access: Access): Promise<Verdicts> {
   const { endpoint, bucket = 'models', keys = s3Keys, region = 'us-east-1', certificates = null } = access;
-  const model = { s3: { endpoint, region, forcePathStyle: true }, hub: {} };
+  const model = { s3: { endpoint, region, forcePathStyle: true }, hub: {}, oci: { plainHttp: false } };
   const folders = openStores(
     { spec: { model } } as unknown as Pick<WantedService, 'spec'>,
-    { credentials: keys, hubToken: null, certificates },
+    { credentials: keys, hubToken: null, dockerConfig: null, certificates },
     new AddressGuard(anyEndpoint),
   );
   const files = folders.at({ bucket, prefix: 'p/', file: null });

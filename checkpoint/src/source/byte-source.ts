@@ -7,6 +7,14 @@ import type { Readable } from 'node:stream';
 import type { StoreKind } from '@llmservice/crds';
 import type { ListedFile } from './checkpoint-pin.js';
 
+/** Of the whole file. */
+export interface FileDigest {
+  readonly algorithm: 'md5' | 'sha256';
+  readonly hex: string;
+  /** It is that of the file with these bytes before and after it, as in an archive; absent: of the file alone. */
+  readonly around?: { readonly before: Uint8Array; readonly after: Uint8Array };
+}
+
 /** What identifies one version of a file, and what its content can be verified against. */
 export interface FileVersion {
   /** Name in the folder, without a slash; nested-files.ts says which file it is of one below. */
@@ -15,7 +23,7 @@ export interface FileVersion {
   /** Opaque version; null where the source has none (a local folder). */
   readonly etag: string | null;
   /** Expected digest of the whole file; null where the source does not report one. */
-  readonly digest: { readonly algorithm: 'md5' | 'sha256'; readonly hex: string } | null;
+  readonly digest: FileDigest | null;
 }
 
 /** The answer to one read, before its bytes. A server may give another range than the one that was asked for. */

@@ -28,7 +28,7 @@ export const engineConfigSchema: object = {
       "properties": {
         "uri": {
           "type": "string",
-          "description": "Folder or .gguf file, as s3://bucket/prefix/, hf://owner/name@revision, file:///path or an absolute path.",
+          "description": "Folder or .gguf file, as s3://bucket/prefix/, hf://owner/name@revision, oci://registry/repository:tag, file:///path or an absolute path.",
           "maxLength": 1024
         },
         "name": {
@@ -70,6 +70,15 @@ export const engineConfigSchema: object = {
             "endpoint": {
               "type": "string",
               "maxLength": 1024
+            }
+          }
+        },
+        "oci": {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "plainHttp": {
+              "type": "boolean"
             }
           }
         },

@@ -6,7 +6,7 @@
 export interface EngineConfig {
   model: {
     /**
-     * Folder or .gguf file, as s3://bucket/prefix/, hf://owner/name@revision, file:///path or an absolute path.
+     * Folder or .gguf file, as s3://bucket/prefix/, hf://owner/name@revision, oci://registry/repository:tag, file:///path or an absolute path.
      */
     uri: string;
     /**
@@ -24,6 +24,9 @@ export interface EngineConfig {
     };
     hub?: {
       endpoint?: string;
+    };
+    oci?: {
+      plainHttp?: boolean;
     };
     /**
      * Present: the weights folder is shared with other pods. Absent: it belongs to this pod alone.

@@ -75,7 +75,7 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "uri": {
-              "description": "Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf; of a split one, name the first part, NAME-00001-of-00003.gguf. A repository of a hub of models is hf://OWNER/NAME, with @REVISION (a branch, tag or commit; main by default) and /FOLDER or /FILE.gguf where they are needed.",
+              "description": "Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf; of a split one, name the first part, NAME-00001-of-00003.gguf. A repository of a hub of models is hf://OWNER/NAME, with @REVISION (a branch, tag or commit; main by default) and /FOLDER or /FILE.gguf where they are needed. An artifact in a registry is oci://REGISTRY/REPOSITORY:TAG or @sha256:DIGEST, with /FOLDER or /FILE.gguf behind it.",
               "type": "string",
               "maxLength": 1024
             },
@@ -202,6 +202,54 @@ export const llmServiceSchema: object = {
               },
               "required": []
             },
+            "oci": {
+              "description": "Access to the registry of an oci:// URI. Default: over HTTPS, without credentials.",
+              "type": "object",
+              "default": {},
+              "additionalProperties": false,
+              "properties": {
+                "plainHttp": {
+                  "description": "The registry answers over HTTP, without TLS, such as one inside the cluster. It must be public, or one that the operator allows.",
+                  "type": "boolean",
+                  "default": false
+                },
+                "credentialsSecretRef": {
+                  "description": "Secret of this namespace of type kubernetes.io/dockerconfigjson, as kubectl create secret docker-registry makes it. It needs the label llmservice.dev/secret-for=oci. Default: requests name nobody.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "properties": {
+                    "name": {
+                      "description": "Name of the Secret.",
+                      "type": "string",
+                      "minLength": 1,
+                      "maxLength": 253
+                    }
+                  },
+                  "required": [
+                    "name"
+                  ]
+                },
+                "caConfigMapRef": {
+                  "description": "ConfigMap of this namespace whose key ca.crt holds PEM certificates to trust in addition to the system's.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "properties": {
+                    "name": {
+                      "description": "Name of the ConfigMap.",
+                      "type": "string",
+                      "minLength": 1,
+                      "maxLength": 253
+                    }
+                  },
+                  "required": [
+                    "name"
+                  ]
+                }
+              },
+              "required": [
+                "plainHttp"
+              ]
+            },
             "cache": {
               "description": "Storage of pulled weights. On a folder of the node, or on a claim, weights are pulled once: every later pod, of any service, starts from them without reading the bucket.",
               "type": "object",
@@ -261,6 +309,7 @@ export const llmServiceSchema: object = {
             "uri",
             "s3",
             "hub",
+            "oci",
             "cache"
           ]
         },

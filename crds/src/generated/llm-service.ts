@@ -514,7 +514,7 @@ export interface LlmServiceSpec {
  */
 export interface ModelSpec {
   /**
-   * Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf; of a split one, name the first part, NAME-00001-of-00003.gguf. A repository of a hub of models is hf://OWNER/NAME, with @REVISION (a branch, tag or commit; main by default) and /FOLDER or /FILE.gguf where they are needed.
+   * Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf; of a split one, name the first part, NAME-00001-of-00003.gguf. A repository of a hub of models is hf://OWNER/NAME, with @REVISION (a branch, tag or commit; main by default) and /FOLDER or /FILE.gguf where they are needed. An artifact in a registry is oci://REGISTRY/REPOSITORY:TAG or @sha256:DIGEST, with /FOLDER or /FILE.gguf behind it.
    */
   uri: string;
   /**
@@ -542,6 +542,33 @@ export interface ModelSpec {
      * Secret of this namespace with the key HF_TOKEN. It needs the label llmservice.dev/secret-for=hub. Default: requests name nobody.
      */
     tokenSecretRef?: {
+      /**
+       * Name of the Secret.
+       */
+      name: string;
+    };
+    /**
+     * ConfigMap of this namespace whose key ca.crt holds PEM certificates to trust in addition to the system's.
+     */
+    caConfigMapRef?: {
+      /**
+       * Name of the ConfigMap.
+       */
+      name: string;
+    };
+  };
+  /**
+   * Access to the registry of an oci:// URI. Default: over HTTPS, without credentials.
+   */
+  oci: {
+    /**
+     * The registry answers over HTTP, without TLS, such as one inside the cluster. It must be public, or one that the operator allows.
+     */
+    plainHttp: boolean;
+    /**
+     * Secret of this namespace of type kubernetes.io/dockerconfigjson, as kubectl create secret docker-registry makes it. It needs the label llmservice.dev/secret-for=oci. Default: requests name nobody.
+     */
+    credentialsSecretRef?: {
       /**
        * Name of the Secret.
        */

@@ -7,6 +7,9 @@ export const specDefaults = {
       "forcePathStyle": true
     },
     "hub": {},
+    "oci": {
+      "plainHttp": false
+    },
     "cache": {
       "kind": "emptyDir",
       "verify": "onPull",

@@ -211,6 +211,15 @@ export const specRules: readonly SpecRule[] = [
       "spec",
       "model"
     ],
+    "rule": "!has(self.oci) || !has(self.oci.caConfigMapRef) || (!has(self.s3) || !has(self.s3.caConfigMapRef)) && (!has(self.hub) || !has(self.hub.caConfigMapRef))",
+    "fieldPath": ".oci.caConfigMapRef",
+    "message": "model.oci.caConfigMapRef excludes model.s3.caConfigMapRef and model.hub.caConfigMapRef; put all certificates into one ca.crt"
+  },
+  {
+    "at": [
+      "spec",
+      "model"
+    ],
     "rule": "!has(self.name) || !has(self.aliases) || !(self.name in self.aliases)",
     "fieldPath": ".aliases",
     "message": "model.aliases repeats model.name; remove it from the aliases"
@@ -221,9 +230,9 @@ export const specRules: readonly SpecRule[] = [
       "model",
       "uri"
     ],
-    "rule": "self.matches('^(s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?)$')",
+    "rule": "self.matches('^(s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?|oci://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/[a-z0-9][a-z0-9._/-]*((:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?(/[^?#\\\\s]*)?)?)$')",
     "fieldPath": "",
-    "message": "model.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json, or hf://OWNER/NAME, with @REVISION and /FOLDER where they are needed; no other scheme is supported"
+    "message": "model.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json, hf://OWNER/NAME@REVISION or oci://REGISTRY/REPOSITORY:TAG, with /FOLDER behind it where it is needed; no other scheme is supported"
   },
   {
     "at": [
@@ -315,9 +324,9 @@ export const specRules: readonly SpecRule[] = [
       "[]",
       "uri"
     ],
-    "rule": "self.matches('^(s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?)$')",
+    "rule": "self.matches('^(s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?|oci://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/[a-z0-9][a-z0-9._/-]*((:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?(/[^?#\\\\s]*)?)?)$')",
     "fieldPath": "",
-    "message": "adapters.uri must be s3://BUCKET/PREFIX/, the folder that holds adapter_config.json, or hf://OWNER/NAME, with @REVISION and /FOLDER where they are needed; no other scheme is supported"
+    "message": "adapters.uri must be s3://BUCKET/PREFIX/, the folder that holds adapter_config.json, hf://OWNER/NAME@REVISION or oci://REGISTRY/REPOSITORY:TAG, with /FOLDER behind it where it is needed; no other scheme is supported"
   },
   {
     "at": [
@@ -473,9 +482,9 @@ export const specRules: readonly SpecRule[] = [
       "speculative",
       "uri"
     ],
-    "rule": "self.matches('^(s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?)$')",
+    "rule": "self.matches('^(s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?|oci://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/[a-z0-9][a-z0-9._/-]*((:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?(/[^?#\\\\s]*)?)?)$')",
     "fieldPath": "",
-    "message": "engine.speculative.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json, or hf://OWNER/NAME, with @REVISION and /FOLDER where they are needed; no other scheme is supported"
+    "message": "engine.speculative.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json, hf://OWNER/NAME@REVISION or oci://REGISTRY/REPOSITORY:TAG, with /FOLDER behind it where it is needed; no other scheme is supported"
   },
   {
     "at": [

@@ -8,6 +8,7 @@ import { guardedBy } from '../preflight/cluster-guard.js';
 import { Stores } from '../preflight/stores.js';
 import { ServiceSecrets } from '../preflight/service-secrets.js';
 import type { WantedService } from '../domain/wanted-service.js';
+import { dockerConfigKey } from '../resource/store-access.js';
 import { objectPath, resources } from '../kube/resources.js';
 import { FolderFiles } from './folder-files.js';
 import type { Manifest } from './read-manifests.js';
@@ -81,16 +82,25 @@ function withStringData(object: KeyedObject): KeyedObject {
  * @throws FailureError S3AccessDenied where there are none
  */
 function secretOf(path: string, env: Readonly<Record<string, string | undefined>>): KeyedObject | null {
-  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: key, HF_TOKEN: token } = env;
+  const {
+    AWS_ACCESS_KEY_ID: id,
+    AWS_SECRET_ACCESS_KEY: key,
+    HF_TOKEN: token,
+    DOCKER_AUTH_CONFIG: docker,
+  } = env;
   if (!path.includes(`/${resources.secrets.plural}/`)) return null;
   const keys =
     id === undefined || key === undefined ? {} : { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: key };
-  const data = { ...keys, ...(token === undefined ? {} : { HF_TOKEN: token }) };
+  const data = {
+    ...keys,
+    ...(token === undefined ? {} : { HF_TOKEN: token }),
+    ...(docker === undefined ? {} : { [dockerConfigKey]: docker }),
+  };
   if (Object.keys(data).length === 0) {
     throw new FailureError(
       'S3AccessDenied',
       `the Secret ${path.slice(path.lastIndexOf('/') + 1)} is not among the manifests; set AWS_ACCESS_KEY_ID and ` +
-        'AWS_SECRET_ACCESS_KEY (of a hub HF_TOKEN) in its place, or have --diff look in the cluster',
+        'AWS_SECRET_ACCESS_KEY (of a hub HF_TOKEN, of registries DOCKER_AUTH_CONFIG) in its place, or have --diff look in the cluster',
     );
   }
   return { data: encoded(data) };

@@ -156,6 +156,7 @@ const unreadable: readonly string[] = [
   ...['ModelNotFound', 'BucketNotFound', 'S3AccessDenied', 'S3Unavailable'],
   ...['S3RegionMismatch', 'S3CertificateUntrusted'],
   ...['RepositoryNotFound', 'HubAccessDenied', 'HubUnavailable', 'HubCertificateUntrusted'],
+  ...['ArtifactNotFound', 'RegistryAccessDenied', 'RegistryUnavailable', 'RegistryCertificateUntrusted'],
 ];
 
 type Judgement = Pick<PlanReport, 'verdict' | 'modelVerdict' | 'message'>;

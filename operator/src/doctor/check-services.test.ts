@@ -46,6 +46,7 @@ describe('what a service names', () => {
         uri: 's3://b/m/',
         s3: { forcePathStyle: true, ...s3, caConfigMapRef: { name: 'ca' } },
         hub: {},
+        oci: { plainHttp: false },
         cache: { kind: 'pvc', claimName: 'weights', verify: 'onPull', prePull: false },
       },
       auth: { keysSecretRef: { name: 'keys' }, maxReplicas: 1, protectMetrics: false },

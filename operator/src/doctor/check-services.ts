@@ -74,6 +74,7 @@ function checkReferences(key: string, { references }: ServiceFacts, findings: Fi
 const storeReasons: readonly string[] = [
   ...['BucketNotFound', 'S3AccessDenied', 'S3RegionMismatch', 'S3CertificateUntrusted', 'SecretNotAllowed'],
   ...['RepositoryNotFound', 'HubAccessDenied', 'HubCertificateUntrusted'],
+  ...['ArtifactNotFound', 'RegistryAccessDenied', 'RegistryCertificateUntrusted'],
 ];
 
 function checkCheckpoint(key: string, { object, checkpoint }: ServiceFacts, findings: Findings): void {
@@ -95,7 +96,7 @@ function checkCheckpoint(key: string, { object, checkpoint }: ServiceFacts, find
       `If the service does not load: ${remedy}`,
     );
   } else {
-    const store = uri.startsWith('hf://') ? 'repository' : 'bucket';
+    const store = /^(hf|oci):/.test(uri) ? 'repository' : 'bucket';
     const what = storeReasons.includes(reason) ? store : 'checkpoint';
     findings.problem(`${key}: ${what}, read from this machine: ${reason}: ${message}`, remedy);
   }

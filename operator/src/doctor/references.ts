@@ -1,6 +1,7 @@
 // Secrets, ConfigMaps and claims that a service names, and the keys that it needs of each. Pure.
 
 import type { LlmServiceSpec } from '@llmservice/crds';
+import { dockerConfigKey } from '../resource/store-access.js';
 
 export interface ReferencedObject {
   readonly kind: 'Secret' | 'ConfigMap' | 'PersistentVolumeClaim';
@@ -47,6 +48,13 @@ export function referencesOf({
       own.has('HF_TOKEN') ? [] : ['HF_TOKEN'],
     ),
     ...named('ConfigMap', 'spec.model.hub.caConfigMapRef', model.hub.caConfigMapRef, ['ca.crt']),
+    ...named(
+      'Secret',
+      'spec.model.oci.credentialsSecretRef',
+      model.oci.credentialsSecretRef,
+      own.has('DOCKER_AUTH_CONFIG') ? [] : [dockerConfigKey],
+    ),
+    ...named('ConfigMap', 'spec.model.oci.caConfigMapRef', model.oci.caConfigMapRef, ['ca.crt']),
     ...named('Secret', 'spec.auth.keysSecretRef', auth.keysSecretRef, keyFiles),
     ...named('Secret', 'spec.administration.keysSecretRef', administration?.keysSecretRef, keyFiles),
     ...named('Secret', 'spec.tls.secretRef', tls.secretRef, ['tls.crt', 'tls.key']),

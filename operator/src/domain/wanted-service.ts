@@ -2,6 +2,7 @@
 
 import type { AdapterRoom } from '@llmservice/checkpoint';
 import type { HubPlace } from '@llmservice/checkpoint/hub';
+import type { OciPlace } from '@llmservice/checkpoint/oci';
 import type { LlmServiceSpec } from '@llmservice/crds';
 
 export interface BucketLocation {
@@ -12,8 +13,8 @@ export interface BucketLocation {
   readonly file: string | null;
 }
 
-/** In S3, or in a hub of models. */
-export type CheckpointLocation = BucketLocation | HubPlace;
+/** In S3, in a hub of models, or in a registry. */
+export type CheckpointLocation = BucketLocation | HubPlace | OciPlace;
 
 /** A LoRA adapter that is served beside the model. */
 export interface WantedAdapter {

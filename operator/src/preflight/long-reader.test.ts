@@ -12,7 +12,9 @@ import { guardedBy } from './cluster-guard.js';
 import { LongReader } from './long-reader.js';
 
 const service = wantedService();
-const secrets = { open: () => Promise.resolve({ credentials: null, hubToken: null, certificates: null }) };
+const secrets = {
+  open: () => Promise.resolve({ credentials: null, hubToken: null, dockerConfig: null, certificates: null }),
+};
 const limits = { maxMs: 60_000, signal: new AbortController().signal };
 
 let folder: string;
@@ -40,6 +42,7 @@ test('an answer is the look’s, and the process has none of the operator’s va
     endpoints: anyEndpoint,
     credentials: null,
     hubToken: null,
+    dockerConfig: null,
     certificates: null,
     maxMs: 60_000,
   });

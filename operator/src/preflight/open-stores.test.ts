@@ -23,7 +23,7 @@ async function filesOf(answer: (request: IncomingMessage, response: ServerRespon
   const guard = new AddressGuard({ allowed: ['127.0.0.1'], refused: [] });
   const opened = openStores(
     wantedService({ model: { uri: 's3://b/p/', s3: { endpoint } } }),
-    { credentials: null, hubToken: null, certificates: null },
+    { credentials: null, hubToken: null, dockerConfig: null, certificates: null },
     guard,
   );
   const files = opened.at({ bucket: 'b', prefix: 'p/', file: null });

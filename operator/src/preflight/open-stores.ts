@@ -7,12 +7,14 @@ import { rootCertificates } from 'node:tls';
 import { S3Client } from '@aws-sdk/client-s3';
 import { S3ByteSource } from '@llmservice/checkpoint/s3';
 import { HubByteSource } from '@llmservice/checkpoint/hub';
+import { credentialsFor, OciByteSource, registryEndpoint, type OciPlace } from '@llmservice/checkpoint/oci';
+import type { ByteSource } from '@llmservice/checkpoint';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
-import { hubAccess, s3Access, type S3Access } from '../resource/store-access.js';
+import { hubAccess, ociAccess, s3Access, type S3Access } from '../resource/store-access.js';
 import type { AddressGuard, Lookup } from './address-guard.js';
 import { boundAnswers, pageFiles } from './bound-answers.js';
 import { BoundedFiles } from './bounded-files.js';
-import { makeHubClient } from './hub-client.js';
+import { makeHttpClient } from './http-client.js';
 import type { OpenFolders } from './judge-checkpoint.js';
 import type { StoreSecrets } from './service-secrets.js';
 
@@ -38,18 +40,31 @@ export function openStores(
   });
   const hub = once(() => {
     const { endpoint } = hubAccess(service);
-    const { fetch, destroy } = makeHubClient(endpoint, secrets.certificates, guard);
+    const { fetch, destroy } = makeHttpClient(
+      'spec.model.hub.endpoint',
+      endpoint,
+      secrets.certificates,
+      guard,
+    );
     closers.push(destroy);
     return { endpoint, token: secrets.hubToken, fetch };
   });
+  const artifact = (place: OciPlace): ByteSource => {
+    const endpoint = registryEndpoint(place.registry, ociAccess(service).plainHttp);
+    const { fetch, destroy } = makeHttpClient('spec.model.uri', endpoint, secrets.certificates, guard);
+    closers.push(destroy);
+    const { dockerConfig } = secrets;
+    const credentials = dockerConfig === null ? null : credentialsFor(place.registry, dockerConfig);
+    return new OciByteSource({ endpoint, credentials, fetch }, place, { signal });
+  };
+  const sourceAt = (location: CheckpointLocation): ByteSource => {
+    if ('registry' in location) return artifact(location);
+    if ('repository' in location)
+      return new HubByteSource(hub(), location, { maxPages: maxHubPages, signal });
+    return bucketAt()(location.bucket, location.prefix);
+  };
   return {
-    at: (location: CheckpointLocation) =>
-      new BoundedFiles(
-        'repository' in location
-          ? new HubByteSource(hub(), location, { maxPages: maxHubPages, signal })
-          : bucketAt()(location.bucket, location.prefix),
-        signal,
-      ),
+    at: (location: CheckpointLocation) => new BoundedFiles(sourceAt(location), signal),
     /** Ends what is being read. */
     close: () => {
       closing.abort();

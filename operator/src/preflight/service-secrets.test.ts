@@ -93,9 +93,15 @@ describe('imagePullSecrets', () => {
     expect(await open(spec, { x: good }).opened).toEqual({
       credentials: null,
       hubToken: null,
+      dockerConfig: null,
       certificates: null,
     });
-    expect(await open(spec, {}).opened).toEqual({ credentials: null, hubToken: null, certificates: null });
+    expect(await open(spec, {}).opened).toEqual({
+      credentials: null,
+      hubToken: null,
+      dockerConfig: null,
+      certificates: null,
+    });
   });
 });
 

@@ -5,7 +5,13 @@ import { FailureError, labels, type FailureReason } from '@llmservice/crds';
 import type { KubeClient } from '../kube/client.js';
 import { objectPath, resources } from '../kube/resources.js';
 import type { WantedService } from '../domain/wanted-service.js';
-import { caConfigMap, hubAccess, s3Access, type CredentialSource } from '../resource/store-access.js';
+import {
+  caConfigMap,
+  hubAccess,
+  ociAccess,
+  s3Access,
+  type CredentialSource,
+} from '../resource/store-access.js';
 import { secretUses, type SecretUse } from '../resource/secret-uses.js';
 
 type Data = Readonly<Record<string, string>>;
@@ -26,6 +32,8 @@ export interface StoreSecrets {
   readonly credentials: S3Credentials | null;
   /** Of the hub of models; null: requests name nobody. */
   readonly hubToken: string | null;
+  /** With the credentials of registries, as container tools keep them; null: requests name nobody. */
+  readonly dockerConfig: string | null;
   /** In PEM, in addition to those that everybody trusts; null: none. */
   readonly certificates: string | null;
 }
@@ -39,6 +47,7 @@ export interface SecretRules {
 const whereMissing: Readonly<Record<SecretUse['purpose'], FailureReason | null>> = {
   s3: 'S3AccessDenied',
   hub: 'HubAccessDenied',
+  oci: 'RegistryAccessDenied',
   keys: 'KeysInvalid',
   administration: 'KeysInvalid',
   tls: 'CertificateInvalid',
@@ -59,7 +68,7 @@ export class ServiceSecrets {
 
   /**
    * @throws FailureError SecretNotAllowed where a Secret has no label for what it is used for; S3AccessDenied,
-   * HubAccessDenied, KeysInvalid or CertificateInvalid where it or a key of it is missing; InvalidSpec where the ConfigMap or its key is
+   * HubAccessDenied, RegistryAccessDenied, KeysInvalid or CertificateInvalid where it or a key of it is missing; InvalidSpec where the ConfigMap or its key is
    */
   async open(service: Pick<WantedService, 'namespace' | 'spec'>): Promise<StoreSecrets> {
     const { namespace, spec } = service;
@@ -76,6 +85,7 @@ export class ServiceSecrets {
     }
     const { credentials: wanted } = s3Access(service);
     const { token } = hubAccess(service);
+    const { dockerConfig } = ociAccess(service);
     return {
       credentials:
         wanted === null
@@ -85,6 +95,7 @@ export class ServiceSecrets {
               secretAccessKey: valueOf(wanted.secretAccessKey, secrets, 'S3AccessDenied'),
             },
       hubToken: token === null ? null : valueOf(token, secrets, 'HubAccessDenied'),
+      dockerConfig: dockerConfig === null ? null : valueOf(dockerConfig, secrets, 'RegistryAccessDenied'),
       certificates: await this.certificates(namespace, caConfigMap(spec)),
     };
   }
@@ -110,7 +121,8 @@ export class ServiceSecrets {
 /** Names of those that stores are reached with. */
 function storeSecrets(service: Pick<WantedService, 'spec'>): string[] {
   const { credentials } = s3Access(service);
-  const sources = [credentials?.accessKeyId, credentials?.secretAccessKey, hubAccess(service).token];
+  const keys = [credentials?.accessKeyId, credentials?.secretAccessKey];
+  const sources = [...keys, hubAccess(service).token, ociAccess(service).dockerConfig];
   return sources.flatMap((source) => (source?.kind === 'secret' ? [source.name] : []));
 }
 

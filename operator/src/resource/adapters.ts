@@ -23,7 +23,8 @@ export function parseAdapters(
     if (location !== null) return [{ name, uri, location }];
     violations.push({
       path: `${path}.uri`,
-      message: 'must be s3://BUCKET/PREFIX/, a folder with safetensors, or hf://OWNER/NAME@REVISION',
+      message:
+        'must be s3://BUCKET/PREFIX/, a folder with safetensors, hf://OWNER/NAME@REVISION or oci://REGISTRY/REPOSITORY:TAG',
     });
     return [];
   });

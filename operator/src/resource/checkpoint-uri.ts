@@ -2,11 +2,12 @@
 
 import { splitGgufPath } from '@llmservice/checkpoint';
 import { parseHubUri } from '@llmservice/checkpoint/hub';
+import { parseOciUri } from '@llmservice/checkpoint/oci';
 import type { BucketLocation, CheckpointLocation } from '../domain/wanted-service.js';
 
-/** `s3://bucket/prefix`, with or without the last slash, `s3://bucket/prefix/name.gguf`, or `hf://owner/name`. */
+/** `s3://bucket/prefix`, with or without the last slash, `s3://bucket/prefix/name.gguf`, `hf://owner/name`, or `oci://registry/repository:tag`. */
 export function parseCheckpointUri(uri: string): CheckpointLocation | null {
-  return parseHubUri(uri) ?? parseBucketUri(uri);
+  return parseHubUri(uri) ?? parseOciUri(uri) ?? parseBucketUri(uri);
 }
 
 /** The same without a file. */

@@ -17,8 +17,9 @@ interface FieldRule<T> {
 }
 
 const folder = 's3://BUCKET/PREFIX/, a folder';
-const place = 's3://BUCKET/PREFIX/, s3://BUCKET/PREFIX/NAME.gguf or hf://OWNER/NAME@REVISION';
-const headFolder = `must be ${folder} with safetensors, or hf://OWNER/NAME@REVISION`;
+const others = 'hf://OWNER/NAME@REVISION or oci://REGISTRY/REPOSITORY:TAG';
+const place = `s3://BUCKET/PREFIX/, s3://BUCKET/PREFIX/NAME.gguf, ${others}`;
+const headFolder = `must be ${folder} with safetensors, ${others}`;
 const noHttpUrl = 'must be a URL that begins with http:// or https://';
 const noResource = 'must be none, or a resource of amd.com or nvidia.com';
 const noProfile = (name: string): string =>

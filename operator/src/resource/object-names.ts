@@ -18,6 +18,8 @@ export function objectNameViolations({
     ['spec.model.s3.caConfigMapRef', model.s3.caConfigMapRef],
     ['spec.model.hub.tokenSecretRef', model.hub.tokenSecretRef],
     ['spec.model.hub.caConfigMapRef', model.hub.caConfigMapRef],
+    ['spec.model.oci.credentialsSecretRef', model.oci.credentialsSecretRef],
+    ['spec.model.oci.caConfigMapRef', model.oci.caConfigMapRef],
     ['spec.auth.keysSecretRef', auth.keysSecretRef],
     ['spec.tls.secretRef', tls.secretRef],
     ['spec.tls.caConfigMapRef', tls.caConfigMapRef],

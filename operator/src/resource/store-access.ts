@@ -1,16 +1,20 @@
-// How a service's stores are reached, from spec.model.s3 and spec.model.hub, and the keys among the variables of spec.env
+// How a service's stores are reached, from spec.model.s3, spec.model.hub and spec.model.oci, and the keys among the variables of spec.env
 // (which win, as they do in the pod): so that the operator reads with exactly what the pod will read with, and never with its
 // own identity.
 
 import type { CheckpointFolder } from '@llmservice/checkpoint';
 import { defaultHubEndpoint, hubFolder } from '@llmservice/checkpoint/hub';
-import { usesHub, type EnvVar, type StoreKind } from '@llmservice/crds';
+import { ociFolder } from '@llmservice/checkpoint/oci';
+import { usesHub, usesRegistry, type EnvVar, type StoreKind } from '@llmservice/crds';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
 
 /** Where a credential is found. */
 export type CredentialSource =
   | { readonly kind: 'literal'; readonly value: string }
   | { readonly kind: 'secret'; readonly name: string; readonly key: string };
+
+/** Key of a Secret of type kubernetes.io/dockerconfigjson. */
+export const dockerConfigKey = '.dockerconfigjson';
 
 export interface S3Access {
   /** Null: AWS itself. */
@@ -29,6 +33,12 @@ export interface HubAccess {
   readonly endpoint: string;
   /** Null: requests name nobody. */
   readonly token: CredentialSource | null;
+}
+
+export interface OciAccess {
+  readonly plainHttp: boolean;
+  /** With the credentials of registries; null: requests name nobody. */
+  readonly dockerConfig: CredentialSource | null;
 }
 
 export function s3Access({ spec }: Pick<WantedService, 'spec'>): S3Access {
@@ -61,15 +71,28 @@ export function hubAccess({ spec }: Pick<WantedService, 'spec'>): HubAccess {
   };
 }
 
+export function ociAccess({ spec }: Pick<WantedService, 'spec'>): OciAccess {
+  const { oci } = spec.model;
+  const variable = (spec.env ?? []).find(({ name }) => name === 'DOCKER_AUTH_CONFIG');
+  return {
+    plainHttp: oci.plainHttp,
+    dockerConfig: usesRegistry(spec)
+      ? source(variable, oci.credentialsSecretRef?.name, dockerConfigKey)
+      : null,
+  };
+}
+
 /** ConfigMap with further CA certificates under ca.crt, and the field that names it; null: none. */
 export function caConfigMap({
-  model: { s3, hub },
+  model: { s3, hub, oci },
 }: Pick<WantedService['spec'], 'model'>): { readonly name: string; readonly field: string } | null {
   if (s3.caConfigMapRef !== undefined) return { name: s3.caConfigMapRef.name, field: 'spec.model.s3' };
-  return hub.caConfigMapRef === undefined ? null : { name: hub.caConfigMapRef.name, field: 'spec.model.hub' };
+  if (hub.caConfigMapRef !== undefined) return { name: hub.caConfigMapRef.name, field: 'spec.model.hub' };
+  return oci.caConfigMapRef === undefined ? null : { name: oci.caConfigMapRef.name, field: 'spec.model.oci' };
 }
 
 export function storeOf(location: CheckpointLocation): StoreKind {
+  if ('registry' in location) return 'oci';
   return 'repository' in location ? 'hub' : 's3';
 }
 
@@ -78,6 +101,7 @@ export function placeOf(
   service: Pick<WantedService, 'spec'>,
   location: CheckpointLocation,
 ): CheckpointFolder {
+  if ('registry' in location) return ociFolder(location);
   return 'repository' in location
     ? hubFolder(hubAccess(service).endpoint, location)
     : { endpoint: s3Access(service).endpoint, ...location };

@@ -26,6 +26,7 @@ describe('childEnvironment', () => {
     'AWS_WEB_IDENTITY_TOKEN_FILE',
     'AWS_ENDPOINT_URL',
     'HF_TOKEN',
+    'DOCKER_AUTH_CONFIG',
     'NVIDIA_API_KEY',
     'KEYS_DIR',
     'LLMSERVICE_ADMIN_KEYS_DIR',

@@ -25,6 +25,8 @@ export interface ResolvedConfig {
   readonly s3Credentials: S3Credentials | null;
   /** Null: requests to the hub of models name nobody. */
   readonly hubToken: string | null;
+  /** With the credentials of registries, as container tools keep them; null: requests name nobody. */
+  readonly dockerConfig: string | null;
 }
 
 export interface ConfigSources {
@@ -57,7 +59,8 @@ export function resolveConfig({ file, env, flags }: ConfigSources): ResolvedConf
   if (!validated.ok || violations.length > 0) {
     throw new FailureError('InvalidEngineConfig', violations.join('; '), { violations: violations.length });
   }
-  return { engineConfig: validated.value, server, s3Credentials, hubToken: given.env['HF_TOKEN'] ?? null };
+  const { HF_TOKEN: hubToken = null, DOCKER_AUTH_CONFIG: dockerConfig = null } = given.env;
+  return { engineConfig: validated.value, server, s3Credentials, hubToken, dockerConfig };
 }
 
 interface Given {

@@ -24,7 +24,7 @@ const flags: Readonly<Record<EngineVariableName, Flag>> = {
   STORAGE_URI: [
     '--model',
     'DIR|URI',
-    'checkpoint: a folder, file:///path, s3://bucket/prefix/ or hf://owner/name@revision',
+    'checkpoint: a folder, file:///path, s3://bucket/prefix/, hf://owner/name@revision or oci://registry/repository:tag',
     asUri,
   ],
   MODEL_NAME: ['--name', 'NAME', 'the served name'],
@@ -33,6 +33,7 @@ const flags: Readonly<Record<EngineVariableName, Flag>> = {
   AWS_REGION: ['--s3-region', 'NAME', 'S3 region; without it, us-east-1'],
   S3_FORCE_PATH_STYLE: ['--s3-path-style', 'BOOL', 'bucket in the path, not in the host name'],
   HF_ENDPOINT: ['--hub-endpoint', 'URL', 'hub of models; without it, https://huggingface.co'],
+  OCI_PLAIN_HTTP: ['--oci-plain-http', 'BOOL', 'registries answer over HTTP, without TLS'],
   ACCELERATOR: ['--accelerator', 'KIND', 'cpu, cuda or hip'],
   MEMORY_BYTES_PER_DEVICE: ['--memory-bytes', 'BYTES', 'memory to plan with; without it, measured'],
   TENSOR_PARALLEL_SIZE: ['--tensor-parallel-size', 'N', 'ranks that share the model'],

@@ -37,6 +37,10 @@ function placeOf(text: string): string {
     const { repository, revision, folder } = uri.place;
     return `hf://${repository}@${encodeURIComponent(revision)}/${folder}${uri.file ?? ''}`;
   }
+  if (uri.kind === 'oci') {
+    const { registry, repository, reference, folder } = uri.place;
+    return `oci://${registry}/${repository}@${reference}/${folder}${uri.file ?? ''}`;
+  }
   return `s3://${join(uri.bucket, '/')}${uri.prefix}${uri.file ?? ''}`;
 }
 

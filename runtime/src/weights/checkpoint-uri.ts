@@ -1,8 +1,9 @@
-// The URI of a checkpoint, a folder or a .gguf file, as a typed value: s3://bucket/prefix/, hf://owner/name, file:///path or a
-// path.
+// The URI of a checkpoint, a folder or a .gguf file, as a typed value: s3://bucket/prefix/, hf://owner/name,
+// oci://registry/repository:tag, file:///path or a path.
 
 import { splitGgufPath } from '@llmservice/checkpoint';
 import { parseHubUri, type HubPlace } from '@llmservice/checkpoint/hub';
+import { parseOciUri, type OciPlace } from '@llmservice/checkpoint/oci';
 import { FailureError } from '@llmservice/crds';
 import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
@@ -15,6 +16,7 @@ export type UriField = 'model.uri' | 'engine.speculative.uri' | 'administration.
 export type CheckpointUri = { readonly file: string | null } & (
   | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string }
   | { readonly kind: 'hub'; readonly place: HubPlace }
+  | { readonly kind: 'oci'; readonly place: OciPlace }
   | { readonly kind: 'folder'; readonly dir: string }
 );
 
@@ -34,6 +36,16 @@ export function parseCheckpointUri(field: UriField, uri: string): CheckpointUri 
     if (place === null) throw invalid(field, uri, 'expected hf://OWNER/NAME[@REVISION][/FOLDER][/FILE.gguf]');
     return { kind: 'hub', place, file: place.file };
   }
+  if (uri.startsWith('oci://')) {
+    const place = parseOciUri(uri);
+    if (place === null)
+      throw invalid(
+        field,
+        uri,
+        'expected oci://REGISTRY/REPOSITORY:TAG or @sha256:DIGEST, [/FOLDER][/FILE.gguf]',
+      );
+    return { kind: 'oci', place, file: place.file };
+  }
   if (uri.startsWith('file://')) {
     try {
       return localPath(fileURLToPath(uri));
@@ -45,7 +57,7 @@ export function parseCheckpointUri(field: UriField, uri: string): CheckpointUri 
   throw invalid(
     field,
     uri,
-    'expected s3://bucket/prefix/, hf://owner/name, file:///path or an absolute path',
+    'expected s3://bucket/prefix/, hf://owner/name, oci://registry/repository:tag, file:///path or an absolute path',
   );
 }
 

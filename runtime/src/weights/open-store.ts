@@ -2,14 +2,34 @@
 
 import type { ByteSource, CheckpointFolder } from '@llmservice/checkpoint';
 import { HubByteSource, hubFolder } from '@llmservice/checkpoint/hub';
+import { credentialsFor, OciByteSource, ociFolder, registryEndpoint } from '@llmservice/checkpoint/oci';
 import { S3ByteSource } from '@llmservice/checkpoint/s3';
 import type { CheckpointUri } from './checkpoint-uri.js';
-import { makeHubClient, type HubSettings } from './hub-client.js';
+import { makeHttpClient } from './http-client.js';
 import { makeS3Client, type S3Settings } from './s3-client.js';
 
 export interface StoreSettings {
   readonly s3: S3Settings;
   readonly hub: HubSettings;
+  readonly oci: OciSettings;
+}
+
+export interface HubSettings {
+  /** Without a slash at its end. */
+  readonly endpoint: string;
+  /** Null: requests name nobody. */
+  readonly token: string | null;
+  /** PEM certificates to trust besides the system's roots. */
+  readonly caCertificates: readonly string[];
+}
+
+export interface OciSettings {
+  /** Registries are spoken to without TLS. */
+  readonly plainHttp: boolean;
+  /** The file in which container tools keep credentials, as text; null: requests name nobody. */
+  readonly dockerConfig: string | null;
+  /** PEM certificates to trust besides the system's roots. */
+  readonly caCertificates: readonly string[];
 }
 
 export type StoreUri = Exclude<CheckpointUri, { readonly kind: 'folder' }>;
@@ -22,10 +42,12 @@ export interface OpenStore {
   readonly disconnect: () => void;
 }
 
-/** @param signal disconnects too */
+/**
+ * @param signal disconnects too
+ * @throws FailureError RegistryAccessDenied where credentials for a registry cannot be read
+ */
 export function openStore(uri: StoreUri, settings: StoreSettings, signal: AbortSignal): OpenStore {
-  const { bytes, folder, destroy } =
-    uri.kind === 's3' ? openBucket(uri, settings.s3) : openHub(uri, settings.hub);
+  const { bytes, folder, destroy } = open(uri, settings);
   signal.addEventListener('abort', destroy);
   const disconnect = (): void => {
     signal.removeEventListener('abort', destroy);
@@ -36,6 +58,17 @@ export function openStore(uri: StoreUri, settings: StoreSettings, signal: AbortS
 
 interface Opened extends Omit<OpenStore, 'disconnect'> {
   readonly destroy: () => void;
+}
+
+function open(uri: StoreUri, settings: StoreSettings): Opened {
+  switch (uri.kind) {
+    case 's3':
+      return openBucket(uri, settings.s3);
+    case 'hub':
+      return openHub(uri, settings.hub);
+    case 'oci':
+      return openArtifact(uri, settings.oci);
+  }
 }
 
 function openBucket(uri: StoreUri & { readonly kind: 's3' }, settings: S3Settings): Opened {
@@ -49,10 +82,22 @@ function openBucket(uri: StoreUri & { readonly kind: 's3' }, settings: S3Setting
 }
 
 function openHub({ place }: StoreUri & { readonly kind: 'hub' }, settings: HubSettings): Opened {
-  const { fetch, destroy } = makeHubClient(settings);
+  const { fetch, destroy } = makeHttpClient(settings.caCertificates);
   return {
     bytes: new HubByteSource({ endpoint: settings.endpoint, token: settings.token, fetch }, place),
     folder: hubFolder(settings.endpoint, place),
+    destroy,
+  };
+}
+
+function openArtifact({ place }: StoreUri & { readonly kind: 'oci' }, settings: OciSettings): Opened {
+  const { dockerConfig, plainHttp, caCertificates } = settings;
+  const credentials = dockerConfig === null ? null : credentialsFor(place.registry, dockerConfig);
+  const { fetch, destroy } = makeHttpClient(caCertificates);
+  const endpoint = registryEndpoint(place.registry, plainHttp);
+  return {
+    bytes: new OciByteSource({ endpoint, credentials, fetch }, place),
+    folder: ociFolder(place),
     destroy,
   };
 }

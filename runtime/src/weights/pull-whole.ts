@@ -15,7 +15,7 @@ import { roomIn } from './weights-disk.js';
 import { FailureError } from '@llmservice/crds';
 
 export interface PullWholeOptions {
-  /** s3://bucket/prefix/ or hf://owner/name */
+  /** s3://bucket/prefix/, hf://owner/name or oci://registry/repository:tag */
   readonly uri: string;
   /** Folder that the files are put in. */
   readonly dir: string;
@@ -38,7 +38,7 @@ export async function pullWhole(options: PullWholeOptions): Promise<void> {
   if (location.kind === 'folder' || location.file !== null) {
     throw new FailureError(
       'InvalidEngineConfig',
-      `model.uri ${uri}: expected s3://bucket/prefix/ or hf://owner/name`,
+      `model.uri ${uri}: expected s3://bucket/prefix/, hf://owner/name or oci://registry/repository:tag`,
     );
   }
   const { bytes, disconnect } = openStore(location, stores, signal);

@@ -20,7 +20,7 @@ export function retryMs(failures: number, random: number): number {
   return backoffMs(failures, limits) * (1 - 0.3 * random);
 }
 
-/** @throws FailureError S3Unavailable or HubUnavailable when the server honours no range, and whatever else `attempt` throws */
+/** @throws FailureError the reason of its store when the server honours no range, and whatever else `attempt` throws */
 export async function retryWhileUnavailable<T>(
   attempt: () => Promise<T>,
   observer: AvailabilityObserver,

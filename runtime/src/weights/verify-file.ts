@@ -1,4 +1,4 @@
-// Compares a pulled file with what S3 reported of it.
+// Compares a pulled file with what its store reported of it.
 
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -13,13 +13,16 @@ export async function matchesVersion(path: string, file: FileVersion, onChunk: (
   try {
     if ((await handle.stat()).size !== file.bytes) return false;
     if (file.digest === null) return true;
-    const hash = createHash(file.digest.algorithm);
+    const { algorithm, hex, around } = file.digest;
+    const hash = createHash(algorithm);
+    if (around !== undefined) hash.update(around.before);
     const stream = handle.createReadStream({ highWaterMark: chunkBytes, autoClose: false });
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       hash.update(chunk);
       onChunk();
     }
-    return hash.digest('hex') === file.digest.hex;
+    if (around !== undefined) hash.update(around.after);
+    return hash.digest('hex') === hex;
   } finally {
     await handle.close();
   }

@@ -6,7 +6,8 @@ import { pathOf, poolingFile, poolingFolder } from '../../config/nested-files.js
 import type { ByteSource, FileVersion, OpenRange } from '../byte-source.js';
 import type { ListedFile } from '../checkpoint-pin.js';
 import { readRangeAnswer } from '../range-answer.js';
-import { HubClient, HubError, type Got, type HubAccess, type Place } from './hub-client.js';
+import { StoragePlaces, StoreHttpError } from '../http/http-client.js';
+import { HubClient, type HubAccess } from './hub-client.js';
 import type { HubPlace } from './hub-uri.js';
 
 interface HubBounds {
@@ -37,8 +38,9 @@ export class HubByteSource implements ByteSource {
   readonly uri: string;
   private readonly client: HubClient;
   private resolving: Promise<string> | null = null;
-  /** Where storage has a file: the hub is asked again only when it refuses. */
-  private readonly places = new Map<string, Place>();
+  private readonly places: StoragePlaces;
+  /** What the hub calls the content of files that lie in storage. */
+  private readonly etags = new Map<string, string | null>();
   private described: readonly Described[] | null = null;
 
   constructor(
@@ -49,6 +51,7 @@ export class HubByteSource implements ByteSource {
     const { repository, revision, folder } = place;
     this.uri = `hf://${repository}@${encodeURIComponent(revision)}/${folder}`;
     this.client = new HubClient(access, bounds.signal);
+    this.places = new StoragePlaces(this.client.origin);
   }
 
   async list(): Promise<ListedFile[]> {
@@ -67,7 +70,7 @@ export class HubByteSource implements ByteSource {
   async version(name: string): Promise<FileVersion> {
     if (this.described === null) await this.list();
     const file = this.described?.find((each) => each.name === name);
-    if (file === undefined) throw new HubError('EntryNotFound', 404, `${this.uri} has no file ${name}`);
+    if (file === undefined) throw new StoreHttpError('EntryNotFound', 404, `${this.uri} has no file ${name}`);
     const { bytes, version, sha256 } = file;
     return {
       name,
@@ -82,7 +85,17 @@ export class HubByteSource implements ByteSource {
     const path = pathInUrl(folder + pathOf(name));
     const url = this.client.url(`${repository}/resolve/${await this.commit()}/${path}`);
     const range = `bytes=${String(begin)}-${String(end - 1)}`;
-    const { answer, body, etag } = await this.getFile(name, url, { range, 'accept-encoding': 'identity' });
+    const headers = { range, 'accept-encoding': 'identity' };
+    const { answer, body } = await this.places.get(
+      name,
+      (known) => this.client.request(known, headers),
+      async () => {
+        const got = await this.client.get(url, headers);
+        this.etags.set(name, got.etag);
+        return got;
+      },
+    );
+    const etag = this.etags.get(name) ?? null;
     const length = answer.headers.get('content-length');
     const contentRange = answer.headers.get('content-range') ?? undefined;
     return {
@@ -91,25 +104,6 @@ export class HubByteSource implements ByteSource {
       etag: etag?.length === wanted?.length ? etag : (wanted ?? etag),
       body: Readable.fromWeb(body),
     };
-  }
-
-  /** From where it was last, else by the hub. */
-  private async getFile(name: string, url: URL, headers: Record<string, string>): Promise<Got> {
-    const known = this.places.get(name);
-    if (known !== undefined) {
-      const answer = await this.client.request(known.url, headers).catch((error: unknown) => {
-        // Its host may be gone for good.
-        this.places.delete(name);
-        throw error;
-      });
-      if (answer.ok && answer.body !== null) return { answer, body: answer.body, ...known };
-      // What is signed ends after a while.
-      await answer.body?.cancel();
-      this.places.delete(name);
-    }
-    const got = await this.client.get(url, headers);
-    if (got.url.origin !== this.client.origin) this.places.set(name, { url: got.url, etag: got.etag });
-    return got;
   }
 
   /** The commit that the revision is at. */
@@ -130,7 +124,7 @@ export class HubByteSource implements ByteSource {
     const { json } = await this.client.json(url);
     const { sha } = json as { readonly sha?: unknown };
     if (typeof sha !== 'string' || !/^[0-9a-f]{40}$/.test(sha))
-      throw new HubError('NoCommit', null, `${url.href} names no commit`);
+      throw new StoreHttpError('NoCommit', null, `${url.href} names no commit`);
     return sha;
   }
 
@@ -142,7 +136,7 @@ export class HubByteSource implements ByteSource {
     const entries: TreeEntry[] = [];
     for (let pages = 0; url !== null && pages < (this.bounds.maxPages ?? Infinity); pages += 1) {
       const { json, next } = await this.client.json(url);
-      if (!Array.isArray(json)) throw new HubError('NoListing', null, `${url.href} lists nothing`);
+      if (!Array.isArray(json)) throw new StoreHttpError('NoListing', null, `${url.href} lists nothing`);
       entries.push(...(json as TreeEntry[]));
       url = next;
     }

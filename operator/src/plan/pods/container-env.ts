@@ -2,18 +2,27 @@
 
 import { paths, ports, serverVariableNames, type EnvVar, type ServerVariableKey } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
-import { caConfigMap } from '../../resource/store-access.js';
+import { caConfigMap, dockerConfigKey } from '../../resource/store-access.js';
 
 /** How stores are reached: credentials and certificates. */
 export function storeVariables({ spec }: Pick<WantedService, 'spec'>): EnvVar[] {
   const { credentialsSecretRef: secret } = spec.model.s3;
   const token = spec.model.hub.tokenSecretRef;
+  const docker = spec.model.oci.credentialsSecretRef;
   const keys = secret === undefined ? [] : ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
   return [
     ...keys.map((key) => ({ name: key, valueFrom: { secretKeyRef: { name: secret?.name ?? '', key } } })),
     ...(token === undefined
       ? []
       : [{ name: 'HF_TOKEN', valueFrom: { secretKeyRef: { name: token.name, key: 'HF_TOKEN' } } }]),
+    ...(docker === undefined
+      ? []
+      : [
+          {
+            name: 'DOCKER_AUTH_CONFIG',
+            valueFrom: { secretKeyRef: { name: docker.name, key: dockerConfigKey } },
+          },
+        ]),
     ...(caConfigMap(spec) === null ? [] : [{ name: 'NODE_EXTRA_CA_CERTS', value: `${paths.s3Ca}/ca.crt` }]),
   ];
 }

@@ -14,7 +14,7 @@ export const engineConfigKey = 'engine-config.json';
 /** Paths inside the pod, where planPodTemplate mounts what the spec names. */
 export function planEngineConfig(service: WantedService, pins: Pins | null = null): EngineConfig {
   const { spec, accelerator, cache } = service;
-  const { s3, hub } = spec.model;
+  const { s3, hub, oci } = spec.model;
   const { endpoint, region, forcePathStyle } = s3;
   return {
     model: {
@@ -26,8 +26,9 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
         ...(region === undefined ? {} : { region }),
         forcePathStyle,
       },
-      // Runtimes from before hubs refuse the field.
+      // Runtimes from before hubs and registries refuse the fields.
       ...(hub.endpoint === undefined ? {} : { hub: { endpoint: hub.endpoint } }),
+      ...(oci.plainHttp ? { oci: { plainHttp: true } } : {}),
       ...(cache === null ? {} : { cache: planCache(service, cache, pins) }),
     },
     accelerator: { kind: accelerator.kind, memoryBytesPerDevice: accelerator.memoryBytesPerDevice },

@@ -1,23 +1,15 @@
-// The HTTP client of pulls from a hub of models.
+// The HTTP client of pulls from hubs of models and registries.
 
 import { rootCertificates } from 'node:tls';
 import { Agent, fetch } from 'undici';
 import type { Fetch } from '@llmservice/checkpoint/hub';
 
-export interface HubSettings {
-  /** Without a slash at its end. */
-  readonly endpoint: string;
-  /** Null: requests name nobody. */
-  readonly token: string | null;
-  /** PEM certificates to trust besides the system's roots. */
-  readonly caCertificates: readonly string[];
-}
-
 const connectTimeoutMs = 5_000;
 /** Between two pieces of a body, while somebody reads. */
 const idleTimeoutMs = 30_000;
 
-export function makeHubClient({ caCertificates }: HubSettings): {
+/** @param caCertificates PEM certificates to trust besides the system's roots */
+export function makeHttpClient(caCertificates: readonly string[]): {
   readonly fetch: Fetch;
   readonly destroy: () => void;
 } {

@@ -1,5 +1,5 @@
-// The HTTP client of preflights for hubs of models. A hub sends its readers on to storage of other names: every host is
-// judged where it is connected to.
+// The HTTP client of preflights for hubs of models and registries. These send their readers on to storage of other names:
+// every host is judged where it is connected to.
 
 import { rootCertificates } from 'node:tls';
 import type { Fetch } from '@llmservice/checkpoint/hub';
@@ -8,12 +8,14 @@ import type { AddressGuard } from './address-guard.js';
 
 const timeoutMs = 10_000;
 
-export function makeHubClient(
+/** @param field that names the endpoint, for messages */
+export function makeHttpClient(
+  field: string,
   endpoint: string,
   certificates: string | null,
   guard: AddressGuard,
 ): { readonly fetch: Fetch; readonly destroy: () => void } {
-  const { lookup, checkHost } = guard.hostsOf('spec.model.hub.endpoint', endpoint);
+  const { lookup, checkHost } = guard.hostsOf(field, endpoint);
   const agent = new Agent({
     connect: {
       timeout: 4_000,

@@ -1,0 +1,100 @@
+// The files of an artifact as a flat folder: those of its layers that lie in one folder of it. A file is a whole layer, or a
+// range of one that is an archive.
+
+import { pathOf, poolingFile } from '../../config/nested-files.js';
+import type { FileDigest } from '../byte-source.js';
+import { StoreHttpError } from '../http/http-client.js';
+import type { Layer } from './artifact-manifest.js';
+import { tarMembers, type ReadArchive, type TarMember } from './tar-members.js';
+
+/** Where a file lies. */
+export interface ArtifactFile {
+  /** Digest of the layer. */
+  readonly layer: string;
+  /** Of its first byte in the layer. */
+  readonly begin: number;
+  readonly bytes: number;
+  /** Differs between contents. */
+  readonly version: string;
+  readonly digest: FileDigest | null;
+}
+
+/** Bytes [begin, end) of a layer. */
+export type ReadLayer = (layer: Layer, begin: number, end: number) => Promise<Buffer>;
+
+/** Headers are read so many bytes at once: several small files take one read. */
+const windowBytes = 16 * 1024;
+/** Of what may lie behind the only file of an archive. */
+const maxTailBytes = 256 * 1024;
+
+/**
+ * By name.
+ * @param folder empty, or ends with a slash
+ * @throws StoreHttpError where a layer cannot be looked into
+ */
+export async function artifactFiles(
+  layers: readonly Layer[],
+  folder: string,
+  read: ReadLayer,
+): Promise<ReadonlyMap<string, ArtifactFile>> {
+  const files = new Map<string, ArtifactFile>();
+  const add = (path: string, file: ArtifactFile): void => {
+    const name = nameIn(folder, path);
+    // As in images, a later layer replaces what an earlier one has.
+    if (name !== null) files.set(name, file);
+  };
+  for (const layer of layers) {
+    const { digest: id, bytes, content } = layer;
+    if (content.kind === 'file') {
+      const hex = id.slice('sha256:'.length);
+      const digest = { algorithm: 'sha256', hex } as const;
+      add(content.path, { layer: id, begin: 0, bytes, version: id, digest });
+      continue;
+    }
+    if (content.compression !== null)
+      throw new StoreHttpError('CompressedLayer', null, `layer ${id} is a ${content.compression} archive`);
+    const window = windowed((begin, end) => read(layer, begin, end), bytes);
+    const members = await tarMembers(window, bytes);
+    for (const member of members) {
+      const digest = members.length === 1 ? await digestOf(layer, member, window) : null;
+      const version = `${id}+${String(member.begin)}`;
+      add(member.path, { layer: id, begin: member.begin, bytes: member.bytes, version, digest });
+    }
+  }
+  return files;
+}
+
+/** The archive's own digest is that of its only file, with what lies around it. */
+async function digestOf(
+  { digest, bytes }: Layer,
+  member: TarMember,
+  read: ReadArchive,
+): Promise<FileDigest | null> {
+  const end = member.begin + member.bytes;
+  if (member.begin > maxTailBytes || bytes - end > maxTailBytes) return null;
+  const around = { before: await read(0, member.begin), after: await read(end, bytes) };
+  return { algorithm: 'sha256', hex: digest.slice('sha256:'.length), around };
+}
+
+/** Null: it lies elsewhere. */
+function nameIn(folder: string, path: string): string | null {
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+  if (parts.includes('..')) return null;
+  const plain = parts.join('/');
+  if (!plain.startsWith(folder)) return null;
+  const below = plain.slice(folder.length);
+  if (below === pathOf(poolingFile)) return poolingFile;
+  return below.includes('/') || below === poolingFile ? null : below;
+}
+
+/** One read for all that lies near. */
+function windowed(read: ReadArchive, bytes: number): ReadArchive {
+  let held: { readonly begin: number; readonly content: Buffer } = { begin: 0, content: Buffer.alloc(0) };
+  return async (begin, end) => {
+    if (begin === end) return Buffer.alloc(0);
+    const isHeld = begin >= held.begin && end <= held.begin + held.content.length;
+    if (!isHeld)
+      held = { begin, content: await read(begin, Math.min(bytes, Math.max(end, begin + windowBytes))) };
+    return held.content.subarray(begin - held.begin, end - held.begin);
+  };
+}

@@ -1,0 +1,131 @@
+// One folder of an artifact in a registry as a folder of files. The tag is resolved to a manifest once: all files are of that
+// one, whatever is pushed meanwhile. What is addressed by a digest is compared with it.
+
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { ByteSource, FileVersion, OpenRange } from '../byte-source.js';
+import type { ListedFile } from '../checkpoint-pin.js';
+import { bytesOf, StoragePlaces, StoreHttpError, type Got } from '../http/http-client.js';
+import { readRangeAnswer } from '../range-answer.js';
+import { artifactFiles, type ArtifactFile } from './artifact-files.js';
+import { indexTypes, layersIn, manifestTypes, type Layer } from './artifact-manifest.js';
+import { ociUri, type OciPlace } from './oci-uri.js';
+import { RegistryClient, type RegistryAccess } from './registry-client.js';
+
+interface OciBounds {
+  /** Ends requests; a body that has begun is its reader's to end. */
+  readonly signal?: AbortSignal;
+}
+
+type Files = ReadonlyMap<string, ArtifactFile>;
+
+/** Registries take none that is longer. */
+const maxManifestBytes = 4 * 1024 * 1024;
+
+export class OciByteSource implements ByteSource {
+  readonly kind = 'oci';
+  readonly uri: string;
+  private readonly client: RegistryClient;
+  private readonly places: StoragePlaces;
+  private looking: Promise<Files> | null = null;
+
+  constructor(
+    access: RegistryAccess,
+    private readonly place: OciPlace,
+    { signal }: OciBounds = {},
+  ) {
+    this.uri = ociUri(place);
+    this.client = new RegistryClient(access, place.repository, signal);
+    this.places = new StoragePlaces(this.client.origin);
+  }
+
+  async list(): Promise<ListedFile[]> {
+    return [...(await this.files())].map(([name, { bytes, version }]) => ({ name, bytes, version }));
+  }
+
+  async version(name: string): Promise<FileVersion> {
+    const { bytes, version, digest } = await this.file(name);
+    return { name, bytes, etag: version, digest };
+  }
+
+  async open(name: string, begin: number, end: number): Promise<OpenRange> {
+    const file = await this.file(name);
+    if (begin >= file.bytes) throw new StoreHttpError('RangeNotThere', 416, `${name} ends before`);
+    const from = file.begin + begin;
+    const range = await this.blob(file.layer, from, file.begin + Math.min(end, file.bytes));
+    return {
+      ...range,
+      // A whole layer in answer to a range of it begins before the file does.
+      begin: range.begin - file.begin,
+      end: range.end === null ? null : range.end - file.begin,
+      fileBytes: file.bytes,
+      etag: file.version,
+    };
+  }
+
+  private async file(name: string): Promise<ArtifactFile> {
+    const file = (await this.files()).get(name);
+    if (file === undefined) throw new StoreHttpError('FileAbsent', 404, `${this.uri} has no file ${name}`);
+    return file;
+  }
+
+  private files(): Promise<Files> {
+    this.looking ??= this.look().catch((error: unknown) => {
+      this.looking = null;
+      throw error;
+    });
+    return this.looking;
+  }
+
+  private async look(): Promise<Files> {
+    const layers = layersIn(await this.manifest());
+    return artifactFiles(layers, this.place.folder, (layer, begin, end) => this.part(layer, begin, end));
+  }
+
+  private async manifest(): Promise<Buffer> {
+    const { reference } = this.place;
+    const accept = [...manifestTypes, ...indexTypes].join(', ');
+    const { answer, body } = await this.client.get(this.client.url(`manifests/${reference}`), { accept });
+    const manifest = await bytesOf(body, maxManifestBytes);
+    const expected = reference.includes(':') ? reference : answer.headers.get('docker-content-digest');
+    const digest = `sha256:${createHash('sha256').update(manifest).digest('hex')}`;
+    if (expected?.startsWith('sha256:') === true && expected !== digest)
+      throw new StoreHttpError('DigestMismatch', null, `the manifest ${expected} has the digest ${digest}`);
+    return manifest;
+  }
+
+  private async part({ digest }: Layer, begin: number, end: number): Promise<Buffer> {
+    const range = await this.blob(digest, begin, end);
+    if (range.begin !== begin) {
+      range.body.destroy();
+      throw new StoreHttpError(
+        'RangeNotHonoured',
+        null,
+        `asked for a range, the registry gave ${range.answer}`,
+      );
+    }
+    const chunks: Buffer[] = [];
+    let count = 0;
+    for await (const chunk of range.body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      count += chunk.byteLength;
+      if (count >= end - begin) break;
+    }
+    if (count < end - begin) throw new StoreHttpError('ECONNRESET', null, 'an answer ended before its end');
+    return Buffer.concat(chunks, end - begin);
+  }
+
+  private async blob(digest: string, begin: number, end: number): Promise<Omit<OpenRange, 'etag'>> {
+    const headers = { range: `bytes=${String(begin)}-${String(end - 1)}`, 'accept-encoding': 'identity' };
+    const fresh = (): Promise<Got> => this.client.get(this.client.url(`blobs/${digest}`), headers);
+    const { answer, body } = await this.places.get(
+      digest,
+      (known) => this.client.request(known, headers),
+      fresh,
+    );
+    const length = answer.headers.get('content-length');
+    const contentRange = answer.headers.get('content-range') ?? undefined;
+    const range = readRangeAnswer(answer.status, contentRange, length === null ? undefined : Number(length));
+    return { ...range, body: Readable.fromWeb(body) };
+  }
+}

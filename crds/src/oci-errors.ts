@@ -1,0 +1,96 @@
+// What every error of a registry means: codes as the OCI distribution specification lists them
+// (https://github.com/opencontainers/distribution-spec/blob/main/spec.md#error-codes), and what our client finds of an artifact.
+
+import type { FailureReason } from './failures.js';
+import {
+  connectionRows,
+  readStoreError,
+  type StoreErrorReading,
+  type StoreErrorRow,
+} from './store-errors.js';
+
+/** A failure of the service, or a word about the one file that was asked for, which only who asked can judge. */
+export type OciMeaning =
+  | Extract<
+      FailureReason,
+      | 'ArtifactNotFound'
+      | 'ArtifactUnsupported'
+      | 'CheckpointCorrupt'
+      | 'RegistryAccessDenied'
+      | 'RegistryCertificateUntrusted'
+      | 'RegistryUnavailable'
+    >
+  | 'objectAbsent'
+  | 'objectChanged';
+
+export const ociErrorTable: readonly StoreErrorRow<OciMeaning>[] = [
+  {
+    means: 'ArtifactNotFound',
+    what: 'the repository does not exist',
+    codes: ['NAME_UNKNOWN', 'NAME_INVALID'],
+  },
+  {
+    means: 'ArtifactNotFound',
+    what: 'the repository has no such tag or digest',
+    codes: ['MANIFEST_UNKNOWN', 'TAG_INVALID'],
+    hint: 'name a tag or a digest of the repository',
+  },
+  {
+    means: 'RegistryAccessDenied',
+    what: 'the repository does not exist, or is private, and no credentials were given',
+    codes: ['NoCredentials'],
+    hint: 'no credentials were given for the registry, which hides what is private',
+  },
+  {
+    means: 'ArtifactUnsupported',
+    what: 'the reference leads to an index of images',
+    codes: ['IndexOfManifests'],
+    hint: 'name the digest of one manifest of the index',
+  },
+  {
+    means: 'ArtifactUnsupported',
+    what: 'a layer is a compressed archive',
+    codes: ['CompressedLayer'],
+    hint: 'push the model without compression, which leaves weights as they are: as files or tar archives',
+  },
+  {
+    means: 'ArtifactUnsupported',
+    what: 'the manifest is none of an artifact with layers',
+    codes: ['MANIFEST_INVALID', 'AnswerTooLong'],
+  },
+  {
+    means: 'CheckpointCorrupt',
+    what: 'the content of the manifest, or of an archive, is not what its name says',
+    codes: ['DigestMismatch', 'BrokenArchive', 'DIGEST_INVALID', 'SIZE_INVALID'],
+  },
+  ...connectionRows<OciMeaning>({
+    untrusted: 'RegistryCertificateUntrusted',
+    unavailable: 'RegistryUnavailable',
+    endpoint: 'spec.model.uri',
+    plain:
+      'spec.model.oci.plainHttp is set for a registry that speaks HTTPS, or is not for one that does not',
+  }),
+  {
+    means: 'objectAbsent',
+    what: 'a layer, or a file of the artifact, does not exist',
+    codes: ['BLOB_UNKNOWN', 'MANIFEST_BLOB_UNKNOWN', 'FileAbsent'],
+    statuses: [404],
+  },
+  {
+    means: 'RegistryAccessDenied',
+    what: 'the credentials are wrong, or not allowed to pull',
+    codes: ['UNAUTHORIZED', 'DENIED'],
+    statuses: [401, 403],
+  },
+  {
+    means: 'objectChanged',
+    what: 'the file is shorter than it was',
+    codes: [],
+    statuses: [412, 416],
+  },
+];
+
+/** An answer of no row (TOOMANYREQUESTS, 429, 5xx) is that of a registry that is busy or fails. */
+export function readOciError(error: unknown): StoreErrorReading<OciMeaning> {
+  return readStoreError(ociErrorTable, error, () => 'RegistryUnavailable');
+}
