@@ -32,8 +32,8 @@ export class HubServer {
   etags: 'git' | 'own' = 'git';
   /** Where large files are said to be; null: in storage. */
   elsewhere: string | null = null;
-  /** Storage gives other bytes than the hub lists. */
-  corrupt = false;
+  /** The file of which other bytes are given than the hub lists; null: none. */
+  corrupt: string | null = null;
   /** What storage answers in place of a file, once each. */
   readonly storageFailures: number[] = [];
 
@@ -148,15 +148,16 @@ export class HubServer {
       return;
     }
     const bytes = Buffer.from(content);
+    const given = path === this.corrupt ? flipped(bytes) : bytes;
     response.setHeader('x-repo-commit', commit);
     if (!isLarge(path)) {
       response.setHeader('etag', this.etags === 'git' ? `"${gitName(content)}"` : 'W/"1-2"');
-      send(request, response, bytes);
+      send(request, response, given);
       return;
     }
     const digest = sha256(bytes);
     const place = `/${randomBytes(8).toString('hex')}`;
-    this.signed.set(place, bytes);
+    this.signed.set(place, given);
     const { port } = this.storage.address() as AddressInfo;
     response.writeHead(302, {
       ...(this.etags === 'git' ? { 'x-linked-etag': `"${digest}"` } : {}),
@@ -175,7 +176,7 @@ export class HubServer {
     if (bytes === undefined || request.headers.authorization !== undefined || !searchParams.has('signature'))
       return void response.writeHead(400).end('<Error><Code>InvalidArgument</Code></Error>');
     response.setHeader('etag', `"${randomBytes(8).toString('hex')}"`);
-    send(request, response, this.corrupt ? flipped(bytes) : bytes);
+    send(request, response, bytes);
   }
 }
 

@@ -139,15 +139,18 @@ describe('refused is', () => {
     expect(failure.message).toContain(words);
   });
 
-  test('a file whose content is another than the hub lists', async () => {
+  test.each([
+    ['of storage', weights],
+    ['of git', 'tokenizer.json'],
+  ])('a file %s whose content is another than the hub lists', async (_, name) => {
     hub.push('org/corrupt', files);
-    hub.corrupt = true;
+    hub.corrupt = name;
     try {
       // Once it may have been broken on the way.
       await expect(pull('hf://org/corrupt')).rejects.toThrow('it is fetched again');
       expect((await failureOf(pull('hf://org/corrupt'))).reason).toBe('CheckpointCorrupt');
     } finally {
-      hub.corrupt = false;
+      hub.corrupt = null;
     }
   });
 });

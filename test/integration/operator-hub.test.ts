@@ -1,11 +1,13 @@
 // Checkpoints of a hub of models, from the manifest on: judged before a pod exists, with the token that the pod will have.
 
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { failureKinds, labels, type FailureReason } from '@llmservice/crds';
 import { resources } from '../../operator/src/kube/resources.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { HubServer, hubToken } from './hub-server.js';
 import { World } from './operator-world.js';
+import { dockerConfig, rawLayers, registryUser, RegistryServer } from './registry-server.js';
+import { TokenServer } from './token-server.js';
 
 jest.setTimeout(180_000);
 
@@ -99,4 +101,65 @@ test('a hub inside of the cluster is connected to only where the administrator a
   });
   const { message } = await world.condition('inside', 'ModelResolved', 'False', 'InvalidSpec');
   expect(message).toContain('spec.model.hub.endpoint leads to 169.254.169.254');
+});
+
+describe('a registry behind a token server', () => {
+  let tokens: TokenServer;
+  let registry: RegistryServer;
+  beforeAll(async () => {
+    tokens = await TokenServer.start(registryUser);
+    registry = await RegistryServer.start(tokens);
+    await registry.push('private/model', 'v1', rawLayers(llamaCheckpoint()));
+    const metadata = { name: 'registry', namespace: 'default', labels: { [labels.secretFor]: 'oci' } };
+    await world.create({
+      ...{ apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/dockerconfigjson', metadata },
+      stringData: { '.dockerconfigjson': dockerConfig(registry.host) },
+    });
+  });
+  afterAll(async () => {
+    tokens.stop();
+    await registry.stop();
+  });
+
+  const access = { plainHttp: true, credentialsSecretRef: { name: 'registry' } };
+
+  test('is asked with the credentials of the Secret, which pods get from it', async () => {
+    await world.createService('artifact', {
+      model: { uri: `oci://${registry.host}/private/model:v1`, oci: access },
+      ...rest,
+    });
+    await world.condition('artifact', 'ModelResolved', 'True');
+    const { spec } = await world.deployment('artifact');
+    const [container] = (spec as Workload).template.spec.containers;
+    expect(container?.env).toContainEqual({
+      name: 'DOCKER_AUTH_CONFIG',
+      valueFrom: { secretKeyRef: { name: 'registry', key: '.dockerconfigjson' } },
+    });
+  });
+
+  test.each<[string, string, object, FailureReason, string]>([
+    ['oci-nobody', 'private/model:v1', { plainHttp: true }, 'RegistryAccessDenied', 'no credentials'],
+    ['oci-no-tag', 'private/model:v9', access, 'ArtifactNotFound', 'tag or a digest'],
+    ['oci-no-config', 'private/model:v1/fp8', access, 'ModelNotFound', 'config.json'],
+    [
+      'oci-no-label',
+      'private/model:v1',
+      { plainHttp: true, credentialsSecretRef: { name: 'keyless' } },
+      'SecretNotAllowed',
+      'secret-for=oci',
+    ],
+  ])('%s is refused', async (name, place, oci, reason, part) => {
+    await world.createService(name, { model: { uri: `oci://${registry.host}/${place}`, oci }, ...rest });
+    const { message } = await world.condition(name, 'ModelResolved', 'False', reason);
+    expect(message).toContain(part);
+  });
+
+  test('on an address inside of the cluster is connected to only where the administrator allows it', async () => {
+    await world.createService('oci-inside', {
+      model: { uri: 'oci://169.254.169.254/private/model:v1', oci: { plainHttp: true } },
+      ...rest,
+    });
+    const { message } = await world.condition('oci-inside', 'ModelResolved', 'False', 'InvalidSpec');
+    expect(message).toContain('spec.model.uri leads to 169.254.169.254');
+  });
 });

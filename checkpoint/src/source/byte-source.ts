@@ -9,9 +9,9 @@ import type { ListedFile } from './checkpoint-pin.js';
 
 /** Of the whole file. */
 export interface FileDigest {
-  readonly algorithm: 'md5' | 'sha256';
+  readonly algorithm: 'md5' | 'sha1' | 'sha256';
   readonly hex: string;
-  /** It is that of the file with these bytes before and after it, as in an archive; absent: of the file alone. */
+  /** It is that of the file with these bytes before and after it, as in an archive or in git; absent: of the file alone. */
   readonly around?: { readonly before: Uint8Array; readonly after: Uint8Array };
 }
 

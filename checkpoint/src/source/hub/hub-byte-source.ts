@@ -3,7 +3,7 @@
 
 import { Readable } from 'node:stream';
 import { pathOf, poolingFile, poolingFolder } from '../../config/nested-files.js';
-import type { ByteSource, FileVersion, OpenRange } from '../byte-source.js';
+import type { ByteSource, FileDigest, FileVersion, OpenRange } from '../byte-source.js';
 import type { ListedFile } from '../checkpoint-pin.js';
 import { readRangeAnswer } from '../range-answer.js';
 import { StoragePlaces, StoreHttpError } from '../http/http-client.js';
@@ -30,7 +30,7 @@ interface TreeEntry {
 
 interface Described extends ListedFile {
   readonly version: string;
-  readonly sha256: string | null;
+  readonly digest: FileDigest | null;
 }
 
 export class HubByteSource implements ByteSource {
@@ -71,13 +71,8 @@ export class HubByteSource implements ByteSource {
     if (this.described === null) await this.list();
     const file = this.described?.find((each) => each.name === name);
     if (file === undefined) throw new StoreHttpError('EntryNotFound', 404, `${this.uri} has no file ${name}`);
-    const { bytes, version, sha256 } = file;
-    return {
-      name,
-      bytes,
-      etag: version,
-      digest: sha256 === null ? null : { algorithm: 'sha256', hex: sha256 },
-    };
+    const { bytes, version, digest } = file;
+    return { name, bytes, etag: version, digest };
   }
 
   async open(name: string, begin: number, end: number, wanted: string | null): Promise<OpenRange> {
@@ -151,8 +146,15 @@ function filesOf(entries: readonly TreeEntry[], folder: string): Described[] {
       name: path.slice(folder.length),
       bytes: lfs?.size ?? size,
       version: lfs?.oid ?? oid,
-      sha256: lfs?.oid ?? null,
+      digest: lfs === undefined ? gitDigest(oid, size) : { algorithm: 'sha256', hex: lfs.oid },
     }));
+}
+
+/** Git names a file by the SHA-1 of its content behind a header. Null: a server that names it otherwise. */
+function gitDigest(hex: string, bytes: number): FileDigest | null {
+  if (!/^[0-9a-f]{40}$/.test(hex)) return null;
+  const around = { before: Buffer.from(`blob ${String(bytes)}\0`), after: Buffer.alloc(0) };
+  return { algorithm: 'sha1', hex, around };
 }
 
 function pathInUrl(path: string): string {
