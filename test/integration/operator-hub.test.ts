@@ -1,11 +1,16 @@
-// Checkpoints of a hub of models, from the manifest on: judged before a pod exists, with the token that the pod will have.
+// Checkpoints of hubs of models and registries, from the manifest on: judged before a pod exists, with the credentials that the
+// pod will have.
 
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { failureKinds, labels, type FailureReason } from '@llmservice/crds';
+import { parseAllDocuments } from 'yaml';
 import { resources } from '../../operator/src/kube/resources.js';
+import type { KubeObject } from '../../operator/src/kube/types.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { HubServer, hubToken } from './hub-server.js';
 import { World } from './operator-world.js';
+import { RegistryFront } from './registry-front.js';
 import { dockerConfig, rawLayers, registryUser, RegistryServer } from './registry-server.js';
 import { TokenServer } from './token-server.js';
 
@@ -162,4 +167,28 @@ describe('a registry behind a token server', () => {
     const { message } = await world.condition('oci-inside', 'ModelResolved', 'False', 'InvalidSpec');
     expect(message).toContain('spec.model.uri leads to 169.254.169.254');
   });
+
+  test('that leads to such an address is followed no further', async () => {
+    await registry.push('public/led', 'v1', rawLayers(llamaCheckpoint()));
+    const front = await RegistryFront.start(registry.host, registryUser);
+    front.elsewhere = 'http://169.254.169.254/latest/meta-data';
+    try {
+      await world.createService('oci-led', {
+        model: { uri: `oci://${front.host}/public/led:v1`, oci: { plainHttp: true } },
+        ...rest,
+      });
+      const { message } = await world.condition('oci-led', 'ModelResolved', 'False', 'InvalidSpec');
+      expect(message).toContain('spec.model.uri leads to 169.254.169.254');
+    } finally {
+      front.stop();
+    }
+  });
+});
+
+test('the API server takes the sample of each place', async () => {
+  const text = readFileSync(new URL('../../deploy/samples/sources.yaml', import.meta.url), 'utf8');
+  const samples = parseAllDocuments(text).map((document) => document.toJS() as KubeObject);
+  expect(samples.length).toBeGreaterThan(1);
+  for (const sample of samples)
+    await world.create({ ...sample, metadata: { ...sample.metadata, namespace: 'default' } });
 });
