@@ -176,7 +176,7 @@ describe('behind storage on another host', () => {
     expect(front.asked).toBe(Object.keys(files).length);
   });
 
-  test('a pull goes on where a connection broke, and through failures', async () => {
+  test('a pull continues where a connection broke, and through failures', async () => {
     const large = largeCheckpoint(4_096);
     await own.push('org/broken', 'v1', rawLayers(large));
     front.failures.push(503, 403);

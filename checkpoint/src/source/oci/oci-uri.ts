@@ -1,5 +1,5 @@
-// oci://REGISTRY/REPOSITORY[:TAG|@sha256:DIGEST][/FOLDER][/FILE.gguf], as container tools name images; what lies behind the
-// repository is told from it by the tag or digest before it.
+// oci://REGISTRY/REPOSITORY[:TAG|@sha256:DIGEST][/FOLDER][/FILE.gguf], as container tools name images. A folder or file needs the
+// tag or digest before it, or it would be a part of the repository's name.
 
 import { splitGgufPath } from '../../formats/choose-gguf.js';
 import type { CheckpointFolder } from '../checkpoint-pin.js';
