@@ -22,7 +22,7 @@ import {
 } from './registry-server.js';
 import { TokenServer } from './token-server.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 let registry: RegistryServer;
 let dir: string;
