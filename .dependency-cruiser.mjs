@@ -35,7 +35,8 @@ const folders = {
     pods: ['identity'], // templates of pods and the config that they mount, whichever engine serves
     scaling: ['identity'], // how many pods: by load, schedules, a budget, and asleep
     rollouts: ['identity', 'fit', 'pods'], // revisions, and how one takes the place of another
-    traffic: ['identity', 'pods', 'scaling'], // how requests come to the pods, and whose may
+    canary: ['identity', 'pods'], // a revision beside the stable one: when, how long, how it is judged
+    traffic: ['identity', 'pods', 'scaling', 'canary'], // how requests come to the pods, and whose may
   },
   'runtime/src/request': {
     body: [], // the form of fields, the bounds of bodies, and the table of refusals

@@ -49,6 +49,8 @@ export const annotations = {
   checkpointFingerprint: 'llmservice.dev/checkpoint-fingerprint',
   /** On a revision, `all`: its fingerprint is of all files that runtimes read; without it, of those of the first releases. */
   checkpointFiles: 'llmservice.dev/checkpoint-files',
+  /** Set by people: the revision of a canary, which then replaces the stable one without further steps. */
+  promote: 'llmservice.dev/promote',
   /** On the Deployment: the revision that was Ready last. */
   goodRevision: 'llmservice.dev/good-revision',
   /** On the Deployment: the attempt that failed terminally. */
@@ -132,11 +134,13 @@ export const headers = {
   fallback: 'x-llmservice-fallback',
   /** Of a stream check: NAMESPACE/NAME of the service that is meant, which it alone says back. */
   service: 'x-llmservice-service',
+  /** Of requests: `always` to have them answered by the canary where there is one, `never` by the stable revision. */
+  canary: 'x-llmservice-canary',
   /** Of answers: `described` where a message showed the model the tools, since the chat template shows none. */
   tools: 'x-llmservice-tools',
 } as const;
 
-/** Series of pods that the operator scales and sleeps by: those of vLLM, which our engine exposes under the same names. */
+/** Series of pods that the operator scales, sleeps and judges canaries by: those of vLLM, which our engine exposes under the same names. */
 export const podMetrics = {
   running: 'vllm:num_requests_running',
   waiting: 'vllm:num_requests_waiting',
@@ -146,6 +150,12 @@ export const podMetrics = {
   generationTokens: 'vllm:generation_tokens_total',
   /** Generations that ended, by finished_reason. */
   requestSuccess: 'vllm:request_success_total',
+  /** Answers by class of the status. */
+  answers: 'http_requests_total',
+  rejections: 'vllm:admission_rejections_total',
+  firstTokenSeconds: 'vllm:time_to_first_token_seconds',
+  tokenSeconds: 'vllm:request_time_per_output_token_seconds',
+  answerTokens: 'vllm:request_generation_tokens',
 } as const;
 
 /** Kubernetes cuts longer termination messages. */
@@ -165,5 +175,10 @@ export const conditionTypes = [
 ] as const;
 export type ConditionType = (typeof conditionTypes)[number];
 
-/** Only on services that are scaled by load, have a budget, or have adapters. */
-export const optionalConditionTypes = ['ScalingActive', 'WithinBudget', 'AdaptersLoaded'] as const;
+/** Only on services that are scaled by load, have a budget, adapters, or a canary. */
+export const optionalConditionTypes = [
+  'ScalingActive',
+  'WithinBudget',
+  'AdaptersLoaded',
+  'CanaryPassing',
+] as const;

@@ -2,9 +2,9 @@
 // no longer surely its own.
 
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'winston';
 import { NotLeaderError, Writer } from './apply/writer.js';
+import { endsWithin } from './ends-within.js';
 import type { KubeClient } from './kube/client.js';
 import type { Metrics } from './metrics.js';
 import type { OperatorOptions } from './options.js';
@@ -15,6 +15,7 @@ import { ClusterGuard } from './preflight/cluster-guard.js';
 import { LongReader } from './preflight/long-reader.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
+import { CanaryController } from './reconcile/canary-controller.js';
 import { PrePullController } from './reconcile/pre-pull-controller.js';
 import { Reconciler } from './reconcile/reconciler.js';
 import { RolloutController } from './reconcile/rollout-controller.js';
@@ -22,6 +23,7 @@ import { SleepController } from './reconcile/sleep-controller.js';
 import { StatusWriter } from './reconcile/status-writer.js';
 import { ServiceMetrics } from './service-metrics.js';
 import { Caches } from './watch/caches.js';
+import { CanaryMonitor } from './watch/canary-monitor.js';
 import { CrashLogs } from './watch/crash-logs.js';
 import type { HealthMonitorOptions } from './watch/health-monitor.js';
 import { IdleMonitor } from './watch/idle-monitor.js';
@@ -81,6 +83,7 @@ export class Operator {
   private readonly loads: LoadMonitor;
   private readonly adapters: AdapterMonitor;
   private readonly idle: IdleMonitor;
+  private readonly canaries: CanaryMonitor;
   private readonly metricsApi: MetricsApi;
   private readonly guard: ClusterGuard;
   private readonly preflight: Preflight;
@@ -126,16 +129,20 @@ export class Operator {
       pods: () => podsWithAdapters(this.caches),
       onChange: (key) => this.queue.add(key),
     });
-    this.idle = new IdleMonitor({
-      services: () => this.caches.watched(),
-      onChange: (key) => this.queue.add(key),
-      onLook: (key, look) => autoscaler.looked(key, look),
-      onGone: (key) => autoscaler.forget(key),
+    const { caches } = this;
+    const measured = {
       identityOf,
       ...(timing.idleIntervalMs === undefined ? {} : { intervalMs: timing.idleIntervalMs }),
       ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),
+    };
+    this.idle = new IdleMonitor({
+      ...measured,
+      services: () => caches.watched(),
+      onChange: (key) => this.queue.add(key),
+      onLook: (key, look) => autoscaler.looked(key, look),
+      onGone: (key) => autoscaler.forget(key),
     });
-    const { caches } = this;
+    this.canaries = new CanaryMonitor({ ...measured, caches });
     this.metricsApi = new MetricsApi({
       client,
       onChange: () => {
@@ -192,6 +199,7 @@ export class Operator {
       statuses: new StatusWriter(caches, writer, now),
       capabilities,
       operatorNamespace: options.leaseNamespace,
+      canaries: new CanaryController(caches, this.canaries),
       rollouts: new RolloutController(room, timing.unschedulableMs ?? unschedulableMs),
       streams,
       authorities,
@@ -268,9 +276,7 @@ export class Operator {
       await Promise.race([Promise.all(known), kept]);
       this.synced = true;
       this.caches.resync();
-      this.loads.start();
-      this.adapters.start();
-      this.idle.start();
+      for (const each of [this.loads, this.adapters, this.idle, this.canaries]) each.start();
       if ((await kept) === 'lost') throw new Error('the lease was lost');
     } finally {
       this.metrics.setLeading(false);
@@ -281,16 +287,14 @@ export class Operator {
       this.metricsApi.stop();
       watching.abort();
       // What comes of a look at the load is written alongside the reconciles.
-      drained = await endsWithin(Promise.all([this.queue.stop(), this.idle.stop()]), drainMs);
+      drained = await endsWithin(
+        Promise.all([this.queue.stop(), this.idle.stop(), this.canaries.stop()]),
+        drainMs,
+      );
       this.preflight.stop();
     }
     // A write under way would come among those of the next leader.
     if (drained) await this.election.release();
     else logger.warn('work under way did not end in time: the lease is left to lapse');
   }
-}
-
-/** Whether the work, which never fails, ends by then. */
-function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
-  return Promise.race([work.then(() => true), sleep(ms, false, { ref: false })]);
 }

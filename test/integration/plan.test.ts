@@ -52,6 +52,19 @@ describe('with the demo checkpoint in a folder', () => {
     expect(text).toContain('image: example.org/runtime:9');
   });
 
+  test('of a canary: what it takes beside the others, and its objects', async () => {
+    const canary = { replicas: 2, steps: [{ weight: 10, mirrorPercent: 0 }] };
+    const routing = { host: 'demo.example.org' };
+    const input = manifests(llmService('demo', { model: { uri }, ...l4, routing, canary }));
+    const { text } = await plan(here, input);
+    expect(text).toContain('canary       2 pods more while a change is tried: 2 devices, 45.0 GiB');
+    expect(text).toContain('canary: pods stay, and those of the change are tried beside them');
+    const { objects } = (await plan([...here, '-o', 'json'], input)).report().services[0]!;
+    expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(
+      expect.arrayContaining(['Deployment demo', 'Deployment demo-canary', 'Service demo-canary']),
+    );
+  });
+
   test('what helm prints is read: other objects are passed over', async () => {
     const [helm = ''] = toolFolders('helm');
     const set = ['model.uri=s3://models/demo/', 'accelerator.profile=l4', 'engine.maxNumSeqs=16'];

@@ -1834,6 +1834,128 @@ export const llmServiceSchema: object = {
             "drainTimeoutSeconds",
             "noProgressTimeoutSeconds"
           ]
+        },
+        "canary": {
+          "description": "How a new revision is tried on a part of the requests at routing.host before it replaces the stable one. A change of the spec that replaces pods starts it; the pods of the stable revision stay until the last step has passed. Default: none; a new revision replaces the old one at once.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "replicas": {
+              "description": "Pods of the canary, beside those of the stable revision.",
+              "type": "integer",
+              "format": "int32",
+              "default": 1,
+              "minimum": 1,
+              "maximum": 1000
+            },
+            "steps": {
+              "description": "What the canary gets, one step after the other. After the last one it becomes the stable revision.",
+              "type": "array",
+              "minItems": 1,
+              "maxItems": 20,
+              "items": {
+                "description": "One step.",
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                  "weight": {
+                    "description": "Percentage of the requests that the canary answers.",
+                    "type": "integer",
+                    "format": "int32",
+                    "default": 0,
+                    "minimum": 0,
+                    "maximum": 100
+                  },
+                  "mirrorPercent": {
+                    "description": "Percentage of the stable revision's requests that the canary gets too. Nobody sees its answers.",
+                    "type": "integer",
+                    "format": "int32",
+                    "default": 0,
+                    "minimum": 0,
+                    "maximum": 100
+                  },
+                  "pauseSeconds": {
+                    "description": "How long the step lasts. Default: until the annotation llmservice.dev/promote names the canary's revision, status.canary.revision.",
+                    "type": "integer",
+                    "format": "int32",
+                    "minimum": 1,
+                    "maximum": 2592000
+                  }
+                },
+                "required": [
+                  "weight",
+                  "mirrorPercent"
+                ]
+              }
+            },
+            "analysis": {
+              "description": "Compares the metrics of the canary's pods with those of the stable pods since the step began. A canary that is worse is taken back; a step ends only after one that is not. Default: none; only a canary whose pods fail is taken back.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "minRequests": {
+                  "description": "Requests that both must have answered in a step before they are compared.",
+                  "type": "integer",
+                  "format": "int32",
+                  "default": 50,
+                  "minimum": 1,
+                  "maximum": 1000000
+                },
+                "maxErrorPoints": {
+                  "description": "Percentage points by which its share of failed requests may be higher.",
+                  "type": "integer",
+                  "format": "int32",
+                  "default": 1,
+                  "minimum": 0,
+                  "maximum": 100
+                },
+                "maxRefusalPoints": {
+                  "description": "Percentage points by which its share of requests refused for a full queue may be higher.",
+                  "type": "integer",
+                  "format": "int32",
+                  "default": 5,
+                  "minimum": 0,
+                  "maximum": 100
+                },
+                "maxFirstTokenIncreasePercent": {
+                  "description": "Percentage by which its mean time to the first token may be longer.",
+                  "type": "integer",
+                  "format": "int32",
+                  "default": 25,
+                  "minimum": 0,
+                  "maximum": 10000
+                },
+                "maxTokenTimeIncreasePercent": {
+                  "description": "Percentage by which its mean time per output token may be longer.",
+                  "type": "integer",
+                  "format": "int32",
+                  "default": 25,
+                  "minimum": 0,
+                  "maximum": 10000
+                },
+                "maxLengthChangePercent": {
+                  "description": "Percentage by which its answers may be longer or shorter, in tokens.",
+                  "type": "integer",
+                  "format": "int32",
+                  "default": 50,
+                  "minimum": 0,
+                  "maximum": 10000
+                }
+              },
+              "required": [
+                "minRequests",
+                "maxErrorPoints",
+                "maxRefusalPoints",
+                "maxFirstTokenIncreasePercent",
+                "maxTokenTimeIncreasePercent",
+                "maxLengthChangePercent"
+              ]
+            }
+          },
+          "required": [
+            "steps",
+            "replicas"
+          ]
         }
       },
       "required": [
@@ -1867,7 +1989,7 @@ export const llmServiceSchema: object = {
           "minimum": 0
         },
         "conditions": {
-          "description": "Condition types: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load also ScalingActive, with a budget also WithinBudget; with adapters also AdaptersLoaded.",
+          "description": "Condition types: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load also ScalingActive, with a budget also WithinBudget; with adapters also AdaptersLoaded; with a canary also CanaryPassing.",
           "type": "array",
           "maxItems": 32,
           "items": {
@@ -1922,6 +2044,74 @@ export const llmServiceSchema: object = {
               "lastTransitionTime"
             ]
           }
+        },
+        "canary": {
+          "description": "The revision that is tried beside the stable one; absent when none is.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "revision": {
+              "description": "Its pod template, as the annotation llmservice.dev/revision of its pods names it.",
+              "type": "string",
+              "maxLength": 64
+            },
+            "phase": {
+              "description": "starting: its pods do not answer yet. step: it gets what the step says. promoting: it becomes the stable revision. leaving: it gets no new requests and ends.",
+              "type": "string",
+              "enum": [
+                "starting",
+                "step",
+                "promoting",
+                "leaving"
+              ]
+            },
+            "step": {
+              "description": "Number of the step, from 1; 0 before the first.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 0
+            },
+            "steps": {
+              "description": "Number of steps.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 0
+            },
+            "weight": {
+              "description": "Percentage of the requests that it answers.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 0,
+              "maximum": 100
+            },
+            "mirrorPercent": {
+              "description": "Percentage of the requests that it gets as copies.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 0,
+              "maximum": 100
+            },
+            "since": {
+              "description": "When the phase, or the step, began.",
+              "type": "string",
+              "format": "date-time",
+              "maxLength": 64
+            },
+            "stableHash": {
+              "description": "Label pod-template-hash of the stable pods, by which the Service selects them meanwhile.",
+              "type": "string",
+              "maxLength": 63
+            }
+          },
+          "required": [
+            "revision",
+            "phase",
+            "step",
+            "steps",
+            "weight",
+            "mirrorPercent",
+            "since"
+          ]
         },
         "streamCheck": {
           "description": "The route that StreamingVerified reports on; absent until one is checked.",

@@ -508,6 +508,66 @@ export interface LlmServiceSpec {
      */
     noProgressTimeoutSeconds: number;
   };
+  /**
+   * How a new revision is tried on a part of the requests at routing.host before it replaces the stable one. A change of the spec that replaces pods starts it; the pods of the stable revision stay until the last step has passed. Default: none; a new revision replaces the old one at once.
+   */
+  canary?: {
+    /**
+     * Pods of the canary, beside those of the stable revision.
+     */
+    replicas: number;
+    /**
+     * What the canary gets, one step after the other. After the last one it becomes the stable revision.
+     *
+     * @minItems 1
+     * @maxItems 20
+     *
+     * Items: One step.
+     */
+    steps: {
+      /**
+       * Percentage of the requests that the canary answers.
+       */
+      weight: number;
+      /**
+       * Percentage of the stable revision's requests that the canary gets too. Nobody sees its answers.
+       */
+      mirrorPercent: number;
+      /**
+       * How long the step lasts. Default: until the annotation llmservice.dev/promote names the canary's revision, status.canary.revision.
+       */
+      pauseSeconds?: number;
+    }[];
+    /**
+     * Compares the metrics of the canary's pods with those of the stable pods since the step began. A canary that is worse is taken back; a step ends only after one that is not. Default: none; only a canary whose pods fail is taken back.
+     */
+    analysis?: {
+      /**
+       * Requests that both must have answered in a step before they are compared.
+       */
+      minRequests: number;
+      /**
+       * Percentage points by which its share of failed requests may be higher.
+       */
+      maxErrorPoints: number;
+      /**
+       * Percentage points by which its share of requests refused for a full queue may be higher.
+       */
+      maxRefusalPoints: number;
+      /**
+       * Percentage by which its mean time to the first token may be longer.
+       */
+      maxFirstTokenIncreasePercent: number;
+      /**
+       * Percentage by which its mean time per output token may be longer.
+       */
+      maxTokenTimeIncreasePercent: number;
+      /**
+       * Percentage by which its answers may be longer or shorter, in tokens.
+       */
+      maxLengthChangePercent: number;
+    };
+  };
 }
 /**
  * The checkpoint to serve, and the names to serve it under.
@@ -1079,11 +1139,48 @@ export interface LlmServiceStatus {
    */
   observedGeneration?: number;
   /**
-   * Condition types: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load also ScalingActive, with a budget also WithinBudget; with adapters also AdaptersLoaded.
+   * Condition types: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load also ScalingActive, with a budget also WithinBudget; with adapters also AdaptersLoaded; with a canary also CanaryPassing.
    *
    * @maxItems 32
    */
   conditions?: Condition[];
+  /**
+   * The revision that is tried beside the stable one; absent when none is.
+   */
+  canary?: {
+    /**
+     * Its pod template, as the annotation llmservice.dev/revision of its pods names it.
+     */
+    revision: string;
+    /**
+     * starting: its pods do not answer yet. step: it gets what the step says. promoting: it becomes the stable revision. leaving: it gets no new requests and ends.
+     */
+    phase: 'starting' | 'step' | 'promoting' | 'leaving';
+    /**
+     * Number of the step, from 1; 0 before the first.
+     */
+    step: number;
+    /**
+     * Number of steps.
+     */
+    steps: number;
+    /**
+     * Percentage of the requests that it answers.
+     */
+    weight: number;
+    /**
+     * Percentage of the requests that it gets as copies.
+     */
+    mirrorPercent: number;
+    /**
+     * When the phase, or the step, began.
+     */
+    since: string;
+    /**
+     * Label pod-template-hash of the stable pods, by which the Service selects them meanwhile.
+     */
+    stableHash?: string;
+  };
   /**
    * The route that StreamingVerified reports on; absent until one is checked.
    */

@@ -25,6 +25,14 @@ export const specRules: readonly SpecRule[] = [
     "at": [
       "spec"
     ],
+    "rule": "!has(self.canary) || (has(self.routing.host) && self.routing.provider != 'none')",
+    "fieldPath": ".canary",
+    "message": "canary needs a route, whose requests it divides; set routing.host, and no routing.provider none"
+  },
+  {
+    "at": [
+      "spec"
+    ],
     "rule": "!has(self.parallelism.tensor) || self.parallelism.tensor == self.accelerator.devices",
     "fieldPath": ".parallelism.tensor",
     "message": "parallelism.tensor must equal accelerator.devices: each tensor-parallel rank runs on one device; set both to the same number, or leave parallelism.tensor out"
@@ -710,5 +718,16 @@ export const specRules: readonly SpecRule[] = [
     "rule": "self.matches('^s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#,\\\\s]*)?$')",
     "fieldPath": "",
     "message": "each of administration.allowedUris must be s3://BUCKET/PREFIX/, without commas; no other scheme is supported"
+  },
+  {
+    "at": [
+      "spec",
+      "canary",
+      "steps",
+      "[]"
+    ],
+    "rule": "(has(self.weight) && self.weight > 0) || (has(self.mirrorPercent) && self.mirrorPercent > 0)",
+    "fieldPath": "",
+    "message": "each of canary.steps must send the canary something; set weight or mirrorPercent to 1 or more"
   }
 ];

@@ -18,6 +18,7 @@ const children: PlannedChildren = {
   deployment: owned('Deployment', 'demo', 'mine'),
   adapterList: null,
   adaptersJudged: true,
+  canaryLeftovers: 'remove',
   others: [],
 };
 

@@ -1,9 +1,11 @@
 // Brings the cluster's children of one service to the planned ones: applies what differs, removes what is left over.
 
 import { annotations } from '@llmservice/crds';
+import { canaryName } from '../kube/canary-name.js';
 import { ApiError } from '../kube/client.js';
 import { controllerUid } from '../kube/controller-uid.js';
 import type { Deployment, KubeObject, Pod } from '../kube/types.js';
+import { resources } from '../kube/resources.js';
 import type { PlannedChildren } from '../plan/children.js';
 import type { ChildOwner } from '../plan/identity/child-identity.js';
 import type { Revision } from '../plan/rollouts/revision.js';
@@ -17,7 +19,7 @@ export interface ChildrenView {
   remember(object: KubeObject): void;
   configMaps(): readonly KubeObject[];
   revisions(): readonly KubeObject[];
-  /** What a service may have or not: a route by any provider, and the activator's endpoints. */
+  /** What a service may have or not: a route by any provider, the activator's endpoints, and what a canary has. */
   optional(): readonly KubeObject[];
 }
 
@@ -109,7 +111,14 @@ export async function pruneChildren(
   const ours = (objects: readonly KubeObject[]): KubeObject[] =>
     objects.filter((object) => controllerUid(object) === owner.uid);
   for (const object of ours(view.optional())) {
-    if (!children.others.some(({ kind }) => kind === object.kind)) await writer.delete(object, owner);
+    const { kind, metadata } = object;
+    if (children.others.some((each) => each.kind === kind && each.metadata.name === metadata.name)) continue;
+    const isOfCanary = metadata.name === canaryName(owner.name);
+    if (isOfCanary && (children.canaryLeftovers === 'keep' || isGoing(object))) continue;
+    const handsOver = children.canaryLeftovers === 'handOver' && kind === resources.deployments.kind;
+    // Requests reach it until its pods are the service's own.
+    if (isOfCanary && children.canaryLeftovers === 'handOver' && !handsOver) continue;
+    await writer.delete(object, owner, handsOver ? 'Orphan' : 'Background');
   }
 
   const revisions = new Set(kept.map(({ object }) => object.metadata.name));
@@ -129,6 +138,11 @@ export async function pruneChildren(
     if (!used.has(configMap.metadata.annotations?.[annotations.configHash]))
       await writer.delete(configMap, owner);
   }
+}
+
+/** What it owned is not let go yet. */
+function isGoing({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
 }
 
 /** No ReplicaSet but the newest has pods, so that none can start one that wants an older config. */

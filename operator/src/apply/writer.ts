@@ -90,11 +90,15 @@ export class Writer {
     });
   }
 
-  /** Leaves alone what is not the service's. */
-  async delete(object: KubeObject, owner: ChildOwner): Promise<void> {
+  /** Leaves alone what is not the service's. @param owned whether what it owns goes too, or is left to whoever takes it */
+  async delete(
+    object: KubeObject,
+    owner: ChildOwner,
+    owned: 'Background' | 'Orphan' = 'Background',
+  ): Promise<void> {
     const { namespace } = object.metadata;
     if (controllerUid(object) !== owner.uid || namespace !== owner.namespace) return;
-    await this.client.delete(object);
+    await this.client.delete(object, owned);
   }
 
   /** An event is for whoever looks: where it is refused, by a quota or a policy, nothing else may fail. */

@@ -10,6 +10,12 @@ const live = (replicas: number, revision: string): Deployment => ({
   spec: { replicas, template: { metadata: { annotations: { [annotations.revision]: revision } } } },
 });
 
+test.each([undefined, live(1, 'before')])('a change is tried beside the pods that serve', (deployment) => {
+  const pods = { revision: 'now', replicas: 1, replacement: 'surge', isTried: true } as const;
+  expect(disruptionOf(pods, deployment)).toEqual({ kind: 'canary' });
+  expect(disruptionOf(pods, live(1, 'now'))).toEqual({ kind: 'nothing' });
+});
+
 test.each([
   ['nobody was asked', 'surge', undefined, { kind: 'unknown', onChange: 'surge' }],
   ['nobody was asked, and it depends', null, undefined, { kind: 'unknown', onChange: null }],

@@ -9,6 +9,8 @@ export type Disruption =
   | { readonly kind: 'unknown'; readonly onChange: Replacement | null }
   | { readonly kind: 'create' }
   | { readonly kind: 'nothing' }
+  /** The stable pods stay until the change has passed its steps. */
+  | { readonly kind: 'canary' }
   | { readonly kind: 'scale'; readonly from: number; readonly to: number }
   | { readonly kind: Replacement };
 
@@ -17,17 +19,21 @@ export interface PlannedPods {
   readonly replicas: number;
   /** Null: by what is free on the nodes, which nobody has read. */
   readonly replacement: Replacement | null;
+  /** Whether a change is tried on a part of the requests first. */
+  readonly isTried?: boolean;
 }
 
 /** @param live null: the cluster has none; undefined: it was not asked */
 export function disruptionOf(
-  { revision, replicas, replacement }: PlannedPods,
+  { revision, replicas, replacement, isTried = false }: PlannedPods,
   live: Deployment | null | undefined,
 ): Disruption {
+  if (live === undefined && isTried) return { kind: 'canary' };
   if (live === undefined) return { kind: 'unknown', onChange: replacement };
   if (live === null) return { kind: 'create' };
   const before = live.spec?.replicas ?? 1;
   const same = live.spec?.template?.metadata?.annotations?.[annotations.revision] === revision;
+  if (!same && isTried) return { kind: 'canary' };
   if (!same && before > 0 && replacement !== null) return { kind: replacement };
   return before === replicas ? { kind: 'nothing' } : { kind: 'scale', from: before, to: replicas };
 }
@@ -50,6 +56,8 @@ export function describeDisruption(disruption: Disruption): string {
       return 'nothing runs yet: everything is created';
     case 'nothing':
       return 'nothing: pods stay as they are';
+    case 'canary':
+      return 'canary: pods stay, and those of the change are tried beside them';
     case 'scale':
       return `pods stay; replicas go from ${disruption.from} to ${disruption.to}`;
     default:

@@ -21,6 +21,7 @@ import { parseSpec } from '../resource/parse-spec.js';
 import { fits, modelResolved } from '../status/conditions.js';
 import { changesOf, type ObjectChange } from './changes.js';
 import type { Cluster } from './cluster.js';
+import { canaryShare, withCanary, type CanaryShare } from './canary-share.js';
 import { costOf, type Cost } from './cost.js';
 import { disruptionOf, type Disruption } from './disruption.js';
 import { estimateOf } from './estimate.js';
@@ -56,6 +57,8 @@ export interface PlanReport {
   readonly memoryPlan: MemoryPlan | null;
   readonly cost: Cost | null;
   readonly disruption: Disruption | null;
+  /** What a change of the pods takes beside those that serve, while it is tried; null: it is not tried. */
+  readonly canary: CanaryShare | null;
   readonly objects: readonly KubeObject[];
   /** Null: not compared. */
   readonly changes: readonly ObjectChange[] | null;
@@ -116,7 +119,7 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
       return { name, uri, reason, message };
     }),
     accelerator: service.accelerator,
-    ...(result.state === 'resolved' ? planned(service, result.checkpoint, plan, settings) : {}),
+    ...(result.state === 'resolved' ? plannedMemory(service, result.checkpoint, plan, settings) : {}),
     ...(result.state === 'failed' ? { estimate: await estimateOf(service, settings.places) } : {}),
   };
   if (plan.groundwork === null) return report;
@@ -134,11 +137,18 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
     (strategy === 'Auto' ? null : strategy === 'Surge' ? 'surge' : 'drain');
   const list = (await cluster?.live(planAdapterList(service, []))) ?? null;
   const adapters = listedAdapters(service.adapters, plan.refusedAdapters, list);
-  const objects = objectsOf(service, plan, template, adapters, replacement ?? 'surge');
-  const { replicas } = service.spec;
+  const { replicas, canary } = service.spec;
+  const disruption = disruptionOf(
+    { revision: template.revision, replicas, replacement, isTried: canary !== undefined },
+    live?.deployment,
+  );
+  const planned = objectsOf(service, plan, template, adapters, replacement ?? 'surge');
+  const objects =
+    canary === undefined ? planned : withCanary(service, planned, template, disruption, live !== undefined);
   return {
     ...report,
-    disruption: disruptionOf({ revision: template.revision, replicas, replacement }, live?.deployment),
+    disruption,
+    canary: canary === undefined ? null : canaryShare(service, canary.replicas),
     objects,
     changes: cluster === null ? null : await changesOf([manifest.object, ...objects], cluster),
   };
@@ -147,7 +157,8 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
 function nothing({ source, object }: Manifest): Omit<PlanReport, keyof Judgement> {
   return {
     ...{ service: keyOf(object), source, accelerator: null, checkpoint: null, refusedAdapters: [] },
-    ...{ estimate: null, memoryPlan: null, cost: null, disruption: null, objects: [], changes: null },
+    ...{ estimate: null, memoryPlan: null, cost: null, disruption: null, canary: null },
+    ...{ objects: [], changes: null },
   };
 }
 
@@ -189,7 +200,7 @@ function judgedModel(
   return { verdict: fit.state === 'unmeasured' ? 'unmeasured' : 'refused', message };
 }
 
-function planned(
+function plannedMemory(
   service: WantedService,
   { model, fileBytes }: Checkpoint,
   { fit }: ServicePlan,
@@ -231,6 +242,8 @@ function objectsOf(
     autoscaler: autoscaling.state === 'planned' ? autoscaling.autoscaler : null,
     gateway: routing.state === 'planned' ? routing.gateway : null,
     fallback: { state: 'none' },
+    canary: { state: 'off' },
+    canaryTemplate: null,
     operatorNamespace: unknownNamespace,
   });
   return [...(adapterList === null ? [] : [adapterList]), configMap, deployment, ...others];

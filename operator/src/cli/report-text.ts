@@ -5,6 +5,7 @@ import { formatGiB } from '@llmservice/crds';
 import { stringify } from 'yaml';
 import type { Difference } from '../apply/needs-apply.js';
 import type { ObjectChange } from './changes.js';
+import type { CanaryShare } from './canary-share.js';
 import type { Cost } from './cost.js';
 import { describeDisruption } from './disruption.js';
 import type { Verdict } from './exit-codes.js';
@@ -33,7 +34,8 @@ export function describePlan(
 }
 
 function describe(report: PlanReport, withObjects: boolean): string {
-  const { checkpoint, accelerator, estimate, memoryPlan, disruption, cost, changes, objects } = report;
+  const { checkpoint, accelerator, estimate, memoryPlan, disruption, canary, cost, changes, objects } =
+    report;
   const lines = [`${report.service}: ${outcomeOf(report)} (${report.source})`, `  ${report.message}`];
   for (const { name, uri, message } of report.refusedAdapters)
     lines.push(`  adapter ${name}, ${uri}, is refused: ${message}`);
@@ -48,10 +50,16 @@ function describe(report: PlanReport, withObjects: boolean): string {
   if (estimate !== null) lines.push(`  estimate     ${describeEstimate(estimate)}`);
   if (memoryPlan !== null) lines.push('  memory of one rank', ...memoryTable(memoryPlan.rows));
   if (disruption !== null) lines.push(`  disruption   ${describeDisruption(disruption)}`);
+  if (canary !== null) lines.push(`  canary       ${describeCanary(canary)}`);
   if (cost !== null) lines.push(...describeCost(cost));
   if (changes !== null) lines.push(...changes.flatMap(describeChange));
   if (withObjects) lines.push(...objects.map((object) => `---\n${stringify(object).trimEnd()}`));
   return lines.join('\n');
+}
+
+function describeCanary({ pods, devices, memoryBytes }: CanaryShare): string {
+  const memory = memoryBytes === null ? '' : `, ${formatGiB(memoryBytes)}`;
+  return `${counted(pods, 'pod')} more while a change is tried: ${devices === 0 ? 'CPU' : counted(devices, 'device')}${memory}`;
 }
 
 /** What the model's own verdict is, whatever its adapters make of the whole. */

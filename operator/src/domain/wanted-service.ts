@@ -66,6 +66,8 @@ export interface WantedService {
   readonly sharedMemoryBytes: number;
   /** Value of the retry annotation; empty when absent. */
   readonly retry: string;
+  /** Value of the annotation that ends a canary's steps; empty when absent. */
+  readonly promote: string;
   /** Value of the activators' annotation; empty when absent. */
   readonly lastRequest: string;
 }

@@ -136,14 +136,14 @@ export class KubeClient {
     });
   }
 
-  /** Deletes an object; one that is gone already counts as deleted. */
-  async delete(object: KubeObject): Promise<void> {
+  /** Deletes an object; one that is gone already counts as deleted. @param owned what becomes of what it owns */
+  async delete(object: KubeObject, owned: 'Background' | 'Orphan' = 'Background'): Promise<void> {
     const { name, namespace = '', uid, resourceVersion } = object.metadata;
     try {
       await this.request({
         method: 'DELETE',
         path: objectPath(resourceOf(object), namespace, name),
-        body: { propagationPolicy: 'Background', preconditions: { uid, resourceVersion } },
+        body: { propagationPolicy: owned, preconditions: { uid, resourceVersion } },
       });
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 404)) throw error;

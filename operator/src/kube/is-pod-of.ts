@@ -1,17 +1,17 @@
+import { canaryName } from './canary-name.js';
 import type { Pod } from './types.js';
 
 /** As the Deployment's controller sets it on the pods of each ReplicaSet. */
 const hashLabel = 'pod-template-hash';
 
 /**
- * Whether a pod is of the Deployment, and not one that only has its labels: a ReplicaSet NAME-HASH controls it, where HASH
- * is its own label. Nobody has to read ReplicaSets for that: the garbage collector removes a pod whose controller is
+ * Whether a pod is of the Deployment or of its canary's, and not one that only has its labels: a ReplicaSet NAME-HASH or
+ * NAME-canary-HASH controls it, where HASH is its own label. Nobody has to read ReplicaSets for that: the garbage collector removes a pod whose controller is
  * not there by its uid, and a ReplicaSet takes for its own what names its uid.
  */
 export function isPodOf({ metadata }: Pod, deployment: string): boolean {
   const controller = metadata.ownerReferences?.find((owner) => owner.controller === true);
   const hash = metadata.labels?.[hashLabel];
-  return (
-    controller?.kind === 'ReplicaSet' && hash !== undefined && controller.name === `${deployment}-${hash}`
-  );
+  if (controller?.kind !== 'ReplicaSet' || hash === undefined) return false;
+  return [deployment, canaryName(deployment)].some((name) => controller.name === `${name}-${hash}`);
 }

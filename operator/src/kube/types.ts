@@ -39,6 +39,7 @@ export interface ObjectCondition {
 export interface Deployment extends KubeObject {
   readonly spec?: {
     readonly replicas?: number;
+    readonly paused?: boolean;
     readonly template?: { readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } };
     readonly strategy?: {
       readonly rollingUpdate?: {

@@ -27,6 +27,8 @@ export function children(service: WantedService, change: Partial<ChildInputs> = 
     autoscaler: null,
     gateway: { name: 'public', namespace: 'gateways', provider: 'gatewayApi' },
     fallback: { state: 'none' },
+    canary: { state: 'off' },
+    canaryTemplate: null,
     operatorNamespace: 'llmservice-system',
     ...change,
   });

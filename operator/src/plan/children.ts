@@ -1,20 +1,24 @@
 // Everything that a service consists of, as objects to apply, in the order in which they are applied.
 
-import type { V1DeploymentSpec, V1PodDisruptionBudgetSpec, V1ServiceSpec } from '@kubernetes/client-node';
+import type { V1DeploymentSpec, V1PodDisruptionBudgetSpec } from '@kubernetes/client-node';
 import { annotations, labels, type ListedAdapter } from '@llmservice/crds';
 import type { WantedService } from '../domain/wanted-service.js';
 import type { KubeObject } from '../kube/types.js';
+import { stableHashIn, type Canary } from './canary/canary.js';
+import { planCanaryChildren, type CanaryChildren } from './canary/canary-children.js';
+import { podHashLabel } from './canary/canary-pods.js';
 import { planActivatorEndpoints, type ActivatorEndpoints } from './traffic/activator-endpoints.js';
 import { planAutoscaler, type Autoscaler } from './scaling/autoscaling.js';
 import { childMetadata, podSelector } from './identity/child-metadata.js';
 import { planBackendTlsPolicy } from './traffic/backend-tls-policy.js';
+import { canaryTraffic } from './traffic/canary-traffic.js';
 import type { Fallback } from './traffic/fallback.js';
 import { planHttpRoute } from './traffic/http-route.js';
 import { planIstioRoute } from './traffic/istio-route.js';
 import { planNetworkPolicy } from './traffic/network-policy.js';
 import { hasAdapterList, planAdapterList } from './pods/adapter-list.js';
+import { planPodService } from './pods/pod-service.js';
 import type { PlannedTemplate } from './pods/planned-template.js';
-import { schemeOf, servicePort } from './pods/container-parts.js';
 import { replacements, type Replacement } from './rollouts/replacement.js';
 import type { RouteGateway } from './traffic/routing.js';
 import type { SleepMark } from './scaling/sleep.js';
@@ -34,6 +38,9 @@ export interface ChildInputs {
   /** Null: no route, because none was asked for or nothing could carry it. */
   readonly gateway: RouteGateway | null;
   readonly fallback: Fallback;
+  readonly canary: Canary;
+  /** Of the revision that a canary tries; null: there is none. */
+  readonly canaryTemplate: PlannedTemplate | null;
   /** The operator's own. */
   readonly operatorNamespace: string;
   /** Who scales it by load; null: nobody. */
@@ -52,10 +59,14 @@ export interface PlannedChildren {
   readonly configMap: KubeObject;
   readonly deployment: KubeObject;
   readonly others: readonly KubeObject[];
+  /** What becomes of a canary's objects that are not among the others. */
+  readonly canaryLeftovers: CanaryChildren['leftovers'];
 }
 
 export function planChildren(service: WantedService, inputs: ChildInputs): PlannedChildren {
+  const canary = planCanaryChildren(service, inputs.canary, inputs.canaryTemplate);
   return {
+    canaryLeftovers: canary.leftovers,
     adapterList: hasAdapterList(service)
       ? planAdapterList(service, inputs.adapters ?? service.adapters)
       : null,
@@ -63,7 +74,9 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
     configMap: inputs.template.configMap,
     deployment: planDeployment(service, inputs),
     others: [
-      planService(service),
+      // Before a pod of a canary answers.
+      planService(service, inputs.canary),
+      ...canary.objects,
       planDisruptionBudget(service),
       ...planNetworkPolicy(service, inputs.operatorNamespace),
       ...planRoute(service, inputs),
@@ -76,17 +89,24 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
 /** The objects of its public route; none where nothing carries one. */
 export function planRoute(
   service: WantedService,
-  { gateway, fallback }: Pick<ChildInputs, 'gateway' | 'fallback'>,
+  { gateway, fallback, canary }: Pick<ChildInputs, 'gateway' | 'fallback' | 'canary'>,
 ): KubeObject[] {
   const { host } = service.spec.routing;
   if (gateway === null || host === undefined) return [];
   const instead = fallback.state === 'active' ? fallback : null;
+  const part = instead === null ? canaryTraffic(service.name, canary) : null;
+  const hasCanary = canary.state !== 'off' && canary.state !== 'settled';
   return gateway.provider === 'istio'
-    ? planIstioRoute(service, host, gateway, instead)
-    : [...planBackendTlsPolicy(service), planHttpRoute(service, host, gateway, instead)];
+    ? planIstioRoute(service, host, gateway, instead, part, hasCanary)
+    : [...planBackendTlsPolicy(service, hasCanary), planHttpRoute(service, host, gateway, instead, part)];
 }
 
 function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject {
+  // Paused, it takes a ReplicaSet over and lets it be, as long as its pods are no more than these allow.
+  const handingOver =
+    inputs.canary.state === 'promoting'
+      ? { maxSurge: Math.max(1, service.spec.canary?.replicas ?? 1), maxUnavailable: 0 }
+      : null;
   const metadata = childMetadata(service, service.name);
   return {
     apiVersion: 'apps/v1',
@@ -103,7 +123,11 @@ function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject
     spec: {
       replicas: inputs.replicas,
       selector: { matchLabels: podSelector(service) },
-      strategy: { type: 'RollingUpdate', rollingUpdate: { ...replacements[inputs.replacement] } },
+      strategy: {
+        type: 'RollingUpdate',
+        rollingUpdate: { ...(handingOver ?? replacements[inputs.replacement]) },
+      },
+      ...(handingOver === null ? {} : { paused: true }),
       revisionHistoryLimit: 3,
       // A load may take as long as it progresses; the runtime itself gives up when it stalls.
       progressDeadlineSeconds: 2147483647,
@@ -112,27 +136,10 @@ function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject
   };
 }
 
-function planService(service: WantedService): KubeObject {
-  const scheme = schemeOf(service);
-  return {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: childMetadata(service, service.name),
-    spec: {
-      type: 'ClusterIP',
-      selector: podSelector(service),
-      ports: [
-        {
-          name: scheme,
-          port: servicePort(scheme),
-          // By name: pods that speak the other one, of a revision before or after, are not sent requests.
-          targetPort: scheme,
-          protocol: 'TCP',
-          appProtocol: scheme,
-        },
-      ],
-    } satisfies V1ServiceSpec,
-  };
+/** While a canary is there, of the stable pods alone. */
+function planService(service: WantedService, canary: Canary): KubeObject {
+  const hash = stableHashIn(canary);
+  return planPodService(service, service.name, hash === null ? {} : { [podHashLabel]: hash });
 }
 
 function planDisruptionBudget(service: WantedService): KubeObject {

@@ -2,6 +2,7 @@
 
 import type { KubeObject } from '../kube/types.js';
 import { podSelector } from '../plan/identity/child-metadata.js';
+import { ofRevision } from '../plan/canary/canary-pods.js';
 import { planAdapterList } from '../plan/pods/adapter-list.js';
 import { schemeOf } from '../plan/pods/container-parts.js';
 import { listedAdapters } from '../plan/pods/listed-adapters.js';
@@ -61,10 +62,14 @@ export class Observations {
     const frame = this.frame(object, now);
     const demand = planDemand(service, frame.previous, pods, now);
     const seen = this.seen(object);
+    const tried = frame.previous.canary?.revision;
+    // A canary alone cannot answer for the service.
+    const stable = pods.filter((pod) => tried === undefined || !ofRevision(pod, tried));
     return {
       ...frame,
       ...seen,
-      fallback: this.fallback(service, plan.routing, { ...seen, pods, now }),
+      fallback: this.fallback(service, plan.routing, { ...seen, pods: stable, now }),
+      canary: { state: 'off' },
       streaming: this.streaming(service, plan),
       modelName: service.modelName,
       wantedReplicas: demand.replicas,
@@ -120,6 +125,7 @@ export class Observations {
       refusedAdapters: [],
       adapterReports: new Map(),
       fallback: { state: 'none' },
+      canary: { state: 'off' },
       streaming: { state: 'noRoute' },
     };
   }

@@ -15,6 +15,7 @@ import type { Sleep } from '../plan/scaling/sleep.js';
 import type { Preflight } from '../preflight/preflight.js';
 import type { Capabilities } from './capabilities.js';
 import { withPulledAhead, type PrePullController } from './pre-pull-controller.js';
+import type { CanaryController } from './canary-controller.js';
 import type { RolloutController } from './rollout-controller.js';
 import type { SleepController } from './sleep-controller.js';
 import { statusOf, type StatusWriter } from './status-writer.js';
@@ -43,6 +44,7 @@ export interface ReconcilerOptions {
   readonly statuses: Pick<StatusWriter, 'announce' | 'write'>;
   readonly capabilities: Pick<Capabilities, 'of' | 'installation'>;
   readonly operatorNamespace: string;
+  readonly canaries: Pick<CanaryController, 'worse' | 'plan'>;
   readonly rollouts: Pick<RolloutController, 'decide'>;
   readonly prePulls: Pick<PrePullController, 'ensure'>;
   readonly streams: Pick<StreamChecks, 'want' | 'forget'>;
@@ -119,7 +121,7 @@ export class Reconciler {
 
   /** What is there and what has failed. The failure is written before the pods that reported it are stopped. */
   private async judge(object: KubeObject, service: WantedService, plan: ServicePlan): Promise<Standing> {
-    const { caches, crashLogs, observations, statuses } = this.options;
+    const { caches, canaries, crashLogs, observations, statuses } = this.options;
     const { namespace, name } = service;
     await crashLogs.read(caches.podsOf(namespace, name));
     const deployment = caches.deployment(namespace, name);
@@ -131,10 +133,13 @@ export class Reconciler {
     const verdict = judgeRevision(seen, revisions.standing, this.patience(service));
     const wasHeld = heldBefore(deployment, service, revisions.attempt, seen.previous);
     const failure =
-      verdict.state === 'failed' ? toLastFailure({ ...verdict.failure, terminal: true }, seen) : wasHeld;
+      verdict.state === 'failed'
+        ? toLastFailure({ ...verdict.failure, terminal: true }, seen)
+        : (wasHeld ?? canaries.worse(service, revisions, seen));
     const failureHold: FailureHold | null =
       failure === null ? null : { failure, outcome: outcomeOf(revisions, seen) };
-    const before = { ...seen, failureHold };
+    const canary = canaries.plan(service, revisions, seen, deployment, failureHold !== null);
+    const before = { ...seen, failureHold, canary };
     const isReported = failure !== null && isSameFailure(failure, seen.previous.lastFailure);
     if (failureHold !== null && wasHeld === null && !isReported) await statuses.write(object, before);
     const recheckMs = verdict.state === 'open' ? verdict.recheckMs : null;
@@ -175,7 +180,7 @@ export class Reconciler {
 
     const done = withPulledAhead(plan, ahead.message);
     const seen = observations.of(object, service, done, target.template.revision, this.now());
-    const after = asleepOr(seen, sleep);
+    const after = { ...asleepOr(seen, sleep), canary: before.canary };
     await this.options.statuses.write(object, { ...after, failureHold, obstacle });
     const kept = [target, ...(revisions.good === null ? [] : [revisions.good])];
     const applied = caches.deployment(service.namespace, service.name);
@@ -193,6 +198,7 @@ export class Reconciler {
       ahead.recheckMs,
       recheckMs,
       after.fallback.state === 'active' ? after.fallback.recheckMs : null,
+      'recheckMs' in before.canary ? before.canary.recheckMs : null,
       activators === null ? this.checkStream(after) : null,
       ofDemand(seen),
     );
@@ -228,8 +234,11 @@ export class Reconciler {
   }
 }
 
-function routeInputs(plan: ServicePlan, { fallback }: Observed): Pick<ChildInputs, 'gateway' | 'fallback'> {
-  return { fallback, gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null };
+function routeInputs(
+  plan: ServicePlan,
+  { fallback, canary }: Observed,
+): Pick<ChildInputs, 'gateway' | 'fallback' | 'canary'> {
+  return { fallback, canary, gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null };
 }
 
 function isSameFailure(failure: LastFailure, reported: LastFailure | null | undefined): boolean {

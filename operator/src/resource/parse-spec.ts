@@ -69,6 +69,7 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
       tensor,
       sharedMemoryBytes,
       retry: notes?.[annotations.retry] ?? '',
+      promote: notes?.[annotations.promote] ?? '',
       lastRequest: notes?.[annotations.lastRequest] ?? '',
     },
   };

@@ -13,12 +13,14 @@ import {
 import { adaptersLoaded } from './adapters-condition.js';
 import type { Answer } from './answer.js';
 import { withinBudget } from './budget-condition.js';
+import { canaryPassing } from './canary-condition.js';
 import { answer, currentPods, livingPods, type Answers } from './conditions.js';
 import type { Pod } from '../kube/types.js';
+import { holdsStable, stageOf } from '../plan/canary/canary.js';
 import { publicUrl } from '../plan/traffic/host-claims.js';
 import type { Observed } from './observed.js';
 import { scalingActive } from './scaling-condition.js';
-import { isReady, podCondition, worstFailure, type PodFailure } from './pod-state.js';
+import { isReady, podCondition, podRevision, worstFailure, type PodFailure } from './pod-state.js';
 
 export function buildStatus(observed: Observed): LlmServiceStatus {
   const answers = answer(observed);
@@ -31,13 +33,14 @@ export function buildStatus(observed: Observed): LlmServiceStatus {
   const budget = observed.resolution.state === 'invalid' ? observed.previous.budget : spending?.account;
   const lastFailure = observed.failureHold?.failure ?? lastFailureOf(observed, answers);
   const memoryPlan = memoryPlanOf(observed);
+  const canary = canaryOf(observed);
   return {
     observedGeneration: observed.generation,
     conditions: dated(answers, observed),
     url: urlOf(observed),
     model: observed.modelName,
     replicas: observed.deployment?.status?.replicas ?? 0,
-    readyReplicas: observed.pods.filter(isReady).length,
+    readyReplicas: stablePods(observed).filter(isReady).length,
     selector: observed.selector,
     ...(activatorAuthorities === null ? {} : { certificateAuthorities: activatorAuthorities }),
     ...checkedRoute(observed, answers),
@@ -46,8 +49,24 @@ export function buildStatus(observed: Observed): LlmServiceStatus {
     ...(active.length === 0 ? {} : { activeSchedules: active.map((schedule) => ({ ...schedule })) }),
     ...(budget === undefined ? {} : { budget }),
     ...(lastFailure === null ? {} : { lastFailure }),
+    ...(canary === null ? {} : { canary: { ...canary } }),
     ...(memoryPlan === undefined ? {} : { memoryPlan }),
   };
+}
+
+/** Of a spec that cannot be followed, where it stood: nothing is changed meanwhile. */
+function canaryOf({
+  canary,
+  resolution,
+  previous,
+}: Observed): NonNullable<LlmServiceStatus['canary']> | null {
+  return resolution.state === 'invalid' ? (previous.canary ?? null) : stageOf(canary);
+}
+
+function stablePods({ pods, canary }: Observed): readonly Pod[] {
+  if (!holdsStable(canary)) return pods;
+  const stage = stageOf(canary);
+  return pods.filter((pod) => podRevision(pod) !== stage?.revision);
 }
 
 /** Stands as the condition Fits does while the checkpoint is read anew. */
@@ -83,6 +102,7 @@ function dated(answers: Answers, observed: Observed): Condition[] {
     ScalingActive: scalingActive(observed),
     AdaptersLoaded: adaptersLoaded(observed),
     WithinBudget: withinBudget(observed.demand.spending),
+    CanaryPassing: canaryPassing(observed),
   };
   const all: Readonly<Record<string, Answer | null>> = { ...answers, ...optional };
   return [...conditionTypes, ...optionalConditionTypes].flatMap((type) => {

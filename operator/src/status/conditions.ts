@@ -6,6 +6,7 @@ import { hasEnded } from '../kube/has-ended.js';
 import type { Pod } from '../kube/types.js';
 import { failed, no, sentences, unknown, withRemedy, yes, type Answer } from './answer.js';
 import { withinBudget } from './budget-condition.js';
+import { canaryUnderWay } from './canary-condition.js';
 import type { FailureHold, Observed } from './observed.js';
 import { isReady, podFailure, podRevision, runtimeStatus, weightsStatus } from './pod-state.js';
 import { rest } from './rest.js';
@@ -179,6 +180,8 @@ function readiness(observed: Observed, answers: Omit<Answers, 'Ready' | 'Reconci
   if (observed.wantedReplicas === 0) {
     return no('ScaledToZero', 'spec.replicas is 0. Set it to 1 or more to serve.');
   }
+  const canary = canaryUnderWay(observed);
+  if (canary !== null) return no('Canary', canary);
   const ready = currentPods(observed).filter(isReady).length;
   if (Loaded.status !== 'True') {
     const first = [ModelResolved, Scheduled, Loaded].find(({ status }) => status !== 'True') ?? Loaded;

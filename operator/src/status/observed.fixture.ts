@@ -35,6 +35,7 @@ export const base: Observed = {
   backendTlsPolicy: null,
   virtualService: null,
   fallback: { state: 'none' },
+  canary: { state: 'off' },
   streaming: { state: 'noRoute' },
   loads: new Map(),
   adapters: [],

@@ -14,6 +14,7 @@ import type {
 import type { Scheme } from '../plan/pods/container-parts.js';
 import type { Autoscaling } from '../plan/scaling/autoscaling.js';
 import type { Demand } from '../plan/scaling/demand.js';
+import type { Canary } from '../plan/canary/canary.js';
 import type { Fallback } from '../plan/traffic/fallback.js';
 import type { Idleness } from '../plan/scaling/idleness.js';
 import type { Sleep } from '../plan/scaling/sleep.js';
@@ -80,6 +81,7 @@ export interface Observed {
   readonly backendTlsPolicy: BackendTlsPolicy | null;
   readonly virtualService: VirtualService | null;
   readonly fallback: Fallback;
+  readonly canary: Canary;
   readonly streaming: Streaming;
   /** The object that scales it by load. */
   readonly autoscaler: Autoscaler | null;

@@ -2,6 +2,7 @@
 
 import { hasEnded } from '../kube/has-ended.js';
 import type { ChildInputs } from '../plan/children.js';
+import { holdsStable } from '../plan/canary/canary.js';
 import type { RevisionPlan } from '../plan/revision-plan.js';
 import type { Revision } from '../plan/rollouts/revision.js';
 import type { Sleep } from '../plan/scaling/sleep.js';
@@ -17,22 +18,37 @@ export function planPods(
   sleep: Sleep,
 ): Omit<
   ChildInputs,
-  'gateway' | 'fallback' | 'operatorNamespace' | 'replacement' | 'activators' | 'autoscaler' | 'adapters'
+  | 'gateway'
+  | 'fallback'
+  | 'canary'
+  | 'operatorNamespace'
+  | 'replacement'
+  | 'activators'
+  | 'autoscaler'
+  | 'adapters'
 > {
   const asleep = sleep.state === 'asleep' ? sleep.mark : null;
   const replicas = asleep === null ? observed.wantedReplicas : 0;
   const last = good?.object.metadata.name ?? null;
+  const canaryTemplate = observed.canary.state === 'trying' ? target.template : null;
+  if (failureHold === null && good !== null && holdsStable(observed.canary)) {
+    const { template } = good;
+    return { template, canaryTemplate, replicas, failedAttempt: null, goodRevision: last, asleep };
+  }
   if (failureHold === null) {
     const goodNow = isRolledOut(observed) ? target.object.metadata.name : last;
-    return { template: target.template, replicas, failedAttempt: null, goodRevision: goodNow, asleep };
+    const { template } = target;
+    return { template, canaryTemplate, replicas, failedAttempt: null, goodRevision: goodNow, asleep };
   }
   if (failureHold.outcome === 'rolledBack' && good !== null) {
-    return { template: good.template, replicas, failedAttempt: attempt, goodRevision: last, asleep };
+    const { template } = good;
+    return { template, canaryTemplate, replicas, failedAttempt: attempt, goodRevision: last, asleep };
   }
   // Pods before it that never were all ready at once, but answer: they keep the Deployment up.
   const olderServes = observed.pods.some((pod) => isReady(pod) && podRevision(pod) !== observed.revision);
   return {
     template: target.template,
+    canaryTemplate,
     replicas: olderServes ? replicas : 0,
     failedAttempt: attempt,
     goodRevision: null,

@@ -2,6 +2,7 @@
 
 import { fieldManager, labels, type LlmService, type LlmServiceSpec } from '@llmservice/crds';
 import type { Logger } from 'winston';
+import { canaryName, canaryResources } from '../kube/canary-name.js';
 import type { KubeClient } from '../kube/client.js';
 import { isPodOf } from '../kube/is-pod-of.js';
 import { keyOf, resources, serviceKeyOf, type Resource } from '../kube/resources.js';
@@ -185,7 +186,7 @@ export class Caches {
     return this.child(resources.deployments, namespace, name);
   }
 
-  /** What a service may have or not: its route, NetworkPolicy and autoscaler, and the activator's endpoints. */
+  /** What a service may have or not: its route, NetworkPolicy and autoscaler, the activator's endpoints, a canary. */
   optional(namespace: string, name: string): KubeObject[] {
     const { networkPolicies, horizontalPodAutoscalers, scaledObjects } = resources;
     const { httpRoutes, backendTlsPolicies, virtualServices, destinationRules } = resources;
@@ -195,6 +196,7 @@ export class Caches {
     ]
       .map((resource) => this.child(resource, namespace, name))
       .concat(this.activatorEndpoints(namespace, name))
+      .concat(canaryResources.map((resource) => this.child(resource, namespace, canaryName(name))))
       .filter((object) => object !== null);
   }
 

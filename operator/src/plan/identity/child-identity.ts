@@ -2,6 +2,7 @@
 // or observed objects is held against it before it is written, so that none of these can have the operator write with its
 // own rights what a tenant may not.
 
+import { canaryName, canaryResources } from '../../kube/canary-name.js';
 import { resources, type Resource } from '../../kube/resources.js';
 import type { KubeObject } from '../../kube/types.js';
 
@@ -50,6 +51,7 @@ type NameOf = (service: string, hash: string) => string;
 const rules: readonly (readonly [Resource, NameOf])[] = [
   ...[deployments, services, disruptionBudgets, networkPolicies, httpRoutes, virtualServices].map(named),
   ...[destinationRules, backendTlsPolicies, horizontalPodAutoscalers, scaledObjects].map(named),
+  ...canaryResources.map((resource): [Resource, NameOf] => [resource, canaryName]),
   [endpointSlices, activatorEndpointsName],
   [configMaps, configMapName],
   [configMaps, adapterListName],

@@ -5,7 +5,7 @@ import type { WantedService } from '../../domain/wanted-service.js';
 import { contentHash } from '../../domain/content-hash.js';
 
 /**
- * Everything of the spec but how many pods, how they are replaced, who reaches them, who stands in and which adapters
+ * Everything of the spec but how many pods, how they are tried and replaced, who reaches them, who stands in and which adapters
  * are beside the model: none is a new attempt. What equals its default is left out, so that a new field of a newer CRD,
  * which the API server fills in, makes no new spec of an old one.
  */
@@ -23,6 +23,7 @@ export function specHash({ spec, adapterRoom }: Pick<WantedService, 'spec' | 'ad
         scaling: undefined,
         networkPolicy: undefined,
         budget: undefined,
+        canary: undefined,
         rollout: { ...rollout, strategy: undefined },
         routing: { ...routing, fallback: undefined },
       },

@@ -4,11 +4,12 @@
 import { resources } from '../../kube/resources.js';
 import type { KubeObject } from '../../kube/types.js';
 import type { WantedService } from '../../domain/wanted-service.js';
+import { canaryName } from '../../kube/canary-name.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { podHostname } from './pod-authority.js';
 
-/** Empty: the pods speak plain HTTP. */
-export function planBackendTlsPolicy(service: WantedService): KubeObject[] {
+/** Empty: the pods speak plain HTTP. @param hasCanary whose Service is asked in the same way */
+export function planBackendTlsPolicy(service: WantedService, hasCanary: boolean): KubeObject[] {
   const { secretRef, caConfigMapRef } = service.spec.tls;
   if (secretRef === undefined || caConfigMapRef === undefined) return [];
   const { apiVersion, kind } = resources.backendTlsPolicies;
@@ -18,7 +19,11 @@ export function planBackendTlsPolicy(service: WantedService): KubeObject[] {
       kind,
       metadata: childMetadata(service, service.name),
       spec: {
-        targetRefs: [{ group: '', kind: 'Service', name: service.name }],
+        targetRefs: [service.name, ...(hasCanary ? [canaryName(service.name)] : [])].map((name) => ({
+          group: '',
+          kind: 'Service',
+          name,
+        })),
         validation: {
           caCertificateRefs: [{ group: '', kind: 'ConfigMap', name: caConfigMapRef.name }],
           hostname: podHostname(service),

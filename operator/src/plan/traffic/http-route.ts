@@ -3,6 +3,14 @@
 import type { WantedService } from '../../domain/wanted-service.js';
 import type { KubeObject } from '../../kube/types.js';
 import { schemeOf, servicePort } from '../pods/container-parts.js';
+import {
+  canaryHeader,
+  choices,
+  mirrorFor,
+  weightFor,
+  type CanaryTraffic,
+  type Chosen,
+} from './canary-traffic.js';
 import { fallbackHeaders, fallbackHost, type FallbackTarget } from './fallback.js';
 import { publicPaths, type PublicPath } from './public-paths.js';
 import { routeMetadata } from './route-metadata.js';
@@ -25,31 +33,71 @@ interface HeaderFilter {
 type Filter =
   | { readonly type: 'RequestHeaderModifier'; readonly requestHeaderModifier: HeaderFilter }
   | { readonly type: 'ResponseHeaderModifier'; readonly responseHeaderModifier: HeaderFilter }
-  | { readonly type: 'URLRewrite'; readonly urlRewrite: UrlRewrite };
+  | { readonly type: 'URLRewrite'; readonly urlRewrite: UrlRewrite }
+  | { readonly type: 'RequestMirror'; readonly requestMirror: Mirror };
 
-/** @param fallback the service that the route leads to instead; null: to its own */
+interface BackendRef {
+  readonly group: '';
+  readonly kind: 'Service';
+  readonly name: string;
+  readonly port: number;
+}
+
+interface Mirror {
+  readonly backendRef: BackendRef;
+  /** Undefined: all of them, which older gateways know too. */
+  readonly percent?: number;
+}
+
+/**
+ * @param fallback the service that the route leads to instead; null: to its own
+ * @param canary what a canary gets; null: there is none
+ */
 export function planHttpRoute(
   service: WantedService,
   host: string,
   gateway: Gateway,
   fallback: FallbackTarget | null,
+  canary: CanaryTraffic | null = null,
 ): KubeObject {
   const { pathPrefix } = service.spec.routing;
   const { service: target, scheme } = fallback ?? { service: service.name, scheme: schemeOf(service) };
-  const backend = {
-    backendRefs: [{ group: '', kind: 'Service', name: target, port: servicePort(scheme), weight: 1 }],
-    timeouts: { request: '0s' },
+  const refTo = (name: string): BackendRef => ({
+    group: '',
+    kind: 'Service',
+    name,
+    port: servicePort(scheme),
+  });
+  const backends = (chosen: Chosen): object[] => {
+    if (canary === null) return [{ ...refTo(target), weight: 1 }];
+    const weight = weightFor(chosen, canary);
+    return [
+      { ...refTo(target), weight: 100 - weight },
+      { ...refTo(canary.service), weight },
+    ];
+  };
+  const mirrors = (chosen: Chosen): Filter[] => {
+    const percent = canary === null ? 0 : mirrorFor(chosen, canary);
+    if (canary === null || percent === 0) return [];
+    const requestMirror = { backendRef: refTo(canary.service), ...(percent === 100 ? {} : { percent }) };
+    return [{ type: 'RequestMirror', requestMirror }];
   };
   const modifiers = fallback === null ? [] : headerModifiers(service, target);
   const rewritten: UrlRewrite = fallback === null ? {} : { hostname: fallbackHost(service, target) };
-  const rule = (paths: readonly PublicPath[], rewrite: UrlRewrite) => {
+  const rule = (paths: readonly PublicPath[], rewrite: UrlRewrite, chosen: Chosen) => {
     const isRewritten = Object.keys(rewrite).length > 0;
     const rewriting: Filter[] = isRewritten ? [{ type: 'URLRewrite', urlRewrite: rewrite }] : [];
-    const filters = [...modifiers, ...rewriting];
+    const filters = [...modifiers, ...rewriting, ...mirrors(chosen)];
+    const choosing =
+      chosen === null ? {} : { headers: [{ type: 'Exact', name: canaryHeader, value: chosen }] };
     return {
-      matches: paths.map(({ type, value }) => ({ path: { type, value: `${pathPrefix ?? ''}${value}` } })),
+      matches: paths.map(({ type, value }) => ({
+        path: { type, value: `${pathPrefix ?? ''}${value}` },
+        ...choosing,
+      })),
       ...(filters.length === 0 ? {} : { filters }),
-      ...backend,
+      backendRefs: backends(chosen),
+      timeouts: { request: '0s' },
     };
   };
   return {
@@ -67,10 +115,11 @@ export function planHttpRoute(
       ],
       hostnames: [host],
       // The server is asked for the path alone. A rule has one rewrite, so that each path behind a prefix has a rule.
-      rules:
+      rules: (canary === null ? [null] : choices).flatMap((chosen) =>
         pathPrefix === undefined
-          ? [rule(publicPaths, rewritten)]
-          : publicPaths.map((path) => rule([path], { ...rewritten, path: replaced(path) })),
+          ? [rule(publicPaths, rewritten, chosen)]
+          : publicPaths.map((path) => rule([path], { ...rewritten, path: replaced(path) }, chosen)),
+      ),
     },
   };
 }

@@ -3,8 +3,17 @@
 
 import type { WantedService } from '../../domain/wanted-service.js';
 import type { KubeObject } from '../../kube/types.js';
+import { canaryName } from '../../kube/canary-name.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { schemeOf, servicePort } from '../pods/container-parts.js';
+import {
+  canaryHeader,
+  choices,
+  mirrorFor,
+  weightFor,
+  type CanaryTraffic,
+  type Chosen,
+} from './canary-traffic.js';
 import { fallbackHeaders, fallbackHost, type FallbackTarget } from './fallback.js';
 import { podHostname } from './pod-authority.js';
 import { publicPaths, type PublicPath } from './public-paths.js';
@@ -33,14 +42,24 @@ interface ClientTls {
 
 const apiVersion = 'networking.istio.io/v1';
 
-/** @param fallback the service that the route leads to instead; null: to its own */
+/**
+ * @param fallback the service that the route leads to instead; null: to its own
+ * @param canary what a canary gets; null: nothing
+ * @param hasCanary whether there is one, whose pods are reached as the others are
+ */
 export function planIstioRoute(
   service: WantedService,
   host: string,
   gateway: Gateway,
   fallback: FallbackTarget | null,
+  canary: CanaryTraffic | null = null,
+  hasCanary = false,
 ): KubeObject[] {
-  return [planVirtualService(service, host, gateway, fallback), planDestinationRule(service, gateway)];
+  return [
+    planVirtualService(service, host, gateway, fallback, canary),
+    planDestinationRule(service, service.name, gateway),
+    ...(hasCanary ? [planDestinationRule(service, canaryName(service.name), gateway)] : []),
+  ];
 }
 
 /** In full, since a short name is looked up in the namespace of who reads it. */
@@ -53,11 +72,25 @@ function planVirtualService(
   host: string,
   gateway: Gateway,
   fallback: FallbackTarget | null,
+  canary: CanaryTraffic | null,
 ): KubeObject {
   const { pathPrefix = '' } = service.spec.routing;
   const { service: name, scheme } = fallback ?? { service: service.name, scheme: schemeOf(service) };
   const { namespace } = service;
-  const destination = { host: serviceHost({ name, namespace }), port: { number: servicePort(scheme) } };
+  const port = { number: servicePort(scheme) };
+  const destination = { host: serviceHost({ name, namespace }), port };
+  const divided = (chosen: Chosen): object => {
+    if (canary === null) return { route: [{ destination }] };
+    const other = { host: serviceHost({ name: canary.service, namespace }), port };
+    const [weight, percent] = [weightFor(chosen, canary), mirrorFor(chosen, canary)];
+    return {
+      route: [
+        { destination, weight: 100 - weight },
+        { destination: other, weight },
+      ],
+      ...(percent === 0 ? {} : { mirror: other, mirrorPercentage: { value: percent } }),
+    };
+  };
   const authority = fallback === null ? {} : { authority: fallbackHost(service, name) };
   return {
     apiVersion,
@@ -66,15 +99,22 @@ function planVirtualService(
     spec: {
       hosts: [host],
       gateways: [`${gateway.namespace}/${gateway.name}`],
-      http: publicPaths.map((path) => ({
-        name: path.value.slice(1),
-        match: [{ uri: uriMatch(pathPrefix, path) }],
-        ...rewriteTo({ ...(pathPrefix === '' ? {} : { uri: pathOf(path) }), ...authority }),
-        ...(fallback === null ? {} : { headers: headersFor(service, name) }),
-        route: [{ destination }],
-        // No timeout: none is the default, and 0s is refused by istio's schema. Retries are on unless they are zero.
-        retries: { attempts: 0 },
-      })),
+      http: (canary === null ? [null] : choices).flatMap((chosen) =>
+        publicPaths.map((path) => ({
+          name: `${path.value.slice(1)}${chosen === null ? '' : `-${chosen}`}`,
+          match: [
+            {
+              uri: uriMatch(pathPrefix, path),
+              ...(chosen === null ? {} : { headers: { [canaryHeader]: { exact: chosen } } }),
+            },
+          ],
+          ...rewriteTo({ ...(pathPrefix === '' ? {} : { uri: pathOf(path) }), ...authority }),
+          ...(fallback === null ? {} : { headers: headersFor(service, name) }),
+          ...divided(chosen),
+          // No timeout: none is the default, and 0s is refused by istio's schema. Retries are on unless they are zero.
+          retries: { attempts: 0 },
+        })),
+      ),
     },
   };
 }
@@ -98,14 +138,15 @@ function uriMatch(pathPrefix: string, path: PublicPath): UriMatch {
   return path.type === 'Exact' ? { exact: whole } : { prefix: whole };
 }
 
-function planDestinationRule(service: WantedService, gateway: Gateway): KubeObject {
+/** @param name of the Service, which its own is called by too */
+function planDestinationRule(service: WantedService, name: string, gateway: Gateway): KubeObject {
   const tls = tlsSettings(service);
   return {
     apiVersion,
     kind: 'DestinationRule',
-    metadata: childMetadata(service, service.name),
+    metadata: childMetadata(service, name),
     spec: {
-      host: serviceHost(service),
+      host: serviceHost({ name, namespace: service.namespace }),
       // Sidecars of clients that speak HTTPS themselves would wrap it in another.
       ...(tls === null ? {} : { exportTo: [gateway.namespace] }),
       trafficPolicy: {

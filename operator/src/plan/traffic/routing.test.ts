@@ -87,7 +87,11 @@ describe('a route to pods that speak HTTPS', () => {
   test('by the Gateway API is verified under the name of the Service', () => {
     const service = wantedService({ tls, routing: { host } });
     expect(
-      planRoute(service, { gateway: { ...gateway, provider: 'gatewayApi' }, fallback: { state: 'none' } }),
+      planRoute(service, {
+        gateway: { ...gateway, provider: 'gatewayApi' },
+        fallback: { state: 'none' },
+        canary: { state: 'off' },
+      }),
     ).toMatchObject([
       {
         kind: 'BackendTLSPolicy',
