@@ -16,9 +16,9 @@ import { Kubectl } from './kubectl.js';
 import { World, type RunningOperator } from './operator-world.js';
 import { installRouteCrds } from './published-crds.js';
 import { ReadyEndpoints } from './ready-endpoints.js';
+import { weightsByHeader } from './route-weights.js';
 
 jest.setTimeout(180_000);
-
 const { deployments, services, httpRoutes, virtualServices, destinationRules } = resources;
 let world: World;
 let nodes: FakeNodes;
@@ -105,21 +105,7 @@ async function inStep(name: string, step: number): Promise<void> {
   });
 }
 
-interface Rule {
-  readonly matches: { headers?: { value: string }[] }[];
-  readonly filters?: { type: string; requestMirror?: object }[];
-  readonly backendRefs: { name: string; weight: number }[];
-}
-
-/** Weights of the rules by the header that they match. */
-async function routed(name: string): Promise<Record<string, Record<string, number>>> {
-  const { rules } = (await world.get(httpRoutes, name))?.['spec'] as { rules: Rule[] };
-  const weights = ({ backendRefs }: Rule) =>
-    Object.fromEntries(backendRefs.map((ref) => [ref.name, ref.weight]));
-  return Object.fromEntries(
-    rules.map((rule) => [rule.matches[0]?.headers?.[0]?.value ?? 'others', weights(rule)]),
-  );
-}
+const routed = async (name: string) => weightsByHeader(await world.get(httpRoutes, name));
 
 async function selectorOf(name: string): Promise<Record<string, string>> {
   const service = await world.get(services, name);

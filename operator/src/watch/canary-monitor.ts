@@ -62,7 +62,7 @@ export class CanaryMonitor {
     return this.poller.stop();
   }
 
-  /** What was added in the step; nothing where it was not looked at yet. */
+  /** What was added in the step; nothing where it was not read yet. */
   of(key: string, stage: Stage): Compared {
     const window = this.windows.get(key);
     const pods = window?.id === idOf(stage) ? [...window.pods.values()] : [];

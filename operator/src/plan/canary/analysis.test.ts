@@ -50,7 +50,7 @@ describe('a canary', () => {
     expect(judged({ failedAnswers: 2 }, noFigures, true).state).toBe('worse');
   });
 
-  test('is told every complaint with both numbers and the bound', () => {
+  test('reports every complaint with both numbers and the bound', () => {
     expect(judged({ failedAnswers: 2, tokenSeconds: 2 })).toEqual({
       state: 'worse',
       message:

@@ -1,4 +1,4 @@
-// Pods of a canary and of the stable revision: told apart by their revision, and by the hash that the Deployment's
+// Pods of a canary and of the stable revision, distinguished by their revision, and by the hash that the Deployment's
 // controller gives the pods of each ReplicaSet.
 
 import { annotations } from '@llmservice/crds';

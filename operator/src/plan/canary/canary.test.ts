@@ -155,7 +155,7 @@ describe('a step', () => {
     expect(plan(change)).toMatchObject({ state: 'trying', ...expected });
   });
 
-  test('stands still without a route', () => {
+  test('stalls without a route', () => {
     expect(plan({ routed: false, now: at(90) })).toMatchObject({
       note: 'NotRouted',
       stage: { step: 1, weight: 0 },
