@@ -26,12 +26,13 @@ async function open(
   host: string,
   path: string,
   body?: object,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<{ request: ClientRequest; response: IncomingMessage }> {
   const request = send({
     host: nodeAddress,
     path,
     method: body === undefined ? 'GET' : 'POST',
-    headers: { host, 'content-type': 'application/json' },
+    headers: { host, 'content-type': 'application/json', ...more },
     agent: false,
   });
   request.end(body === undefined ? undefined : JSON.stringify(body));
@@ -40,8 +41,14 @@ async function open(
   return { request, response };
 }
 
-export async function call(host: string, path: string, body?: object): Promise<Answer> {
-  const { response } = await open(host, path, body);
+/** @param more headers of the request */
+export async function call(
+  host: string,
+  path: string,
+  body?: object,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const { response } = await open(host, path, body, more);
   let text = '';
   for await (const chunk of response) text += String(chunk);
   return { status: response.statusCode ?? 0, body: text, headers: response.headers };
