@@ -105,7 +105,10 @@ function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject
   // Paused, it takes a ReplicaSet over and lets it be, as long as its pods are no more than these allow.
   const handingOver =
     inputs.canary.state === 'promoting'
-      ? { maxSurge: Math.max(1, service.spec.canary?.replicas ?? 1), maxUnavailable: 0 }
+      ? {
+          maxSurge: Math.max(1, service.spec.canary?.replicas ?? 1, inputs.canary.surplus),
+          maxUnavailable: 0,
+        }
       : null;
   const metadata = childMetadata(service, service.name);
   return {
@@ -128,7 +131,8 @@ function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject
         rollingUpdate: { ...(handingOver ?? replacements[inputs.replacement]) },
       },
       ...(handingOver === null ? {} : { paused: true }),
-      revisionHistoryLimit: 3,
+      // An empty ReplicaSet of an earlier template would be taken for the canary's, and its pods replaced.
+      revisionHistoryLimit: service.spec.canary === undefined ? 3 : 0,
       // A load may take as long as it progresses; the runtime itself gives up when it stalls.
       progressDeadlineSeconds: 2147483647,
       template: inputs.template.pod,

@@ -3,6 +3,7 @@
 import { type LastFailure } from '@llmservice/crds';
 import type { WantedService } from '../domain/wanted-service.js';
 import { canaryName } from '../kube/canary-name.js';
+import { controllerUid } from '../kube/controller-uid.js';
 import type { Deployment } from '../kube/types.js';
 import { judgeCanary, type Verdict } from '../plan/canary/analysis.js';
 import { planCanary, type Canary } from '../plan/canary/canary.js';
@@ -43,21 +44,28 @@ export class CanaryController {
     deployment: Deployment | null,
     failed: boolean,
   ): Canary {
-    const { namespace, name, promote } = service;
+    const { promote } = service;
     return planCanary({
       spec: service.spec.canary,
       revisions,
       failed,
       deployment,
-      own: this.caches.deployment(namespace, canaryName(name)),
+      own: this.ownDeployment(service),
       pods: observed.pods,
       previous: observed.previous.canary ?? null,
       promote,
       routed: observed.routing.state === 'planned',
+      accepted: isAccepted(observed),
       wantedReplicas: observed.wantedReplicas,
       verdict: this.verdict(service, revisions, observed),
       now: observed.now,
     });
+  }
+
+  /** Another service may have the canary's name. */
+  private ownDeployment({ namespace, name, uid }: WantedService): Deployment | null {
+    const found = this.caches.deployment(namespace, canaryName(name));
+    return found !== null && controllerUid(found) === uid ? found : null;
   }
 
   private verdict(
@@ -72,4 +80,10 @@ export class CanaryController {
     const { canary, stable } = this.monitor.of(`${namespace}/${name}`, stage);
     return judgeCanary(rules, canary, stable, stage.weight === 100);
   }
+}
+
+/** Its gateway took the route, which leads to the service's own pods. */
+function isAccepted({ fallback, previous }: Observed): boolean {
+  const routed = previous.conditions?.find(({ type }) => type === 'Routed');
+  return fallback.state !== 'active' && routed?.status === 'True';
 }

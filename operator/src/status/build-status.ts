@@ -16,11 +16,12 @@ import { withinBudget } from './budget-condition.js';
 import { canaryPassing } from './canary-condition.js';
 import { answer, currentPods, livingPods, type Answers } from './conditions.js';
 import type { Pod } from '../kube/types.js';
-import { holdsStable, stageOf } from '../plan/canary/canary.js';
+import { stageOf } from '../plan/canary/canary.js';
 import { publicUrl } from '../plan/traffic/host-claims.js';
 import type { Observed } from './observed.js';
 import { scalingActive } from './scaling-condition.js';
-import { isReady, podCondition, podRevision, worstFailure, type PodFailure } from './pod-state.js';
+import { stablePods } from './stable-pods.js';
+import { isReady, podCondition, worstFailure, type PodFailure } from './pod-state.js';
 
 export function buildStatus(observed: Observed): LlmServiceStatus {
   const answers = answer(observed);
@@ -61,12 +62,6 @@ function canaryOf({
   previous,
 }: Observed): NonNullable<LlmServiceStatus['canary']> | null {
   return resolution.state === 'invalid' ? (previous.canary ?? null) : stageOf(canary);
-}
-
-function stablePods({ pods, canary }: Observed): readonly Pod[] {
-  if (!holdsStable(canary)) return pods;
-  const stage = stageOf(canary);
-  return pods.filter((pod) => podRevision(pod) !== stage?.revision);
 }
 
 /** Stands as the condition Fits does while the checkpoint is read anew. */

@@ -29,7 +29,10 @@ function describeCanary(canary: Exclude<Canary, { state: 'off' }>, name: string)
     case 'waiting':
       return canary.why === 'NoReplicas'
         ? unknown('NoReplicas', 'No pods are wanted; the canary begins once there are some.')
-        : unknown('StableNotReady', 'The canary begins once the pods of the stable revision answer.');
+        : unknown(
+            'StableNotReady',
+            'The canary begins once the pods of the stable revision answer. If this change is what mends them, remove spec.canary.',
+          );
     case 'promoting':
       return yes('Promoting', `Revision ${canary.stage.revision} becomes the stable one, with its pods.`);
     case 'leaving':

@@ -13,6 +13,7 @@ import { rest } from './rest.js';
 import { judgeRoute } from './route-condition.js';
 import { judgeStreaming } from './streaming-condition.js';
 import { judgeScheduling } from './scheduling-condition.js';
+import { stablePods } from './stable-pods.js';
 
 /** Reasons of what was reported before anything was found. */
 const nothingFound: readonly string[] = ['Pending', 'Reading', 'ModelNotResolved'];
@@ -153,10 +154,9 @@ function loaded(observed: Observed): Answer {
 }
 
 /** Any revision counts: clients are answered. */
-function serving({ pods, sleep }: Observed): Answer {
-  const ready = pods.filter(isReady).length;
-  if (ready > 0) return yes('Answering', 'At least one pod answers.');
-  return sleep.state === 'asleep'
+function serving(observed: Observed): Answer {
+  if (stablePods(observed).some(isReady)) return yes('Answering', 'At least one pod answers.');
+  return observed.sleep.state === 'asleep'
     ? no('Asleep', 'No pod answers; the activator holds requests and wakes one.')
     : no('NoReadyPod', 'No pod answers.');
 }

@@ -66,15 +66,22 @@ test.each<[string, Canary, string]>([
     'keep',
   ],
   ['goes then', { state: 'leaving', stage, gone: true, recheckMs: 1 }, 'remove'],
-  ['is kept until the pause is known', { state: 'promoting', stage, seen: false, recheckMs: 1 }, 'keep'],
-  ['is handed over then', { state: 'promoting', stage, seen: true, recheckMs: 1 }, 'handOver'],
+  [
+    'is kept until the pause is known',
+    { state: 'promoting', stage, seen: false, surplus: 0, recheckMs: 1 },
+    'keep',
+  ],
+  ['is handed over then', { state: 'promoting', stage, seen: true, surplus: 0, recheckMs: 1 }, 'handOver'],
   ['goes where nobody wants one', { state: 'off' }, 'remove'],
 ])('what a canary has %s', (_, state, leftovers) => {
   expect(objects(state).leftovers).toBe(leftovers);
 });
 
 test('a Deployment that takes pods over is paused, and has room for them', () => {
-  const { spec } = objects({ state: 'promoting', stage, seen: false, recheckMs: 1 }, { template: tried });
+  const { spec } = objects(
+    { state: 'promoting', stage, seen: false, surplus: 0, recheckMs: 1 },
+    { template: tried },
+  );
   expect(spec('Deployment', 'demo')).toMatchObject({
     paused: true,
     strategy: { rollingUpdate: { maxSurge: 2, maxUnavailable: 0 } },

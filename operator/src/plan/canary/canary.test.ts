@@ -56,6 +56,7 @@ const inputs: CanaryInputs = {
   promote: '',
   wantedReplicas: 1,
   routed: true,
+  accepted: true,
   verdict: { state: 'open' },
   now: at(30),
 };
@@ -162,6 +163,15 @@ describe('a step', () => {
     });
   });
 
+  test('does not pass a step whose route no gateway took', () => {
+    expect(plan({ accepted: false, now: at(61) })).toMatchObject({
+      state: 'trying',
+      note: 'NotRouted',
+      recheckMs: 5_000,
+      stage: { step: 1, weight: 10, since: at(0) },
+    });
+  });
+
   test('keeps the stable pods selected where none of them answers', () => {
     const pods = [pod('old', { ready: false }), pod('new')];
     expect(plan({ pods })).toMatchObject({ stage: { stableHash: 'hash-old' } });
@@ -183,6 +193,15 @@ describe('promotion', () => {
     ['or the word of a person', { promote: 'new' }, { state: 'promoting' }],
     ['who means this revision', { promote: 'old' }, { state: 'trying' }],
     ['or the end of spec.canary', { spec: undefined }, { state: 'promoting' }],
+    [
+      'leaves room for all pods of both',
+      {
+        spec: undefined,
+        pods: ['old', 'old', 'new', 'new', 'new'].map((each) => pod(each)),
+        wantedReplicas: 2,
+      },
+      { state: 'promoting', surplus: 3 },
+    ],
     ['gives pods up once the Deployment is known to be paused', promoted, { state: 'promoting', seen: true }],
     [
       'does not before',

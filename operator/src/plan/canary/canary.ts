@@ -31,7 +31,14 @@ export type Canary =
    * Its pods become those of the service's own Deployment, which is paused until it has them, lest it ends them or starts
    * others. `seen`: its controller knows that it is paused, so that they may be given up by the canary's.
    */
-  | { readonly state: 'promoting'; readonly stage: Stage; readonly seen: boolean; readonly recheckMs: number }
+  | {
+      readonly state: 'promoting';
+      readonly stage: Stage;
+      readonly seen: boolean;
+      /** How many pods there are beyond those that are wanted. */
+      readonly surplus: number;
+      readonly recheckMs: number;
+    }
   /** No new request reaches it. `gone`: from now on its objects may go. */
   | {
       readonly state: 'leaving';
@@ -57,6 +64,8 @@ export interface CanaryInputs {
   readonly wantedReplicas: number;
   /** Whether a route carries its requests, as far as it is planned. */
   readonly routed: boolean;
+  /** Whether a gateway took the route, and it leads to the service's own pods. */
+  readonly accepted: boolean;
   /** Of the step that status.canary names. */
   readonly verdict: Verdict;
   /** RFC 3339, to the second. */
@@ -67,6 +76,8 @@ export interface CanaryInputs {
 const handoverMs = 5_000;
 /** The garbage collector and the Deployment's controller take a second or two to hand pods over. */
 const adoptionMs = 30_000;
+/** How often a route that no gateway took is read again, once a step's time is over. */
+const routeRecheckMs = 5_000;
 /** How often metrics are compared. */
 const analysisMs = 10_000;
 
@@ -96,14 +107,16 @@ function isHandingOver({ deployment, own, pods, previous, now }: CanaryInputs, r
   return !adopted && forMs < adoptionMs;
 }
 
-function promoting({ spec, previous, revisions, deployment, now }: CanaryInputs): Canary {
+function promoting(inputs: CanaryInputs): Canary {
+  const { spec, previous, revisions, deployment, now } = inputs;
   const revision = revisions.target?.template.revision ?? '';
   const since = previous?.phase === 'promoting' ? previous.since : now;
   const steps = spec?.steps.length ?? previous?.steps ?? 0;
   const stage = { revision, step: steps, steps, weight: 100, mirrorPercent: 0, since } as const;
   const isCurrent = deployment?.status?.observedGeneration === deployment?.metadata.generation;
   const seen = deployment?.spec?.paused === true && isCurrent && revisionOf(deployment) === revision;
-  return { state: 'promoting', stage: { ...stage, phase: 'promoting' }, seen, recheckMs: 1_000 };
+  const surplus = Math.max(0, living(inputs.pods).length - inputs.wantedReplicas);
+  return { state: 'promoting', stage: { ...stage, phase: 'promoting' }, seen, surplus, recheckMs: 1_000 };
 }
 
 function tried(inputs: CanaryInputs, spec: CanarySpec, revision: string): Canary {
@@ -152,6 +165,8 @@ function stepped(
   const pauseMs = current?.pauseSeconds === undefined ? null : current.pauseSeconds * 1000;
   const leftMs = pauseMs === null ? null : pauseMs - sinceMs(since, now);
   const isOver = resumed && leftMs !== null && leftMs <= 0;
+  if (isOver && !inputs.accepted)
+    return stepOf(spec, base, at, since, hash, 'NotRouted', routeRecheckMs / 1000);
   const judged = spec.analysis === undefined || verdict.state === 'passed';
   if (isOver && judged) {
     if (at === spec.steps.length) return promoting(inputs);

@@ -163,10 +163,13 @@ const longestHash = 10;
  * Names of its Deployment's pods, as a regular expression: NAME-HASH-RANDOM, or after a long name NAME-HASHRANDOM with
  * what is left of the hash. By their lengths no pod is taken along of a service whose name begins with this one's.
  */
-function podPattern({ name }: WantedService): string {
+function podPattern({ name, spec }: WantedService): string {
   const whole = `[a-z0-9]{1,${longestHash}}-[a-z0-9]{${podSuffix}}`;
   const left = longestPodPrefix - `${name}-`.length;
-  return left > longestHash ? `${name}-${whole}` : `${name}-(${whole}|[a-z0-9]{${left + podSuffix}})`;
+  const own = left > longestHash ? `${name}-${whole}` : `${name}-(${whole}|[a-z0-9]{${left + podSuffix}})`;
+  return spec.canary === undefined
+    ? own
+    : `${name}-canary-[a-z0-9-]{1,${longestHash + 1 + podSuffix}}|${own}`;
 }
 
 function targetOf({ name }: WantedService): V2CrossVersionObjectReference {
