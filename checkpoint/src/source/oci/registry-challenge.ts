@@ -7,20 +7,24 @@ export type Challenge =
   | { readonly scheme: 'basic' }
   | { readonly scheme: 'bearer'; readonly realm: string; readonly service: string | null };
 
-/** Null: it asks for nothing that is known here. */
+/** `NAME="VALUE"` or `NAME=VALUE` of a scheme, or the scheme that begins a challenge. */
+const part = /([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s,"]+))|([\w-]+)/g;
+
+/** Of several challenges one with a token counts. Null: it asks for nothing that is known here. */
 export function challengeOf(header: string | null): Challenge | null {
-  const bearer = /\bBearer\s+(.*)$/i.exec(header ?? '')?.[1];
-  if (bearer !== undefined) {
-    const values = new Map(
-      [...bearer.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [
-        name.toLowerCase(),
-        value,
-      ]),
-    );
-    const realm = values.get('realm');
-    if (realm !== undefined) return { scheme: 'bearer', realm, service: values.get('service') ?? null };
+  const challenges: { readonly scheme: string; readonly values: Map<string, string> }[] = [];
+  for (const [, name, quoted, plain, scheme] of (header ?? '').matchAll(part)) {
+    if (scheme !== undefined) challenges.push({ scheme: scheme.toLowerCase(), values: new Map() });
+    const values = challenges.at(-1)?.values;
+    const key = name?.toLowerCase();
+    if (key !== undefined && values?.has(key) === false) values.set(key, quoted ?? plain ?? '');
   }
-  return /^\s*Basic\b/i.test(header ?? '') ? { scheme: 'basic' } : null;
+  for (const { scheme, values } of challenges) {
+    const realm = values.get('realm');
+    if (scheme === 'bearer' && realm !== undefined)
+      return { scheme, realm, service: values.get('service') ?? null };
+  }
+  return challenges.some(({ scheme }) => scheme === 'basic') ? { scheme: 'basic' } : null;
 }
 
 /** Of a token that may read one repository, whatever else the registry would have asked for. */
