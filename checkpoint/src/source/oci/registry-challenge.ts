@@ -27,15 +27,25 @@ export function challengeOf(header: string | null): Challenge | null {
   return challenges.some(({ scheme }) => scheme === 'basic') ? { scheme: 'basic' } : null;
 }
 
-/** Of a token that may read one repository, whatever else the registry would have asked for. */
-export function tokenUrl(challenge: Challenge & { readonly scheme: 'bearer' }, repository: string): URL {
-  let url: URL;
-  try {
-    url = new URL(challenge.realm);
-  } catch {
+/**
+ * Of a token that may read one repository, whatever else the registry would have asked for. Without TLS, credentials go to no
+ * host but the registry's own.
+ * @param origin of the registry
+ */
+export function tokenUrl(
+  { realm, service }: Challenge & { readonly scheme: 'bearer' },
+  repository: string,
+  origin: string,
+): URL {
+  const url = URL.canParse(realm) ? new URL(realm) : null;
+  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
+  if (url === null || !isHttp || url.username !== '' || url.password !== '')
     throw new StoreHttpError('InvalidRealm', null, 'the registry names no URL of a token server');
-  }
-  if (challenge.service !== null) url.searchParams.set('service', challenge.service);
+  const registry = new URL(origin);
+  const isOwn = registry.protocol === 'http:' && url.hostname === registry.hostname;
+  if (url.protocol !== 'https:' && !isOwn)
+    throw new StoreHttpError('InsecureRedirect', null, `the token server ${url.host} is asked without TLS`);
+  if (service !== null) url.searchParams.set('service', service);
   url.searchParams.set('scope', `repository:${repository}:pull`);
   return url;
 }

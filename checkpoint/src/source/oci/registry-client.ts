@@ -84,9 +84,7 @@ export class RegistryClient {
         ? null
         : `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`;
     if (challenge.scheme === 'basic') return basic;
-    const url = tokenUrl(challenge, this.repository);
-    if (this.origin.startsWith('https:') && url.protocol !== 'https:')
-      throw new StoreHttpError('InsecureRedirect', null, `the token server ${url.host} is asked without TLS`);
+    const url = tokenUrl(challenge, this.repository, this.origin);
     const answer = await this.send(url, { accept: 'application/json' }, basic);
     if (!answer.ok || answer.body === null) throw await this.tokenFailure(url, answer);
     return `Bearer ${tokenIn(await bytesOf(answer.body, maxTokenBytes), url)}`;
