@@ -59,6 +59,18 @@ export const ociErrorTable: readonly StoreErrorRow<OciMeaning>[] = [
     codes: ['MANIFEST_INVALID', 'AnswerTooLong'],
   },
   {
+    means: 'ArtifactUnsupported',
+    what: 'the artifact has more layers or files than a checkpoint has',
+    codes: ['TooManyFiles'],
+    hint: 'push the checkpoint alone: at most 1,000 layers, whose archives have at most 4,000 members together',
+  },
+  {
+    means: 'ArtifactUnsupported',
+    what: 'a path of the artifact is none of a file',
+    codes: ['InvalidPath'],
+    hint: 'paths have at most 4 KiB, and no control characters',
+  },
+  {
     means: 'CheckpointCorrupt',
     what: 'the content of the manifest, or of an archive, is not what its name says',
     codes: ['DigestMismatch', 'BrokenArchive', 'DIGEST_INVALID', 'SIZE_INVALID'],

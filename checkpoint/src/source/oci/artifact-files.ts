@@ -24,8 +24,12 @@ export type ReadLayer = (layer: Layer, begin: number, end: number) => Promise<Bu
 
 /** Headers are read so many bytes at once: several small files take one read. */
 const windowBytes = 16 * 1024;
-/** Of what may lie behind the only file of an archive. */
-const maxTailBytes = 256 * 1024;
+/** Of what may lie before the only file of an archive, and behind it: it is kept. GNU tar fills up to 10 KiB. */
+const maxAroundBytes = 16 * 1024;
+/** What is kept of an artifact is of its author's choice: so many files of archives, in all layers. */
+const maxMembers = 4_000;
+/** What Linux takes. */
+const maxPathBytes = 4_096;
 
 /**
  * By name.
@@ -43,6 +47,7 @@ export async function artifactFiles(
     // As in images, a later layer replaces what an earlier one has.
     if (name !== null) files.set(name, file);
   };
+  const budget = { members: maxMembers };
   for (const layer of layers) {
     const { digest: id, bytes, content } = layer;
     if (content.kind === 'file') {
@@ -54,7 +59,7 @@ export async function artifactFiles(
     if (content.compression !== null)
       throw new StoreHttpError('CompressedLayer', null, `layer ${id} is a ${content.compression} archive`);
     const window = windowed((begin, end) => read(layer, begin, end), bytes);
-    const members = await tarMembers(window, bytes);
+    const members = await tarMembers(window, bytes, budget);
     for (const member of members) {
       const digest = members.length === 1 ? await digestOf(layer, member, window) : null;
       const version = `${id}+${String(member.begin)}`;
@@ -71,20 +76,24 @@ async function digestOf(
   read: ReadArchive,
 ): Promise<FileDigest | null> {
   const end = member.begin + member.bytes;
-  if (member.begin > maxTailBytes || bytes - end > maxTailBytes) return null;
-  const around = { before: await read(0, member.begin), after: await read(end, bytes) };
+  if (member.begin > maxAroundBytes || bytes - end > maxAroundBytes) return null;
+  // Copies: what was read is a part of more.
+  const before = Buffer.from(await read(0, member.begin));
+  const around = { before, after: Buffer.from(await read(end, bytes)) };
   return { algorithm: 'sha256', hex: digest.slice('sha256:'.length), around };
 }
 
-/** Null: it lies elsewhere. */
+/** Null: it lies elsewhere, or is the folder itself. */
 function nameIn(folder: string, path: string): string | null {
+  if (Buffer.byteLength(path) > maxPathBytes)
+    throw new StoreHttpError('InvalidPath', null, 'a path of the artifact is longer than 4 KiB');
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..')) return null;
   const plain = parts.join('/');
   if (!plain.startsWith(folder)) return null;
   const below = plain.slice(folder.length);
   if (below === pathOf(poolingFile)) return poolingFile;
-  return below.includes('/') || below === poolingFile ? null : below;
+  return below === '' || below.includes('/') || below === poolingFile ? null : below;
 }
 
 /** One read for all that lies near. */

@@ -38,6 +38,9 @@ const unpackKey = 'io.deis.oras.content.unpack';
 const beside = /^application\/vnd\.c(ncf|nai)\.model\.(doc|code|dataset)\./;
 const imageLayer = /^application\/vnd\.(oci\.image\.layer|docker\.image\.rootfs)\./;
 
+/** A large checkpoint has some hundreds of files. */
+const maxLayers = 1_000;
+
 /** @throws StoreHttpError where it is no manifest of an artifact */
 export function layersIn(manifest: Buffer): readonly Layer[] {
   let parsed: { readonly mediaType?: unknown; readonly layers?: unknown; readonly manifests?: unknown };
@@ -50,6 +53,8 @@ export function layersIn(manifest: Buffer): readonly Layer[] {
     throw new StoreHttpError('IndexOfManifests', null, 'the reference leads to an index, not to an artifact');
   if (!Array.isArray(parsed.layers))
     throw new StoreHttpError('MANIFEST_INVALID', null, 'the manifest has no layers');
+  if (parsed.layers.length > maxLayers)
+    throw new StoreHttpError('TooManyFiles', null, `the artifact has more than ${String(maxLayers)} layers`);
   return (parsed.layers as readonly (Descriptor | null)[]).flatMap((each) => {
     const { mediaType, digest, size, annotations } = each ?? {};
     if (typeof mediaType !== 'string' || !isSize(size) || !isDigest(digest))

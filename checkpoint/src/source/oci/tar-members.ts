@@ -13,21 +13,27 @@ export interface TarMember {
 export type ReadArchive = (begin: number, end: number) => Promise<Buffer>;
 
 const blockBytes = 512;
-/** Archives of one file are the rule, and those of a folder have some dozens. */
-const maxMembers = 2_000;
 /** A path, or a pax header. */
 const maxTextBytes = 64 * 1024;
 
-/** @throws StoreHttpError where it is no archive */
-export async function tarMembers(read: ReadArchive, archiveBytes: number): Promise<readonly TarMember[]> {
+/** How many members may still be read, of this archive and others: each takes time and memory. */
+export interface TarBudget {
+  members: number;
+}
+
+/** @throws StoreHttpError where it is no archive, or has too many members */
+export async function tarMembers(
+  read: ReadArchive,
+  archiveBytes: number,
+  budget: TarBudget,
+): Promise<readonly TarMember[]> {
   const members: TarMember[] = [];
   let named: { path?: string; bytes?: number } = {};
-  let headers = 0;
   for (let at = 0; at + blockBytes <= archiveBytes;) {
     const header = await read(at, at + blockBytes);
     if (header.every((byte) => byte === 0)) break;
-    headers += 1;
-    if (headers > maxMembers) throw notTar(`has more than ${String(maxMembers)} files`);
+    budget.members -= 1;
+    if (budget.members < 0) throw new StoreHttpError('TooManyFiles', null, 'archives have too many files');
     checkSum(header);
     const type = String.fromCharCode(header[156] ?? 0);
     const bytes = (isFile(type) ? named.bytes : undefined) ?? numberIn(header, 124, 12);
@@ -37,8 +43,7 @@ export async function tarMembers(read: ReadArchive, archiveBytes: number): Promi
     if (type === 'x' || type === 'L') {
       if (bytes > maxTextBytes) throw notTar('has a header of more than 64 KiB');
       const text = await read(begin, begin + bytes);
-      named =
-        type === 'x' ? { ...named, ...paxIn(text) } : { ...named, path: textTo0(text.toString('utf8')) };
+      named = type === 'x' ? { ...named, ...paxIn(text) } : { ...named, path: textTo0(text) };
       continue;
     }
     // Of all files, or the target of a link.
@@ -53,9 +58,9 @@ export async function tarMembers(read: ReadArchive, archiveBytes: number): Promi
 const isFile = (type: string): boolean => type === '0' || type === '\0' || type === '7';
 
 function pathIn(header: Buffer): string {
-  const name = textTo0(header.toString('utf8', 0, 100));
+  const name = textTo0(header.subarray(0, 100));
   const isUstar = header.toString('latin1', 257, 263) === 'ustar\0';
-  const prefix = isUstar ? textTo0(header.toString('utf8', 345, 500)) : '';
+  const prefix = isUstar ? textTo0(header.subarray(345, 500)) : '';
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
@@ -80,7 +85,7 @@ function paxIn(bytes: Buffer): { path?: string; bytes?: number } {
 function numberIn(header: Buffer, at: number, length: number): number {
   const first = header[at] ?? 0;
   if ((first & 0x80) === 0)
-    return sizeOf(parseInt(textTo0(header.toString('latin1', at, at + length)).trim() || '0', 8));
+    return sizeOf(parseInt(textTo0(header.subarray(at, at + length)).trim() || '0', 8));
   return sizeOf(Number(header.readBigUInt64BE(at + length - 8)));
 }
 
@@ -96,9 +101,10 @@ function checkSum(header: Buffer): void {
   if (sum !== expected) throw notTar('has a broken header');
 }
 
-function textTo0(text: string): string {
-  const end = text.indexOf('\0');
-  return end === -1 ? text : text.slice(0, end);
+/** Cut before it is text: a part of a string keeps the whole. */
+function textTo0(bytes: Buffer): string {
+  const end = bytes.indexOf(0);
+  return bytes.toString('utf8', 0, end === -1 ? bytes.length : end);
 }
 
 function notTar(problem: string): StoreHttpError {
