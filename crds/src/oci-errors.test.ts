@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ociErrorTable, readOciError } from './oci-errors.js';
+import { failureKinds, type FailureReason } from './failures.js';
 import { describeStoreError } from './store-errors.js';
 
 const answer = (code: string, status: number) => ({
@@ -32,3 +33,12 @@ test('a registry that speaks TLS where HTTP was wanted is said to do so', () => 
   });
   expect(describeStoreError(readOciError(failed))).toContain('spec.model.oci.plainHttp');
 });
+
+test.each(['RangeNotHonoured', 'TooManyRedirects', 'InsecureRedirect', 'InvalidRealm'])(
+  '%s is not tried again, and has a remedy of its own',
+  (code) => {
+    const { means, hint } = readOciError({ name: 'Error', code, message: 'a message', $metadata: {} });
+    expect(failureKinds[means as FailureReason].terminal).toBe(true);
+    expect(hint).not.toBeNull();
+  },
+);

@@ -71,6 +71,30 @@ export const ociErrorTable: readonly StoreErrorRow<OciMeaning>[] = [
     hint: 'paths have at most 4 KiB, and no control characters',
   },
   {
+    means: 'ArtifactUnsupported',
+    what: 'no range of an archive can be read',
+    codes: ['RangeNotHonoured'],
+    hint: 'the registry answers no ranges of blobs: push the model as files, or to a registry that does',
+  },
+  {
+    means: 'RegistryAccessDenied',
+    what: 'the registry asks for a token of a server that it does not name',
+    codes: ['InvalidRealm'],
+    hint: 'the realm that the registry is set to must be an http(s) URL without a user',
+  },
+  {
+    means: 'RegistryAccessDenied',
+    what: 'the registry leads to a host, or names a token server, without TLS',
+    codes: ['InsecureRedirect'],
+    hint: 'storage of a registry with TLS, and token servers on other hosts than the registry, need https:// URLs',
+  },
+  {
+    means: 'RegistryAccessDenied',
+    what: 'the registry redirects without end',
+    codes: ['TooManyRedirects'],
+    hint: 'correct the redirects of the registry: at most 5 are followed',
+  },
+  {
     means: 'CheckpointCorrupt',
     what: 'the content of the manifest, or of an archive, is not what its name says',
     codes: ['DigestMismatch', 'BrokenArchive', 'DIGEST_INVALID', 'SIZE_INVALID'],
