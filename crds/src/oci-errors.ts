@@ -36,6 +36,12 @@ export const ociErrorTable: readonly StoreErrorRow<OciMeaning>[] = [
     hint: 'name a tag or a digest of the repository',
   },
   {
+    means: 'ArtifactNotFound',
+    what: 'a layer of the artifact is gone',
+    codes: ['BLOB_UNKNOWN', 'MANIFEST_BLOB_UNKNOWN'],
+    hint: 'the registry lacks a layer that the manifest names: push the artifact again',
+  },
+  {
     means: 'RegistryAccessDenied',
     what: 'the repository does not exist, or is private, and no credentials were given',
     codes: ['NoCredentials'],
@@ -108,8 +114,8 @@ export const ociErrorTable: readonly StoreErrorRow<OciMeaning>[] = [
   }),
   {
     means: 'objectAbsent',
-    what: 'a layer, or a file of the artifact, does not exist',
-    codes: ['BLOB_UNKNOWN', 'MANIFEST_BLOB_UNKNOWN', 'FileAbsent'],
+    what: 'a file of the artifact does not exist',
+    codes: ['FileAbsent'],
     statuses: [404],
   },
   {

@@ -262,6 +262,14 @@ describe('refused is', () => {
     });
   });
 
+  test('a layer that the registry has lost', async () => {
+    await registry.push('org/lost', 'v1', rawLayers({ ...files, 'generation_config.json': '{"top_k":9}' }));
+    rmSync(registry.blobFile(digestOf(Buffer.from('{"top_k":9}'))));
+    const failure = await failureOf(pull(`oci://${registry.host}/org/lost:v1`));
+    expect(failure.reason).toBe('ArtifactNotFound');
+    expect(failure.message).toContain('push the artifact again');
+  });
+
   test('a file whose content is another than its digest says', async () => {
     const content = largeCheckpoint(64);
     await registry.push('org/corrupt', 'v1', rawLayers(content));

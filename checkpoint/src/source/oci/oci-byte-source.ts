@@ -21,6 +21,8 @@ type Files = ReadonlyMap<string, ArtifactFile>;
 
 /** Registries take none that is longer. */
 const maxManifestBytes = 4 * 1024 * 1024;
+/** Of the registry: what lies in storage may be there again. */
+const gone = 404;
 
 export class OciByteSource implements ByteSource {
   readonly kind = 'oci';
@@ -117,7 +119,13 @@ export class OciByteSource implements ByteSource {
 
   private async blob(digest: string, begin: number, end: number): Promise<Omit<OpenRange, 'etag'>> {
     const headers = { range: `bytes=${String(begin)}-${String(end - 1)}`, 'accept-encoding': 'identity' };
-    const fresh = (): Promise<Got> => this.client.get(this.client.url(`blobs/${digest}`), headers);
+    const fresh = (): Promise<Got> =>
+      this.client.get(this.client.url(`blobs/${digest}`), headers).catch((error: unknown) => {
+        // The manifest that names it is not read again, by whatever code it is missed.
+        throw error instanceof StoreHttpError && error.$metadata.httpStatusCode === gone
+          ? new StoreHttpError('BLOB_UNKNOWN', gone, `the registry has no layer ${digest}`)
+          : error;
+      });
     const { answer, body } = await this.places.get(
       digest,
       (known) => this.client.request(known, headers),
