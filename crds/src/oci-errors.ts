@@ -66,6 +66,12 @@ export const ociErrorTable: readonly StoreErrorRow<OciMeaning>[] = [
   },
   {
     means: 'ArtifactUnsupported',
+    what: 'an archive has sparse files',
+    codes: ['SparseArchive'],
+    hint: 'pack the files without holes: by tar without --sparse',
+  },
+  {
+    means: 'ArtifactUnsupported',
     what: 'the artifact has more layers or files than a checkpoint has',
     codes: ['TooManyFiles'],
     hint: 'push the checkpoint alone: at most 1,000 layers, whose archives have at most 4,000 members together',

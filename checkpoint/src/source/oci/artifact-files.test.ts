@@ -73,3 +73,11 @@ test('a path has at most 4 KiB', async () => {
   expect([...(await filesOf([fileLayer(name)])).keys()]).toEqual([name]);
   await expect(filesOf([fileLayer(`${name}x`)])).rejects.toMatchObject({ code: 'InvalidPath' });
 });
+
+test.each(['', '.', '/', './/.', '..', 'a/..'])('a layer of the name "%s" is no file', async (name) => {
+  expect([...(await filesOf([fileLayer(name)])).keys()]).toEqual([]);
+});
+
+test.each(['a\0b', 'a\nb', 'a\x7f', '\x1b[31m', 'elsewhere/\x85'])('the path %j is refused', async (name) => {
+  await expect(filesOf([fileLayer(name)])).rejects.toMatchObject({ code: 'InvalidPath' });
+});

@@ -87,6 +87,8 @@ async function digestOf(
 function nameIn(folder: string, path: string): string | null {
   if (Buffer.byteLength(path) > maxPathBytes)
     throw new StoreHttpError('InvalidPath', null, 'a path of the artifact is longer than 4 KiB');
+  if (/\p{Cc}/u.test(path))
+    throw new StoreHttpError('InvalidPath', null, 'a path of the artifact has control characters');
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..')) return null;
   const plain = parts.join('/');

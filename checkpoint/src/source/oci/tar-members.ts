@@ -36,6 +36,7 @@ export async function tarMembers(
     if (budget.members < 0) throw new StoreHttpError('TooManyFiles', null, 'archives have too many files');
     checkSum(header);
     const type = String.fromCharCode(header[156] ?? 0);
+    if (type === 'S') throw sparse();
     const bytes = (isFile(type) ? named.bytes : undefined) ?? numberIn(header, 124, 12);
     const begin = at + blockBytes;
     at = begin + Math.ceil(bytes / blockBytes) * blockBytes;
@@ -74,6 +75,7 @@ function paxIn(bytes: Buffer): { path?: string; bytes?: number } {
     const record = bytes.toString('utf8', at + length.length + 1, end - 1);
     const equals = record.indexOf('=');
     const [key, value] = [record.slice(0, equals), record.slice(equals + 1)];
+    if (key.startsWith('GNU.sparse.')) throw sparse();
     if (key === 'path') found.path = value;
     if (key === 'size') found.bytes = sizeOf(Number(value));
     at = end;
@@ -86,6 +88,9 @@ function numberIn(header: Buffer, at: number, length: number): number {
   const first = header[at] ?? 0;
   if ((first & 0x80) === 0)
     return sizeOf(parseInt(textTo0(header.subarray(at, at + length)).trim() || '0', 8));
+  const above = header.subarray(at + 1, at + length - 8);
+  // Negative, or more than 64 bits.
+  if (first !== 0x80 || above.some((byte) => byte !== 0)) throw notTar('has a file of no size');
   return sizeOf(Number(header.readBigUInt64BE(at + length - 8)));
 }
 
@@ -105,6 +110,11 @@ function checkSum(header: Buffer): void {
 function textTo0(bytes: Buffer): string {
   const end = bytes.indexOf(0);
   return bytes.toString('utf8', 0, end === -1 ? bytes.length : end);
+}
+
+/** Its holes are not in the archive: no range of it is the file. */
+function sparse(): StoreHttpError {
+  return new StoreHttpError('SparseArchive', null, 'a layer is a tar archive with sparse files');
 }
 
 function notTar(problem: string): StoreHttpError {
