@@ -100,11 +100,15 @@ describe('the operator’s chart', () => {
         (kind) => kinds.filter((each) => each === kind).length,
       );
     };
-    const served = ['--api-versions', 'monitoring.coreos.com/v1'];
+    const serving = (...kinds: string[]) =>
+      kinds.flatMap((kind) => ['--api-versions', `monitoring.coreos.com/v1/${kind}`]);
+    const served = serving('PodMonitor', 'PrometheusRule');
 
     it('are there where the cluster serves their API, or where they are asked for', async () => {
       expect(await count()).toEqual([0, 0, 0]);
       expect(await count(...served)).toEqual([3, 1, 5]);
+      expect(await count(...serving('PodMonitor'))).toEqual([3, 0, 5]);
+      expect(await count(...serving('PrometheusRule'))).toEqual([0, 1, 5]);
       expect(await count('--set', 'monitoring.enabled=true')).toEqual([3, 1, 5]);
       // As upgraded from an older chart with --reuse-values.
       const older = ['--set', 'monitoring=null,rbac=null,prices=null'];

@@ -1,12 +1,17 @@
 {{/*
-"true" where objects of a kind are wanted: (list . KIND), for Prometheus's operator or Grafana's sidecar. A release of an older
-chart has none of these values where it is upgraded with --reuse-values.
+"true" where objects are wanted: (list . NAME), with NAME podMonitors, rules or dashboards. A cluster may serve one kind of
+Prometheus's operator without the other; dashboards come with either. A release of an older chart has none of these values where
+it is upgraded with --reuse-values.
 */}}
 {{- define "monitoring.wanted" -}}
 {{- $root := index . 0 }}
 {{- $monitoring := $root.Values.monitoring | default dict }}
 {{- $enabled := dig "enabled" "auto" $monitoring | toString }}
-{{- $served := $root.Capabilities.APIVersions.Has "monitoring.coreos.com/v1" }}
+{{- $kinds := dict "podMonitors" (list "PodMonitor") "rules" (list "PrometheusRule") "dashboards" (list "PodMonitor" "PrometheusRule") }}
+{{- $served := false }}
+{{- range get $kinds (index . 1) }}
+{{- $served = or $served ($root.Capabilities.APIVersions.Has (printf "monitoring.coreos.com/v1/%s" .)) }}
+{{- end }}
 {{- if and (dig (index . 1) "enabled" true $monitoring) (or (eq $enabled "true") (and (eq $enabled "auto") $served)) }}true{{ end }}
 {{- end }}
 
