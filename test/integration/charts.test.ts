@@ -110,10 +110,12 @@ describe('the operator’s chart', () => {
       expect(await count(...serving('PodMonitor'))).toEqual([3, 0, 5]);
       expect(await count(...serving('PrometheusRule'))).toEqual([0, 1, 5]);
       expect(await count('--set', 'monitoring.enabled=true')).toEqual([3, 1, 5]);
-      // As upgraded from an older chart with --reuse-values.
+      // As upgraded from an older chart with --reuse-values: the same, and no right of Kubernetes's own roles is widened.
       const older = ['--set', 'monitoring=null,rbac=null,prices=null'];
-      const rendered = [[], older].map((more) => helm.template('llmservice-operator', ...served, ...more));
+      const unwidened = ['--set', 'rbac.aggregate=false'];
+      const rendered = [unwidened, older].map((more) => helm.template('llmservice-operator', ...served, ...more));
       expect(await rendered[1]).toBe(await rendered[0]);
+      expect(await rendered[1]).not.toContain('rbac.authorization.k8s.io/aggregate-to-');
       expect(await count(...served, '--set', 'monitoring.enabled=false')).toEqual([0, 0, 0]);
       const some =
         'monitoring.rules.enabled=false,monitoring.dashboards.enabled=false,activator.enabled=false';
