@@ -4,7 +4,12 @@ import { stringify } from 'yaml';
 import { writeGenerated } from '../../crds/scripts/write-generated.js';
 import { dashboards } from './dashboards/dashboards.js';
 import { burnRateGroups } from './rules/burn-rates.js';
-import { activatorGroups, operatorGroups } from './rules/operator-alerts.js';
+import {
+  absentActivatorGroups,
+  absentOperatorGroups,
+  activatorGroups,
+  operatorGroups,
+} from './rules/operator-alerts.js';
 import type { RuleGroup } from './rules/rule.js';
 import { serviceGroups } from './rules/service-alerts.js';
 
@@ -16,7 +21,9 @@ const rules = (groups: readonly RuleGroup[]): string => banner + stringify(group
 await writeGenerated({
   [`${folder}/rules/services.yaml`]: rules([...burnRateGroups, ...serviceGroups]),
   [`${folder}/rules/operator.yaml`]: rules(operatorGroups),
+  [`${folder}/rules/operator-absent.yaml`]: rules(absentOperatorGroups),
   [`${folder}/rules/activator.yaml`]: rules(activatorGroups),
+  [`${folder}/rules/activator-absent.yaml`]: rules(absentActivatorGroups),
   ...Object.fromEntries(
     dashboards.map(({ uid = '', ...dashboard }) => [
       `${folder}/dashboards/${uid}.json`,

@@ -122,6 +122,26 @@ describe('the operator’s chart', () => {
       expect(await count(...served, '--set', some)).toEqual([2, 0, 0]);
     });
 
+    it('have alerts of what is absent only where it may be scraped', async () => {
+      const absent = async (set: string, ...args: string[]) => {
+        const all = ['--set', set, ...args];
+        const rendered = await helm.template('llmservice-operator', ...all);
+        return [...rendered.matchAll(/- alert: (LlmOperatorNoLeader|LlmActivatorDown|LlmOperatorBlind)$/gm)]
+          .map(([, name]) => name)
+          .toSorted();
+      };
+      const enabled = 'monitoring.enabled=true';
+      const all = ['LlmActivatorDown', 'LlmOperatorBlind', 'LlmOperatorNoLeader'];
+      const closed = `${enabled},networkPolicies.enabled=true`;
+      const peers = ['--set-json', 'networkPolicies.metricsFrom=[{"podSelector":{}}]'];
+      expect(await absent(enabled)).toEqual(all);
+      expect(await absent(closed, ...peers)).toEqual(all);
+      expect(await absent(`${enabled},activator.enabled=false`)).toEqual(all.slice(1));
+      expect(await absent(closed)).toEqual(['LlmOperatorBlind']);
+      expect(await absent(`${enabled},monitoring.podMonitors.enabled=false`)).toEqual(['LlmOperatorBlind']);
+      expect(await absent('image.tag=a', ...serving('PrometheusRule'))).toEqual(['LlmOperatorBlind']);
+    });
+
     it('are taken by the API server as Prometheus’s operator publishes their kinds', async () => {
       await installMonitoringCrds(kubectl);
       const values = [

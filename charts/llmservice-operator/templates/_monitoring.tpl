@@ -15,6 +15,15 @@ it is upgraded with --reuse-values.
 {{- if and (dig (index . 1) "enabled" true $monitoring) (or (eq $enabled "true") (and (eq $enabled "auto") $served)) }}true{{ end }}
 {{- end }}
 
+{{/*
+"true" where the chart has Prometheus scrape the operator and the activator: elsewhere an alert of their absence fires for ever.
+*/}}
+{{- define "monitoring.scraped" -}}
+{{- $policies := .Values.networkPolicies | default dict }}
+{{- $closed := and (dig "enabled" false $policies) (empty (dig "metricsFrom" list $policies)) }}
+{{- if and (include "monitoring.wanted" (list . "podMonitors")) (not $closed) }}true{{ end }}
+{{- end }}
+
 {{- define "monitoring.labels" -}}
 {{ include "operator.labels" . }}
 {{- with (.Values.monitoring).labels }}

@@ -7,9 +7,10 @@ const here = (job: string): string => `${job},namespace="${filledIn.namespace}"`
 const operator = here(jobs.operator);
 const activator = here(jobs.activator);
 
-export const operatorGroups: readonly RuleGroup[] = [
+/** For where they are scraped alone: elsewhere it would fire for ever. */
+export const absentOperatorGroups: readonly RuleGroup[] = [
   {
-    name: 'llmservice-operator',
+    name: 'llmservice-operator-absent',
     rules: [
       alert('LlmOperatorNoLeader', {
         severity: 'critical',
@@ -18,6 +19,14 @@ export const operatorGroups: readonly RuleGroup[] = [
         summary: 'No LlmService operator leads',
         description: 'Pods that serve keep serving. Nothing rolls out, scales, sleeps or wakes.',
       }),
+    ],
+  },
+];
+
+export const operatorGroups: readonly RuleGroup[] = [
+  {
+    name: 'llmservice-operator',
+    rules: [
       alert('LlmOperatorBlind', {
         severity: 'critical',
         for: '5m',
@@ -50,10 +59,10 @@ export const operatorGroups: readonly RuleGroup[] = [
   },
 ];
 
-/** Of services that may fall asleep. Its own refusals of services that are stopped or have failed are not its fault. */
-export const activatorGroups: readonly RuleGroup[] = [
+/** Likewise. */
+export const absentActivatorGroups: readonly RuleGroup[] = [
   {
-    name: 'llmservice-activator',
+    name: 'llmservice-activator-absent',
     rules: [
       alert('LlmActivatorDown', {
         severity: 'critical',
@@ -62,6 +71,15 @@ export const activatorGroups: readonly RuleGroup[] = [
         summary: 'No activator is scraped: services that sleep may not wake',
         description: 'Services that have pods are not affected.',
       }),
+    ],
+  },
+];
+
+/** Of services that may fall asleep. Its own refusals of services that are stopped or have failed are not its fault. */
+export const activatorGroups: readonly RuleGroup[] = [
+  {
+    name: 'llmservice-activator',
+    rules: [
       alert('LlmActivatorRefuses', {
         severity: 'warning',
         for: '5m',
