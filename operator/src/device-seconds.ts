@@ -1,5 +1,5 @@
-// How long the pods of each service have held devices, as a counter: from this process's start on, at each scrape. Prometheus
-// adds up what several processes counted one after the other. The budget's account, in the status, is kept apart from it.
+// How long the pods of each service have held devices, as a counter: from when this process leads, at each scrape. Prometheus
+// adds up what several leaders counted one after the other. The budget's account, in the status, is kept apart from it.
 
 import type { HeldDevices } from './plan/scaling/budget.js';
 
@@ -11,7 +11,7 @@ interface Total {
 export class DeviceSeconds {
   private readonly totals = new Map<string, Total>();
 
-  /** @param startedMs before which another process counted */
+  /** @param startedMs before which another leader counted */
   constructor(private readonly startedMs: number) {}
 
   /** What a service has taken by now. A pod that came and went between two calls is not in it. */

@@ -26,6 +26,7 @@ const pod = {
     labels: { [labels.service]: 'demo', 'pod-template-hash': 'h' },
     ownerReferences: [{ kind: 'ReplicaSet', name: 'demo-h', uid: 'r', controller: true }],
   },
+  spec: { nodeName: 'n' },
   status: { conditions: [{ type: 'Ready', status: 'True' }] },
 };
 /** Of a pod that has more to do than one can. */
@@ -80,12 +81,8 @@ async function slowApi(held: string) {
   return { client: new KubeClient(config), seen, url: `http://127.0.0.1:${port}` };
 }
 
-test.each([
-  ['of a reconcile', '/status'],
-  ['of a look at the load', '/scale'],
-])('the lease is given up only when no write %s is under way any more', async (_, path) => {
-  const { client, seen, url } = await slowApi(path);
-  const operator = new Operator({
+function operatorOf(client: KubeClient, url: string, clock = (): Date => new Date()): Operator {
+  return new Operator({
     client,
     logger: createLogger({ silent: true }),
     metrics: (depth) => new Metrics(depth),
@@ -114,7 +111,16 @@ test.each([
     },
     timing: { retryMs: 20, idleIntervalMs: 50 },
     podBaseUrl: () => url,
+    clock,
   });
+}
+
+test.each([
+  ['of a reconcile', '/status'],
+  ['of a look at the load', '/scale'],
+])('the lease is given up only when no write %s is under way any more', async (_, path) => {
+  const { client, seen, url } = await slowApi(path);
+  const operator = operatorOf(client, url);
   const stop = new AbortController();
   const ended = operator.run(stop.signal);
   for (let tries = 0; tries < 2_500 && seen.write === null; tries += 1) await sleep(20);
@@ -125,4 +131,20 @@ test.each([
   seen.write?.writeHead(409).end(JSON.stringify({ reason: 'Conflict' }));
   await ended;
   expect(seen.holder).toBe('');
+});
+
+test('a leader counts what pods hold from when it leads, however long it stood by', async () => {
+  const { client, seen, url } = await slowApi('/status');
+  let time = '2026-11-10T12:00:00Z';
+  const operator = operatorOf(client, url, () => new Date(time));
+  const stop = new AbortController();
+  time = '2026-11-20T12:00:00Z';
+  const ended = operator.run(stop.signal);
+  for (let tries = 0; tries < 2_500 && seen.write === null; tries += 1) await sleep(20);
+  time = '2026-11-20T12:01:00Z';
+  const series = 'llmservice_device_seconds_total{namespace="ns",service="demo",device="cpu"}';
+  expect(await operator.metrics.registry.metrics()).toContain(`${series} 60\n`);
+  stop.abort();
+  seen.write?.writeHead(409).end(JSON.stringify({ reason: 'Conflict' }));
+  await ended;
 });

@@ -92,6 +92,7 @@ export class Operator {
   /** The first lists are in: what is missing in a cache before that may be in the cluster. */
   private synced = false;
   readonly metrics: Metrics;
+  private readonly serviceMetrics: ServiceMetrics;
 
   constructor(private readonly parts: OperatorParts) {
     const { client, options, logger, timing = {} } = parts;
@@ -109,7 +110,9 @@ export class Operator {
       namespaces: options.watchNamespaces,
       activatorNamespace: options.leaseNamespace,
       instance: options.instance,
-      onChange: (key) => this.changed(key),
+      onChange: (key) => {
+        if (this.synced) this.queue.add(key);
+      },
       ...(timing.silenceMs === undefined ? {} : { silenceMs: timing.silenceMs }),
     });
     const authorities = new PodAuthorities(client);
@@ -228,11 +231,7 @@ export class Operator {
     this.metrics = parts.metrics(() => this.queue.depth);
     this.metrics.watchUnserved(() => caches.kinds.unserved());
     this.metrics.watchReadiness(() => this.notReady() === null);
-    new ServiceMetrics(this.metrics.registry, caches, options.prices, now);
-  }
-
-  private changed(key: string): void {
-    if (this.synced) this.queue.add(key);
+    this.serviceMetrics = new ServiceMetrics(this.metrics.registry, caches, options.prices, now);
   }
 
   /** Whether this process may write now. */
@@ -263,6 +262,7 @@ export class Operator {
     }
     logger.info('leading', { identity: options.identity });
     this.metrics.setLeading(true);
+    this.serviceMetrics.beginLeading();
     this.leadingSince = performance.now();
     const watching = new AbortController();
     const stop = AbortSignal.any([signal, watching.signal]);

@@ -31,7 +31,12 @@ function scraped(world: World, prices: readonly (readonly [string, number])[] = 
     podsOf: () => world.pods,
     deployment: () => ({ spec: { replicas: 2 } }),
   };
-  new ServiceMetrics(registry, watched, { perHour: new Map(prices), currency: 'EUR' }, () => world.now);
+  const configured = { perHour: new Map(prices), currency: 'EUR' };
+  // A standby, which takes over after ten days.
+  let now = (): Date => new Date(+world.now - 10 * 86_400_000);
+  const metrics = new ServiceMetrics(registry, watched, configured, () => now());
+  now = () => world.now;
+  metrics.beginLeading();
   return async (): Promise<string[]> =>
     (await registry.metrics())
       .split('\n')

@@ -19,7 +19,8 @@ export interface WatchedServices {
 const own = ['namespace', 'service'] as const;
 
 export class ServiceMetrics {
-  private readonly seconds: DeviceSeconds;
+  /** Null: this process does not lead yet. */
+  private seconds: DeviceSeconds | null = null;
 
   constructor(
     private readonly registry: Registry,
@@ -27,7 +28,6 @@ export class ServiceMetrics {
     prices: DevicePrices,
     private readonly now: () => Date,
   ) {
-    this.seconds = new DeviceSeconds(+now());
     this.gauge(
       'service_ready',
       'Whether the condition Ready holds, with its reason.',
@@ -68,6 +68,11 @@ export class ServiceMetrics {
     this.countSeconds();
   }
 
+  /** From now on it counts what pods hold: the leader before counted what they held until then. */
+  beginLeading(): void {
+    this.seconds = new DeviceSeconds(+this.now());
+  }
+
   private gauge(
     name: string,
     help: string,
@@ -92,8 +97,9 @@ export class ServiceMetrics {
 
   private countSeconds(): void {
     const count = (service: Scraped): number =>
-      this.seconds.count(keyOf(service), this.held(service), +this.now());
-    const { watched, seconds } = this;
+      this.seconds?.count(keyOf(service), this.held(service), +this.now()) ?? 0;
+    const keep = (keys: ReadonlySet<string>): void => this.seconds?.keep(keys);
+    const { watched } = this;
     new Counter({
       name: 'llmservice_device_seconds_total',
       help: 'Seconds that pods held a device, from when they were bound to a node, times devices.',
@@ -106,7 +112,7 @@ export class ServiceMetrics {
           keys.add(keyOf(service));
           this.inc({ ...labelsOf(service), device: deviceOf(service.spec) }, count(service));
         }
-        seconds.keep(keys);
+        keep(keys);
       },
     });
   }
