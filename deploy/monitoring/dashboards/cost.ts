@@ -20,7 +20,7 @@ const keyTokens = `(${increase('llmservice_key_completion_tokens_total', keys, '
 export const cost = dashboard(
   'cost',
   'Tokens and cost',
-  'Tokens and cost of services and API keys over the chosen time. Prices: the chart’s monitoring.prices, or spec.budget.costPerDeviceHour.',
+  'Tokens and cost of services and API keys over the chosen time. Prices: the chart’s prices, or spec.budget.costPerDeviceHour.',
   { ...serviceVariables, key: `label_values(llmservice_key_requests_total{${jobs.services}}, key)` },
   [
     {
