@@ -1,9 +1,10 @@
 // What the charts render, as a real API server takes it: every object of every environment, strictly checked, and
 // what the operator may do under the chart's own RBAC.
 
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { toolFolders } from '../processes.js';
 import { ApiServer } from './api-server.js';
 import { Helm } from './helm.js';
@@ -113,13 +114,23 @@ describe('the operator’s chart', () => {
       // As upgraded from an older chart with --reuse-values: the same, and no right of Kubernetes's own roles is widened.
       const older = ['--set', 'monitoring=null,rbac=null,prices=null'];
       const unwidened = ['--set', 'rbac.aggregate=false'];
-      const rendered = [unwidened, older].map((more) => helm.template('llmservice-operator', ...served, ...more));
+      const rendered = [unwidened, older].map((more) =>
+        helm.template('llmservice-operator', ...served, ...more),
+      );
       expect(await rendered[1]).toBe(await rendered[0]);
       expect(await rendered[1]).not.toContain('rbac.authorization.k8s.io/aggregate-to-');
       expect(await count(...served, '--set', 'monitoring.enabled=false')).toEqual([0, 0, 0]);
       const some =
         'monitoring.rules.enabled=false,monitoring.dashboards.enabled=false,activator.enabled=false';
       expect(await count(...served, '--set', some)).toEqual([2, 0, 0]);
+    });
+
+    it('name values that the chart has', async () => {
+      const values = parse(readFileSync('charts/llmservice-operator/values.yaml', 'utf8')) as object;
+      const rendered = await helm.template('llmservice-operator', '--set', 'monitoring.enabled=true');
+      const named = [...rendered.matchAll(/the chart’s (\w[\w.]*\w)/g)].map(([, path = '']) => path);
+      expect(named).toContain('prices');
+      for (const path of named) expect(values).toHaveProperty(path);
     });
 
     it('have alerts of what is absent only where it may be scraped', async () => {
