@@ -238,6 +238,7 @@ describe('the operator under the chart’s RBAC', () => {
     expect(await may('patch', 'deployments.apps', 'experimental')).toBe('yes');
     expect(await may('patch', 'llmservices.llmservice.dev/status', 'experimental')).toBe('yes');
     expect(await may('get', 'secrets', 'experimental')).toBe('yes');
+    expect(await may('delete', 'deployments.apps', 'experimental')).toBe('yes');
     expect(await may('delete', 'controllerrevisions.apps', 'experimental')).toBe('yes');
     expect(await may('update', 'leases.coordination.k8s.io', 'llmservice-system')).toBe('yes');
     expect(await may('list', 'nodes', 'experimental')).toBe('yes');
@@ -245,7 +246,7 @@ describe('the operator under the chart’s RBAC', () => {
     expect(await may('watch', 'nodes', 'experimental')).toBe('no');
     expect(await may('list', 'secrets', 'experimental')).toBe('no');
     expect(await may('patch', 'llmservices.llmservice.dev', 'experimental')).toBe('no');
-    expect(await may('delete', 'deployments.apps', 'experimental')).toBe('no');
+    expect(await may('delete', 'pods', 'experimental')).toBe('no');
     expect(await may('create', 'pods/exec', 'experimental')).toBe('no');
     expect(await may('update', 'leases.coordination.k8s.io', 'experimental')).toBe('no');
   }, 120_000);
