@@ -128,3 +128,28 @@ test('a folder of many pages is listed whole', async () => {
   expect(new Set((await files.list()).map(({ name }) => name)).size).toBe(1_000);
   files.close();
 });
+
+test('what is judged of a branch is what is pinned, whatever is pushed meanwhile', async () => {
+  let pushed = 0;
+  server = createServer(({ url = '' }, response) => {
+    if (url.includes('/revision/')) response.end(JSON.stringify({ sha: String((pushed += 1)).repeat(40) }));
+    else
+      response.end(
+        JSON.stringify([{ type: 'file', path: `of-${url.split('/')[6] ?? ''}`, size: 1, oid: 'o' }]),
+      );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const hub = { endpoint: `http://127.0.0.1:${port}` };
+  const opened = openStores(
+    wantedService({ model: { uri: 'hf://me/demo@main', hub } }),
+    { credentials: null, hubToken: null, dockerConfig: null, certificates: null },
+    new AddressGuard({ allowed: ['127.0.0.1'], refused: [] }),
+  );
+  const place = () => ({ repository: 'me/demo', revision: 'main', folder: '', file: null });
+  const judged = await opened.at(place()).list();
+  expect(judged).toHaveLength(1);
+  expect(await opened.at(place()).list()).toEqual(judged);
+  opened.close();
+  expect(pushed).toBe(1);
+});

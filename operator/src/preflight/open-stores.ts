@@ -57,11 +57,19 @@ export function openStores(
     const credentials = dockerConfig === null ? null : credentialsFor(place.registry, dockerConfig);
     return new OciByteSource({ endpoint, credentials, fetch }, place, { signal });
   };
-  const sourceAt = (location: CheckpointLocation): ByteSource => {
+  const open = (location: CheckpointLocation): ByteSource => {
     if ('registry' in location) return artifact(location);
     if ('repository' in location)
       return new HubByteSource(hub(), location, { maxPages: maxHubPages, signal });
     return bucketAt()(location.bucket, location.prefix);
+  };
+  // A tag or a branch is resolved once: what is judged is what is pinned.
+  const opened = new Map<string, ByteSource>();
+  const sourceAt = (location: CheckpointLocation): ByteSource => {
+    const place = JSON.stringify(location);
+    const source = opened.get(place) ?? open(location);
+    opened.set(place, source);
+    return source;
   };
   return {
     at: (location: CheckpointLocation) => new BoundedFiles(sourceAt(location), signal),
