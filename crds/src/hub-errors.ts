@@ -43,6 +43,18 @@ export const hubErrorTable: readonly StoreErrorRow<HubMeaning>[] = [
     what: 'the repository was disabled',
     codes: ['DisabledRepo'],
   },
+  {
+    means: 'HubAccessDenied',
+    what: 'the hub leads to a host without TLS',
+    codes: ['InsecureRedirect'],
+    hint: 'storage of a hub with TLS needs https:// URLs',
+  },
+  {
+    means: 'HubAccessDenied',
+    what: 'the hub redirects without end, or to no http(s) URL without a user',
+    codes: ['TooManyRedirects', 'InvalidRedirect'],
+    hint: 'correct the redirects of the hub or of its mirror: at most 5 are followed',
+  },
   ...connectionRows<HubMeaning>({
     untrusted: 'HubCertificateUntrusted',
     unavailable: 'HubUnavailable',

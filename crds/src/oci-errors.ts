@@ -102,8 +102,8 @@ export const ociErrorTable: readonly StoreErrorRow<OciMeaning>[] = [
   },
   {
     means: 'RegistryAccessDenied',
-    what: 'the registry redirects without end',
-    codes: ['TooManyRedirects'],
+    what: 'the registry redirects without end, or to no http(s) URL without a user',
+    codes: ['TooManyRedirects', 'InvalidRedirect'],
     hint: 'correct the redirects of the registry: at most 5 are followed',
   },
   {

@@ -90,7 +90,7 @@ export async function followRedirects(
     await answer.body?.cancel();
     if (redirects === maxRedirects)
       throw new StoreHttpError('TooManyRedirects', null, `${from.href} redirects on and on`);
-    const next = new URL(location, url);
+    const next = redirectTarget(location, url);
     if (url.protocol === 'https:' && next.protocol !== 'https:')
       throw new StoreHttpError(
         'InsecureRedirect',
@@ -99,6 +99,18 @@ export async function followRedirects(
       );
     url = next;
   }
+}
+
+function redirectTarget(location: string, from: URL): URL {
+  const to = URL.canParse(location, from.href) ? new URL(location, from) : null;
+  const isHttp = to !== null && ['http:', 'https:'].includes(to.protocol);
+  if (!isHttp || to.username !== '' || to.password !== '')
+    throw new StoreHttpError(
+      'InvalidRedirect',
+      null,
+      `${from.host} redirects to what is no address of a file`,
+    );
+  return to;
 }
 
 /** What a host to which the store leads refuses says nothing of the store, but that a range is not there. */
