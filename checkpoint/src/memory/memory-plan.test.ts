@@ -245,7 +245,7 @@ describe('planMemory', () => {
 });
 
 test('a plan of a GPU that lacks operations of the model is refused before anything else is checked', () => {
-  const wide = { ...parseCheckpointConfig(gptOssConfig), headDim: 512 };
+  const wide = { ...parseCheckpointConfig(gptOssConfig), headDim: 528 };
   const failure = thrownBy(FailureError, () =>
     planMemory({ ...reference, shape: wide, accelerator: 'cuda', tensor: 7, memoryBytes: 0 }),
   );
