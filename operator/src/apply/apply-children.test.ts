@@ -48,6 +48,21 @@ function world(present: readonly KubeObject[]) {
   return { view, writer: writer as unknown as Writer, written };
 }
 
+test('nothing of a canary comes behind what could not be applied', async () => {
+  const [service, canary, route] = [
+    owned('Service', 'demo', 'mine'),
+    owned('Service', 'demo-canary', 'mine'),
+    owned('HTTPRoute', 'demo', 'mine'),
+  ];
+  const others = [service, canary, route];
+  const { writer, view, written } = world([owned('Service', 'demo-canary', 'of-another')]);
+  const revision = owned('ControllerRevision', 'demo-1', 'mine');
+  const obstacle = await applyChildren(writer, view, { ...children, others }, revision, owner);
+  expect(obstacle).toMatchObject({ reason: 'NameTaken', message: 'demo-canary is taken' });
+  // Of three objects named demo one is the Deployment and one the Service: the route is as it was.
+  expect(written).toEqual(['apply config', 'apply demo-1', 'apply demo', 'apply demo']);
+});
+
 describe('a revision', () => {
   const revision = owned('ControllerRevision', 'demo-1', 'mine');
 

@@ -39,15 +39,21 @@ export async function applyChildren(
   const { adapterList, adaptersJudged } = children;
   const lists = adapterList !== null && adaptersJudged ? [adapterList] : [];
   const all = [...lists, children.configMap, ...stored, children.deployment, ...children.others];
-  return applyObjects(writer, view, all, owner);
+  // Its pods must not answer with the stable ones, nor may a route lead to what another has by its name.
+  const tries = children.others.some(({ metadata }) => metadata.name === canaryName(owner.name));
+  return applyObjects(writer, view, all, owner, tries ? 'stop' : 'goOn');
 }
 
-/** @returns what stands in the way of the first that could not be applied, or null */
+/**
+ * @param atObstacle whether the objects behind one that could not be applied are applied
+ * @returns what stands in the way of the first that could not be applied, or null
+ */
 export async function applyObjects(
   writer: Writer,
   view: Pick<ChildrenView, 'live' | 'remember'>,
   objects: readonly KubeObject[],
   owner: ChildOwner,
+  atObstacle: 'goOn' | 'stop' = 'goOn',
 ): Promise<Obstacle | null> {
   let obstacle: Obstacle | null = null;
   for (const desired of objects) {
@@ -57,6 +63,7 @@ export async function applyObjects(
       view.remember(await writer.apply(desired, live, owner));
     } catch (error) {
       obstacle ??= toObstacle(error, desired);
+      if (atObstacle === 'stop') break;
     }
   }
   return obstacle;
