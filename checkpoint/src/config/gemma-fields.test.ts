@@ -91,13 +91,15 @@ describe('a config of Gemma', () => {
 });
 
 test('Gemma 3 that sees both sides embeds alone, by windows of half the width to each', () => {
-  const config = { ...gemma3Config, architectures: ['Gemma3TextModel'] };
   const ahead = { ...text, use_bidirectional_attention: true, sliding_window: 512 };
-  const shape = parseCheckpointConfig({ ...config, text_config: ahead });
+  const shape = parseCheckpointConfig({ ...ahead, architectures: ['Gemma3TextModel'] });
   expect(shape).toMatchObject({ bidirectional: true, generates: false, tiedEmbeddings: true });
   expect([...new Set(shape.windows)].sort()).toEqual([0, 257]);
-  const labels = { ...config, architectures: ['Gemma3ForSequenceClassification'], text_config: ahead };
+  const labels = { ...ahead, architectures: ['Gemma3TextForSequenceClassification'] };
   expect(() => parseCheckpointConfig(labels)).toThrow('only embeddings are');
+  expect(() => parseCheckpointConfig({ ...gemma3Config, text_config: ahead })).toThrow(
+    'of gemma3, with a text_config, only models that generate are supported',
+  );
 });
 
 test('other architectures have none of it', () => {

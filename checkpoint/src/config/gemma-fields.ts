@@ -31,13 +31,19 @@ export function readGemma(
 
 /**
  * Whether attention sees what lies behind a position too, as that of EmbeddingGemma does. Of Gemma 4, gemma4-fields.ts refuses it.
+ * @param isMultimodal the fields are those of a text_config
  * @throws FailureError UnsupportedArchitecture
  */
-export function isBidirectional(fields: FieldReader, { name, gemma }: Architecture): boolean {
+export function isBidirectional(
+  fields: FieldReader,
+  { name, gemma }: Architecture,
+  isMultimodal: boolean,
+): boolean {
   if (gemma === null || gemma.fourth || !fields.flag('use_bidirectional_attention', false)) return false;
-  if (gemma.localRope) return true;
+  // transformers gives images alone such attention in a multimodal model (Gemma3Model).
+  if (gemma.localRope && !isMultimodal) return true;
   throw unsupported(
-    `use_bidirectional_attention is true: of ${name}, only models that generate are supported`,
+    `use_bidirectional_attention is true: of ${name}, ${isMultimodal ? 'with a text_config, ' : ''}only models that generate are supported`,
   );
 }
 

@@ -30,7 +30,7 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
   const given = outer.has('text_config') ? outer.child('text_config') : outer;
   const fields = given.over(architecture.defaults);
   const { hybrid, gemma, gptOss, modernBert, qkNorm } = architecture;
-  const looksAhead = isBidirectional(fields, architecture);
+  const looksAhead = isBidirectional(fields, architecture, outer.has('text_config'));
   const encoder = architecture.encoder || looksAhead;
 
   const layers = fields.parts('num_hidden_layers');

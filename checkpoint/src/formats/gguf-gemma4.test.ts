@@ -73,6 +73,38 @@ test.each<[string, Readonly<Record<string, GgufValue>>, readonly GgufTensor[], s
     [tensor('blk.0.ffn_down_exps.weight', [8, 32, 64], 'NVFP4')],
     'a file made as Q8_0 or Q4_K_M',
   ],
+  [
+    'a last layer with a window',
+    { 'attention.sliding_window_pattern': [false, true, true] },
+    [],
+    'gives the last layer a window',
+  ],
+  [
+    'experts that no key counts',
+    { expert_count: 0 },
+    [tensor('blk.0.ffn_gate_inp.weight', [8, 32])],
+    'expert_count is 0 or missing',
+  ],
+  [
+    'embeddings of layers that no key counts',
+    {},
+    [tensor('per_layer_token_embd.weight', [10, 48])],
+    'embedding_length_per_layer_input is 0 or missing',
+  ],
+  ['angles that are scaled', { 'rope.scaling.type': 'yarn' }, [], 'rope.scaling.type is not what gemma4'],
+  ['experts by sigmoids', { expert_gating_func: 2 }, [], 'expert_gating_func is not'],
+  ['experts that weigh more', { expert_weights_scale: 2.5 }, [], 'expert_weights_scale is not'],
+  ['capped scores', { attn_logit_softcapping: 50 }, [], 'attn_logit_softcapping is not'],
+  ['attention to both sides', { 'attention.causal': false }, [], 'attention.causal is not'],
+  [
+    'values of one layer alone',
+    {
+      'attention.sliding_window_pattern': [false, true, false],
+      'attention.head_count_kv': [1, 2, 1],
+    },
+    [tensor('blk.0.attn_v.weight', [16, 32])],
+    'has no tensor blk.2.attn_v.weight',
+  ],
   ['a tensor of another model', {}, [tensor('blk.0.altup_proj.weight', [8])], 'is not one that gemma4 has'],
 ])('%s is refused', (_name, changes, others, message) => {
   expect(thrownBy(FailureError, () => checkpointOf(changes, ...others)).message).toContain(message);

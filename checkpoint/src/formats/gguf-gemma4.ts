@@ -20,6 +20,8 @@ export function gemma4Config(file: string, keys: GgufKeys, tensors: ByName, tabl
       { file },
     );
   }
+  refuseOtherModels(keys, tensors, slides);
+  const own = slides.flatMap((sliding, i) => (sliding || i >= layers - sharing ? [] : [i]));
   return {
     model_type: 'gemma4_text',
     hidden_size: keys.count('embedding_length'),
@@ -29,9 +31,7 @@ export function gemma4Config(file: string, keys: GgufKeys, tensors: ByName, tabl
     num_attention_heads: keys.count('attention.head_count'),
     ...keyHeads(keys, slides),
     ...headWidths(keys),
-    attention_k_eq_v: slides
-      .slice(0, layers - sharing)
-      .some((sliding, i) => !sliding && !tensors.has(`blk.${String(i)}.attn_v.weight`)),
+    attention_k_eq_v: areKeysValues(file, own, tensors),
     attention_bias: false,
     rope_parameters: {
       sliding_attention: { rope_type: 'default', rope_theta: keys.number('rope.freq_base_swa', 10_000) },
@@ -50,6 +50,42 @@ export function gemma4Config(file: string, keys: GgufKeys, tensors: ByName, tabl
     ...feedForward(keys, layers - sharing, layers),
     ...(keys.sparse ? expertFields(keys) : {}),
   };
+}
+
+/** Keys that other models have, and tensors that would be left unread. */
+function refuseOtherModels(keys: GgufKeys, tensors: ByName, slides: readonly boolean[]): void {
+  if (slides.at(-1) === true)
+    throw keys.unsupported('attention.sliding_window_pattern gives the last layer a window');
+  const names = [...tensors.keys()];
+  if (!keys.sparse && names.some((name) => name.endsWith('.ffn_gate_inp.weight')))
+    throw keys.corrupt('expert_count', 'is 0 or missing, and the file has experts');
+  if (keys.number('embedding_length_per_layer_input', 0) === 0 && tensors.has('per_layer_token_embd.weight'))
+    throw keys.corrupt(
+      'embedding_length_per_layer_input',
+      'is 0 or missing, and the file has such embeddings',
+    );
+  const differing = [
+    ['rope.scaling.type', keys.text('rope.scaling.type', 'none') !== 'none'],
+    ['expert_gating_func', keys.number('expert_gating_func', 1) !== 1],
+    ['expert_weights_scale', ![0, 1].includes(keys.number('expert_weights_scale', 1))],
+    ['expert_weights_norm', !keys.flag('expert_weights_norm', true)],
+    ['attn_logit_softcapping', keys.number('attn_logit_softcapping', 0) !== 0],
+    ['attention.causal', !keys.flag('attention.causal', true)],
+  ] as const;
+  for (const [key, differs] of differing) {
+    if (differs) throw keys.unsupported(`${key} is not what ${keys.architecture} is supported with`);
+  }
+}
+
+/** @param layers without a window, with keys of their own: all of them have values beside, or none */
+function areKeysValues(file: string, layers: readonly number[], tensors: ByName): boolean {
+  const lacking = layers.filter((layer) => !tensors.has(`blk.${String(layer)}.attn_v.weight`));
+  if (lacking.length === 0 || lacking.length === layers.length) return lacking.length > 0;
+  throw new FailureError(
+    'CheckpointIncomplete',
+    `${file} has no tensor blk.${String(lacking[0])}.attn_v.weight, which other layers without a window have`,
+    { file },
+  );
 }
 
 /** One number, or one for each layer, of which those of a kind have the same. */

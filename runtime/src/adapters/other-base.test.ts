@@ -17,6 +17,9 @@ test.each([
   ['the same', 'Qwen/Qwen3-8B', 'hf://qwen/Qwen3-8B@main', null],
   ['a path of the trainer’s machine', '/data/qwen3', 'hf://Qwen/Qwen3-8B', null],
   ['a path below where it was trained', './out/qwen3', 'hf://Qwen/Qwen3-8B', null],
+  ['a path of two parts', './qwen3', 'hf://Qwen/Qwen3-8B', null],
+  ['a path beside it', '../qwen3', 'hf://Qwen/Qwen3-8B', null],
+  ['a folder with a step', 'a/b/checkpoint-500', 'hf://Qwen/Qwen3-8B', null],
   ['none', undefined, 'hf://Qwen/Qwen3-8B', null],
   ['a model that is in S3', 'Qwen/Qwen3-8B', 's3://models/qwen3/', null],
 ])('a base that is %s', async (_name, base, model, found) => {

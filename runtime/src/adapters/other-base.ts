@@ -5,9 +5,6 @@ import { adapterConfigFile } from '@llmservice/checkpoint';
 import { parseHubUri } from '@llmservice/checkpoint/hub';
 import { readSmallJson } from '../checkpoint/read-small-json.js';
 
-/** OWNER/NAME, which paths and names of a trainer's own do not have. */
-const repository = /^[\w.-]+\/[\w.-]+$/;
-
 /**
  * What its base_model_name_or_path names. Null: the same, or one of the two is not known by the hub's name.
  * @param folder of the adapter
@@ -19,6 +16,9 @@ export async function otherBase(folder: string, model: string): Promise<string |
   // What cannot be read is refused where it is loaded.
   const config = await readSmallJson(folder, adapterConfigFile).catch(() => null);
   const named = config?.['base_model_name_or_path'];
-  if (typeof named !== 'string' || !repository.test(named)) return null;
+  if (typeof named !== 'string') return null;
+  // Paths of two parts look the same, but those that begin with dots.
+  const { repository } = parseHubUri(`hf://${named}`) ?? {};
+  if (repository !== named) return null;
   return named.toLowerCase() === place.repository.toLowerCase() ? null : named;
 }
