@@ -92,7 +92,9 @@ void multiply_few_rows(const PanelView& panel, const float* x, int64_t x_stride,
         const int64_t stop = k + weights.kStep < end ? k + weights.kStep : end;
         weights.template fetch<kAhead, kLocality>(stop - k);
         if constexpr (!kWhole && held_as(kType) == Held::kWords) {
-          // By way of memory: sums and what widens codes do not fit the registers together.
+          // By way of memory: sums and what widens codes do not fit the registers together. Blocks of the
+          // type, which are whole steps, make up a row.
+          static_assert(kDepthBlock % weights.kStep == 0);
           alignas(64) float widened[weights.kStep][V * L::kCount];
           for (auto& to : widened) {
             L column[V];
@@ -185,6 +187,7 @@ template <class L, DType kType>
 void multiply_weights(const PanelView& panel, const float* x, int64_t x_stride, int rows, float* scratch,
                       float* total) {
   constexpr int kDirectRows = L::direct_rows(held_as(kType));
+  static_assert(kDirectRows <= 6, "multiply_pass has no more");
   int passes = (rows + kDirectRows - 1) / kDirectRows;
   // Up to as many, widening a panel again costs less than storing what it widens to.
   if (passes > L::max_passes(held_as(kType)))
