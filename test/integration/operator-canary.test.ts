@@ -159,8 +159,8 @@ describe('a change of the spec', () => {
     await world.condition('tried', 'CanaryPassing', 'True', 'Paused');
     later(100_000);
     await annotate('tried', { [annotations.promote]: 'another' });
-    expect((await stageOf('tried'))?.weight).toBe(50);
-
+    await edit('tried', { canary: { steps: [...steps.slice(0, 2), { weight: 40 }] } });
+    await eventually('the step as it is now', async () => (await stageOf('tried'))?.weight === 40);
     await annotate('tried', { [annotations.promote]: revisionOf(canary[0]!) });
     await eventually('promotion', async () => (await stageOf('tried'))?.phase === 'promoting');
     await eventually(
