@@ -102,7 +102,9 @@ const table: readonly (readonly [string, KubeRequest, readonly Account[]])[] = [
   ['read revisions of team-a', list(controllerRevisions, 'team-a'), ['operator']],
   ['forge a revision in team-a', create(controllerRevisions, 'team-a', { revision: 1 }), ['operator']],
   ['read Deployments of team-a', list(deployments, 'team-a'), ['operator']],
-  ['delete a Deployment of team-a', remove(deployments, 'team-a', 'demo'), []],
+  // Of a canary that goes, by uid.
+  ['delete a Deployment of team-a', remove(deployments, 'team-a', 'demo'), ['operator']],
+  ['delete a pod of team-a', remove(pods, 'team-a', 'demo'), []],
   ['make a route in team-a', create(httpRoutes, 'team-a', { spec: {} }), ['operator']],
   [
     'change the operator',

@@ -57,7 +57,7 @@ describe('with the demo checkpoint in a folder', () => {
     const routing = { host: 'demo.example.org' };
     const input = manifests(llmService('demo', { model: { uri }, ...l4, routing, canary }));
     const { text } = await plan(here, input);
-    expect(text).toContain('canary       2 pods more while a change is tried: 2 devices, 45.0 GiB');
+    expect(text).toContain('canary       2 pods more while a change is tried: 2 devices, 44.99 GiB');
     expect(text).toContain('canary: pods stay, and those of the change are tried beside them');
     const { objects } = (await plan([...here, '-o', 'json'], input)).report().services[0]!;
     expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(
