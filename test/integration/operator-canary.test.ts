@@ -167,7 +167,7 @@ describe('a change of the spec', () => {
       'the canary’s Deployment to be gone',
       async () => (await world.get(deployments, 'tried-canary')) === null,
     );
-    later(6);
+    later(16);
     await world.condition('tried', 'Ready', 'True');
     await gone('tried');
     const after = await eventually('two pods', async () => {
@@ -193,7 +193,7 @@ describe('a change of the spec', () => {
     // Requests may still be on their way to it.
     expect((await routed('reverted'))['others']).toEqual({ reverted: 1 });
     expect(await podsOf('reverted')).toHaveLength(3);
-    later(6);
+    later(16);
     await gone('reverted');
     await world.condition('reverted', 'CanaryPassing', 'True', 'NoCanary');
     expect(uidsOf(await podsOf('reverted'))).toEqual(uidsOf(stable));
@@ -207,7 +207,7 @@ describe('a change of the spec', () => {
     await edit('crashing', { engine: { image: 'example.org/crashing:1' } });
     await world.condition('crashing', 'CanaryPassing', 'False', 'Crashed');
     expect((await routed('crashing'))['others']).toEqual({ crashing: 1 });
-    later(6);
+    later(16);
     await gone('crashing');
     await world.condition('crashing', 'Ready', 'False', 'RolledBack');
     expect(uidsOf(await podsOf('crashing'))).toEqual(uidsOf(stable));
@@ -235,7 +235,7 @@ describe('an analysis', () => {
     await edit('slower', { engine: { maxNumSeqs: 5 } });
     const { message } = await world.condition('slower', 'CanaryPassing', 'False', 'CanaryWorse');
     expect(message).toMatch(/the first token takes 9\d\d\.\d ms, of the stable revision 2\d\d\.\d ms/);
-    later(6);
+    later(16);
     await gone('slower');
     await world.condition('slower', 'Ready', 'False', 'RolledBack');
     expect(uidsOf(await podsOf('slower'))).toEqual(uidsOf(stable));
@@ -255,7 +255,7 @@ describe('an analysis', () => {
       'no Deployment of the canary',
       async () => (await world.get(deployments, 'equal-canary')) === null,
     );
-    later(6);
+    later(16);
     await world.condition('equal', 'Ready', 'True');
   });
 });

@@ -212,7 +212,7 @@ describe('promotion', () => {
     ['but not for ever', { ...promoted, own: null, now: at(31) }, { state: 'settled' }],
     [
       'and ends with them',
-      { ...promoted, own: null, deployment: deployment('new', { paused: true }, 2), now: at(6) },
+      { ...promoted, own: null, deployment: deployment('new', { paused: true }, 2), now: at(16) },
       { state: 'settled' },
     ],
     ['is undone where its pods fail', { ...promoted, failed: true }, { state: 'leaving' }],

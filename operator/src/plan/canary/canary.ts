@@ -72,8 +72,8 @@ export interface CanaryInputs {
   readonly now: string;
 }
 
-/** Gateways follow a route within a second or two: what a pod ends for is left this long. */
-const handoverMs = 5_000;
+/** Gateways follow a route within a second or two, and on a loaded node within ten: what a pod ends for is left this long. */
+const handoverMs = 15_000;
 /** The garbage collector and the Deployment's controller take a second or two to hand pods over. */
 const adoptionMs = 30_000;
 /** How often a route that no gateway took is read again, once a step's time is over. */
