@@ -3,12 +3,10 @@
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { obtainCheckpoint, type ObtainOptions } from '../../runtime/src/weights/obtain-checkpoint.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { HubServer, hubToken } from './hub-server.js';
-import { failureOf, nobodys, Recorder } from './pull-world.js';
+import { failureOf, pullFrom, Recorder } from './pull-world.js';
 
 jest.setTimeout(60_000);
 
@@ -28,31 +26,13 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const s3: ObtainOptions['stores']['s3'] = {
-  ...{ endpoint: 'http://127.0.0.1:1', region: 'us-east-1', forcePathStyle: true },
-  ...{ credentials: null, caCertificates: [] },
-};
-
-async function pull(uri: string, token: string | null = null, recorder = new Recorder()): Promise<string> {
-  const {
-    dir: folder,
-    arrivals,
-    verified,
-  } = await obtainCheckpoint({
-    uri,
-    head: null,
-    pins: { model: null, head: null },
-    cache: null,
-    weightsDir: dir,
-    stores: { ...nobodys, s3, hub: { endpoint: hub.endpoint, token, caCertificates: [] } },
-    allowedUris: [],
-    observer: recorder,
-    signal: pulls.signal,
-    sleep: (ms) => sleep(Math.min(ms, 50)),
-  });
-  await verified.finally(() => arrivals?.close());
-  return folder;
-}
+const pull = (uri: string, token: string | null = null, observer = new Recorder()) =>
+  pullFrom(
+    { hub: { endpoint: hub.endpoint, token, caCertificates: [] } },
+    {
+      ...{ uri, weightsDir: dir, observer, signal: pulls.signal },
+    },
+  );
 
 const weights = 'model-00001-of-00002.safetensors';
 const files = llamaCheckpoint();

@@ -5,12 +5,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { obtainCheckpoint } from '../../runtime/src/weights/obtain-checkpoint.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
-import { failureOf, largeCheckpoint, nobodys, Recorder } from './pull-world.js';
+import { failureOf, largeCheckpoint, pullFrom, Recorder } from './pull-world.js';
 import { RegistryFront } from './registry-front.js';
 import {
   digestOf,
@@ -40,31 +38,13 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const s3 = {
-  ...{ endpoint: 'http://127.0.0.1:1', region: 'us-east-1', forcePathStyle: true },
-  ...{ credentials: null, caCertificates: [] },
-};
-
-async function pull(uri: string, config: string | null = null, recorder = new Recorder()): Promise<string> {
-  const {
-    dir: folder,
-    arrivals,
-    verified,
-  } = await obtainCheckpoint({
-    uri,
-    head: null,
-    pins: { model: null, head: null },
-    cache: null,
-    weightsDir: join(dir, 'weights'),
-    stores: { ...nobodys, s3, oci: { plainHttp: true, dockerConfig: config, caCertificates: [] } },
-    allowedUris: [],
-    observer: recorder,
-    signal: pulls.signal,
-    sleep: (ms) => sleep(Math.min(ms, 50)),
-  });
-  await verified.finally(() => arrivals?.close());
-  return folder;
-}
+const pull = (uri: string, config: string | null = null, observer = new Recorder()) =>
+  pullFrom(
+    { oci: { plainHttp: true, dockerConfig: config, caCertificates: [] } },
+    {
+      ...{ uri, weightsDir: join(dir, 'weights'), observer, signal: pulls.signal },
+    },
+  );
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
 const files = llamaCheckpoint();

@@ -1,4 +1,4 @@
-// Pulls from a real S3 server into a folder of each test's own, and what a pull says of itself.
+// Pulls into a folder of each test's own, from a real S3 server or another store, and what a pull says of itself.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -140,3 +140,24 @@ export function largeCheckpoint(rows: number): Record<string, string | Uint8Arra
 }
 
 export const sha = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** S3 that nobody is to ask. */
+const noS3: ObtainOptions['stores']['s3'] = {
+  ...{ endpoint: 'http://127.0.0.1:1', region: 'us-east-1', forcePathStyle: true },
+  ...{ credentials: null, caCertificates: [] },
+};
+
+/** Pulls from another store than S3. @returns the checkpoint's folder, once its files are verified */
+export async function pullFrom(
+  stores: Partial<ObtainOptions['stores']>,
+  { uri, weightsDir, observer, signal }: Pick<ObtainOptions, 'uri' | 'weightsDir' | 'observer' | 'signal'>,
+): Promise<string> {
+  const { dir, arrivals, verified } = await obtainCheckpoint({
+    ...{ uri, weightsDir, observer, signal },
+    ...{ head: null, pins: { model: null, head: null }, cache: null, allowedUris: [] },
+    stores: { ...nobodys, s3: noS3, ...stores },
+    sleep: (ms) => sleep(Math.min(ms, 50)),
+  });
+  await verified.finally(() => arrivals?.close());
+  return dir;
+}
