@@ -31,7 +31,11 @@ struct Format {
 constexpr Format kFormats[] = {
     {"BF16", DType::kBF16, Scaling::kRow},       {"FP8 blocks", DType::kF8E4M3, Scaling::kBlock},
     {"FP8 rows", DType::kF8E4M3, Scaling::kRow}, {"Q8_0", DType::kQ8_0, Scaling::kRow},
-    {"Q4_K", DType::kQ4_K, Scaling::kRow},       {"Q6_K", DType::kQ6_K, Scaling::kRow}};
+    {"Q4_K", DType::kQ4_K, Scaling::kRow},       {"Q4_0", DType::kQ4_0, Scaling::kRow},
+    {"Q5_K", DType::kQ5_K, Scaling::kRow},       {"Q2_K", DType::kQ2_K, Scaling::kRow},
+    {"Q3_K", DType::kQ3_K, Scaling::kRow},       {"IQ4_XS", DType::kIQ4_XS, Scaling::kRow},
+    {"INT4", DType::kInt4, Scaling::kRow},       {"INT8", DType::kInt8, Scaling::kRow},
+    {"Q6_K", DType::kQ6_K, Scaling::kRow}};
 constexpr int64_t kRows[] = {1, 2, 4, 6, 8, 12, 16, 24, 64, 192, 512};
 constexpr int64_t kMostRows = 512;
 

@@ -3,14 +3,15 @@
 
 #include <cmath>
 
+#include "grouped_sums.h"
 #include "ops_support.h"
 
 namespace llmservice::testing {
 
 // Whether the backend rounds activations to BF16 where they multiply a matrix of this type, and adds pairs.
-inline bool rounds(const Backend& backend, DType held, DType keep = DType::kBF16) {
-  const bool in_pairs = held == DType::kBF16 || held == DType::kF8E4M3;
-  return std::string(backend.isa()) == "avx512bf16" && keep == DType::kBF16 && in_pairs;
+inline bool rounds(const Backend& backend, DType held, DType keep = DType::kBF16, int64_t cols = 0) {
+  const bool exact = held != DType::kF32 && held != DType::kF16 && (held != DType::kI8 || cols % 8 == 0);
+  return std::string(backend.isa()) == "avx512bf16" && keep == DType::kBF16 && exact;
 }
 
 // Of float32 activations: a chain of fused multiply-adds over the columns of a block.
@@ -20,13 +21,17 @@ inline float chained_block(const float* x, const float* widened, int64_t columns
   return sum;
 }
 
-// Of rounded ones: a chain over pairs, the second product of each first.
-inline float paired_block(const float* x, const float* widened, int64_t columns) {
+// Of rounded ones: a chain over pairs, the second product of each first. Pairs are neighbours or, within each
+// eight, four apart.
+inline float paired_block(const float* x, const float* widened, int64_t columns, bool four_apart) {
   float sum = 0;
-  for (int64_t k = 0; k < columns; k += 2) {
-    for (int64_t i = std::min(k + 1, columns - 1); i >= k; --i) {
-      sum = std::fma(bf16_to_float(float_to_bf16(x[i])), widened[i], sum);
-    }
+  const auto add = [&](int64_t k) {
+    if (k < columns) sum = std::fma(bf16_to_float(float_to_bf16(x[k])), widened[k], sum);
+  };
+  for (int64_t p = 0; 2 * p < columns; ++p) {
+    const int64_t first = four_apart ? p / 4 * 8 + p % 4 : 2 * p;
+    add(first + (four_apart ? 4 : 1));
+    add(first);
   }
   return sum;
 }
@@ -38,7 +43,7 @@ inline float chained_dot(const StoredMatrix& w, int64_t row, const float* widene
   float total = 0;
   for (int64_t begin = 0; begin < w.cols; begin += 128) {
     const int64_t columns = std::min<int64_t>(128, w.cols - begin);
-    const float sum = rounded ? paired_block(x + begin, widened + begin, columns)
+    const float sum = rounded ? paired_block(x + begin, widened + begin, columns, w.dtype == DType::kI8)
                               : chained_block(x + begin, widened + begin, columns);
     total = scaled ? std::fma(sum, w.scale(row, begin), total) : total + sum;
   }
@@ -50,7 +55,13 @@ inline void chained_row(const StoredMatrix& w, int64_t row, std::span<const floa
                         int64_t out_stride, bool rounded = false) {
   std::vector<float> widened(w.cols);
   for (int64_t k = 0; k < w.cols; ++k) widened[k] = w.value(row, k);
+  const bool grouped = rounded && (is_block_type(w.dtype) || w.dtype == DType::kF4E2M1);
+  const std::vector<ColumnGroup> groups = grouped ? column_groups(w, row) : std::vector<ColumnGroup>{};
   for (size_t t = 0; t < x.size() / w.cols; ++t) {
+    if (grouped) {
+      out[t * out_stride] = grouped_dot(groups, &x[t * w.cols]);
+      continue;
+    }
     out[t * out_stride] = chained_dot(w, row, widened.data(), &x[t * w.cols], rounded);
   }
 }

@@ -197,7 +197,11 @@ TEST_P(MixtureTest, IsCloseToTheReference) {
   for (const float value : expected) largest = std::max(largest, std::fabs(value));
   ASSERT_GT(largest, 0);
   for (const auto& backend : all_backends()) {
-    const double allowed = rounds(*backend, GetParam().dtype, keep) ? 0x1p-8 : 2e-6;
+    // Products with random blocks lie far beyond where gates are clamped: what rounding moves them by is much
+    // there.
+    const double allowed = !rounds(*backend, GetParam().dtype, keep) ? 2e-6
+                           : is_block_type(GetParam().dtype)         ? 0x1p-4
+                                                                     : 0x1p-8;
     const auto scaled = run(*backend, experts(*backend), 0, kRows, kRows);
     for (size_t i = 0; i < scaled.size(); ++i) {
       ASSERT_NEAR(scaled[i] / largest, expected[i] / largest, allowed)

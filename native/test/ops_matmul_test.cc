@@ -27,7 +27,7 @@ TEST_P(MatmulTest, EveryRowHasTheBitsOfItsScalarChain) {
   const std::vector<float> x = random_floats(max_rows(k) * k, 11);
   std::vector<float> expected[2];  // with activations as they are, and rounded
   for (const auto& backend : all_backends()) {
-    const bool rounded = rounds(*backend, dtype, keep);
+    const bool rounded = rounds(*backend, dtype, keep, k);
     if (expected[rounded].empty()) {
       expected[rounded].resize(max_rows(k) * n);
       for (int64_t i = 0; i < n; ++i) chained_row(w, i, x, &expected[rounded][i], n, rounded);
@@ -54,6 +54,7 @@ std::vector<Shape> shapes() {
                             {DType::kF32, 63, 127},
                             {DType::kI8, 1, 1, Scaling::kRow},
                             {DType::kI8, 131, 257, Scaling::kRow},
+                            {DType::kI8, 131, 264, Scaling::kBlock},
                             {DType::kF4E2M1, 65, 16, Scaling::kRow},
                             {DType::kF4E2M1, 130, 304, Scaling::kRow},
                             {DType::kF8E4M3, 70, 300, Scaling::kRow},

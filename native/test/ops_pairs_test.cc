@@ -54,11 +54,20 @@ TEST(Pairs, KeepANanOfE4m3) {
 
 TEST(Pairs, AreNearTheReferenceWithActivationsRoundedAlike) {
   ReferenceBackend reference;
-  for (const auto& [dtype, scaling] : {std::pair{DType::kBF16, Scaling::kRow},
-                                       {DType::kF8E4M3, Scaling::kBlock},
-                                       {DType::kF8E4M3, Scaling::kRow}}) {
-    const StoredMatrix w = random_matrix(dtype, 200, 1030, 3, scaling);
-    const std::vector<float> x = random_floats(20 * 1030, 4);
+  for (const auto& [dtype, scaling] :
+       {std::pair{DType::kBF16, Scaling::kRow}, {DType::kF8E4M3, Scaling::kBlock},
+        {DType::kF8E4M3, Scaling::kRow},        {DType::kI8, Scaling::kRow},
+        {DType::kF4E2M1, Scaling::kRow},        {DType::kQ8_0, Scaling::kRow},
+        {DType::kQ4_0, Scaling::kRow},          {DType::kQ4_1, Scaling::kRow},
+        {DType::kQ5_0, Scaling::kRow},          {DType::kQ5_1, Scaling::kRow},
+        {DType::kQ2_K, Scaling::kRow},          {DType::kQ3_K, Scaling::kRow},
+        {DType::kQ4_K, Scaling::kRow},          {DType::kQ5_K, Scaling::kRow},
+        {DType::kQ6_K, Scaling::kRow},          {DType::kIQ4_NL, Scaling::kRow},
+        {DType::kIQ4_XS, Scaling::kRow},        {DType::kMXFP4, Scaling::kRow},
+        {DType::kInt4, Scaling::kRow},          {DType::kInt8, Scaling::kRow}}) {
+    const int64_t cols = is_quantized(dtype) && dtype != DType::kF8E4M3 ? 1024 : 1030;
+    const StoredMatrix w = random_matrix(dtype, 200, cols, 3, scaling);
+    const std::vector<float> x = random_floats(20 * cols, 4);
     std::vector<float> rounded = x;
     for (float& value : rounded) value = bf16_to_float(float_to_bf16(value));
     std::vector<float> expected(20 * 200);

@@ -87,27 +87,34 @@ function floatLoops({ family, cpu, lanes, directRows }: Family): HotLoop[] {
 }
 
 function pairLoops(): HotLoop[] {
-  const of = (name: string, inFunction: string, work = multiplyAdds): HotLoop => ({
+  const of = (name: string, inFunction: string, source = 'kernels', work = multiplyAdds): HotLoop => ({
     name,
     family: 'avx512bf16',
     cpu: 'znver4',
-    source: 'kernels_avx512bf16',
+    source: `${source}_avx512bf16`,
     in: inFunction,
     work,
   });
-  const products = (format: string, rows: number, fetches: boolean): HotLoop =>
+  const products = (format: string, reader: string, rows: number, fetches: boolean): HotLoop =>
     of(
       `product of ${rows} row${rows > 1 ? 's' : ''}, ${format}`,
-      `multiply_pass<${format === 'FP8' ? 'Fp8Pairs' : 'Bf16Pairs'}, ${rows}, ${fetches}>`,
+      `multiply_pass<${reader}, ${reader.includes('<')}, ${rows}, ${fetches}>`,
+      'gemm',
     );
+  const codes = Object.entries({
+    Q4_K: 'WordPairs<kQ4_K>',
+    Q6_K: 'WordPairs<kQ6_K>',
+    Q8_0: 'BytePairs<kQ8_0>',
+  });
   return [
-    products('FP8', 1, false),
-    products('FP8', 4, false),
-    products('FP8', 8, true),
-    products('BF16', 1, false),
-    products('BF16', 4, false),
-    products('BF16', 6, true),
-    of('FP8 widened for many rows', 'multiply_pairs', /^vperm[it]2b$/),
+    products('FP8', 'Fp8Pairs', 1, false),
+    products('FP8', 'Fp8Pairs', 4, false),
+    products('FP8', 'Fp8Pairs', 8, true),
+    products('BF16', 'Bf16Pairs', 1, false),
+    products('BF16', 'Bf16Pairs', 4, false),
+    products('BF16', 'Bf16Pairs', 6, true),
+    ...codes.flatMap(([format, reader]) => [1, 4].map((rows) => products(format, reader, rows, true))),
+    of('FP8 widened for many rows', 'multiply_panel_pairs<kF8E4M3>', 'gemm', /^vperm[it]2b$/),
     of('attention of few rows: scores, BF16', 'PairProducts::score_in_place'),
     ...[1, 2, 4].map((rows) =>
       of(

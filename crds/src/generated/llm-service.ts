@@ -800,7 +800,7 @@ export interface EngineSpec {
    */
   dtype: 'auto' | 'bfloat16' | 'float32';
   /**
-   * Type of activations where they multiply a matrix on the CPU. float32: float32 on every machine. auto: BF16 where the matrix is BF16 or FP8 and the machine multiplies these faster (AVX-512 BF16), otherwise float32. GPUs always round; there only auto is valid.
+   * Type of activations where they multiply a matrix on the CPU. float32: float32 on every machine. auto: BF16 where the machine multiplies these faster (AVX-512 BF16), but for F16 matrices; otherwise float32. GPUs always round; there only auto is valid.
    */
   exactness: 'auto' | 'float32';
   /**

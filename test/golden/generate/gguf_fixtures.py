@@ -105,7 +105,7 @@ FIXTURES = {
         Fixture("gemma4_text-gguf-moe", "GGUF of Gemma 4 with experts, gate over up in Q4_0, down in Q8_0 with a scale each, beside a dense layer; "
                 "KV heads by layer, keys that are values; for 2 ranks",
                 gemma4_moe_text(hidden_size=64, intermediate_size=64, head_dim=32, global_head_dim=64, moe_intermediate_size=64),
-                seed=227),  # 181 meets a close choice of experts, as do most
+                seed=244),  # most others meet a close choice of experts
         "Q8_0", {"ffn_gate_up_exps": "Q4_0"},
     ),
     "qwen3_next-gguf-q8_0": (

@@ -21,6 +21,9 @@ from fixture import Fixture
 from reference import build, load
 from weights import of_tower
 
+# As what matrices of GGUF are held, but for blocks of codes.
+HELD_GGUF = {"F32": torch.bfloat16, "BF16": torch.bfloat16, "F16": torch.float16}
+
 Product = Callable[[Tensor], Tensor]
 
 
@@ -56,7 +59,7 @@ class Held:
 
     def types_beside(self, name: str) -> set[torch.dtype]:
         """Of the parameter's matrices: experts are stacked in the reference, and stored apart."""
-        stack = name.partition(".experts.")[0] + ".experts." if ".experts." in name else name
+        stack = name.partition(".experts.")[0] + ".experts." if ".experts." in name else name.removesuffix("weight")
         return {dtype for n, dtype in self.dtypes.items() if n.startswith(stack) and "scale" not in n and not n.endswith("bias")}
 
     @contextmanager
@@ -98,11 +101,12 @@ def place_of(weight: Tensor) -> int:
 
 
 def of_gguf(fixture: Fixture, tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, torch.dtype]]:
-    """The reference's values, and as what a matrix is held: those in float32 as bfloat16, blocks as what they widen to."""
+    """The reference's values, and as what a matrix is held: those in float32 as bfloat16, blocks as codes of a byte."""
     with TemporaryDirectory() as folder:
         values = gguf_files.write(fixture.name, tensors, Path(folder))
     types = gguf_files.stored_types(fixture.name, tensors)
     matrices = {n for n, value in values.items() if value.ndim == 2 and not n.endswith("bias")}
     single = {n for n in matrices if types[n] == "F32"}
-    dtypes = {n: torch.bfloat16 if n in single or types[n] == "BF16" else torch.float16 for n in matrices}
+    multiplied = matrices | {n for n, value in values.items() if value.ndim == 3 and ".experts." in n}
+    dtypes = {n: HELD_GGUF.get(types[n], torch.int8) for n in multiplied}
     return stacked({n: halved(value) if n in single else value for n, value in values.items()}), dtypes

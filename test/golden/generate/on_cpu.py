@@ -1,8 +1,8 @@
 """Writes models/NAME/on-cpu.json: what the reference says when it rounds as a CPU with dot products of BF16 does.
 
-Activations that meet a matrix held in bfloat16 or FP8 become bfloat16; keys and values too, which the engine keeps so, and
-what multiplies these: scaled queries, and the weights of attention before they are divided by their sum. All else stays in
-float32, other formats' activations too. Which way a value is rounded depends
+Activations that meet a matrix become bfloat16, unless it is held in float16, whose numbers are not exact there; keys and
+values too, which the engine keeps so, and what multiplies these: scaled queries, and the weights of attention before they are
+divided by their sum. All else stays in float32. Which way a value is rounded depends
 on the last bits of the sums before it, and moves all that follows: sums of products are made in double, and
 teacherForced.inFloat32 has the log-probabilities that the same reference gives with its sums in float32.
 Usage: python generate/on_cpu.py [NAME ...]   (after models.py and gguf_models.py, in the same environment)
@@ -10,6 +10,7 @@ Usage: python generate/on_cpu.py [NAME ...]   (after models.py and gguf_models.p
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -25,7 +26,7 @@ from held import Held, halved, place_of
 from reference import greedy, teacher_forced
 
 MODELS = Path(__file__).parent.parent / "models"
-IN_PAIRS = {torch.bfloat16, torch.float8_e4m3fn}
+NOT_EXACT = {torch.float16, torch.float32}  # in bfloat16
 
 
 def attend_in(sums: torch.dtype):
@@ -50,18 +51,25 @@ def attend_in(sums: torch.dtype):
     return attend
 
 
+def forms_of(held: Held) -> dict[int, Callable[[Tensor], Tensor]]:
+    """How activations are rounded that meet each matrix."""
+    return {
+        place_of(p): (lambda x: x) if held.types_beside(n) <= NOT_EXACT else halved for n, p in held.matrices().items()
+    }
+
+
 def generate(fixture: Fixture) -> None:
     folder = MODELS / fixture.name
     golden = json.loads((folder / "golden.json").read_text())
     held = Held.of(fixture)
-    rounds = {place_of(p): bool(held.types_beside(n) & IN_PAIRS) for n, p in held.matrices().items()}
+    forms = forms_of(held)
     exact = functional.linear
 
     def in_double(place: int, x: Tensor, weight: Tensor) -> Tensor:
-        return exact((halved(x) if rounds[place] else x).double(), weight.double()).float()
+        return exact(forms[place](x).double(), weight.double()).float()
 
     def in_float(place: int, x: Tensor, weight: Tensor) -> Tensor:
-        return exact(halved(x) if rounds[place] else x, weight)
+        return exact(forms[place](x), weight)
 
     ids = golden["teacherForced"]["ids"]
     held.model.set_attn_implementation("halved_in_double")

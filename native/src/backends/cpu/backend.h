@@ -31,11 +31,11 @@ struct AttentionTiles {
 struct ProductRows {
   const float* x;  // (rows, cols)
   int64_t cols;
-  PairRows pairs;  // the same rounded, where a panel of the matrix takes them so
+  PairRows pairs[kPairOrders];  // the same rounded, in the orders that panels of the matrix take
 
+  const PairRows& in(PairOrder order) const { return pairs[static_cast<int>(order)]; }
   ProductRows from(int64_t row) const {
-    const uint16_t* const data = pairs.data != nullptr ? pairs.data + row * kDepthBlock : nullptr;
-    return {x + row * cols, cols, {data, pairs.block_step}};
+    return {x + row * cols, cols, {pairs[0].from(row), pairs[1].from(row)}};
   }
 };
 
@@ -120,8 +120,8 @@ class CpuBackend final : public Backend {
   void add_expert_biases(std::span<const ExpertTile> tiles, const float* biases, int64_t width, float* x);
   void clamped_swiglu(const ClampedSwiglu& form, const float* gate_up, int64_t rows, int64_t width,
                       float* out);
-  // x (rows, cols) as it is and, where asked for, rounded; valid until the next op.
-  ProductRows rows_for(const float* x, int64_t rows, int64_t cols, bool rounds);
+  // x (rows, cols) as it is and, in the orders asked for, rounded; valid until the next op.
+  ProductRows rows_for(const float* x, int64_t rows, int64_t cols, PairOrders orders);
   // Of tiles of at most `tile_rows` rows.
   void attend(const AttentionShape& shape, const AttentionTiles& tiles);
   // One panel's outputs of at most kTileRows rows.

@@ -11,8 +11,8 @@ namespace llmservice::cpu {
 // output. Blocks of 256 columns are two K blocks.
 template <DType kType>
 const std::byte* shared_of(const PanelPlace& place) {
-  constexpr int kColumns = block_layout(kType).columns;
-  return place.panel.shared + place.block * kDepthBlock / kColumns * shared_bytes(kType);
+  constexpr int64_t kColumns = block_layout(kType).columns;
+  return place.panel.shared + shared_bytes(kType, place.block * kDepthBlock / kColumns * kColumns);
 }
 
 template <class L, int V>

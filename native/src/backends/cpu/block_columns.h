@@ -144,6 +144,47 @@ class NibbleColumns {
   typename L::Words codes_[V];
 };
 
+// Of types whose blocks have sixteen groups of 16 columns: what multiplies a code and what is added.
+template <class L, int V, DType kType>
+class GroupScalesOf16 {
+ public:
+  explicit GroupScalesOf16(const PanelPlace& place)
+      : shared_(shared_of<kType>(place)), first_(place.first), group_(place.block % 2 * 8) {
+    load_halves(shared_, first_, d_);
+    if constexpr (kMinima) load_halves(shared_ + shared_half(1), first_, dmin_);
+  }
+
+  // The group that next() hands out.
+  int64_t group() const { return group_; }
+  const std::byte* shared() const { return shared_; }
+
+  void next(L (&scale)[V], L (&offset)[V]) {
+    const std::byte* const group = shared_ + shared_group(kType, group_) + first_;
+    ++group_;
+    for (int j = 0; j < V; ++j) {
+      if constexpr (kMinima) {
+        const auto both = L::load_bytes(reinterpret_cast<const uint8_t*>(group) + L::kCount * j);
+        scale[j] = d_[j] * L::widen_nibble(both);
+        offset[j] = L::zero() - dmin_[j] * L::widen_nibble(L::next_nibble(both));
+      } else {  // scales around zero, and codes too
+        scale[j] = d_[j] * L::load_i8(reinterpret_cast<const int8_t*>(group) + L::kCount * j);
+        offset[j] = scale[j] * L::set(kZeroCode);
+      }
+    }
+  }
+
+ private:
+  static constexpr PanelForm kForm = panel_form(kType);
+  static constexpr bool kMinima = kForm.halves == 2;
+  static constexpr float kZeroCode = -(1 << (kForm.code_bits + kForm.high_bits - 1));
+
+  const std::byte* shared_;
+  int first_;
+  int64_t group_;  // of the block's 16
+  L d_[V];
+  L dmin_[V];
+};
+
 // The two high bits of sixteen columns lie in a word of their own, and these columns share a scale. Codes
 // become bytes for four columns at a time.
 template <class L, int V>
@@ -153,18 +194,18 @@ class Q6KColumns {
   static constexpr int kStep = 8;
   explicit Q6KColumns(const PanelPlace& place)
       : weights_(reinterpret_cast<const uint32_t*>(place.weights(kColumnBytes)) + place.first),
-        shared_(shared_of<DType::kQ6_K>(place)),
         first_(place.first),
-        group_(place.block % 2 * 8) {
-    load_halves(shared_, first_, d_);
-  }
+        scales_(place) {}
 
   template <int kAhead, int kLocality>
   void fetch(int64_t) {
     typename L::Words low[V];
     fetch_words<L, V, kAhead, kLocality>(weights_, low);
     second_half_ = !second_half_;
-    if (!second_half_) next_group();
+    if (!second_half_) {
+      load_high<L>(scales_.shared() + shared_high(DType::kQ6_K, scales_.group()), first_, high_);
+      scales_.next(scale_, offset_);
+    }
     for (int j = 0; j < V; ++j) {
       const auto high = high_[j];
       const auto odd = L::next_nibble(low[j]);
@@ -184,23 +225,10 @@ class Q6KColumns {
   }
 
  private:
-  void next_group() {
-    const auto* scales =
-        reinterpret_cast<const int8_t*>(shared_ + shared_group(DType::kQ6_K, group_)) + first_;
-    for (int j = 0; j < V; ++j) {
-      scale_[j] = d_[j] * L::load_i8(scales + L::kCount * j);
-      offset_[j] = scale_[j] * L::set(-32);
-    }
-    load_high<L>(shared_ + shared_high(DType::kQ6_K, group_), first_, high_);
-    ++group_;
-  }
-
   const uint32_t* weights_;
-  const std::byte* shared_;
   int first_;
-  int64_t group_;            // of the block's 16
+  GroupScalesOf16<L, V, DType::kQ6_K> scales_;
   bool second_half_ = true;  // of the group whose scales are loaded
-  L d_[V];
   L scale_[V];
   L offset_[V];
   typename L::Words high_[V];
@@ -216,18 +244,16 @@ class PairColumns {
   static constexpr int kStep = 16;
   explicit PairColumns(const PanelPlace& place)
       : weights_(reinterpret_cast<const uint32_t*>(place.weights(kColumnBytes)) + place.first),
-        shared_(shared_of<kType>(place)),
         first_(place.first),
-        group_(place.block % 2 * 8) {
-    load_halves(shared_, first_, d_);
-    if constexpr (!kHigh) load_halves(shared_ + shared_half(1), first_, dmin_);
-  }
+        scales_(place) {}
 
   template <int kAhead, int kLocality>
   void fetch(int64_t) {
     fetch_words<L, V, kAhead, kLocality>(weights_, low_);
-    next_group(shared_ + shared_group(kType, group_) + first_);
-    ++group_;
+    if (const int64_t group = scales_.group(); kHigh && group % 2 == 0) {
+      load_high<L>(scales_.shared() + shared_high(kType, group / 2), first_, high_);
+    }
+    scales_.next(scale_, offset_);
   }
 
   template <int, int>
@@ -248,28 +274,9 @@ class PairColumns {
  private:
   static constexpr bool kHigh = panel_form(kType).high_bits > 0;
 
-  void next_group(const std::byte* scales) {
-    if constexpr (kHigh) {  // scales around zero, and codes too
-      for (int j = 0; j < V; ++j) {
-        scale_[j] = d_[j] * L::load_i8(reinterpret_cast<const int8_t*>(scales) + L::kCount * j);
-        offset_[j] = scale_[j] * L::set(-4);
-      }
-      if (group_ % 2 == 0) load_high<L>(shared_ + shared_high(kType, group_ / 2), first_, high_);
-    } else {
-      for (int j = 0; j < V; ++j) {
-        const auto both = L::load_bytes(reinterpret_cast<const uint8_t*>(scales) + L::kCount * j);
-        scale_[j] = d_[j] * L::widen_nibble(both);
-        offset_[j] = L::zero() - dmin_[j] * L::widen_nibble(L::next_nibble(both));
-      }
-    }
-  }
-
   const uint32_t* weights_;
-  const std::byte* shared_;
   int first_;
-  int64_t group_;  // of the block's 16
-  L d_[V];
-  L dmin_[V];  // kQ2_K
+  GroupScalesOf16<L, V, kType> scales_;
   L scale_[V];
   L offset_[V];
   typename L::Words low_[V];

@@ -37,6 +37,11 @@ enum class Held : uint8_t { kElements, kPairs, kWords };
 // What activations are rounded to before they multiply a panel.
 enum class Activations : uint8_t { kFloat32, kBf16 };
 
+// Which two columns meet in a lane of products of pairs: neighbours, as BF16 and FP8 lie, or, within each
+// eight, columns i and i + 4, which lie 16 bits apart in a word of four-bit codes.
+enum class PairOrder : uint8_t { kAdjacent, kFourApart };
+constexpr int kPairOrders = 2;
+
 // 64 outputs of a packed matrix: weights (depth, 64), of kBF16 and kF8E4M3 (ceil(depth / 2), 64, 2); scales
 // null, (ceil(depth / 128), 64) or, for all depths, (64). Of four-bit codes, weights are (depth / 8, 64)
 // words of eight columns. `shared` is what groups of columns share: kF4E2M1 (depth / 16, 64) e4m3 scales;
@@ -51,11 +56,24 @@ struct PanelView {
   Activations activations;
 };
 
-// Rows of activations in BF16 as products of pairs take them: (K blocks, rows, 128), zeros behind the last
-// column, so that a block's rows lie one after the other.
+constexpr int kSumColumns = 16;                        // whose activations are added up
+constexpr int kBlockSums = kDepthBlock / kSumColumns;  // of a row and K block
+
+// Rows of activations in BF16 as products of pairs take them: (K blocks, rows, 128) in the order of a panel's
+// pairs, zeros behind the last column, so that a block's rows lie one after the other.
 struct PairRows {
   const uint16_t* data = nullptr;  // of the first row
-  int64_t block_step = 0;          // from one K block to the next
+  int64_t rows = 0;                // of a K block
+  const float* sums = nullptr;     // (K blocks, rows, 8): of each 16 columns; for PairOrder::kFourApart
+
+  const uint16_t* block(int64_t b) const { return data + b * rows * kDepthBlock; }
+  const float* block_sums(int64_t b) const {
+    return sums != nullptr ? sums + b * rows * kBlockSums : nullptr;
+  }
+  PairRows from(int64_t row) const {
+    if (data == nullptr) return {};
+    return {data + row * kDepthBlock, rows, sums != nullptr ? sums + row * kBlockSums : nullptr};
+  }
 };
 
 // Query rows of one segment against one KV head: rows × group pairs (position, query head).
@@ -186,8 +204,8 @@ struct Kernels {
   // The same of a panel that takes BF16 activations; null where the family has no dot products of pairs.
   void (*multiply_pairs)(const PanelView&, const PairRows& x, int rows, float* scratch,
                          float* total) = nullptr;
-  // out (128) = x (count), rounded to BF16, count <= 128; there with multiply_pairs.
-  void (*round_block)(const float* x, int count, uint16_t* out) = nullptr;
+  // out (128) = x (count), rounded to BF16, count <= 128; there with multiply_pairs. sums (8), or null.
+  void (*round_block)(const float* x, int count, PairOrder order, uint16_t* out, float* sums) = nullptr;
 
   void (*rms_norm)(const float* x, const float* weight, float eps, int64_t dim, float* out);
   void (*layer_norm)(const float* x, const float* weight, float eps, int64_t dim, float* out);

@@ -16,7 +16,7 @@ constexpr int64_t kReorderedRows = 256;
 
 const float* CpuBackend::reordered(const float* x, int64_t rows, std::span<const int32_t> order) {
   const auto cols = static_cast<int64_t>(order.size());
-  float* const out = scratch_.shared(rows * cols);
+  float* const out = scratch_.ordered(rows * cols);
   const auto reorder = [&](int64_t row) {
     for (int64_t k = 0; k < cols; ++k) out[row * cols + k] = x[row * cols + order[k]];
   };
@@ -28,23 +28,37 @@ const float* CpuBackend::reordered(const float* x, int64_t rows, std::span<const
   return out;
 }
 
-ProductRows CpuBackend::rows_for(const float* x, int64_t rows, int64_t cols, bool rounds) {
-  if (!rounds) return {x, cols, {}};
+ProductRows CpuBackend::rows_for(const float* x, int64_t rows, int64_t cols, PairOrders orders) {
+  ProductRows out{x, cols, {}};
   const int64_t blocks = (cols + kDepthBlock - 1) / kDepthBlock;
-  auto* const pairs = reinterpret_cast<uint16_t*>(scratch_.shared(blocks * rows * kDepthBlock / 2));
-  const auto round = [&](int64_t i) {
-    const int64_t row = i / blocks;
-    const int64_t begin = i % blocks * kDepthBlock;
-    kernels_.round_block(x + row * cols + begin,
-                         static_cast<int>(std::min<int64_t>(cols - begin, kDepthBlock)),
-                         pairs + begin * rows + row * kDepthBlock);
-  };
-  if (rows * cols <= kInlineWork) {
-    for (int64_t i = 0; i < rows * blocks; ++i) round(i);
-  } else {
-    for_rows(rows * blocks, kDepthBlock, round);
+  // Of one order: numbers of two bytes, then sums.
+  const int64_t floats = blocks * rows * (kDepthBlock / 2 + kBlockSums);
+  const int64_t count = std::ranges::count(orders, true);
+  if (count == 0) return out;
+  float* memory = scratch_.shared(count * floats);
+  for (int order = 0; order < kPairOrders; ++order) {
+    if (!orders[order]) continue;
+    auto* const pairs = reinterpret_cast<uint16_t*>(memory);
+    const bool adds = static_cast<PairOrder>(order) == PairOrder::kFourApart;
+    float* const sums = adds ? memory + blocks * rows * kDepthBlock / 2 : nullptr;
+    const auto round = [&](int64_t i) {
+      const int64_t row = i / blocks;
+      const int64_t begin = i % blocks * kDepthBlock;
+      const int64_t place = i % blocks * rows + row;
+      kernels_.round_block(x + row * cols + begin,
+                           static_cast<int>(std::min<int64_t>(cols - begin, kDepthBlock)),
+                           static_cast<PairOrder>(order), pairs + place * kDepthBlock,
+                           adds ? sums + place * kBlockSums : nullptr);
+    };
+    if (rows * cols <= kInlineWork) {
+      for (int64_t i = 0; i < rows * blocks; ++i) round(i);
+    } else {
+      for_rows(rows * blocks, kDepthBlock, round);
+    }
+    out.pairs[order] = {pairs, rows, sums};
+    memory += floats;
   }
-  return {x, cols, {pairs, rows * kDepthBlock}};
+  return out;
 }
 
 void CpuBackend::multiply_tile(const PackedMatrix& matrix, int64_t panel, const ProductRows& x, int64_t rows,
@@ -55,7 +69,7 @@ void CpuBackend::multiply_tile(const PackedMatrix& matrix, int64_t panel, const 
   const PlacedPanel placed = matrix.panel(panel);
   const auto count = static_cast<int>(rows);
   if (placed.view.activations == Activations::kBf16) {
-    kernels_.multiply_pairs(placed.view, x.pairs, count, panel_scratch, total);
+    kernels_.multiply_pairs(placed.view, x.in(pair_order(placed.view.dtype)), count, panel_scratch, total);
   } else {
     kernels_.multiply_panel(placed.view, x.x, x.cols, count, panel_scratch, total);
   }
@@ -67,7 +81,6 @@ void CpuBackend::multiply_tile(const PackedMatrix& matrix, int64_t panel, const 
 void CpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* out) {
   const auto& matrix = static_cast<const PackedMatrix&>(w);
   if (matrix.order().empty()) return multiply(matrix, x, rows, out);
-  // What columns are reordered for takes activations in float32, so that nothing else is in shared scratch.
   for (int64_t first = 0; first < rows; first += kReorderedRows) {
     const int64_t count = std::min(rows - first, kReorderedRows);
     multiply(matrix, reordered(x + first * matrix.cols, count, matrix.order()), count,
@@ -76,7 +89,7 @@ void CpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* ou
 }
 
 void CpuBackend::multiply(const PackedMatrix& matrix, const float* x, int64_t rows, float* out) {
-  const ProductRows input = rows_for(x, rows, matrix.cols, matrix.takes(Activations::kBf16));
+  const ProductRows input = rows_for(x, rows, matrix.cols, matrix.pair_orders());
   const int64_t row_tiles = (rows + kTileRows - 1) / kTileRows;
   const auto multiply_one = [&](int64_t tile, int worker) {
     const int64_t panel = tile / row_tiles;  // neighbours in time share a panel, which is then in cache

@@ -146,7 +146,7 @@ class Packing {
     int64_t rows = 0;
     for (const MatrixPart& part : parts) rows += part.rows;
     PackedPanels panels(rows, parts.front().cols, held, parts.front().scaling,
-                        columns_together(held) == 2 ? activations : Activations::kFloat32);
+                        takes_pairs(held, parts.front().cols) ? activations : Activations::kFloat32);
     int64_t first_row = 0;
     for (const MatrixPart& part : parts) {
       if (has_scales(held)) check_scales(part, panels.scale_blocks());

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/kernels.h"
 #include "ops/block_types.h"
+#include "ops/dtype.h"
 
 namespace llmservice::cpu {
 
@@ -54,6 +55,23 @@ constexpr PanelForm panel_form(DType t) {
   }
 }
 
+// Of one column of one output, without what columns share.
+constexpr int64_t code_bits(DType t) {
+  if (is_block_type(t)) return panel_form(t).code_bits;
+  return t == DType::kF4E2M1 ? 4 : 8 * size_of(t);
+}
+
+// How a panel's columns meet in products of pairs.
+constexpr PairOrder pair_order(DType t) {
+  return t == DType::kBF16 || t == DType::kF8E4M3 ? PairOrder::kAdjacent : PairOrder::kFourApart;
+}
+
+// Whether products of pairs take panels of `cols` columns: where every weight, or every code whose scale
+// applies to sums, is exact in BF16. Bytes are read for eight columns at once.
+constexpr bool takes_pairs(DType t, int64_t cols) {
+  return t != DType::kF32 && t != DType::kF16 && (t != DType::kI8 || cols % 8 == 0);
+}
+
 // Offsets in one block's shared part of a panel.
 constexpr int64_t shared_half(int64_t i) { return 2 * i * kPanelRows; }
 constexpr int64_t shared_group(DType t, int64_t group) {
@@ -76,6 +94,12 @@ constexpr int high_shift(int high_bits, int64_t i) {
 // Of one panel and block.
 constexpr int64_t shared_bytes(DType t) {
   return shared_high(t, block_layout(t).columns * panel_form(t).high_bits / 32);
+}
+
+// Of one panel, with the scales of kF4E2M1, on average of a run of columns.
+constexpr int64_t shared_bytes(DType t, int64_t columns) {
+  if (t == DType::kF4E2M1) return kPanelRows * columns / kGroupColumns;
+  return is_block_type(t) ? columns * shared_bytes(t) / block_layout(t).columns : 0;
 }
 
 // One panel's memory, and the output in it that is meant.

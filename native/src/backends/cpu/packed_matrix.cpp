@@ -26,9 +26,13 @@ PlacedPanel PackedMatrix::panel(int64_t index) const {
   return {run->panel(index), first_row + row, std::min<int64_t>(kPanelRows, run->rows() - row)};
 }
 
-bool PackedMatrix::takes(Activations activations) const {
-  return std::ranges::any_of(runs_,
-                             [&](const PackedPanels& run) { return run.activations() == activations; });
+PairOrders PackedMatrix::pair_orders() const {
+  PairOrders orders{};
+  for (const PackedPanels& run : runs_) {
+    if (run.activations() != Activations::kBf16) continue;
+    orders[static_cast<int>(pair_order(run.held()))] = true;
+  }
+  return orders;
 }
 
 void PackedMatrix::widen_row(int64_t row, float* out) const {

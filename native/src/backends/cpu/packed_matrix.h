@@ -2,6 +2,7 @@
 // differ in type. All others have one run.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "backends/cpu/packed_panels.h"
@@ -17,6 +18,9 @@ struct PlacedPanel {
   int64_t rows;
 };
 
+// Which orders of pairs are asked for.
+using PairOrders = std::array<bool, kPairOrders>;
+
 class PackedMatrix final : public Matrix {
  public:
   // `order`: as of a MatrixPart.
@@ -26,8 +30,8 @@ class PackedMatrix final : public Matrix {
   PlacedPanel panel(int64_t index) const;
   // The order in which panels take activations; empty: as they are.
   std::span<const int32_t> order() const { return order_; }
-  // Whether any of the panels takes activations so.
-  bool takes(Activations activations) const;
+  // The orders in which panels take activations in BF16.
+  PairOrders pair_orders() const;
   // Row `row` (cols) as floats, scales applied.
   void widen_row(int64_t row, float* out) const;
 
@@ -39,7 +43,7 @@ class PackedMatrix final : public Matrix {
 
 // Reads the parts and packs them; see Backend::pack. Parts that are read in any order go by panels through
 // memory of each worker, which fits its cache, others through one window of at most 16 MiB. `activations` are
-// for types whose columns lie in pairs; others take float32.
+// for types that products of pairs take; others take float32.
 std::unique_ptr<PackedMatrix> pack_matrix(std::span<const MatrixPart> parts, DType keep,
                                           Activations activations,
                                           const std::function<void(uint64_t)>& on_bytes, ThreadPool& pool,

@@ -4,28 +4,12 @@
 #include "ops/dtype.h"
 
 namespace llmservice::cpu {
-namespace {
-
-// Of one column of one output, without what columns share.
-int64_t code_bits(DType held) {
-  if (is_block_type(held)) return panel_form(held).code_bits;
-  return held == DType::kF4E2M1 ? 4 : 8 * size_of(held);
-}
-
-// Of one panel.
-int64_t shared_panel_bytes(DType held, int64_t cols) {
-  if (held == DType::kF4E2M1) return kPanelRows * cols / kGroupColumns;
-  return is_block_type(held) ? cols / block_layout(held).columns * shared_bytes(held) : 0;
-}
-
-}  // namespace
-
 PackedPanels::PackedPanels(int64_t rows, int64_t cols, DType held, Scaling scaling, Activations activations)
     : rows_(rows), cols_(cols), held_(held), scaling_(scaling), activations_(activations) {
   const int64_t padded = panels() * kPanelRows;
   weights_ = AnonymousMemory(panels() * panel_bytes());
   if (has_scales(held)) scales_ = AnonymousMemory(padded * scale_blocks() * sizeof(float));
-  if (const int64_t bytes = panels() * shared_panel_bytes(held, cols); bytes > 0) {
+  if (const int64_t bytes = panels() * shared_bytes(held, cols); bytes > 0) {
     shared_ = AnonymousMemory(bytes);
   }
 }
@@ -62,7 +46,7 @@ float* PackedPanels::scale(int64_t row) const {
 }
 
 std::byte* PackedPanels::shared(int64_t panel) const {
-  return shared_.at(panel * shared_panel_bytes(held_, cols_));
+  return shared_.at(panel * shared_bytes(held_, cols_));
 }
 
 std::byte* PackedPanels::group_scale(int64_t row) const {

@@ -1,4 +1,4 @@
-// Memory for intermediate values: one growing area per worker, one shared by all. Contents last one op.
+// Memory for intermediate values: one growing area per worker, two shared by all. Contents last one op.
 #pragma once
 
 #include <vector>
@@ -15,6 +15,8 @@ class Scratch {
   float* of_worker(int worker, size_t floats) { return grown(areas_[worker], floats); }
   // Uninitialized floats for the whole op; asked for before its tiles start.
   float* shared(size_t floats) { return grown(shared_, floats); }
+  // The same beside them.
+  float* ordered(size_t floats) { return grown(ordered_, floats); }
 
  private:
   static float* grown(AnonymousMemory& area, size_t floats) {
@@ -25,6 +27,7 @@ class Scratch {
 
   std::vector<AnonymousMemory> areas_;
   AnonymousMemory shared_;
+  AnonymousMemory ordered_;
 };
 
 }  // namespace llmservice::cpu
