@@ -69,6 +69,7 @@ golden: node_modules ## The engine against its references in every combination: 
 	@$(BOOTSTRAP) build && $(ENV) npm run build && npm run build:native
 	@$(ENV) npx tsx test/golden/matrix/run.ts
 	@$(ENV) npx tsx test/golden/real/run.ts
+	@$(ENV) test/gpu/emulated-goldens.sh
 	@$(ENV) GOLDEN_WIDE=1 npm test -- --selectProjects golden --testPathPatterns 'golden.test|identity|rank-restart|long-context' --forceExit
 
 prove: ## What takes a quiet machine or an hour: the gap between chunks, load, attacks and soak, 1,000 services, agents, and fuzzing of loaders and API

@@ -109,3 +109,11 @@ function(add_gpu_bench SUFFIX LIBRARY)
                                             ${CMAKE_SOURCE_DIR}/bench/model_shape.cpp)
   target_link_libraries(${TARGET} PRIVATE ${LIBRARY} llmservice_engine)
 endfunction()
+
+# TARGET.so: the emulator as a vendor's library.
+function(add_emulator_library TARGET LIBRARY)
+  add_library(${TARGET} SHARED $<TARGET_OBJECTS:${LIBRARY}>)
+  set_target_properties(${TARGET} PROPERTIES PREFIX "")
+  target_link_libraries(${TARGET} PRIVATE llmservice_ops ${BOOST_CONTEXT})
+  target_link_options(${TARGET} PRIVATE -Wl,--exclude-libs,ALL)
+endfunction()
