@@ -88,4 +88,47 @@ inline Tensors gemma4_moe_tensors(uint32_t seed = 1) {
   return t;
 }
 
+// The small sizes: embeddings of each layer, and two layers, with a wider feed-forward, that read the keys
+// and values of the first two.
+inline ModelConfig gemma4_small_config() {
+  ModelConfig config = tiny_gemma4_config(32);
+  config.global_attention->keys_are_values = false;
+  config.layers.assign(4, LayerKind::kAttention);
+  config.feed_forward.assign(4, FeedForwardKind::kDense);
+  config.windows = {24, 0, 24, 0};
+  config.shared_kv = SharedKv{.layers = 2, .intermediate = 192};
+  config.layer_embeddings = LayerEmbeddings{.width = 16, .scale = 4};
+  return config;
+}
+
+inline Tensors gemma4_small_tensors(uint32_t seed = 1) {
+  constexpr int64_t kPart = 16;
+  std::mt19937 random(seed + 5);
+  Tensors t = tiny_gemma4_tensors(32, seed);
+  t["model.layers.1.self_attn.v_proj.weight"] = bf16_tensor({32, kHidden}, 0, 0.3F, random);
+  for (const auto& [own, shared] :
+       {std::pair{"model.layers.0.", "model.layers.2."}, std::pair{"model.layers.1.", "model.layers.3."}}) {
+    for (const auto& [name, tensor] : tiny_gemma4_tensors(32, seed + 1)) {
+      const bool has_keys = name.find("k_proj") != std::string::npos ||
+                            name.find("v_proj") != std::string::npos ||
+                            name.find("k_norm") != std::string::npos;
+      if (name.starts_with(own) && !has_keys) t[shared + name.substr(std::string(own).size())] = tensor;
+    }
+    for (const char* projection : {"gate_proj", "up_proj"}) {
+      t[std::string(shared) + "mlp." + projection + ".weight"] = bf16_tensor({192, kHidden}, 0, 0.3F, random);
+    }
+    t[std::string(shared) + "mlp.down_proj.weight"] = bf16_tensor({kHidden, 192}, 0, 0.3F, random);
+  }
+  t["model.embed_tokens_per_layer.weight"] = bf16_tensor({211, 4 * kPart}, 0, 0.5F, random);
+  t["model.per_layer_model_projection.weight"] = bf16_tensor({4 * kPart, kHidden}, 0, 0.3F, random);
+  t["model.per_layer_projection_norm.weight"] = bf16_tensor({kPart}, 1, 0.3F, random);
+  for (const std::string layer :
+       {"model.layers.0.", "model.layers.1.", "model.layers.2.", "model.layers.3."}) {
+    t[layer + "per_layer_input_gate.weight"] = bf16_tensor({kPart, kHidden}, 0, 0.3F, random);
+    t[layer + "per_layer_projection.weight"] = bf16_tensor({kHidden, kPart}, 0, 0.5F, random);
+    t[layer + "post_per_layer_input_norm.weight"] = bf16_tensor({kHidden}, 1, 0.3F, random);
+  }
+  return t;
+}
+
 }  // namespace llmservice::testing

@@ -30,17 +30,16 @@ const packedIntegers = [
   'mixtral-awq',
   'gemma2-w4a16',
 ];
-const layerEmbeddings = /gemma4 runs on CPUs alone: .*embeddings of each layer, layers that share keys/;
+const oddHeads = /no GPU kernels for heads that are no multiple of 16 features/;
 /** Models that GPUs do not take, and what must be said of them. */
 const refused = new Map([
   ...packedIntegers.map(
     (model) => [model, /A matrix has type INT[48], which the CPU backend takes/] as const,
   ),
-  ['llama-bf16-ranks', /no GPU kernels for heads that are no multiple of 16 features/],
+  ['llama-bf16-ranks', oddHeads],
+  ['gemma4-bf16', oddHeads],
   ['llama-gguf-q4_1', /A matrix has type Q4_1, which the CPU backend takes/],
   ['qwen3-gguf-q5_k', /A matrix has type Q5_K, which the CPU backend takes/],
-  ['gemma4-bf16', layerEmbeddings],
-  ['gemma4_text-gguf-q8_0', layerEmbeddings],
 ]);
 
 /** What was found of one model: nothing at fault is as it must be. */

@@ -133,13 +133,55 @@ const gemma: Sizes = {
   [`${first}self_attn.v_proj.weight`]: [32, 64],
 };
 
+const largeConfig = { ...gemmaConfig, enable_moe_block: false, global_head_dim: 512 };
+const denseLayer = (layer: string, headDim: number, ffn: number): Sizes => ({
+  ...headNorms(layer, headDim),
+  [`${layer}self_attn.q_proj.weight`]: [2 * headDim, 64],
+  [`${layer}self_attn.k_proj.weight`]: [headDim === 16 ? 32 : headDim, 64],
+  [`${layer}self_attn.o_proj.weight`]: [64, 2 * headDim],
+  [`${layer}mlp.gate_proj.weight`]: [ffn, 64],
+  [`${layer}mlp.up_proj.weight`]: [ffn, 64],
+  [`${layer}mlp.down_proj.weight`]: [64, ffn],
+  ...widths(layer, ['layer_scalar'], 1),
+  ...widths(layer, ['input_layernorm.weight', 'post_attention_layernorm.weight'], 64),
+  ...widths(layer, ['pre_feedforward_layernorm.weight', 'post_feedforward_layernorm.weight'], 64),
+});
+const large: Sizes = {
+  ...{ ...tables, ...denseLayer(first, 16, 96), ...denseLayer(second, 512, 96) },
+  [`${first}self_attn.v_proj.weight`]: [32, 64],
+};
+
+/** With keys and values in the last two layers too, which releases have and nobody reads. */
+const smallConfig = {
+  ...{ ...largeConfig, global_head_dim: 32, attention_k_eq_v: false, num_hidden_layers: 4 },
+  ...{ hidden_size_per_layer_input: 16, vocab_size_per_layer_input: 211, num_kv_shared_layers: 2 },
+  ...{ use_double_wide_mlp: true, layer_types: [...gemmaConfig.layer_types, ...gemmaConfig.layer_types] },
+};
+const layerInput = (layer: string): Sizes => ({
+  [`${layer}per_layer_input_gate.weight`]: [16, 64],
+  [`${layer}per_layer_projection.weight`]: [64, 16],
+  [`${layer}post_per_layer_input_norm.weight`]: [64],
+  [`${layer}self_attn.v_proj.weight`]: [32, 64],
+});
+const [third, fourth] = ['model.layers.2.', 'model.layers.3.'] as const;
+const small: Sizes = {
+  ...{ ...tables, ...denseLayer(first, 16, 96), ...denseLayer(second, 32, 96) },
+  ...{ ...denseLayer(third, 16, 192), ...denseLayer(fourth, 32, 192) },
+  ...{ ...layerInput(first), ...layerInput(second), ...layerInput(third), ...layerInput(fourth) },
+  'model.embed_tokens_per_layer.weight': [211, 64],
+  'model.per_layer_model_projection.weight': [64, 64],
+  'model.per_layer_projection_norm.weight': [16],
+};
+
 test.each([
   ['llama', llamaConfig, llama, 'none', 165_120, 651_392, 4_115_712],
   ['llama in FP8', llamaConfig, llama, 'fp8', 151_312, 651_392, 4_083_968],
   ['llama in int8', llamaConfig, llama, 'int8', 152_320, 651_392, 4_116_736],
   ['hybrid', hybridConfig, hybrid, 'none', 191_968, 647_296, 4_447_488],
   ['GLM', glmConfig, glm, 'none', 395_788, 909_440, 4_997_668],
-  ['Gemma 4', gemmaConfig, gemma, 'none', 578_200, 950_400, 4_891_172],
+  ['Gemma 4 with experts', gemmaConfig, gemma, 'none', 578_200, 950_400, 4_891_172],
+  ['Gemma 4', largeConfig, large, 'none', 473_472, 4_026_496, 36_408_576],
+  ['Gemma 4 with embeddings of layers', smallConfig, small, 'none', 456_576, 1_044_608, 4_033_792],
 ] as const)('%s', (_name, config, sizes, quantization, weights, workspace, device) => {
   const shape = parseCheckpointConfig(config);
   const speculative = { method: 'none', tokens: 3 } as const;

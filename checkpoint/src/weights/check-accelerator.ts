@@ -17,8 +17,6 @@ const onCpusAlone: readonly (readonly [operation: string, isTaken: (shape: Model
     (shape) => headsOf(shape).some(({ headDim }) => headDim % 16 !== 0),
   ],
   ['heads of more than 512 features', (shape) => headsOf(shape).some(({ headDim }) => headDim > 512)],
-  ['embeddings of each layer', ({ layerEmbeddings }) => layerEmbeddings !== null],
-  ['layers that share keys and values', ({ sharedKv }) => sharedKv !== null],
   [
     'more than 512 experts, or 16 of a token',
     ({ moe }) => moe !== null && (moe.experts > 512 || moe.topK > 16),

@@ -76,8 +76,6 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
         std::pair{"heads that are no multiple of 16 features",
                   c.head_dim % 16 != 0 || (c.global_attention && c.global_attention->head_dim % 16 != 0)},
         std::pair{"heads of more than 512 features", widest_head(c) > 512},
-        std::pair{"embeddings of each layer", c.layer_embeddings.has_value()},
-        std::pair{"layers that share keys and values", c.shared_kv.has_value()},
         std::pair{"more than 512 experts, or 16 of a token",
                   c.moe && (c.moe->experts > 512 || c.moe->top_k > 16)}}) {
     if (taken) missing += (missing.empty() ? "" : ", ") + std::string(operation);

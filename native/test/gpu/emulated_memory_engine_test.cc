@@ -15,6 +15,8 @@ Planned planned(const Checkpoint& checkpoint) {
   if (checkpoint.hybrid()) return {191'968, 647'296, 4'447'488};
   if (checkpoint.model == TinyModel::kGlm) return {395'788, 909'440, 4'997'668};
   if (checkpoint.model == TinyModel::kGemma4Moe) return {578'200, 950'400, 4'891'172};
+  if (checkpoint.model == TinyModel::kGemma4) return {473'472, 4'026'496, 36'408'576};
+  if (checkpoint.model == TinyModel::kGemma4Small) return {456'576, 1'044'608, 4'033'792};
   switch (checkpoint.quantization) {
     case LoadQuantization::kNone:
       return {165'120, 651'392, 4'115'712};
@@ -55,7 +57,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Checkpoint{"llama_int8", TinyModel::kLlama, LoadQuantization::kInt8},
                       Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone},
                       Checkpoint{"glm4_moe", TinyModel::kGlm, LoadQuantization::kNone},
-                      Checkpoint{"gemma4_moe", TinyModel::kGemma4Moe, LoadQuantization::kNone}),
+                      Checkpoint{"gemma4_moe", TinyModel::kGemma4Moe, LoadQuantization::kNone},
+                      Checkpoint{"gemma4", TinyModel::kGemma4, LoadQuantization::kNone},
+                      Checkpoint{"gemma4_small", TinyModel::kGemma4Small, LoadQuantization::kNone}),
     name_of_checkpoint);
 
 class DraftingMemoryPlan : public GpuEngine {};

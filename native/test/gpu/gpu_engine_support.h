@@ -30,7 +30,8 @@ enum class TinyModel : uint8_t {
   kGptOss,
   kGlm,
   kGemma4,
-  kGemma4Moe
+  kGemma4Moe,
+  kGemma4Small
 };
 
 struct Checkpoint {
@@ -61,6 +62,8 @@ class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
       write_checkpoint(dir_, tiny_gemma4_config(), tiny_gemma4_tensors());
     } else if (GetParam().model == TinyModel::kGemma4Moe) {
       write_checkpoint(dir_, gemma4_moe_config(), gemma4_moe_tensors());
+    } else if (GetParam().model == TinyModel::kGemma4Small) {
+      write_checkpoint(dir_, gemma4_small_config(), gemma4_small_tensors());
     } else if (GetParam().model == TinyModel::kMoe) {
       write_checkpoint(dir_, moe_config(), moe_tensors());
     } else {
@@ -172,7 +175,9 @@ inline const auto kOtherLayers =
                       Checkpoint{"glm4_moe", TinyModel::kGlm, LoadQuantization::kNone},
                       Checkpoint{"gemma4", TinyModel::kGemma4, LoadQuantization::kNone},
                       Checkpoint{"gemma4_moe", TinyModel::kGemma4Moe, LoadQuantization::kNone},
-                      Checkpoint{"gemma4_moe_fp8", TinyModel::kGemma4Moe, LoadQuantization::kFp8});
+                      Checkpoint{"gemma4_moe_fp8", TinyModel::kGemma4Moe, LoadQuantization::kFp8},
+                      Checkpoint{"gemma4_small", TinyModel::kGemma4Small, LoadQuantization::kNone},
+                      Checkpoint{"gemma4_small_int8", TinyModel::kGemma4Small, LoadQuantization::kInt8});
 
 inline std::string name_of_checkpoint(const ::testing::TestParamInfo<Checkpoint>& info) {
   return info.param.name;
