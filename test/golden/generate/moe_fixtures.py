@@ -186,7 +186,7 @@ MIXTURES = (
         gpt_oss(hidden_size=96, intermediate_size=128, layer_types=["sliding_attention", "full_attention"]),
         form="mxfp4",
         shards=2,
-        seed=101,  # 57 meets a close choice of experts, as do most
+        seed=106,  # most below meet close choices of experts
     ),
     Fixture(
         "gpt_oss-bf16",
