@@ -134,8 +134,7 @@ class Drafter3 {
 
   std::vector<float> logits(int32_t count) {
     std::vector<float> all(static_cast<size_t>(count) * kVocab);
-    eagle3_->make_logits(row(3), count);
-    eagle3_->spread_logits(all, count);
+    eagle3_->make_logits(row(3), count, all.data());
     return all;
   }
 

@@ -186,6 +186,16 @@ TEST(TakeRows, CopiesInTheGivenOrder) {
   }
 }
 
+TEST(TakeColumns, PutsEachWhereItIsNamedAndTheFillWhereNoneIs) {
+  const std::vector<float> x = {1, 2, 3, 4, 5, 6};
+  const std::vector<int32_t> columns = {kNoRow, 2, 0, kNoRow, 1};
+  for (const auto& backend : all_backends()) {
+    std::vector<float> out(10);
+    backend->take_columns(x.data(), 2, 3, columns.data(), 5, -9, out.data());
+    EXPECT_EQ(out, (std::vector<float>{-9, 3, 1, -9, 2, -9, 6, 4, -9, 5})) << label(*backend);
+  }
+}
+
 // Widths around the lanes and the four chains of the CPU's kernel; the value at every place of a row.
 TEST(AddRmsNorm, FindsEveryValueThatIsNotFiniteAndWhetherTheNormMadeIt) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();

@@ -4,9 +4,10 @@
 import { expect, test } from '@jest/globals';
 import { parseCheckpointConfig } from '../config/read-config.js';
 import { deviceWorkspaceBytes } from './device-workspace.js';
+import { drafterWorkspaceBytes } from './drafter-workspace.js';
 import { withDraftHead } from '../weights/draft-head.js';
 import { rankWeightBytes } from '../weights/rank-weights.js';
-import { residentWeights } from '../weights/resident-weights.js';
+import { joinedWeights, residentWeights } from '../weights/resident-weights.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
 import { workspaceBytes } from './workspace.js';
 
@@ -196,6 +197,53 @@ test.each([
   expect({
     weights: rankWeightBytes(held, { rank: 0, size: 1, kvHeads: 2, onGpu: true }),
     workspace: workspaceBytes(input),
+    device: deviceWorkspaceBytes(input),
+  }).toEqual({ weights, workspace, device });
+});
+
+/** An EAGLE-3 draft model of 4 heads of 32 and 40 tokens, as the native test's wide_eagle3() has it. */
+const eagle3: Sizes = {
+  ...{ 'eagle3.fusion.weight': [64, 192], 'eagle3.lm_head.weight': [40, 64] },
+  ...widths('eagle3.', ['input_norm.weight'], 192),
+  ...widths('eagle3.', ['norm.weight', 'layers.0.hidden_norm.weight'], 64),
+  ...shared('eagle3.layers.0.'),
+  'eagle3.layers.0.self_attn.q_proj.weight': [128, 128],
+  'eagle3.layers.0.self_attn.k_proj.weight': [64, 128],
+  'eagle3.layers.0.self_attn.v_proj.weight': [64, 128],
+  'eagle3.layers.0.self_attn.o_proj.weight': [64, 128],
+};
+const ofLayer = { vocab: 40, layers: [0, 1, 2] };
+const norms = { normBeforeResidual: false, normBeforeFc: true, normOutput: false };
+
+test.each([
+  [
+    'eagle3',
+    { ...llamaConfig, num_hidden_layers: 1, head_dim: 32, tie_word_embeddings: false },
+    eagle3,
+    { ...ofLayer, ...norms },
+    322_560,
+    1_477_632,
+    6_262_016,
+  ],
+  ['draft_model', llamaConfig, llama, null, 330_240, 1_341_760, 4_331_776],
+] as const)('llama with drafts of %s', (method, config, sizes, ofEagle3, weights, workspace, device) => {
+  const speculative = { method, tokens: 3 } as const;
+  const heldOf = (of: typeof shape, all: Sizes) => {
+    const entries = Object.entries(all).map(([name, side]) => ({ name, dtype: 'BF16', shape: side }));
+    return residentWeights(entries as unknown as TensorEntry[], of, {
+      dtype: 'auto',
+      quantization: 'none',
+      speculative,
+    });
+  };
+  const shape = parseCheckpointConfig(llamaConfig);
+  const drafter = { shape: parseCheckpointConfig(config), eagle3: ofEagle3 };
+  const held = { ...joinedWeights(heldOf(shape, llama), heldOf(drafter.shape, sizes)), drafter };
+  const limits = { tensor: 1, maxNumSeqs: 4, maxNumBatchedTokens: 256, blockSize: 16 };
+  const input = { ...limits, accelerator: 'hip', shape, weights: held, speculative } as const;
+  expect({
+    weights: rankWeightBytes(held, { rank: 0, size: 1, kvHeads: 2, onGpu: true }),
+    workspace: workspaceBytes(input) + drafterWorkspaceBytes(input),
     device: deviceWorkspaceBytes(input),
   }).toEqual({ weights, workspace, device });
 });

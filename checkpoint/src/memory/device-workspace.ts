@@ -5,6 +5,7 @@
 
 import { headsOf } from '../config/layer-attention.js';
 import type { ModelShape } from '../config/model-shape.js';
+import { draftRows } from './drafter-workspace.js';
 import { isCoded } from '../weights/rank-weights.js';
 import type { Held, ResidentWeights } from '../weights/resident-weights.js';
 
@@ -31,16 +32,28 @@ const maxExpertRows = 2048;
 const maxSamples = 32;
 const maxSampleEdits = 128 * 1024;
 
+/** A draft model shares it with the model: they run one after the other. */
 export function deviceWorkspaceBytes(input: DeviceWorkspaceInput): number {
   if (input.accelerator === 'cpu') return 0;
+  const { drafter } = input.weights;
+  const own = { ...input, maxNumBatchedTokens: rowsOf(input) };
+  // Both run sequences as long as the model's.
+  const { maxPositionEmbeddings } = input.shape;
+  const all =
+    drafter === undefined ? [own] : [own, { ...own, shape: { ...drafter.shape, maxPositionEmbeddings } }];
+  const most = (bytesOf: (each: DeviceWorkspaceInput) => number): number => Math.max(...all.map(bytesOf));
   return (
-    productBytes(input) +
-    attentionBytes(input) +
-    gdnBytes(input) +
-    expertBytes(input) +
-    samplingBytes(input) +
-    listBytes(input)
+    productBytes(own) +
+    most(attentionBytes) +
+    gdnBytes(own) +
+    most(expertBytes) +
+    samplingBytes(own) +
+    most(listBytes)
   );
+}
+
+function rowsOf(input: DeviceWorkspaceInput): number {
+  return input.weights.drafter?.eagle3 === null ? draftRows(input) : input.maxNumBatchedTokens;
 }
 
 /**

@@ -11,13 +11,20 @@ export interface DrafterWorkspaceInput extends WorkspaceInput {
 /** It drafts, and nothing drafts for it. */
 const noDrafts = { method: 'none', tokens: 0 } as const;
 
+/** Of a whole draft model: beside the rows of a step, of each sequence the token that the step has sampled. */
+export function draftRows({
+  maxNumBatchedTokens,
+  maxNumSeqs,
+}: Pick<WorkspaceInput, 'maxNumBatchedTokens' | 'maxNumSeqs'>): number {
+  return Math.ceil((maxNumBatchedTokens + maxNumSeqs) / 16) * 16;
+}
+
 export function drafterWorkspaceBytes(input: DrafterWorkspaceInput): number {
   const { weights, tensor, maxNumSeqs, maxNumBatchedTokens } = input;
   if (weights.drafter === undefined) return 0;
   const { shape, eagle3 } = weights.drafter;
   if (eagle3 === null) {
-    // Beside the rows of a step, of each sequence the token that the step has sampled.
-    const rows = Math.ceil((maxNumBatchedTokens + maxNumSeqs) / 16) * 16;
+    const rows = draftRows(input);
     return workspaceBytes({ ...input, shape, maxNumBatchedTokens: rows, speculative: noDrafts });
   }
   const { hidden, heads, kvHeads, headDim, ffn, rotaryDim } = shape;
@@ -36,6 +43,8 @@ export function drafterWorkspaceBytes(input: DrafterWorkspaceInput): number {
     [maxNumSeqs, hidden],
     [logitRows, slice],
     ...(tensor === 1 ? [] : [[logitRows, eagle3.vocab]]),
+    // Of each of the model's tokens the draft token.
+    [1, shape.vocab],
   ] as [number, number][];
   return buffers.reduce((sum, [rows, width]) => sum + Math.ceil((rows * width) / 16) * 64, 0);
 }

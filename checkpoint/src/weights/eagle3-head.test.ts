@@ -5,7 +5,7 @@ import type { ModelShape } from '../config/model-shape.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
 import { eagle3Tensors } from './expected-tensors.js';
 import { readEagle3Head } from './eagle3-head.js';
-import { checkDraftDevice, checkSpeculative, misplacedHead } from './speculation.js';
+import { checkSpeculative, misplacedHead } from './speculation.js';
 import { wholeTrunk } from './whole-tensors.fixture.js';
 import { weighCheckpoint } from './weigh-checkpoint.js';
 
@@ -167,7 +167,7 @@ test.each([
   expect(() => readEagle3Head(uri, older, tensors, trunk)).toThrow(message);
 });
 
-test('a draft model is counted with the model, and runs on CPUs alone', () => {
+test('a draft model is counted with the model, on GPUs too unless they lack kernels for it', () => {
   const options = {
     dtype: 'auto',
     quantization: 'none',
@@ -175,10 +175,16 @@ test('a draft model is counted with the model, and runs on CPUs alone', () => {
   } as const;
   const model = { shape: trunk, tensors: wholeTrunk(trunk) };
   const head = readEagle3Head(uri, older, stored('midlayer'), trunk);
-  const { drafter } = weighCheckpoint(model, head, { ...options, accelerator: 'cpu' });
-  expect(drafter).toMatchObject({ eagle3: { vocab: 32_000 } });
-  expect(() => weighCheckpoint(model, head, { ...options, accelerator: 'cuda' })).toThrow('no GPU kernel');
-  expect(() => checkDraftDevice({ method: 'mtp', tokens: 3 }, 'cuda')).not.toThrow();
+  for (const accelerator of ['cpu', 'cuda', 'hip'] as const) {
+    const { drafter } = weighCheckpoint(model, head, { ...options, accelerator });
+    expect(drafter).toMatchObject({ eagle3: { vocab: 32_000 } });
+  }
+  const odd = { ...head, shape: { ...head.shape, headDim: 120 } };
+  expect(() => weighCheckpoint(model, odd, { ...options, accelerator: 'cpu' })).not.toThrow();
+  expect(() => weighCheckpoint(model, odd, { ...options, accelerator: 'cuda' })).toThrow(
+    'the draft model of engine.speculative.uri: llama runs on CPUs alone (accelerator.resourceName none): there are no GPU ' +
+      'kernels for heads that are no multiple of 16 features, or engine.speculative.method ngram or none',
+  );
 });
 
 test('the method without a draft model is refused, and a draft model without the method', () => {

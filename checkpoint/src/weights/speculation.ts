@@ -49,20 +49,6 @@ export function draftsByLayer({ method }: Pick<Speculative, 'method'>): boolean 
   return method === 'mtp' || hasDraftModel({ method });
 }
 
-/** On which devices the method drafts. @throws FailureError InvalidEngineConfig */
-export function checkDraftDevice({ method }: Speculative, accelerator: 'cpu' | 'cuda' | 'hip'): void {
-  if (!hasDraftModel({ method }) || accelerator === 'cpu') return;
-  const why =
-    method === 'eagle3'
-      ? "there is no GPU kernel that maps the draft vocabulary to the model's"
-      : 'on GPUs the engine has buffers for one model';
-  throw new FailureError(
-    'InvalidEngineConfig',
-    `engine.speculative.method ${method} runs on CPUs alone: ${why}. ` +
-      'Set engine.speculative.method to mtp, ngram or none, or accelerator.resourceName to none',
-  );
-}
-
 /**
  * @param tensors of the checkpoint, and of the paired one where there is one
  * @param paired whether there is one

@@ -1,6 +1,7 @@
 // What the engine holds of a checkpoint, once its tensors are found to be those that the engine reads. Operator and runtime ask
 // here, so that `plan` refuses what `serve` would, in the same words.
 
+import { FailureError } from '@llmservice/crds';
 import type { ModelShape } from '../config/model-shape.js';
 import { checkLoadQuantization } from '../config/quantization.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
@@ -16,7 +17,7 @@ import {
   type HoldOptions,
   type ResidentWeights,
 } from './resident-weights.js';
-import { checkDraftDevice, checkSpeculative, hasDraftModel } from './speculation.js';
+import { checkSpeculative, hasDraftModel } from './speculation.js';
 
 export interface WeighOptions extends HoldOptions {
   readonly accelerator: Device;
@@ -35,13 +36,24 @@ export function weighCheckpoint(
   checkLoadQuantization(shape.quantization, options.quantization);
   checkSpeculative([...tensors, ...(head?.tensors ?? [])], head !== null, options.speculative);
   checkTensors(shape, tensors);
-  checkDraftDevice(options.speculative, options.accelerator);
   if (options.speculative.method === 'mtp') checkDraftTensors(shape, head?.tensors ?? tensors);
   checkAccelerator(shape, options.accelerator);
   checkDeviceFormats(options.accelerator, tensors);
   const trunk = residentWeights(tensors, shape, options);
   if (head === null) return trunk;
+  if (hasDraftModel(options.speculative)) checkDrafter(head, options.accelerator);
   const joined = joinedWeights(trunk, residentWeights(head.tensors, head.shape, options));
   if (!hasDraftModel(options.speculative)) return joined;
   return { ...joined, drafter: { shape: head.shape, eagle3: 'eagle3' in head ? head.eagle3 : null } };
+}
+
+function checkDrafter({ shape, tensors }: MtpHead | Eagle3Head | DraftModel, accelerator: Device): void {
+  try {
+    checkAccelerator(shape, accelerator);
+    checkDeviceFormats(accelerator, tensors);
+  } catch (error) {
+    if (!(error instanceof FailureError)) throw error;
+    const message = `the draft model of engine.speculative.uri: ${error.message}, or engine.speculative.method ngram or none`;
+    throw new FailureError(error.reason, message, error.detail, { cause: error });
+  }
 }

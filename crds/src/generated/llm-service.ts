@@ -930,7 +930,7 @@ export interface EngineSpec {
  */
 export interface SpeculativeSpec {
   /**
-   * Source of draft tokens. ngram: the text that followed the same words earlier, suited to answers that repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction. eagle3: the EAGLE-3 draft model that uri names. draft_model: the smaller model with the same tokenizer that uri names. The last two on CPUs alone.
+   * Source of draft tokens. ngram: the text that followed the same words earlier, suited to answers that repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction. eagle3: the EAGLE-3 draft model that uri names. draft_model: the smaller model with the same tokenizer that uri names.
    */
   method: 'none' | 'ngram' | 'mtp' | 'eagle3' | 'draft_model';
   /**

@@ -61,17 +61,6 @@ int32_t blocks_to_take(const EngineOptions& o, const LoadedModels& models, const
   return blocks_that_fit(demand, rooms_of_all({*room, models.weight_bytes()}, group), backend.isa());
 }
 
-// The operator refuses the same by checkDraftDevice().
-void check_runs_draft_model(const Speculation& speculation, const Backend& backend) {
-  if (!has_draft_model(speculation) || backend.runs_all_models()) return;
-  throw EngineError(FailureReason::kInvalidEngineConfig,
-                    speculation.method == DraftMethod::kEagle3
-                        ? "engine.speculative.method eagle3 runs on CPUs alone: there is no GPU kernel that "
-                          "maps the draft vocabulary to the model's."
-                        : "engine.speculative.method draft_model runs on CPUs alone: on GPUs the engine has "
-                          "buffers for one model.");
-}
-
 // What drafts and comes from another checkpoint, opened.
 struct OpenHead {
   std::optional<PairedHead> paired;
@@ -79,7 +68,7 @@ struct OpenHead {
   std::optional<DraftModelSource> draft_model;
 };
 
-OpenHead open_head(const EngineOptions& o, const Backend& backend) {
+OpenHead open_head(const EngineOptions& o) {
   OpenHead head;
   if (o.head == nullptr) return head;
   const ModelConfig& config = o.checkpoint->config;
@@ -91,7 +80,6 @@ OpenHead open_head(const EngineOptions& o, const Backend& backend) {
   } else {
     head.paired = open_paired_head(*o.head, config);
   }
-  check_runs_draft_model(o.speculation, backend);
   return head;
 }
 
@@ -121,6 +109,18 @@ std::unique_ptr<Model> load_draft_model(const DraftModelSource& source, Backend&
   });
 }
 
+// Its models run one after the other.
+void reserve_for(const LoadedModels& models, Backend& backend) {
+  StepLimits limits = models.model->limits();
+  if (models.draft_model) {
+    const StepLimits& draft = models.draft_model->limits();
+    limits.rows = std::max(limits.rows, draft.rows);
+    limits.result = std::max(limits.result, draft.result);
+    limits.attention.insert(limits.attention.end(), draft.attention.begin(), draft.attention.end());
+  }
+  backend.reserve(limits);
+}
+
 void check_models(LoadedModels& models, const ModelOptions& options) {
   if (!options.self_check) return;
   models.self_check_ms = models.model->check(options.caches);
@@ -131,7 +131,7 @@ LoadedModels load_on_rank(const EngineOptions& o, Backend& backend, RankGroup* g
                           const ModelProgress& on_progress) {
   check_options(o);
   ModelConfig config = o.checkpoint->config;
-  const OpenHead head = open_head(o, backend);
+  const OpenHead head = open_head(o);
   const uint64_t draft_bytes =
       head.draft_model ? head.draft_model->checkpoint.bytes_of([](const std::string&) { return true; }) /
                              (o.place ? o.place->size : 1)
@@ -161,6 +161,7 @@ LoadedModels load_on_rank(const EngineOptions& o, Backend& backend, RankGroup* g
             on_progress(before + static_cast<uint64_t>(share * static_cast<double>(draft_bytes)), total);
           });
     }
+    reserve_for(models, backend);
     if (group != nullptr) group->meet();
     check_models(models, options);
     const int32_t blocks = blocks_to_take(o, models, backend, group);

@@ -66,29 +66,28 @@ Eagle3Weights read_weights(WeightReader& reader, const ModelConfig& c, const Eag
   return weights;
 }
 
-// d2t[i] is what to add to draft token i for the model's.
-std::vector<int32_t> read_targets(const Checkpoint& checkpoint, const Eagle3Config& eagle3, int32_t vocab) {
+// The draft token of each of the model's, or kNoRow. d2t[i] is what to add to draft token i for the model's.
+std::vector<int32_t> read_own_tokens(const Checkpoint& checkpoint, const Eagle3Config& eagle3,
+                                     int32_t vocab) {
   const std::string name = "eagle3.d2t";
-  std::vector<int32_t> targets(eagle3.vocab);
+  std::vector<int32_t> own(vocab, kNoRow);
   std::vector<int64_t> offsets(eagle3.vocab, 0);
   if (checkpoint.has(name)) offsets = checkpoint.integers(name, eagle3.vocab);
-  std::vector<bool> taken(vocab, false);
   for (int64_t i = 0; i < eagle3.vocab; ++i) {
     // Clamped far outside of any vocabulary, so that the sum does not overflow.
     constexpr int64_t kFar = int64_t{1} << 40;
     const int64_t target = i + std::clamp(offsets[i], -kFar, kFar);
     const bool is_token = target >= 0 && target < vocab;
-    if (!is_token || taken[target]) {
+    if (!is_token || own[target] != kNoRow) {
       throw EngineError(FailureReason::kCheckpointCorrupt,
                         "Tensor d2t of the draft model maps draft token " + std::to_string(i) + " to token " +
                             std::to_string(target) +
                             (is_token ? ", as it does another."
                                       : "; the model's vocabulary has " + std::to_string(vocab) + "."));
     }
-    taken[target] = true;
-    targets[i] = static_cast<int32_t>(target);
+    own[target] = static_cast<int32_t>(i);
   }
-  return targets;
+  return own;
 }
 
 }  // namespace
@@ -126,13 +125,14 @@ Eagle3::Eagle3(const Eagle3Source& source, Backend& backend, Collective& ranks, 
       shard_(options.shard),
       vocab_(shard_vocab(source.eagle3.vocab, options.shard)),
       frequencies_(backend, rope_frequencies(source.config.rope)),
-      caches_(backend, config_, options.caches),
-      targets_(reading_draft_files(source.dir,
-                                   [&] { return read_targets(source.checkpoint, eagle3_, config_.vocab); })) {
+      caches_(backend, config_, options.caches) {
   WeightReader reader(source.checkpoint, backend, options.keep, on_bytes, source.quantization);
   weights_ =
       reading_draft_files(source.dir, [&] { return read_weights(reader, source.config, eagle3_, shard_); });
+  const std::vector<int32_t> own = reading_draft_files(
+      source.dir, [&] { return read_own_tokens(source.checkpoint, eagle3_, config_.vocab); });
   allocate_workspace(options);
+  if (shard_.rank == 0) backend.upload(std::as_bytes(std::span(own)), own_tokens_);
 }
 
 void Eagle3::allocate_workspace(const Options& options) {
@@ -150,8 +150,11 @@ void Eagle3::allocate_workspace(const Options& options) {
   regions.reserve(slice_, options.logit_rows, vocab_.count);
   const bool gathers = shard_.size > 1 && shard_.rank == 0;
   if (gathers) regions.reserve(logits_, options.logit_rows, eagle3_.vocab);
+  float* own_tokens = nullptr;  // int32, as wide as a float
+  if (shard_.rank == 0) regions.reserve(own_tokens, 1, config_.vocab);
   memory_ = regions.allocate(backend_);
   if (!gathers) logits_ = slice_;
+  own_tokens_ = reinterpret_cast<int32_t*>(own_tokens);
   rows_.reserve(rows);
 }
 
@@ -216,9 +219,7 @@ void Eagle3::attend(const MtpStep& step, bool wanted, float* output) {
                        rope_factor(config_.rope.scaling), cos_, sin_);
   float* const k = wide_ + int64_t{config_.heads} * config_.head_dim;
   float* const v = k + int64_t{config_.kv_heads} * config_.head_dim;
-  AttentionShape shape = attention_shape(config_, sizes_);
-  shape.window = config_.windows.front();
-  shape.first = 1;
+  const AttentionShape shape = attention();
   const KvCache cache = caches_.kv(0);
   const NormRope norm{.q_norm = weights_.q_norm.data(),
                       .k_norm = weights_.k_norm.data(),
@@ -232,19 +233,18 @@ void Eagle3::attend(const MtpStep& step, bool wanted, float* output) {
   weights_.o.apply(backend_, mixed_, rows, output);
 }
 
-void Eagle3::make_logits(const float* hidden, int32_t count) {
+void Eagle3::make_logits(const float* hidden, int32_t count, float* logits) {
   backend_.matmul(*weights_.head, hidden, count, slice_);
   ranks_.gather_logits(slice_, count, eagle3_.vocab, logits_);
+  if (shard_.rank != 0) return;
+  backend_.take_columns(logits_, count, eagle3_.vocab, own_tokens_, config_.vocab, kUndrafted, logits);
 }
 
-void Eagle3::spread_logits(std::span<float> logits, int32_t count) {
-  const std::span<const float> own = backend_.to_host(logits_, int64_t{count} * eagle3_.vocab);
-  std::ranges::fill(logits, kUndrafted);
-  for (int32_t row = 0; row < count; ++row) {
-    const auto from = own.subspan(int64_t{row} * eagle3_.vocab, eagle3_.vocab);
-    const auto to = logits.subspan(int64_t{row} * config_.vocab, config_.vocab);
-    for (size_t i = 0; i < from.size(); ++i) to[targets_[i]] = from[i];
-  }
+AttentionShape Eagle3::attention() const {
+  AttentionShape shape = attention_shape(config_, sizes_);
+  shape.window = config_.windows.front();
+  shape.first = 1;
+  return shape;
 }
 
 }  // namespace llmservice

@@ -80,10 +80,10 @@ class Eagle3 {
   // Once after the model's layers.
   void fuse(int64_t rows);
   void run(const MtpStep& step, const DraftRoom& room);
-  // Begins logits of `count` rows of DraftRoom::final.
-  void make_logits(const float* hidden, int32_t count);
-  // Those, of rank 0, as logits (count, vocab) of the model's vocabulary.
-  void spread_logits(std::span<float> logits, int32_t count);
+  // Begins logits (count, vocab) of the model's vocabulary, on rank 0, of rows of DraftRoom::final.
+  void make_logits(const float* hidden, int32_t count, float* logits);
+  // Of its layer.
+  AttentionShape attention() const;
 
  private:
   void allocate_workspace(const Options& options);
@@ -100,7 +100,6 @@ class Eagle3 {
   Eagle3Weights weights_;
   DeviceVector frequencies_;
   Caches caches_;
-  std::vector<int32_t> targets_;  // of each draft token, the model's
   std::vector<RowCopy> rows_;
 
   std::unique_ptr<Buffer> memory_;
@@ -114,6 +113,8 @@ class Eagle3 {
   float* kept_;    // (sequences, hidden): outputs that later drafts continue from
   float* slice_;   // (logit rows, this rank's part of the draft vocabulary)
   float* logits_;  // (logit rows, draft vocabulary) on rank 0; on the only rank the same as slice_
+  // (vocab) on rank 0: of each of the model's tokens the draft token, or kNoRow.
+  int32_t* own_tokens_;
 };
 
 }  // namespace llmservice

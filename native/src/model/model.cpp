@@ -186,7 +186,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   own_ids_.reserve(options.max_tokens);
   mtp_rows_.reserve(mtp_ ? options.max_tokens : 0);
   no_faults_.resize(options.max_tokens, 0);
-  backend_.reserve(step_limits(options));
+  limits_ = step_limits(options);
   if (done < total) on_progress(total, total);
 }
 
@@ -233,9 +233,10 @@ StepLimits Model::step_limits(const ModelOptions& options) const {
     return std::ranges::find(config_.layers, kind) != config_.layers.end();
   };
   if (has(LayerKind::kAttention)) {
-    limits.attention = attention_shape(config_, cache_sizes_);
-    limits.attention->head_dim = static_cast<int32_t>(widest_head(config_));
+    limits.attention.push_back(attention_shape(config_, cache_sizes_));
+    limits.attention.back().head_dim = static_cast<int32_t>(widest_head(config_));
   }
+  if (eagle3_) limits.attention.push_back(eagle3_->attention());
   if (has(LayerKind::kGdn)) limits.gdn = gdn_shape(*config_.gdn);
   return limits;
 }

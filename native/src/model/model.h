@@ -65,7 +65,8 @@ using ModelProgress = std::function<void(uint64_t done, uint64_t total)>;
 
 class Model {
  public:
-  // Reads all weights and allocates recurrent state and workspace. With several ranks, each has a model of
+  // Reads all weights and allocates recurrent state and workspace, but for what the backend is to reserve
+  // for its limits(), before the first step or check. With several ranks, each has a model of
   // its own shard; forward() and make_logits() must be called on all of them alike.
   Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend,
         const ModelOptions& options, const ModelProgress& on_progress);
@@ -77,6 +78,7 @@ class Model {
   void allocate_kv(int32_t blocks);
 
   const ModelConfig& config() const { return config_; }
+  const StepLimits& limits() const { return limits_; }
   int32_t kv_blocks() const { return kv_blocks_; }
   size_t weight_bytes() const;
   Adapters& adapters() { return adapters_; }
@@ -164,6 +166,7 @@ class Model {
   DeviceVector ones_;                // as wide as the widest head, where values are normed
   Caches caches_;
   int32_t kv_blocks_ = 0;
+  StepLimits limits_{};
   CacheSizes cache_sizes_;
   int32_t max_drafts_;
   // Of the step in hand, on hybrids.

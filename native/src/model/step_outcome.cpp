@@ -9,7 +9,7 @@ namespace llmservice {
 void Model::make_logits(int32_t first, int32_t count) {
   logit_rows_ = count;
   const float* const hidden = work_.final + static_cast<int64_t>(first) * config_.hidden;
-  if (drafted_last_ && eagle3_) return eagle3_->make_logits(hidden, count);
+  if (drafted_last_ && eagle3_) return eagle3_->make_logits(hidden, count, work_.logits);
   const Matrix& exact = head_ ? *head_ : *embedding_;
   const Matrix& head = drafted_last_ && draft_head_ ? *draft_head_ : exact;
   backend_.matmul(head, hidden, count, work_.slice);
@@ -19,9 +19,7 @@ void Model::make_logits(int32_t first, int32_t count) {
 
 std::span<const float> Model::logits() {
   const int64_t floats = shard_.rank == 0 ? logit_rows_ * config_.vocab : 0;
-  const std::span<float> logits = backend_.to_host(work_.logits, floats);
-  if (drafted_last_ && eagle3_ && shard_.rank == 0) eagle3_->spread_logits(logits, logit_rows_);
-  return logits;
+  return backend_.to_host(work_.logits, floats);
 }
 
 void Model::sample(const SampleBatch& batch, int32_t first) {

@@ -107,7 +107,7 @@ struct ExpertWorkspace {
   float* mixed;   // (rows, F)
 };
 
-// The most that a model asks of its backend at once.
+// The most that models ask of their backend at once; attention of the widest layers of each.
 struct StepLimits {
   int64_t rows;        // of a step
   int64_t sequences;   // of a step
@@ -115,7 +115,7 @@ struct StepLimits {
   int32_t block_size;  // of block tables
   int64_t result;      // floats of one to_host()
   int32_t vocab = 0;   // of logits that it samples; 0: none
-  std::optional<AttentionShape> attention = std::nullopt;
+  std::vector<AttentionShape> attention = {};
   std::optional<GdnShape> gdn = std::nullopt;
 };
 
@@ -152,7 +152,7 @@ class Backend : public AdapterOps {
   virtual GraphCounts graph_counts() const { return {}; }
 
   virtual std::unique_ptr<Buffer> allocate(size_t bytes) = 0;
-  // Once, when all but the paged KV is loaded: takes all other memory that steps will need.
+  // Once, when all models are loaded but for their paged KV: takes all other memory that steps will need.
   virtual void reserve(const StepLimits&) {}
   // Nothing where models lie in memory of the host.
   virtual std::optional<DeviceRoom> room() const { return std::nullopt; }
@@ -224,6 +224,9 @@ class Backend : public AdapterOps {
   // The named rows of `from`, `width` floats each, to their places in `to`; both with row strides.
   virtual void copy_rows(std::span<const RowCopy> rows, const float* from, int64_t from_stride, int64_t width,
                          float* to, int64_t to_stride) = 0;
+  // out (T, C) = columns (C), on the device, of x (T, D); `missing` for kNoRow.
+  virtual void take_columns(const float* x, int64_t rows, int64_t width, const int32_t* columns,
+                            int64_t count, float missing, float* out) = 0;
   // out (T, F) = silu(gate_up[:, :F]) · gate_up[:, F:], gate_up (T, 2F).
   virtual void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) = 0;
   // x (T, D) *= sigmoid(gate (T, D)); gate has row stride `gate_stride` floats.

@@ -32,6 +32,8 @@ class ReferenceBackend : public Backend {
   void take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) override;
   void copy_rows(std::span<const RowCopy> rows, const float* from, int64_t from_stride, int64_t width,
                  float* to, int64_t to_stride) override;
+  void take_columns(const float* x, int64_t rows, int64_t width, const int32_t* columns, int64_t count,
+                    float missing, float* out) override;
   void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
   void sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) override;
   void scale(float* x, int64_t count, float factor) override;

@@ -116,4 +116,13 @@ void ReferenceBackend::copy_rows(std::span<const RowCopy> rows, const float* fro
   }
 }
 
+void ReferenceBackend::take_columns(const float* x, int64_t rows, int64_t width, const int32_t* columns,
+                                    int64_t count, float missing, float* out) {
+  for (int64_t t = 0; t < rows; ++t) {
+    for (int64_t i = 0; i < count; ++i) {
+      out[t * count + i] = columns[i] == kNoRow ? missing : x[t * width + columns[i]];
+    }
+  }
+}
+
 }  // namespace llmservice

@@ -1,6 +1,6 @@
 // What an engine takes of a device, which only the emulator counts to the byte, against what the memory plan
 // says of it: checkpoint/src/memory/device-memory.test.ts has the same numbers.
-#include "gpu_engine_support.h"
+#include "drafters_support.h"
 
 namespace llmservice::testing {
 namespace {
@@ -63,6 +63,25 @@ INSTANTIATE_TEST_SUITE_P(
     name_of_checkpoint);
 
 class DraftingMemoryPlan : public GpuEngine {};
+
+// Of a llama with an EAGLE-3 draft model, and with one that is a whole model.
+TEST_P(GpuDrafters, TakeWhatIsPlanned) {
+  const Planned plan = GetParam().method == DraftMethod::kEagle3 ? Planned{322'560, 1'477'632, 6'262'016}
+                                                                 : Planned{330'240, 1'341'760, 4'331'776};
+  const size_t before = taken();
+  const auto engine = drafting();
+  const EngineInfo& info = engine->info();
+  EXPECT_EQ(info.weight_bytes, plan.weights);
+  EXPECT_EQ(info.workspace_bytes, plan.workspace);
+  const size_t beside = taken() - before - plan.weights - plan.workspace - 64 * info.kv_bytes_per_block;
+  EXPECT_LE(beside, plan.device);
+  EXPECT_GT(beside, plan.device / 8) << "the bound is no bound of anything";
+}
+
+INSTANTIATE_TEST_SUITE_P(Drafters, GpuDrafters,
+                         ::testing::Values(Drafting{"eagle3", false, DraftMethod::kEagle3},
+                                           Drafting{"draft_model", false, DraftMethod::kDraftModel}),
+                         name_of_drafting);
 
 // The head, 211 rows of 64 in BF16, once more as four tiles of codes and a scale of each.
 TEST_P(DraftingMemoryPlan, CountsTheHeadOfDrafts) {

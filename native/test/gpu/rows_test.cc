@@ -119,6 +119,19 @@ TEST_P(RowsTest, TakesAndCopiesRows) {
   expect_same_bits(to.host(), target, "copy_rows");
 }
 
+// More columns than a row has, as a draft vocabulary becomes the model's.
+TEST_P(RowsTest, TakesColumns) {
+  std::vector<int32_t> columns(2 * width + 3, kNoRow);
+  for (int64_t i = 0; i < width; ++i) columns[2 * i + 1] = static_cast<int32_t>((i * 7 + 3) % width);
+  const auto count = static_cast<int64_t>(columns.size());
+  std::vector<float> expected(rows * count);
+  reference.take_columns(x.data(), rows, width, columns.data(), count, -1e30f, expected.data());
+  const DeviceArray<float> from(x), out(expected.size(), NAN);
+  const DeviceArray<int32_t> list(columns);
+  run(gpu::take_columns(from.data(), rows, width, list.data(), count, -1e30f, out.data()));
+  expect_same_bits(out.host(), expected, "take_columns");
+}
+
 TEST_P(RowsTest, MarksTheFirstFaultOfARow) {
   // Sound; bad by what is added; bad by the norm alone; bad, but seen before.
   std::vector<float> residual = random_floats(4 * width, 1);

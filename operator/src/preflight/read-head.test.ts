@@ -184,9 +184,16 @@ describe('a draft model', () => {
     });
   });
 
-  test('is refused on GPUs', async () => {
-    await expect(read(files({}), 'cuda')).rejects.toMatchObject({
-      failure: { reason: 'InvalidEngineConfig', message: expect.stringContaining('CPUs alone') as unknown },
+  test('is read for GPUs, unless they lack kernels for its heads', async () => {
+    expect((await read(files({}), 'cuda')).model?.weights.drafter?.eagle3?.vocab).toBe(128);
+    const narrow = files({ num_attention_heads: 8, num_key_value_heads: 4 });
+    await expect(read(narrow, 'cuda')).rejects.toMatchObject({
+      failure: {
+        reason: 'UnsupportedArchitecture',
+        message: expect.stringContaining(
+          'the draft model of engine.speculative.uri: llama runs on CPUs alone',
+        ) as unknown,
+      },
     });
   });
 });

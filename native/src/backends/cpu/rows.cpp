@@ -58,6 +58,14 @@ void CpuBackend::copy_rows(std::span<const RowCopy> rows, const float* from, int
   });
 }
 
+void CpuBackend::take_columns(const float* x, int64_t rows, int64_t width, const int32_t* columns,
+                              int64_t count, float missing, float* out) {
+  for_rows(rows, count, [&](int64_t t) {
+    std::transform(columns, columns + count, out + t * count,
+                   [&](int32_t column) { return column == kNoRow ? missing : x[t * width + column]; });
+  });
+}
+
 void CpuBackend::silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
   for_spans(rows, width, [&](int64_t t, int64_t first, int64_t n) {
     const float* gate = gate_up + t * 2 * width + first;

@@ -45,7 +45,7 @@ size_t arena_bytes(const StepLimits& limits) {
   const int64_t row = kListBytesPerRow;
   const int64_t blocks = (limits.longest + limits.block_size - 1) / limits.block_size;
   const int64_t tables =
-      limits.attention ? limits.sequences * blocks * static_cast<int64_t>(sizeof(int32_t)) : 0;
+      limits.attention.empty() ? 0 : limits.sequences * blocks * static_cast<int64_t>(sizeof(int32_t));
   return (1 << 16) + limits.rows * row +
          limits.sequences * kSegmentLists * static_cast<int64_t>(sizeof(Segment)) + tables +
          sample_list_bytes(limits);
@@ -124,7 +124,7 @@ std::unique_ptr<Matrix> GpuBackend::pack_for_experts(std::span<const MatrixPart>
 }
 
 void GpuBackend::reserve(const StepLimits& limits) {
-  if (limits.attention) check_heads(limits.attention->head_dim);
+  for (const AttentionShape& shape : limits.attention) check_heads(shape.head_dim);
   packer_ = nullptr;
   for (const int64_t rows : row_counts(limits.rows)) {
     for (const DeviceMatrix& shape : shapes_) products_.want(matmul_workspace(shape, rows));
@@ -135,11 +135,7 @@ void GpuBackend::reserve(const StepLimits& limits) {
           std::max(gdn_workspace(*limits.gdn, rows), gdn_conv_workspace(*limits.gdn, rows));
       gdn_.want(floats * static_cast<int64_t>(sizeof(float)));
     }
-    for (int32_t longest = kMinLongest; limits.attention; longest *= 2) {
-      const int64_t floats = attention_workspace(*limits.attention, rows, longest);
-      attention_.want(floats * static_cast<int64_t>(sizeof(float)));
-      if (longest >= limits.longest) break;
-    }
+    for (const AttentionShape& shape : limits.attention) want_attention(shape, rows, limits.longest);
   }
   if (limits.vocab > 0) sampling_.want(sample_workspace(limits.vocab, kMaxSampleRequests));
   for (Workspace* workspace : {&products_, &experts_, &gdn_, &attention_, &sampling_}) {
@@ -148,6 +144,14 @@ void GpuBackend::reserve(const StepLimits& limits) {
   result_ = std::make_unique<PinnedMemory>(device_, limits.result * sizeof(float));
   arena_ = std::make_unique<StepArena>(device_, arena_bytes(limits));
   device_.finish();
+}
+
+void GpuBackend::want_attention(const AttentionShape& shape, int64_t rows, int32_t max_length) {
+  for (int32_t longest = kMinLongest;; longest *= 2) {
+    const int64_t floats = attention_workspace(shape, rows, longest);
+    attention_.want(floats * static_cast<int64_t>(sizeof(float)));
+    if (longest >= max_length) return;
+  }
 }
 
 std::optional<DeviceRoom> GpuBackend::room() const {

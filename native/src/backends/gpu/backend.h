@@ -74,6 +74,8 @@ class GpuBackend final : public Backend {
   void take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) override;
   void copy_rows(std::span<const RowCopy> rows, const float* from, int64_t from_stride, int64_t width,
                  float* to, int64_t to_stride) override;
+  void take_columns(const float* x, int64_t rows, int64_t width, const int32_t* columns, int64_t count,
+                    float missing, float* out) override;
   void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
   void gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
   void scale(float* x, int64_t count, float factor) override;
@@ -128,6 +130,7 @@ class GpuBackend final : public Backend {
   Packer& packer();
   // For products of its shape, from reserve() on.
   void expect_shape(const DeviceMatrix& shape);
+  void want_attention(const AttentionShape& shape, int64_t rows, int32_t max_length);
   void add_product(const Launch& launch, const DeviceMatrix& matrix, int64_t rows);
   void add(const Launch& launch, int64_t rows);
   void add(std::span<const Launch> launches, int64_t rows);

@@ -34,6 +34,11 @@ void GpuBackend::copy_rows(std::span<const RowCopy> rows, const float* from, int
   add(gpu::copy_rows(staged(rows), count, from, from_stride, width, to, to_stride), count);
 }
 
+void GpuBackend::take_columns(const float* x, int64_t rows, int64_t width, const int32_t* columns,
+                              int64_t count, float missing, float* out) {
+  add(gpu::take_columns(x, rows, width, columns, count, missing, out), rows);
+}
+
 void GpuBackend::silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
   add_source(gpu::silu_mul(gate_up, rows, width, out), rows, width, out,
              [=](const Activations& to) { return gpu::silu_mul(to, gate_up, rows, out); });

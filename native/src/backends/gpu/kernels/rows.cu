@@ -129,6 +129,18 @@ struct CopyRows {
   }
 };
 
+struct TakeColumns {
+  const float* x;
+  int64_t width;
+  const int32_t* columns;
+  int64_t count;
+  float missing;
+  float* out;
+  __device__ void operator()(int64_t row, int64_t i) const {
+    out[row * count + i] = columns[i] == kNoRow ? missing : x[row * width + columns[i]];
+  }
+};
+
 }  // namespace
 
 Launch rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim, float* out) {
@@ -193,6 +205,11 @@ Launch take_rows(const float* x, const int32_t* rows, int64_t count, int64_t wid
 Launch copy_rows(const RowCopy* copies, int64_t count, const float* from, int64_t from_stride, int64_t width,
                  float* to, int64_t to_stride) {
   return each("copy_rows", count, width, CopyRows{copies, from, from_stride, to, to_stride});
+}
+
+Launch take_columns(const float* x, int64_t rows, int64_t width, const int32_t* columns, int64_t count,
+                    float missing, float* out) {
+  return each("take_columns", rows, count, TakeColumns{x, width, columns, count, missing, out});
 }
 
 }  // namespace llmservice::gpu

@@ -29,5 +29,8 @@ Launch take_rows(const float* x, const int32_t* rows, int64_t count, int64_t wid
 // `copies`: (count) on the device.
 Launch copy_rows(const RowCopy* copies, int64_t count, const float* from, int64_t from_stride, int64_t width,
                  float* to, int64_t to_stride);
+// `columns`: (count) on the device.
+Launch take_columns(const float* x, int64_t rows, int64_t width, const int32_t* columns, int64_t count,
+                    float missing, float* out);
 
 }  // namespace llmservice::gpu
