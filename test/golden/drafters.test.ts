@@ -12,6 +12,7 @@ import { openCheckpoint, openDraftModel, openEagle3 } from '@llmservice/checkpoi
 import { cpuIsas, type Engine, type EngineOptions } from '@llmservice/native';
 
 import { readStoredTensors, storedFile } from '../builders/stored-tensors.js';
+import { drafts, type DrafterMethod, expectProposals, readDrafter } from './drafter-proposals.js';
 import { greedy, loadGolden, run, type Generated } from './engine-driver.js';
 import { job, modelsDir, readGolden, tolerance } from './reference-bar.js';
 
@@ -19,23 +20,8 @@ jest.setTimeout(120_000);
 
 const draftersDir = fileURLToPath(new URL('drafters/', import.meta.url));
 const isa = cpuIsas().at(-1) as EngineOptions['isa'];
-const drafts = 3;
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-drafters-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-
-/** As generate/drafters.py and draft_models.py write it: for each greedy run of the base, what is drafted after each token. */
-interface GoldenDrafter {
-  readonly base: string;
-  readonly method?: DrafterMethod;
-  /** Of each position, how often all drafts up to it are the base's own tokens. */
-  readonly right: readonly number[];
-  readonly runs: readonly { readonly tokens: number[][]; readonly margins: number[][] }[];
-}
-
-type DrafterMethod = 'eagle3' | 'draft_model';
-
-const goldenOf = (name: string): GoldenDrafter =>
-  JSON.parse(readFileSync(`${draftersDir}${name}/golden.json`, 'utf8')) as GoldenDrafter;
 
 const drawn = {
   ...greedy,
@@ -73,30 +59,15 @@ async function answers(engine: Engine, base: string, count: number): Promise<Gen
 }
 
 describe.each(readdirSync(draftersDir))('%s', (name) => {
-  const { base, runs, right, method = 'eagle3' } = goldenOf(name);
+  const { base, runs, right, method = 'eagle3' } = readDrafter(draftersDir + name);
   const headDir = draftersDir + name;
 
   test.each([1, 2])(
     'proposes on %i ranks what the reference proposes, up to the first close call',
     async (ranks) => {
-      let compared = 0;
-      await within(await load(base, headDir, {}, ranks, method), async (engine) => {
-        for (const [i, { prompt, margins }] of readGolden(base).greedy.entries()) {
-          const close = margins.findIndex((margin) => margin < tolerance.float32);
-          const last = Math.min(24, close === -1 ? Infinity : close);
-          await run(engine, [job(0, prompt, { count: 25, chunk: 64 })], drafts, (generated, held) => {
-            // A prompt of which one token is left drafts too; that, the file does not have.
-            if (generated === 0 || generated > last) return;
-            const wanted = runs[i]!.tokens[generated - 1]!;
-            const unclear = runs[i]!.margins[generated - 1]!.findIndex(
-              (margin) => margin < tolerance.float32,
-            );
-            const count = Math.min(held.length, unclear === -1 ? drafts : unclear);
-            expect(held.slice(0, count)).toEqual(wanted.slice(0, count));
-            compared += count;
-          });
-        }
-      });
+      const { compared } = await within(await load(base, headDir, {}, ranks, method), (engine) =>
+        expectProposals(engine, readGolden(base).greedy, { runs }, { close: tolerance.float32, count: 25 }),
+      );
       expect(compared).toBeGreaterThan(60);
     },
   );

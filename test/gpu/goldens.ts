@@ -1,7 +1,7 @@
 // Golden models on a device, against transformers with activations rounded as GPUs round them (on-gpu.json). Reports of each
 // how far it is off and where, whether or not that is within the bar. Exit status 1 where one is beyond it.
-// usage: goldens.ts MODELS cuda|hip|emulator RECORD [MODEL...]; MODELS: the folder test/golden/models/; RECORD: the file for
-// a line of JSON for each model, with all logprobs. The addon is the one that LLMSERVICE_NATIVE_ADDON names.
+// usage: goldens.ts MODELS cuda|hip|emulator RECORD [MODEL...]; MODELS: the folder test/golden/models/, beside which drafters/ has
+// the draft models; RECORD: the file for a line of JSON for each model, with all logprobs. The addon is the one that LLMSERVICE_NATIVE_ADDON names.
 
 import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { type Engine, type EngineOptions, gpuDevices, type GpuVendor } from '@ll
 import { loadGolden, score } from '../golden/engine-driver.js';
 import { type Bar, type Golden, readGolden } from '../golden/golden-values.js';
 import { continuations, expectGreedy, expectScores, expectTogetherAsAlone } from '../golden/reference-bar.js';
+import { holdDrafter } from './golden-drafters.js';
 import { describeGreedy, describeScores, greedyDifferences, scoreDifferences } from './golden-differences.js';
 
 const [models, device, record, ...named] = argv.slice(2);
@@ -63,6 +64,12 @@ function onGpu(folder: string, model: string): Golden {
 
 async function hold(folder: string, model: string): Promise<Finding> {
   const options = { dtype: 'bfloat16', device: device as EngineOptions['device'] } as const;
+  if (drafters.includes(model)) {
+    return {
+      faults: [],
+      summary: await holdDrafter(folder, model, options.device, (base) => onGpu(folder, base)),
+    };
+  }
   const refusal = refused.get(model);
   if (refusal !== undefined) {
     await assert.rejects(loadGolden(folder + model, options), refusal);
@@ -102,7 +109,8 @@ async function faultOf(name: string, check: () => unknown): Promise<string[]> {
 }
 
 writeFileSync(record, '');
-const all = named.length > 0 ? named : readdirSync(models);
+const drafters = readdirSync(`${models}../drafters`);
+const all = named.length > 0 ? named : [...readdirSync(models), ...drafters];
 let failed = 0;
 for (const model of all) {
   const startedAt = performance.now();

@@ -48,7 +48,8 @@ class RankEngines : public GpuEngine {
     int32_t size = 2;
     size_t graphs = 16;
     Speculation speculation = {};
-    std::optional<MemoryShare> memory = {};  // with it: as many blocks as fit
+    std::shared_ptr<const CheckpointSource> head = nullptr;  // what drafts, from a checkpoint of its own
+    std::optional<MemoryShare> memory = {};                  // with it: as many blocks as fit
     Collectives collectives = Collectives::kAuto;
     // No machine is so busy that a rank is taken for one that stalled.
     GroupLimits limits = {.silence = std::chrono::seconds(60)};
@@ -104,6 +105,7 @@ class RankEngines : public GpuEngine {
       EngineOptions options = room_for_four(dir_, setting.speculation, place);
       options.dtype = DType::kBF16;
       options.checkpoint = dir_.checkpoint(GetParam().quantization);
+      options.head = setting.head;
       options.memory = setting.memory;
       if (setting.memory) options.num_blocks = 1'000'000;
       options.collectives = setting.collectives;

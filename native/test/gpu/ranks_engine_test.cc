@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "drafters_support.h"
 #include "rank_engines_support.h"
 
 namespace llmservice::testing {
@@ -58,6 +59,27 @@ TEST_P(RankDrafts, ChangeNoBit) {
   const std::vector<Said> expected = said_by({}, both);
   const std::vector<Said> said = said_by({.speculation = {DraftMethod::kMtp, 3}}, both);
   for (size_t i = 0; i < both.size(); ++i) EXPECT_TRUE(said[i].same_as(expected[i])) << "sequence " << i;
+}
+
+TEST_P(RankEngines, DraftModelsChangeNoBit) {
+  const std::vector<Request> both = {request(0, 66, 5), request(1, 5, 5)};
+  const std::vector<Said> expected = said_by({}, both);
+  TempDir eagle3, model;
+  write_checkpoint(model, tiny_llama_config(), tiny_llama_tensors(2));
+  for (const auto& [method, head] : {std::pair{DraftMethod::kEagle3, wide_eagle3(eagle3)},
+                                     std::pair{DraftMethod::kDraftModel, model.checkpoint()}}) {
+    const std::vector<Said> said = said_by({.speculation = {method, 3}, .head = head}, both);
+    for (size_t i = 0; i < both.size(); ++i) EXPECT_TRUE(said[i].same_as(expected[i])) << "sequence " << i;
+  }
+}
+
+// Of the model's own weights: right on both ranks, or drafts would be rejected.
+TEST_P(RankEngines, ADraftModelDraftsOnBothRanksWhatTheModelSays) {
+  if (GetParam().hybrid()) return;
+  const std::vector<Request> one = {request(0, 20, 9)};
+  const Speculation speculation{DraftMethod::kDraftModel, 3};
+  const auto said = said_by({.speculation = speculation, .head = dir_.checkpoint()}, one);
+  EXPECT_EQ(said.front().steps, 1 + 8 / 4);
 }
 
 TEST_P(RankEngines, AKilledRankHoldsNobodyUp) {
