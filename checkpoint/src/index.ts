@@ -7,7 +7,9 @@ export { labelsOf, type LabelActivation, type Labels } from './config/labels.js'
 export type * from './config/model-shape.js';
 export type { FeedForwardKind, LayerKind } from './config/layer-kinds.js';
 export type { Rope, RopeScaling } from './config/rope.js';
-export * from './config/sentence-pooling.js';
+export type { SentencePooling } from './config/sentence-pooling.js';
+export * from './config/sentence-modules.js';
+export { checkDenseTensors, type DenseModule } from './config/dense-module.js';
 export { parseCheckpointConfig, parseConfigObject } from './config/read-config.js';
 export * from './config/quantization.js';
 export * from './formats/safetensors.js';

@@ -4,6 +4,7 @@ import { thrownBy } from '../../crds/src/thrown-by.fixture.js';
 import { harmonyTexts, harmonyTokens } from './harmony/harmony-tokens.js';
 import { servedModel, type ModelFiles } from './load-model.js';
 import { noDefaults, noServerDefaults } from './request/fields/generation-defaults.fixture.js';
+import { plainEmbeddings } from './request/prepare/plain-embeddings.fixture.js';
 import { tokenizerJson } from './tokens/tokenizer.fixture.js';
 import { Tokenizer } from './tokens/tokenizer.js';
 
@@ -19,6 +20,7 @@ const served = (settings: Parameters<typeof servedModel>[4]): ReturnType<typeof 
     generates: true,
     classifier: null,
     pooling: null,
+    ...plainEmbeddings,
   });
 
 test('a model that answers in channels has no other markers of thoughts and calls', () => {
@@ -26,7 +28,7 @@ test('a model that answers in channels has no other markers of thoughts and call
 });
 
 test('an encoder pools the mean, and judges by no tokens', () => {
-  const heads = { generates: false, classifier: null, pooling: null };
+  const heads = { generates: false, classifier: null, pooling: null, ...plainEmbeddings };
   const info = { vocabSize: 300, architecture: 'eurobert', bidirectional: true } as never;
   const encoder = (settings: Parameters<typeof servedModel>[4]): ReturnType<typeof servedModel> =>
     servedModel(files, noServerDefaults, info, 512, settings, heads);
@@ -38,7 +40,7 @@ test('an encoder pools the mean, and judges by no tokens', () => {
 });
 
 test('a checkpoint of sentence-transformers pools as it says, and embeds though it could generate', () => {
-  const heads = { generates: true, classifier: null, pooling: 'cls' } as const;
+  const heads = { generates: true, classifier: null, pooling: 'cls', ...plainEmbeddings } as const;
   const model = servedModel(files, noServerDefaults, { vocabSize: 300 } as never, 4096, {}, heads);
   expect(model).toMatchObject({ generates: true, pooling: 'cls', embeds: true });
 });

@@ -132,6 +132,9 @@ export function servedModel(
     eosIds: defaults.eosIds,
     generates: heads.generates,
     pooling: heads.pooling ?? (info.bidirectional ? 'mean' : 'last'),
+    projection: heads.projection,
+    embeddingWidth: heads.embeddingWidth,
+    matryoshka: heads.matryoshka,
     embeds: heads.pooling !== null || !heads.generates,
     classifier:
       heads.classifier ?? (labels === null ? null : classifierOf(labels, tokenizer, info.vocabSize)),

@@ -8,6 +8,7 @@ import { findHarmony, harmonyTexts, type HarmonyTokens } from '../../runtime/src
 import { readMessages, type RawMessage } from '../../runtime/src/request/fields/messages.js';
 import type { MessagesSource } from '../../runtime/src/request/parse/prompt-source.js';
 import type { ModelTexts } from '../../runtime/src/request/prepare/model-texts.js';
+import { plainEmbeddings } from '../../runtime/src/request/prepare/plain-embeddings.fixture.js';
 import { renderMessages, renderParts } from '../../runtime/src/request/prepare/render-messages.js';
 import { joinDeltas } from '../../runtime/src/request/text/join-deltas.js';
 import { stream } from '../../runtime/src/request/text/text-stream.fixture.js';
@@ -121,6 +122,7 @@ describe('the chat template of gpt-oss', () => {
         embeds: false,
         classifier: null,
         pooling: 'last',
+        ...plainEmbeddings,
       },
       ...{ eosIds: [harmony.return, harmony.call], vocabSize: 300, maxModelLen: 4096 },
     };

@@ -58,10 +58,12 @@ describe('a repository', () => {
 
   test('has a checkpoint in a folder of it, and is listed page by page', async () => {
     const below = Object.entries(files).map(([name, content]) => [`fp8/${name}`, content] as const);
-    hub.push('org/nested', { 'README.md': 'x', ...Object.fromEntries(below) });
+    const modules = { 'fp8/2_Dense/config.json': '{}', 'fp8/2_Dense/model.safetensors': 'dense' };
+    hub.push('org/nested', { 'README.md': 'x', ...Object.fromEntries(below), ...modules });
     hub.pageEntries = 2;
     const folder = await pull('hf://org/nested/fp8');
     hub.pageEntries = 1_000;
+    expect(readFileSync(join(folder, '2_Dense.model.safetensors'), 'utf8')).toBe('dense');
     expect(readFileSync(join(folder, weights)).equals(Buffer.from(files[weights] ?? ''))).toBe(true);
   });
 

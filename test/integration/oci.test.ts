@@ -109,13 +109,19 @@ describe('an artifact', () => {
     await expect(pull(`oci://${registry.host}/org/archives:damaged`)).rejects.toThrow('it is fetched again');
   });
 
-  test('has a checkpoint in a folder of it, with how an embedder pools', async () => {
+  test('has a checkpoint in a folder of it, with the modules of an embedder', async () => {
     const inFolder = Object.fromEntries(Object.entries(files).map(([name, each]) => [`bf16/${name}`, each]));
-    const pooling = { 'bf16/1_Pooling/config.json': '{"pooling_mode_mean_tokens":true}' };
-    const content = { 'README.md': 'x', ...inFolder, ...pooling };
+    const below = {
+      '1_Pooling/config.json': '{}',
+      '2_Dense/config.json': '{ }',
+      '2_Dense/model.safetensors': 'x',
+    };
+    const modules = Object.fromEntries(Object.entries(below).map(([name, each]) => [`bf16/${name}`, each]));
+    const content = { 'README.md': 'x', ...inFolder, ...modules, 'bf16/onnx/config.json': '{}' };
     await registry.push('org/nested', 'v1', [tarLayer(archive('pax', content))]);
     const folder = await pull(`oci://${registry.host}/org/nested:v1/bf16`);
-    expectFiles(folder, { ...files, '1_Pooling.config.json': pooling['bf16/1_Pooling/config.json'] });
+    const flat = Object.entries(below).map(([name, each]) => [name.replace('/', '.'), each] as const);
+    expectFiles(folder, { ...files, ...Object.fromEntries(flat) });
   });
 
   test('is pulled by its digest, wherever its tag has gone', async () => {

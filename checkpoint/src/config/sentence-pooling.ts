@@ -1,23 +1,16 @@
-// How an embedder pools, by the files that sentence-transformers keeps beside a checkpoint: modules.json lists what a text goes
-// through, 1_Pooling/config.json which hidden states become the embedding. Without them the architecture decides.
+// How an embedder pools, by the file that sentence-transformers keeps beside a checkpoint: 1_Pooling/config.json says which
+// hidden states become the embedding. Without it the architecture decides.
 
-import { FailureError } from '@llmservice/crds';
 import { parseSmallJson } from '../json/small-json.js';
-import { poolingFile, poolingFolder, pathOf } from './nested-files.js';
+import { poolingFile, pathOf } from './nested-files.js';
+import { corruptModule as corrupt, unsupportedModule as unsupported } from './module-failures.js';
 import { type ConfigObject, isObject, quote } from './config-fields.js';
 
 /** Of the hidden states of a text: its first token's, their mean, or its last token's. */
 export type SentencePooling = 'cls' | 'mean' | 'last';
 
-/** Texts; null where the checkpoint has no such file. */
-export interface PoolingFiles {
-  readonly modules: string | null;
-  readonly pooling: string | null;
-}
-
-export const modulesFile = 'modules.json';
 /** For messages. */
-const poolingPath = pathOf(poolingFile);
+export const poolingPath = pathOf(poolingFile);
 
 /** Flags of the file, and what the newer field `pooling_mode` calls the same; null: the engine has no such pooling. */
 const modes: readonly (readonly [flag: string, name: string, pooling: SentencePooling | null])[] = [
@@ -31,51 +24,11 @@ const modes: readonly (readonly [flag: string, name: string, pooling: SentencePo
 const known = 'cls, mean and lasttoken';
 
 /**
- * Null: the checkpoint does not say.
  * @param hidden width of the model
- * @throws FailureError CheckpointCorrupt, CheckpointIncomplete, UnsupportedArchitecture
+ * @throws FailureError CheckpointCorrupt, UnsupportedArchitecture
  */
-export function readPooling({ modules, pooling }: PoolingFiles, hidden: number): SentencePooling | null {
-  const isListed = modules !== null && listsPooling(parseSmallJson(modulesFile, modules));
-  if (pooling !== null) return poolingOf(parseSmallJson(poolingPath, pooling), hidden);
-  if (!isListed) return null;
-  throw new FailureError(
-    'CheckpointIncomplete',
-    `${modulesFile} names ${poolingFolder}, but there is no ${poolingPath}: put it beside the weights, or remove ${modulesFile}`,
-    { file: poolingPath },
-  );
-}
-
-/** What a text may go through, to become an embedding or, where nothing pools, the score of a reranker. */
-const kinds = {
-  embedding: ['Transformer', 'Pooling', 'Normalize'],
-  score: ['Transformer', 'Normalize', 'LogitScore', 'CausalScoreHead'],
-} as const;
-
-/** Whether there is a module that pools. Embeddings have length 1 whether one normalizes them or not. */
-function listsPooling(list: unknown): boolean {
-  if (!Array.isArray(list)) throw corrupt(modulesFile, 'is not a list of modules');
-  const modules = list.map((module: unknown) => {
-    const { type, path } = isObject(module) ? module : {};
-    if (typeof type !== 'string' || typeof path !== 'string')
-      throw corrupt(modulesFile, 'has a module without type and path');
-    const kind = type.slice(type.lastIndexOf('.') + 1);
-    if (kind === 'Pooling' && path !== poolingFolder)
-      throw unsupported(modulesFile, `has its pooling in ${quote(path)}; it is read in ${poolingFolder}`);
-    return { kind, type };
-  });
-  const pools = modules.some(({ kind }) => kind === 'Pooling');
-  // A reranker's list says nothing of embeddings. ColBERT's and SPLADE's do: theirs are of every token, or of the vocabulary.
-  const known: readonly string[] = pools ? kinds.embedding : kinds.score;
-  const other = modules.find(({ kind }) => !known.includes(kind));
-  if (other === undefined) return pools;
-  throw unsupported(
-    modulesFile,
-    `lists ${other.type}, which is not supported: texts go through Transformer, Pooling and Normalize`,
-  );
-}
-
-function poolingOf(config: unknown, hidden: number): SentencePooling {
+export function readPooling(text: string, hidden: number): SentencePooling {
+  const config = parseSmallJson(poolingPath, text);
   if (!isObject(config)) throw corrupt(poolingPath, 'is not a JSON object');
   const width = config['word_embedding_dimension'] ?? config['embedding_dimension'] ?? hidden;
   if (width !== hidden)
@@ -107,9 +60,3 @@ function chosenModes(config: ConfigObject): (typeof modes)[number][] {
     throw unsupported(poolingPath, `has pooling_mode ${quote(named)}; supported: ${known}`);
   return [...new Set([chosen, ...flagged])];
 }
-
-const corrupt = (file: string, problem: string): FailureError =>
-  new FailureError('CheckpointCorrupt', `${file} ${problem}`, { file });
-
-const unsupported = (file: string, problem: string): FailureError =>
-  new FailureError('UnsupportedArchitecture', `${file} ${problem}`, { file });

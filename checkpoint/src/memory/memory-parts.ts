@@ -106,8 +106,9 @@ export function measure(input: MemoryPlanInput): MemoryParts {
 }
 
 /** On the CPU all processes of the replica take from the memory that the ranks share. */
-function reservedBytes({ accelerator, shape, tensor }: MemoryPlanInput): number {
-  if (accelerator === 'cpu') return hostProcessBytes(shape.vocab, tensor);
+function reservedBytes({ accelerator, shape, tensor, weights }: MemoryPlanInput): number {
+  if (accelerator === 'cpu')
+    return hostProcessBytes(shape.vocab, tensor) + Math.ceil((weights.serverBytes ?? 0) / tensor);
   return deviceReserve.contextBytes + deviceReserve.graphBytes;
 }
 

@@ -44,7 +44,7 @@ export interface ByteSource {
   readonly kind: StoreKind;
   /** For messages: ends with a slash. */
   readonly uri: string;
-  /** Files directly in the folder, and that of nested-files.ts. */
+  /** Files directly in the folder, and those of nested-files.ts. */
   list(): Promise<ListedFile[]>;
   version(name: string): Promise<FileVersion>;
   /** Bytes [begin, end). @param etag of the one version that is wanted; null: any */

@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto';
 import { firstGgufPart } from '../formats/gguf-part-names.js';
 import { safetensorsIndexFile } from '../formats/safetensors-index.js';
 import { timestamp } from '@llmservice/crds';
-import { poolingFile } from '../config/nested-files.js';
-import { modulesFile } from '../config/sentence-pooling.js';
+import { isNestedFile } from '../config/nested-files.js';
+import { modulesFile } from '../config/sentence-modules.js';
 
 /** A file as a listing shows it. */
 export interface ListedFile {
@@ -28,14 +28,11 @@ export interface CheckpointFolder {
 
 /** Small files that the runtime reads beside the weights. */
 const small =
-  /^(config\.json|generation_config\.json|modules\.json|1_Pooling\.config\.json|tokenizer[\w.-]*|special_tokens_map\.json|chat_template[\w.-]*)$/;
+  /^(config\.json|generation_config\.json|modules\.json|1_Pooling\.config\.json|\d_Dense\.config\.json|tokenizer[\w.-]*|special_tokens_map\.json|chat_template[\w.-]*)$/;
 
-/** Read since a later release than the others. */
-const later = [modulesFile, poolingFile];
-
-/** Whether the first releases read it: to them a checkpoint was the same whatever the other files said. */
+/** Whether the first releases read it: to them a checkpoint was the same whatever the files of later ones said. */
 export function isOfFirstReleases(name: string): boolean {
-  return !later.includes(name);
+  return name !== modulesFile && !isNestedFile(name);
 }
 
 export function isSmallCheckpointFile(name: string): boolean {

@@ -82,6 +82,8 @@ export interface ResidentWeights {
   readonly vectors: readonly ResidentVector[];
   /** Whose weights are among them: a draft model, which has KV and a workspace of its own. */
   readonly drafter?: Drafter;
+  /** What the server process holds of it, in float32: modules behind the pooling. Absent: nothing. */
+  readonly serverBytes?: number;
 }
 
 export interface Drafter {
@@ -294,6 +296,4 @@ function placeIn(module: string): { name: string; place: number } {
   return { name: `${module.slice(0, dot)}.${names.join('+')}`, place: names.indexOf(own) };
 }
 
-function product(sides: readonly number[]): number {
-  return sides.reduce((total, side) => total * side, 1);
-}
+const product = (sides: readonly number[]): number => sides.reduce((total, side) => total * side, 1);

@@ -2,6 +2,7 @@
 // here, so that `plan` refuses what `serve` would, in the same words.
 
 import { FailureError } from '@llmservice/crds';
+import { denseBytes, type DenseModule } from '../config/dense-module.js';
 import type { ModelShape } from '../config/model-shape.js';
 import { checkLoadQuantization } from '../config/quantization.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
@@ -19,6 +20,14 @@ import {
 } from './resident-weights.js';
 import { checkSpeculative, hasDraftModel } from './speculation.js';
 
+/** What is known of a checkpoint by its headers. */
+interface WeighedCheckpoint {
+  readonly shape: ModelShape;
+  readonly tensors: readonly TensorEntry[];
+  /** What the pooled hidden states of an embedder go through. */
+  readonly dense?: readonly DenseModule[];
+}
+
 export interface WeighOptions extends HoldOptions {
   readonly accelerator: Device;
 }
@@ -29,7 +38,7 @@ export interface WeighOptions extends HoldOptions {
  * @throws FailureError InvalidEngineConfig, UnsupportedArchitecture, UnsupportedQuantization, CheckpointIncomplete, CheckpointCorrupt
  */
 export function weighCheckpoint(
-  { shape, tensors }: { readonly shape: ModelShape; readonly tensors: readonly TensorEntry[] },
+  { shape, tensors, dense = [] }: WeighedCheckpoint,
   head: MtpHead | Eagle3Head | DraftModel | null,
   options: WeighOptions,
 ): ResidentWeights {
@@ -39,10 +48,11 @@ export function weighCheckpoint(
   if (options.speculative.method === 'mtp') checkDraftTensors(shape, head?.tensors ?? tensors);
   checkAccelerator(shape, options.accelerator);
   checkDeviceFormats(options.accelerator, tensors);
-  const trunk = residentWeights(tensors, shape, options);
+  const serverBytes = dense.reduce((sum, module) => sum + denseBytes(module), 0);
+  const trunk = { ...residentWeights(tensors, shape, options), ...(serverBytes > 0 ? { serverBytes } : {}) };
   if (head === null) return trunk;
   if (hasDraftModel(options.speculative)) checkDrafter(head, options.accelerator);
-  const joined = joinedWeights(trunk, residentWeights(head.tensors, head.shape, options));
+  const joined = { ...trunk, ...joinedWeights(trunk, residentWeights(head.tensors, head.shape, options)) };
   if (!hasDraftModel(options.speculative)) return joined;
   return { ...joined, drafter: { shape: head.shape, eagle3: 'eagle3' in head ? head.eagle3 : null } };
 }

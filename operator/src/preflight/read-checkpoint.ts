@@ -19,6 +19,7 @@ import {
   readGgufCheckpoint,
   readGgufHeaders,
   weighCheckpoint,
+  type DenseModule,
   type GgufFile,
   type ModelShape,
   type TensorEntry,
@@ -28,7 +29,7 @@ import { FailureError } from '@llmservice/crds';
 import { contentHash } from '../domain/content-hash.js';
 import type { Checkpoint } from '../domain/checkpoint.js';
 import { readHead, type HeadSource } from './read-head.js';
-import { checkPooling } from './read-pooling.js';
+import { readModules } from './read-modules.js';
 import {
   longReadBytes,
   readConfig,
@@ -45,6 +46,8 @@ const maxGgufHeaderBytes = 64 * 2 ** 20;
 interface Trunk {
   readonly shape: ModelShape;
   readonly tensors: readonly TensorEntry[];
+  /** What the pooled hidden states of an embedder go through. */
+  readonly dense: readonly DenseModule[];
   readonly fileBytes: number;
   /** Of every file that was read. */
   readonly etags: ReadonlyMap<string, string>;
@@ -61,11 +64,11 @@ export async function readCheckpoint(
   options: WeighOptions,
   source: HeadSource | null = null,
 ): Promise<Checkpoint> {
-  const { shape, tensors, fileBytes, etags } = await readTrunk(files, gguf);
+  const { shape, tensors, dense, fileBytes, etags } = await readTrunk(files, gguf);
   const { method } = options.speculative;
   const isOwn = !hasDraftModel({ method }) && hasMtp(tensors);
   const head = source === null || isOwn ? null : await readHead(source, method, shape);
-  const weights = weighCheckpoint({ shape, tensors }, head?.head ?? null, options);
+  const weights = weighCheckpoint({ shape, tensors, dense }, head?.head ?? null, options);
   const headEtags = [...(head?.etags ?? [])].map(([file, etag]) => [`head/${file}`, etag] as const);
   const read = [...etags, ...headEtags].sort();
   return {
@@ -114,8 +117,8 @@ async function readGguf(files: CheckpointFiles, name: string): Promise<Trunk> {
     );
   }
   if (tokenizer !== null) etags.set(tokenizerFile, tokenizer.etag);
-  await checkPooling(files, shape.hidden, etags);
-  return { shape, tensors, fileBytes, etags };
+  const { dense } = await readModules(files, shape.hidden, etags);
+  return { shape, tensors, dense, fileBytes, etags };
 }
 
 /** A whole file needs no folder that may be listed. */
@@ -133,9 +136,9 @@ async function readSafetensors(files: CheckpointFiles, config: ConfigFile): Prom
   const tokenizer = await files.read(tokenizerFile, 1);
   if (tokenizer === null) throw new FailureError('TokenizerMissing', 'the folder has no tokenizer.json');
   etags.set(tokenizerFile, tokenizer.etag);
-  await checkPooling(files, shape.hidden, etags);
+  const { dense } = await readModules(files, shape.hidden, etags);
 
   const { tensors, fileBytes } = await readShards(files, etags);
   const whole = joinPacked(parseConfigObject(config.text), inEngineForm(shape, tensors));
-  return { shape: asStored(shape, tensors), tensors: whole, fileBytes, etags };
+  return { shape: asStored(shape, tensors), tensors: whole, dense, fileBytes, etags };
 }

@@ -178,10 +178,10 @@ export async function readHeaders(files: CheckpointFiles, names: readonly string
 }
 
 /** @param inTurn what is long takes many times its length while it is parsed: one after another */
-async function readHeader(
+export async function readHeader(
   files: CheckpointFiles,
   file: string,
-  inTurn: <T>(work: () => Promise<T>) => Promise<T>,
+  inTurn: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
 ): Promise<ShardHeader | null> {
   const first = await files.read(file, firstReadBytes);
   if (first === null) return null;

@@ -2,11 +2,17 @@
 // checkpoint's own head.
 
 import { labelsOf, type GgufHeader, type SentencePooling } from '@llmservice/checkpoint';
-import { openCheckpoint, readClassifierHead } from '@llmservice/checkpoint/local';
+import {
+  openCheckpoint,
+  readClassifierHead,
+  readDenseLayer,
+  readLocalModules,
+  type DenseLayer,
+} from '@llmservice/checkpoint/local';
 import { FailureError } from '@llmservice/crds';
+import { widthBehind } from '../request/prepare/dense-layers.js';
 import type { HeadClassifier, TokenClassifier } from '../request/prepare/classifier.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
-import { readSentencePooling } from './read-sentence-pooling.js';
 import { readSmallJson } from './read-small-json.js';
 
 /** vLLM's key of config.json. */
@@ -60,6 +66,11 @@ export interface Heads {
   readonly classifier: HeadClassifier | null;
   /** Of its embeddings; null: it does not say. */
   readonly pooling: SentencePooling | null;
+  /** What its embeddings go through behind the pooling. */
+  readonly projection: readonly DenseLayer[];
+  readonly embeddingWidth: number;
+  /** Numbers of values that embeddings may be cut to; null: it does not say. */
+  readonly matryoshka: readonly number[] | null;
 }
 
 /**
@@ -69,10 +80,26 @@ export interface Heads {
  */
 export async function readHeads(model: string): Promise<Heads> {
   const checkpoint = await openCheckpoint(model);
+  const { dir } = checkpoint;
   const { labels, generates, hidden } = checkpoint.shape;
-  const pooling = await readSentencePooling(checkpoint.dir, hidden);
-  if (labels === 0) return { generates, classifier: null, pooling };
-  const config = (await readSmallJson(checkpoint.dir, 'config.json')) ?? {};
-  const weights = await readClassifierHead(checkpoint);
-  return { generates, pooling, classifier: { kind: 'head', ...labelsOf(config, labels), weights } };
+  const { pooling, dense } = await readLocalModules(dir, hidden);
+  const projection = await Promise.all(dense.map((module) => readDenseLayer(dir, module)));
+  const config = (await readSmallJson(dir, 'config.json')) ?? {};
+  const embeddings = {
+    ...{ pooling, projection },
+    embeddingWidth: widthBehind(projection, hidden),
+    matryoshka: matryoshkaOf(config),
+  };
+  if (labels === 0) return { generates, classifier: null, ...embeddings };
+  const layers = await readClassifierHead(checkpoint);
+  const classifier = { kind: 'head', ...labelsOf(config, labels), layers } as const;
+  return { generates, classifier, ...embeddings };
+}
+
+/** vLLM's key of config.json; what is no list of numbers says nothing. */
+function matryoshkaOf({
+  matryoshka_dimensions: named,
+}: Readonly<Record<string, unknown>>): readonly number[] | null {
+  const isList = Array.isArray(named) && named.every((each) => Number.isInteger(each) && each > 0);
+  return isList && named.length > 0 ? (named as number[]) : null;
 }

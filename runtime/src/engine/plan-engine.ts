@@ -13,7 +13,13 @@ import {
 } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { gpuDevices, type EngineOptions } from '@llmservice/native';
-import { openCheckpoint, openDraftModel, openEagle3, readLocalMtpHead } from '@llmservice/checkpoint/local';
+import {
+  openCheckpoint,
+  openDraftModel,
+  openEagle3,
+  readLocalModules,
+  readLocalMtpHead,
+} from '@llmservice/checkpoint/local';
 import { kvShare } from './kv-share.js';
 import { usableMemoryBytes } from './memory-limit.js';
 import { readIfThere } from './read-if-there.js';
@@ -26,13 +32,16 @@ import type { EngineSettings } from './protocol.js';
  */
 export async function planEngine(settings: EngineSettings): Promise<EngineOptions> {
   const { modelDir, accelerator, tensor, dtype, kvCacheDtype, quantization, speculative } = settings;
-  const { shape, tensors } = await openCheckpoint(modelDir);
+  const { dir, shape, tensors } = await openCheckpoint(modelDir);
+  const { dense } = await readLocalModules(dir, shape.hidden);
   const { headDir } = speculative;
   const head = headDir === undefined ? null : await readHead(headDir, speculative, shape);
   const plan = planMemory({
     ...settings,
     shape,
-    weights: weighCheckpoint({ shape, tensors }, head, { accelerator, dtype, quantization, speculative }),
+    weights: weighCheckpoint({ shape, tensors, dense }, head, {
+      ...{ accelerator, dtype, quantization, speculative },
+    }),
     memoryBytes: settings.memoryBytesPerDevice ?? memoryBytesOf(accelerator),
   });
   const threads = settings.threads === null ? null : Math.max(1, Math.floor(settings.threads / tensor));

@@ -20,6 +20,7 @@ import { makeApp } from './app.js';
 import { batchSender } from './batch-sender.js';
 import type { MadeBatches } from './batches/batch-service.fixture.js';
 import { compatibilities, type CompatibilityName } from '../request/compatibility.js';
+import { headClassifier, plainEmbeddings } from '../request/prepare/plain-embeddings.fixture.js';
 import { noDefaults, noServerDefaults } from '../request/fields/generation-defaults.fixture.js';
 import { generationDefaults, type ServerDefaults } from '../request/fields/generation-defaults.js';
 import { LoopTurns } from '../loop-turns.js';
@@ -239,13 +240,11 @@ function judgingModel(tokenizer: Tokenizer, by: Judges): ServedModel {
   if (by === 'cosine') return { ...tinyModel(tokenizer), embeds: true };
   const tokens = [...Buffer.from('ny')];
   const classifier = { kind: 'tokens', names: ['n', 'y'], activation: 'softmax', tokens } as const;
-  const weights = Float32Array.of(1, 0, 0, 1);
-  const head = { kind: 'head', names: ['safe', 'unsafe'], activation: 'softmax', weights } as const;
   return {
     ...tinyModel(tokenizer),
     maxModelLen: 1024,
     generates: by !== 'head',
-    classifier: by === 'head' ? head : classifier,
+    classifier: by === 'head' ? headClassifier : classifier,
   };
 }
 
@@ -281,6 +280,7 @@ function tinyModel(tokenizer: Tokenizer, text = chatTemplate): ServedModel {
     generates: true,
     classifier: null,
     pooling: 'last',
+    ...plainEmbeddings,
     embeds: false,
     vocabSize: 300,
     maxModelLen: 64,

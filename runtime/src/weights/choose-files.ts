@@ -2,6 +2,7 @@
 
 import {
   ggufFiles,
+  isNestedWeights,
   isSmallCheckpointFile,
   missingFiles,
   safetensorsIndexFile,
@@ -40,7 +41,7 @@ export function chooseFiles(
   if (index !== null) smallNames.push(safetensorsIndexFile);
   const weights = chooseWeights(uri, names, index);
   if (index === null) requireSingleFile(uri, weights);
-  return [...smallNames, ...weights];
+  return [...smallNames, ...[...names].filter(isNestedWeights).sort(), ...weights];
 }
 
 /** Without an index the engine opens this one name. */
@@ -79,7 +80,7 @@ export function chooseAllFiles(
 export function chooseGgufFiles(uri: string, files: readonly SourceFile[], gguf: string): string[] {
   const names = files.map((file) => file.name);
   const small = names.filter((name) => isSmallCheckpointFile(name) && name !== 'config.json').sort();
-  return [...small, ...ggufFiles(uri, names, gguf)];
+  return [...small, ...names.filter(isNestedWeights).sort(), ...ggufFiles(uri, names, gguf)];
 }
 
 function chooseWeights(
@@ -93,7 +94,7 @@ function chooseWeights(
     return index.files;
   }
   if (names.has(safetensorsSingleFile)) return [safetensorsSingleFile];
-  const weights = [...names].filter((name) => name.endsWith('.safetensors'));
+  const weights = [...names].filter((name) => name.endsWith('.safetensors') && !isNestedWeights(name));
   if (weights.length === 1) return weights;
   const found =
     weights.length === 0

@@ -1,7 +1,7 @@
 // A checkpoint in a local folder: inspected where it lies, never copied. Folders of users may hold links, such as those of
 // Hugging Face's cache; in what was pulled there are none.
 
-import { pathOf, poolingFile } from '@llmservice/checkpoint';
+import { nestedFilesOf, pathOf } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { shownPath } from '@llmservice/crds/held-folder';
 import { constants, createReadStream, type Stats } from 'node:fs';
@@ -35,7 +35,8 @@ export class FolderSource implements CheckpointSource {
       const files = entries.filter(({ stats }) => stats.isFile());
       if (this.links !== 'refused') {
         const names = files.map(({ name }) => name);
-        await refuseLinksOut(this.dir, [...names, ...(await this.below())], this.links.alsoInto);
+        const folders = entries.map(({ name }) => name);
+        await refuseLinksOut(this.dir, [...names, ...(await this.below(folders))], this.links.alsoInto);
       }
       return files.map(({ name, stats }) => ({ name, bytes: stats.size }));
     } catch (error) {
@@ -66,12 +67,15 @@ export class FolderSource implements CheckpointSource {
   }
 
   /** Files below the folder that are read. */
-  private below(): Promise<string[]> {
-    const path = pathOf(poolingFile);
-    return this.stats(path).then(
-      () => [path],
-      () => [],
+  private async below(folders: readonly string[]): Promise<string[]> {
+    const paths = folders.flatMap((folder) => nestedFilesOf(folder).map(pathOf));
+    const found = paths.map((path) =>
+      this.stats(path).then(
+        () => [path],
+        () => [],
+      ),
     );
+    return (await Promise.all(found)).flat();
   }
 
   private stats(name: string): Promise<Stats> {

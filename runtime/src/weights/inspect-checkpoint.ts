@@ -6,6 +6,7 @@ import {
   checkSmallFile,
   chooseGguf,
   headerLengthBytes,
+  isNestedWeights,
   isSmallCheckpointFile,
   parseCheckpointConfig,
   parseHeaderLength,
@@ -120,7 +121,8 @@ async function inspectSafetensors(
   for (const name of names) files.push(await attempt(() => source.version(name)));
 
   const headers = new Map<string, WeightsHeader>();
-  for (const file of files.filter(({ name }) => name.endsWith('.safetensors'))) {
+  const isShard = (name: string): boolean => name.endsWith('.safetensors') && !isNestedWeights(name);
+  for (const file of files.filter(({ name }) => isShard(name))) {
     headers.set(file.name, await readHeader(source, file, attempt));
   }
   if (index !== null) checkIndexed(index, placesOf(headers));

@@ -63,13 +63,15 @@ test('an answer that ends early is one to ask for again', async () => {
   expect(error).not.toBeInstanceOf(WrongRangeError);
 });
 
-test('how an embedder pools lies below the folder, and is listed and read under a flat name', async () => {
+test('the modules of an embedder lie below the folder, and are listed and read under a flat name', async () => {
   const keys: string[] = [];
   const send = ({ constructor, input }: { constructor: { name: string }; input: { Key?: string } }) => {
     if (input.Key !== undefined) keys.push(`${constructor.name} ${input.Key}`);
     return Promise.resolve({
       Contents: [{ Key: 'm/config.json', Size: 2, ETag: '"c"' }],
-      CommonPrefixes: [{ Prefix: 'm/1_Pooling/' }, { Prefix: 'm/onnx/' }],
+      CommonPrefixes: ['1_Pooling', '2_Dense', '2_Dense_1024', 'onnx'].map((each) => ({
+        Prefix: `m/${each}/`,
+      })),
       ...{ ContentLength: 5, ETag: '"p"', $metadata: { httpStatusCode: 200 } },
     });
   };
@@ -78,6 +80,12 @@ test('how an embedder pools lies below the folder, and is listed and read under 
   expect(await source.list()).toEqual([
     { name: 'config.json', bytes: 2, version: '"c"' },
     { name: '1_Pooling.config.json', bytes: 5, version: '"p"' },
+    { name: '2_Dense.config.json', bytes: 5, version: '"p"' },
+    { name: '2_Dense.model.safetensors', bytes: 5, version: '"p"' },
   ]);
-  expect(keys).toEqual(['HeadObjectCommand m/1_Pooling/config.json']);
+  expect(keys).toEqual([
+    'HeadObjectCommand m/1_Pooling/config.json',
+    'HeadObjectCommand m/2_Dense/config.json',
+    'HeadObjectCommand m/2_Dense/model.safetensors',
+  ]);
 });

@@ -2,7 +2,7 @@
 // resolved to a commit once: all files are of that one, whatever is pushed meanwhile.
 
 import { Readable } from 'node:stream';
-import { pathOf, poolingFile, poolingFolder } from '../../config/nested-files.js';
+import { flatNameOf, nestedFilesOf, pathOf } from '../../config/nested-files.js';
 import type { ByteSource, FileDigest, FileVersion, OpenRange } from '../byte-source.js';
 import type { ListedFile } from '../checkpoint-pin.js';
 import { readRangeAnswer } from '../range-answer.js';
@@ -58,10 +58,12 @@ export class HubByteSource implements ByteSource {
     const { folder } = this.place;
     const entries = await this.tree(folder);
     const files = filesOf(entries, folder);
-    if (entries.some(({ type, path }) => type === 'directory' && path === folder + poolingFolder)) {
-      const pooling = `${folder}${poolingFolder}/`;
-      const [found] = filesOf(await this.tree(pooling), pooling).filter(({ name }) => name === 'config.json');
-      if (found !== undefined) files.push({ ...found, name: poolingFile });
+    for (const { type, path } of entries) {
+      if (type !== 'directory' || nestedFilesOf(path.slice(folder.length)).length === 0) continue;
+      for (const found of filesOf(await this.tree(`${path}/`), folder)) {
+        const name = flatNameOf(found.name);
+        if (name !== null) files.push({ ...found, name });
+      }
     }
     this.described = files;
     return files.map(({ name, bytes, version }) => ({ name, bytes, version }));

@@ -1,7 +1,7 @@
 // The files of an artifact as a flat folder: those of its layers that lie in one folder of it. A file is a whole layer, or a
 // range of one that is an archive.
 
-import { pathOf, poolingFile } from '../../config/nested-files.js';
+import { flatNameOf, isNestedFile } from '../../config/nested-files.js';
 import type { FileDigest } from '../byte-source.js';
 import { StoreHttpError } from '../http/http-client.js';
 import type { Layer } from './artifact-manifest.js';
@@ -94,8 +94,8 @@ function nameIn(folder: string, path: string): string | null {
   const plain = parts.join('/');
   if (!plain.startsWith(folder)) return null;
   const below = plain.slice(folder.length);
-  if (below === pathOf(poolingFile)) return poolingFile;
-  return below === '' || below.includes('/') || below === poolingFile ? null : below;
+  if (below === '' || isNestedFile(below)) return null;
+  return below.includes('/') ? flatNameOf(below) : below;
 }
 
 /** One read for all that lies near. */

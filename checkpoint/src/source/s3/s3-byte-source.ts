@@ -11,7 +11,7 @@ import type { Readable } from 'node:stream';
 import type { ByteSource, FileVersion, OpenRange } from '../byte-source.js';
 import { readRangeAnswer } from '../range-answer.js';
 import { isTimeVersion, objectVersion, type ListedFile } from '../checkpoint-pin.js';
-import { pathOf, poolingFile, poolingFolder } from '../../config/nested-files.js';
+import { isNestedFile, nestedFilesOf, pathOf } from '../../config/nested-files.js';
 
 interface S3Bounds {
   /** Files of one page of a listing; the server's own number by default. */
@@ -51,10 +51,12 @@ export class S3ByteSource implements ByteSource {
       for (const object of contents) {
         const { Key: key = '', Size: bytes = 0 } = object;
         const name = key.slice(this.prefix.length);
-        if (name !== '' && name !== poolingFile) files.push({ name, bytes, version: objectVersion(object) });
+        if (name !== '' && !isNestedFile(name)) files.push({ name, bytes, version: objectVersion(object) });
       }
-      const pools = below.some(({ Prefix: folder }) => folder === `${this.prefix}${poolingFolder}/`);
-      if (pools) files.push(...(await this.listedPooling()));
+      for (const { Prefix: folder = '' } of below) {
+        const nested = nestedFilesOf(folder.slice(this.prefix.length, -1));
+        for (const name of nested) files.push(...(await this.listed(name)));
+      }
       pages += 1;
       if (pages >= maxPages) break;
     }
@@ -62,10 +64,10 @@ export class S3ByteSource implements ByteSource {
   }
 
   /** Empty where the folder does not hold it. */
-  private async listedPooling(): Promise<ListedFile[]> {
+  private async listed(name: string): Promise<ListedFile[]> {
     try {
-      const { bytes, etag } = await this.version(poolingFile);
-      return [{ name: poolingFile, bytes, version: etag }];
+      const { bytes, etag } = await this.version(name);
+      return [{ name, bytes, version: etag }];
     } catch (error) {
       if ((error as { readonly name?: string }).name === 'NotFound') return [];
       throw error;

@@ -1,15 +1,22 @@
 // One prompt that no answer follows, such as an embedding's: submitted, awaited, measured and logged, however it ends.
 
 import type { EngineOutput, GenerateRequest } from '../../engine/protocol.js';
+import { through } from '../../request/prepare/dense-layers.js';
 import type { FinishedGeneration } from '../../observe/ended-request.js';
 import { abortReason, asApiError, type GenerationContext } from './generation.js';
 
-/** (hidden), of length 1. Errors as of `runPrompt`. */
+/**
+ * Of length 1.
+ * @param dimensions so many of the first values, which are a shorter embedding of models made so (Matryoshka)
+ * Errors as of `runPrompt`.
+ */
 export async function runEmbedding(
   request: GenerateRequest,
   context: GenerationContext,
+  dimensions?: number,
 ): Promise<Float32Array> {
-  return normalized(await runPrompt(request, context, ({ embedding }) => embedding));
+  const pooled = await runPrompt(request, context, ({ embedding }) => embedding);
+  return normalized(through(context.model.projection, pooled).subarray(0, dimensions));
 }
 
 /**

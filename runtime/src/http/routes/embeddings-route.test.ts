@@ -51,6 +51,13 @@ test('gives unit vectors, as numbers or as base64 of little-endian floats', asyn
   expect([bytes.readFloatLE(0), bytes.readFloatLE(4)]).toEqual(floats!.embedding);
 });
 
+test('gives the first values alone, of length 1 again', async () => {
+  const [one] = (await embed({ input: [5], dimensions: 1 })).answer.data;
+  expect(one!.embedding).toEqual([1]);
+  const [both] = (await embed({ input: [5], dimensions: 2 })).answer.data;
+  expect(both!.embedding).toEqual([Math.fround(0.8), Math.fround(0.6)]);
+});
+
 test('asks the engine for the last token by default, with everything else that was said', async () => {
   await embed({ input: [5], user: 'team', priority: -1, cache_salt: 's', max_queue_seconds: 2 });
   await embed({ input: [5], pooling: 'mean' });
@@ -73,7 +80,12 @@ describe('refuses', () => {
     [{}, 'input is required', 'input'],
     [{ input: '', add_special_tokens: false }, 'input has no tokens', 'input'],
     [{ input: [] }, 'input must be a text, a list of texts', 'input'],
-    [{ input: 'a', dimensions: 8 }, 'dimensions is not supported', 'dimensions'],
+    [
+      { input: 'a', dimensions: 3 },
+      'dimensions is 3, but embeddings of this model have at most 2',
+      'dimensions',
+    ],
+    [{ input: 'a', dimensions: 0 }, 'dimensions', 'dimensions'],
     [
       { input: 'a', encoding_format: 'hex' },
       'encoding_format must be one of "float", "base64"',

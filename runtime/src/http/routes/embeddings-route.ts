@@ -4,6 +4,7 @@ import type { RequestHandler } from 'express';
 import {
   parseEmbeddings,
   prepareEmbedding,
+  requireDimensions,
   type EmbeddingsRequest,
 } from '../../request/prepare/parse-embeddings.js';
 import { LongList } from '../../request/text/long-json.js';
@@ -13,13 +14,14 @@ import { answerPrompts } from './each-prompt.js';
 
 export function embeddingsRoute(parts: ServerParts): RequestHandler {
   return async (request, response) => {
-    parts.lifecycle.requireServing();
+    const { model } = parts.lifecycle.requireServing();
     const parsed = parseEmbeddings(request.body);
+    requireDimensions(parsed, model);
     await answerPrompts(parts, [request, response], {
       ...parsed,
       prefix: 'embd-',
       prepare: (input, id, model, signal) => prepareEmbedding(parsed, input, id, model, signal),
-      run: runEmbedding,
+      run: (each, context) => runEmbedding(each, context, parsed.dimensions ?? undefined),
       answer: ({ modelName, results, usage }) => ({
         object: 'list',
         data: new LongList(results.length, (index) => ({

@@ -2,7 +2,9 @@
 // of its last token. From what the engine gives to logits, and from logits to probabilities and scores.
 
 import type { Labels } from '@llmservice/checkpoint';
+import type { DenseLayer } from '@llmservice/checkpoint/local';
 import type { EngineOutput } from '../../engine/protocol.js';
+import { through } from './dense-layers.js';
 
 /** A label for each of some tokens: Qwen3-Reranker's "no" and "yes". */
 export interface TokenClassifier extends Labels {
@@ -14,8 +16,8 @@ export interface TokenClassifier extends Labels {
 /** A head in place of the one that generates, as transformers' classes for sequence classification have it. */
 export interface HeadClassifier extends Labels {
   readonly kind: 'head';
-  /** (labels, hidden) */
-  readonly weights: Float32Array;
+  /** From the hidden state to the labels' logits. */
+  readonly layers: readonly DenseLayer[];
 }
 
 export type Classifier = TokenClassifier | HeadClassifier;
@@ -35,12 +37,8 @@ function ofTokens({ tokens }: TokenClassifier, { logprobs }: EngineOutput): read
   });
 }
 
-function ofHead({ names, weights }: HeadClassifier, { embedding }: EngineOutput): readonly number[] | null {
-  if (embedding === null) return null;
-  const width = embedding.length;
-  return names.map((_, label) =>
-    embedding.reduce((sum, value, i) => sum + value * (weights[label * width + i] ?? NaN), 0),
-  );
+function ofHead({ layers }: HeadClassifier, { embedding }: EngineOutput): readonly number[] | null {
+  return embedding === null ? null : Array.from(through(layers, embedding));
 }
 
 /** Each label's probability, or its logit without activation. */

@@ -1,6 +1,7 @@
 // What a model can be asked for, by its heads: to generate, to judge texts, to score pairs. Embeddings it always has.
 
 import type { SentencePooling } from '@llmservice/checkpoint';
+import type { DenseLayer } from '@llmservice/checkpoint/local';
 import { ApiError } from '../body/api-error.js';
 import { isScorer, type Classifier } from './classifier.js';
 
@@ -11,6 +12,12 @@ export interface ModelTasks {
   readonly classifier: Classifier | null;
   /** Of embeddings whose request does not say. */
   readonly pooling: SentencePooling;
+  /** What embeddings go through behind the pooling. */
+  readonly projection: readonly DenseLayer[];
+  /** Values of an embedding. */
+  readonly embeddingWidth: number;
+  /** To which numbers of values one may be cut; null: to any. */
+  readonly matryoshka: readonly number[] | null;
   /** Whether it was made to embed, so that the cosine of two embeddings scores their texts. */
   readonly embeds: boolean;
 }

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { ChatTemplate } from '../../tokens/chat-template.js';
 import { tokenizerJson } from '../../tokens/tokenizer.fixture.js';
 import { Tokenizer } from '../../tokens/tokenizer.js';
+import { plainEmbeddings } from './plain-embeddings.fixture.js';
 import { encodePair } from './pair-prompt.js';
 import type { ModelTexts } from './model-texts.js';
 
@@ -24,6 +25,7 @@ function model(markers: readonly string[], template: string | null): ModelTexts 
     generates: true,
     classifier,
     pooling: 'last',
+    ...plainEmbeddings,
     embeds: false,
     vocabSize: 300,
     maxModelLen: 4096,

@@ -2,6 +2,7 @@
 
 import type { SentencePooling } from '@llmservice/checkpoint';
 import type { GenerateRequest } from '../../engine/protocol.js';
+import { ApiError } from '../body/api-error.js';
 import { readTexts, type TextSource } from '../fields/prompt.js';
 import { readModel, readScheduling, type Scheduling } from '../fields/scheduling.js';
 import { validateBody } from '../validate/validate-body.js';
@@ -18,19 +19,41 @@ export interface EmbeddingsRequest extends Scheduling {
   readonly encoding: 'float' | 'base64';
   /** Null: the model's. */
   readonly pooling: SentencePooling | null;
+  /** Values of an embedding; null: all. */
+  readonly dimensions: number | null;
 }
 
 /** @throws ApiError invalid_request, with every violation */
 export function parseEmbeddings(body: unknown): EmbeddingsRequest {
   const fields = validateBody('embeddings', body);
   const { input, encoding_format = 'float', pooling = null, add_special_tokens = true } = fields;
+  const { dimensions = null } = fields;
   return {
     model: readModel(fields),
     inputs: readTexts(input, add_special_tokens),
     encoding: encoding_format,
     pooling,
+    dimensions,
     ...readScheduling(fields),
   };
+}
+
+/** @throws ApiError invalid_request: the model has no embeddings of so many values */
+export function requireDimensions(
+  { dimensions }: EmbeddingsRequest,
+  { embeddingWidth, matryoshka }: ModelTexts,
+): void {
+  if (dimensions === null) return;
+  if (
+    matryoshka === null ? dimensions <= embeddingWidth : [...matryoshka, embeddingWidth].includes(dimensions)
+  )
+    return;
+  const possible =
+    matryoshka === null
+      ? `at most ${String(embeddingWidth)}`
+      : `one of ${[...new Set([...matryoshka, embeddingWidth])].join(', ')} (matryoshka_dimensions of config.json)`;
+  const message = `dimensions is ${String(dimensions)}, but embeddings of this model have ${possible}`;
+  throw ApiError.of('invalid_request', message, { param: 'dimensions' });
 }
 
 /** @throws ApiError context_length_exceeded, invalid_request; the signal's reason */

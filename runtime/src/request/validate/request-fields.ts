@@ -86,6 +86,7 @@ export const fieldsOfRoute = {
     // Not OpenAI's: what of the hidden states makes the embedding.
     pooling: { enum: ['last', 'mean', 'cls'] },
     add_special_tokens: boolean,
+    dimensions: { type: 'integer', minimum: 1, maximum: 65536 },
   },
   rerank: rerankFields,
   score: scoreFields,
@@ -195,7 +196,6 @@ export const refusedFields: Readonly<Record<string, JsonSchema>> = {
   return_token_ids: is(false),
   return_tokens_as_token_ids: is(false),
   ...unreportedDetails,
-  dimensions: never,
   ...servedAnyway,
 };
 

@@ -1,0 +1,18 @@
+// Embeddings that nothing but pooling makes, and a head that changes nothing.
+
+import type { HeadClassifier } from './classifier.js';
+import type { ModelTasks } from './model-tasks.js';
+
+export const plainEmbeddings: Pick<ModelTasks, 'projection' | 'embeddingWidth' | 'matryoshka'> = {
+  projection: [],
+  embeddingWidth: 2,
+  matryoshka: null,
+};
+
+/** Of two values, which are the logits. */
+export const headClassifier: HeadClassifier = {
+  kind: 'head',
+  names: ['safe', 'unsafe'],
+  activation: 'softmax',
+  layers: [{ weights: Float32Array.of(1, 0, 0, 1), bias: null, inFeatures: 2, activation: 'identity' }],
+};
