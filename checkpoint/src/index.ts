@@ -9,6 +9,7 @@ export type { FeedForwardKind, LayerKind } from './config/layer-kinds.js';
 export type { Rope, RopeScaling } from './config/rope.js';
 export type { SentencePooling } from './config/sentence-pooling.js';
 export * from './config/sentence-modules.js';
+export { noSettings, type SentenceSettings } from './config/sentence-settings.js';
 export { checkDenseTensors, type DenseModule } from './config/dense-module.js';
 export { parseCheckpointConfig, parseConfigObject } from './config/read-config.js';
 export * from './config/quantization.js';

@@ -135,6 +135,7 @@ export function servedModel(
     projection: heads.projection,
     embeddingWidth: heads.embeddingWidth,
     matryoshka: heads.matryoshka,
+    sentences: heads.sentences,
     embeds: heads.pooling !== null || !heads.generates,
     classifier:
       heads.classifier ?? (labels === null ? null : classifierOf(labels, tokenizer, info.vocabSize)),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { DenseModule } from './dense-module.js';
 import { readSentenceModules } from './sentence-modules.js';
+import { noSettings, type SentenceSettings } from './sentence-settings.js';
 
 const module = (kind: string, path = ''): object => ({
   path,
@@ -25,7 +26,7 @@ async function modulesOf(
   modules: unknown,
   pooling: unknown,
   folders: Readonly<Record<number, object>> = {},
-): Promise<{ pooling: string | null; dense: readonly DenseModule[] }> {
+): Promise<{ pooling: string | null; dense: readonly DenseModule[]; settings: SentenceSettings }> {
   const files = new Map<string, unknown>([
     ['modules.json', modules],
     ['1_Pooling.config.json', pooling],
@@ -47,7 +48,7 @@ test.each([
   ['the last token', listed, { pooling_mode_lasttoken: true }, 'last'],
   ['the newer name', listed, { embedding_dimension: 768, pooling_mode: 'lasttoken' }, 'last'],
 ])('reads %s', async (_, modules, pooling, expected) => {
-  expect(await modulesOf(modules, pooling)).toEqual({ pooling: expected, dense: [] });
+  expect(await modulesOf(modules, pooling)).toEqual({ pooling: expected, dense: [], settings: noSettings });
 });
 
 test('reads what the pooled state goes through, in its order', async () => {

@@ -6,6 +6,13 @@ import { isObject, quote } from './config-fields.js';
 import { denseFileOf, readDense, type DenseModule } from './dense-module.js';
 import { corruptModule, incompleteModule, unsupportedModule } from './module-failures.js';
 import { pathOf, poolingFile, poolingFolder } from './nested-files.js';
+import {
+  lengthFile,
+  noSettings,
+  promptsFile,
+  readSettings,
+  type SentenceSettings,
+} from './sentence-settings.js';
 import { poolingPath, readPooling, type SentencePooling } from './sentence-pooling.js';
 
 export const modulesFile = 'modules.json';
@@ -15,6 +22,7 @@ export interface SentenceModules {
   readonly pooling: SentencePooling | null;
   /** What the pooled hidden states go through, one after the other. */
   readonly dense: readonly DenseModule[];
+  readonly settings: SentenceSettings;
 }
 
 /**
@@ -50,7 +58,8 @@ export async function readSentenceModules(
       }),
     );
   }
-  return { pooling: pooling === null ? null : readPooling(pooling, hidden), dense };
+  const settings = list === null ? noSettings : readSettings(await read(promptsFile), await read(lengthFile));
+  return { pooling: pooling === null ? null : readPooling(pooling, hidden), dense, settings };
 }
 
 interface Listed {

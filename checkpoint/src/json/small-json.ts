@@ -15,6 +15,8 @@ const sizes: ReadonlyMap<string, number> = new Map([
   ['generation_config.json', mib],
   ['modules.json', mib],
   ['1_Pooling.config.json', mib],
+  ['config_sentence_transformers.json', mib],
+  ['sentence_bert_config.json', mib],
   ['tokenizer.json', 128 * mib],
 ]);
 /** Of the other files of tokenizer and template. */

@@ -7,6 +7,7 @@ import { safetensorsIndexFile } from '../formats/safetensors-index.js';
 import { timestamp } from '@llmservice/crds';
 import { isNestedFile } from '../config/nested-files.js';
 import { modulesFile } from '../config/sentence-modules.js';
+import { lengthFile, promptsFile } from '../config/sentence-settings.js';
 
 /** A file as a listing shows it. */
 export interface ListedFile {
@@ -28,11 +29,11 @@ export interface CheckpointFolder {
 
 /** Small files that the runtime reads beside the weights. */
 const small =
-  /^(config\.json|generation_config\.json|modules\.json|1_Pooling\.config\.json|\d_Dense\.config\.json|tokenizer[\w.-]*|special_tokens_map\.json|chat_template[\w.-]*)$/;
+  /^(config\.json|generation_config\.json|modules\.json|1_Pooling\.config\.json|\d_Dense\.config\.json|config_sentence_transformers\.json|sentence_bert_config\.json|tokenizer[\w.-]*|special_tokens_map\.json|chat_template[\w.-]*)$/;
 
 /** Whether the first releases read it: to them a checkpoint was the same whatever the files of later ones said. */
 export function isOfFirstReleases(name: string): boolean {
-  return name !== modulesFile && !isNestedFile(name);
+  return ![modulesFile, promptsFile, lengthFile].includes(name) && !isNestedFile(name);
 }
 
 export function isSmallCheckpointFile(name: string): boolean {

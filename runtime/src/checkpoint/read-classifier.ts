@@ -1,7 +1,12 @@
 // What judges texts: tokens that a checkpoint's config.json or the configuration names, as its vocabulary has them, or the
 // checkpoint's own head.
 
-import { labelsOf, type GgufHeader, type SentencePooling } from '@llmservice/checkpoint';
+import {
+  labelsOf,
+  type GgufHeader,
+  type SentencePooling,
+  type SentenceSettings,
+} from '@llmservice/checkpoint';
 import {
   openCheckpoint,
   readClassifierHead,
@@ -71,6 +76,7 @@ export interface Heads {
   readonly embeddingWidth: number;
   /** Numbers of values that embeddings may be cut to; null: it does not say. */
   readonly matryoshka: readonly number[] | null;
+  readonly sentences: SentenceSettings;
 }
 
 /**
@@ -82,13 +88,14 @@ export async function readHeads(model: string): Promise<Heads> {
   const checkpoint = await openCheckpoint(model);
   const { dir } = checkpoint;
   const { labels, generates, hidden } = checkpoint.shape;
-  const { pooling, dense } = await readLocalModules(dir, hidden);
+  const { pooling, dense, settings } = await readLocalModules(dir, hidden);
   const projection = await Promise.all(dense.map((module) => readDenseLayer(dir, module)));
   const config = (await readSmallJson(dir, 'config.json')) ?? {};
   const embeddings = {
     ...{ pooling, projection },
     embeddingWidth: widthBehind(projection, hidden),
     matryoshka: matryoshkaOf(config),
+    sentences: settings,
   };
   if (labels === 0) return { generates, classifier: null, ...embeddings };
   const layers = await readClassifierHead(checkpoint);

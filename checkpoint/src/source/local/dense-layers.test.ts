@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { DenseModule } from '../../config/dense-module.js';
+import { noSettings } from '../../config/sentence-settings.js';
 import { readDenseLayer, readLocalModules } from './dense-layers.js';
 
 let folder: string;
@@ -14,7 +15,7 @@ afterEach(() => rm(folder, { recursive: true }));
 const cls = JSON.stringify({ word_embedding_dimension: 8, pooling_mode_cls_token: true });
 
 test('a checkpoint that says nothing has no pooling of its own', async () => {
-  expect(await readLocalModules(folder, 8)).toEqual({ pooling: null, dense: [] });
+  expect(await readLocalModules(folder, 8)).toEqual({ pooling: null, dense: [], settings: noSettings });
 });
 
 test('the file in its folder is read, and what a pull made of it', async () => {

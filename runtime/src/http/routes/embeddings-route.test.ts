@@ -51,6 +51,42 @@ test('gives unit vectors, as numbers or as base64 of little-endian floats', asyn
   expect([bytes.readFloatLE(0), bytes.readFloatLE(4)]).toEqual(floats!.embedding);
 });
 
+describe('with prompts and a length of its own', () => {
+  const prompts = new Map([
+    ['query', 'q: '],
+    ['document', ''],
+  ]);
+  const prompted = async (sentences: object, body: object): Promise<readonly [string, Answer['error']]> => {
+    const { model } = server.parts.lifecycle.requireServing();
+    Object.assign(model, { sentences: { prompts, defaultPrompt: null, maxTokens: null, ...sentences } });
+    const { answer } = await embed({ add_special_tokens: false, ...body });
+    const [last] = server.engine.requests.slice(-1);
+    return [server.tokenizer.decode(last?.prompt ?? [], { skipSpecialTokens: false }), answer.error];
+  };
+
+  test('a text begins with what the request names, or with the usual one', async () => {
+    expect((await prompted({}, { input: 'ab', prompt_name: 'query' }))[0]).toBe('q: ab');
+    expect((await prompted({}, { input: 'ab', prompt_name: 'document' }))[0]).toBe('ab');
+    expect((await prompted({}, { input: 'ab' }))[0]).toBe('ab');
+    expect((await prompted({ defaultPrompt: 'query' }, { input: 'ab' }))[0]).toBe('q: ab');
+    expect((await prompted({ defaultPrompt: 'query' }, { input: [97, 98] }))[0]).toBe('ab');
+  });
+
+  test.each([
+    [{}, { input: 'ab', prompt_name: 'passage' }, 'but the checkpoint has the prompts query, document'],
+    [{ prompts: new Map() }, { input: 'ab', prompt_name: 'query' }, 'the checkpoint has no prompts'],
+    [{}, { input: [97], prompt_name: 'query' }, 'prompt_name is for texts'],
+    [
+      { maxTokens: 4 },
+      { input: ['ab', 'abc'], prompt_name: 'query' },
+      'input.0 has 5 tokens, but the checkpoint embeds at most 4',
+    ],
+  ])('%j refuses %j', async (sentences, body, problem) => {
+    const [, error] = await prompted(sentences, body);
+    expect(error.message).toContain(problem);
+  });
+});
+
 test('gives the first values alone, of length 1 again', async () => {
   const [one] = (await embed({ input: [5], dimensions: 1 })).answer.data;
   expect(one!.embedding).toEqual([1]);

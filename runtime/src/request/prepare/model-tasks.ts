@@ -1,6 +1,6 @@
 // What a model can be asked for, by its heads: to generate, to judge texts, to score pairs. Embeddings it always has.
 
-import type { SentencePooling } from '@llmservice/checkpoint';
+import type { SentencePooling, SentenceSettings } from '@llmservice/checkpoint';
 import type { DenseLayer } from '@llmservice/checkpoint/local';
 import { ApiError } from '../body/api-error.js';
 import { isScorer, type Classifier } from './classifier.js';
@@ -18,6 +18,8 @@ export interface ModelTasks {
   readonly embeddingWidth: number;
   /** To which numbers of values one may be cut; null: to any. */
   readonly matryoshka: readonly number[] | null;
+  /** What texts to embed begin with, and how long they may be. */
+  readonly sentences: SentenceSettings;
   /** Whether it was made to embed, so that the cosine of two embeddings scores their texts. */
   readonly embeds: boolean;
 }

@@ -21,19 +21,22 @@ export interface EmbeddingsRequest extends Scheduling {
   readonly pooling: SentencePooling | null;
   /** Values of an embedding; null: all. */
   readonly dimensions: number | null;
+  /** Of the prompt that texts begin with; null: the checkpoint's default. */
+  readonly promptName: string | null;
 }
 
 /** @throws ApiError invalid_request, with every violation */
 export function parseEmbeddings(body: unknown): EmbeddingsRequest {
   const fields = validateBody('embeddings', body);
   const { input, encoding_format = 'float', pooling = null, add_special_tokens = true } = fields;
-  const { dimensions = null } = fields;
+  const { dimensions = null, prompt_name = null } = fields;
   return {
     model: readModel(fields),
     inputs: readTexts(input, add_special_tokens),
     encoding: encoding_format,
     pooling,
     dimensions,
+    promptName: prompt_name,
     ...readScheduling(fields),
   };
 }
@@ -64,20 +67,57 @@ export async function prepareEmbedding(
   model: ModelTexts,
   signal?: AbortSignal,
 ): Promise<GenerateRequest> {
-  const prompt = await encodeInput(request.inputs, input, model, signal);
+  const { maxTokens } = model.sentences;
+  const prompt = await encodeInput(request.inputs, input, model, signal, promptOf(request, model));
+  if (maxTokens !== null) requireShort(prompt, placeIn('input', request.inputs, input), maxTokens);
   return poolingRequest(id, prompt, request.pooling ?? model.pooling, request);
 }
 
-/** One of a request's inputs, which may fill the context. Errors as of `prepareEmbedding`. */
+/** @throws ApiError context_length_exceeded: sentence-transformers would cut the text off */
+function requireShort(prompt: Int32Array, param: string, most: number): void {
+  if (prompt.length <= most) return;
+  const message =
+    `${param} has ${String(prompt.length)} tokens, but the checkpoint embeds at most ${String(most)} ` +
+    '(max_seq_length of sentence_bert_config.json)';
+  throw ApiError.of('context_length_exceeded', message, { param });
+}
+
+/**
+ * What texts begin with.
+ * @throws ApiError invalid_request: the checkpoint has no such prompt, or an input is no text
+ */
+function promptOf({ promptName, inputs }: EmbeddingsRequest, { sentences }: ModelTexts): string {
+  const { prompts, defaultPrompt } = sentences;
+  const prompt = prompts.get(promptName ?? defaultPrompt ?? '');
+  if (promptName === null) return prompt ?? '';
+  const problem =
+    prompt === undefined
+      ? `prompt_name is ${JSON.stringify(promptName)}, but the checkpoint has ${listed([...prompts.keys()])}`
+      : inputs.some(({ kind }) => kind === 'ids')
+        ? 'prompt_name is for texts: put the tokens of the prompt before those of the input'
+        : null;
+  if (prompt !== undefined && problem === null) return prompt;
+  throw ApiError.of('invalid_request', problem ?? '', { param: 'prompt_name' });
+}
+
+const listed = (names: readonly string[]): string =>
+  names.length === 0 ? 'no prompts (config_sentence_transformers.json)' : `the prompts ${names.join(', ')}`;
+
+/**
+ * One of a request's inputs, which may fill the context. Errors as of `prepareEmbedding`.
+ * @param before what a text begins with
+ */
 export async function encodeInput(
   inputs: readonly TextSource[],
   input: TextSource,
   model: ModelTexts,
   signal?: AbortSignal,
+  before = '',
 ): Promise<Int32Array> {
   const param = placeIn('input', inputs, input);
   const how = { maxPromptTokens: model.maxModelLen, named: param, signal };
-  const prompt = await encodePrompt(input, null, model, param, how);
+  const whole = input.kind === 'text' ? { ...input, text: before + input.text } : input;
+  const prompt = await encodePrompt(whole, null, model, param, how);
   requireWhole(prompt, param, model.maxModelLen);
   return prompt;
 }

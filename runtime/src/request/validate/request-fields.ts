@@ -86,6 +86,8 @@ export const fieldsOfRoute = {
     // Not OpenAI's: what of the hidden states makes the embedding.
     pooling: { enum: ['last', 'mean', 'cls'] },
     add_special_tokens: boolean,
+    // As text-embeddings-inference names it: what the text begins with, of the checkpoint's prompts.
+    prompt_name: text,
     dimensions: { type: 'integer', minimum: 1, maximum: 65536 },
   },
   rerank: rerankFields,
