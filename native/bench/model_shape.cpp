@@ -198,7 +198,8 @@ json plain_description(int64_t head_dim) {
           {"layerScalars", false},
           {"globalAttention", nullptr},
           {"sharedKv", nullptr},
-          {"layerEmbeddings", nullptr}};
+          {"layerEmbeddings", nullptr},
+          {"bert", nullptr}};
 }
 
 int64_t TensorShape::values() const {

@@ -25,6 +25,7 @@ const isa = cpuIsas().at(-1) as EngineOptions['isa'];
 const scheduling = { cacheSalt: null, fairnessKey: '', priority: null, maxQueueMs: null };
 const named: Readonly<Record<string, object>> = {
   'qwen3-reranker': { names: ['LABEL_0'], activation: 'sigmoid' },
+  'xlm-roberta-reranker': { names: ['LABEL_0'], activation: 'sigmoid', pooling: 'cls' },
   'gemma2-classes': { names: ['safe', 'unsafe', 'unclear'], activation: 'softmax' },
 };
 
@@ -76,5 +77,6 @@ describe.each(readdirSync(folder))('%s', (name) => {
 });
 
 test.each(['qwen3-bf16', 'llama-gguf-f16/model.gguf'])('%s, which generates, has no head', async (model) => {
-  expect(await readHeads(modelsDir + model)).toEqual({ generates: true, classifier: null, pooling: null });
+  const heads = { generates: true, classifier: null, pooling: null, projection: [], matryoshka: null };
+  expect(await readHeads(modelsDir + model)).toMatchObject(heads);
 });

@@ -62,6 +62,11 @@ export interface Architecture {
   readonly encoder: boolean;
   /** As modernbert-fields.ts has it. */
   readonly modernBert: boolean;
+  /**
+   * As bert-fields.ts has it; `padded`: positions of a sequence begin behind that of padding, pad_token_id. Null: it is none of
+   * BERT's kind.
+   */
+  readonly bert: { readonly padded: boolean } | null;
   /** What transformers takes for fields that config.json leaves out, where the engine takes something else or refuses. */
   readonly defaults: ConfigObject;
   /** Feed-forward layers are mixtures of experts; null: all are dense. */

@@ -17,6 +17,7 @@ const dense = {
   sigmoidExperts: false,
   encoder: false,
   modernBert: false,
+  bert: null,
   defaults: {},
   experts: null,
   renamed: [],
@@ -39,6 +40,30 @@ const gemma = {
     tie_word_embeddings: true,
   },
 } as const;
+
+/** Of BERT's kind, whose tensors have one set of names below that of the model. */
+const bert = {
+  ...dense,
+  kvHeads: 'heads',
+  biases: { qkv: 'always', output: 'always', mlp: 'always' },
+  encoder: true,
+} as const;
+
+const bertNames = [
+  ['embeddings.word_embeddings.', 'embed_tokens.'],
+  ['embeddings.position_embeddings.', 'embed_positions.'],
+  ['embeddings.token_type_embeddings.', 'embed_types.'],
+  ['embeddings.LayerNorm.', 'embed_norm.'],
+  ['encoder.layer.', 'layers.'],
+  ['.attention.self.query.', '.self_attn.q_proj.'],
+  ['.attention.self.key.', '.self_attn.k_proj.'],
+  ['.attention.self.value.', '.self_attn.v_proj.'],
+  ['.attention.output.dense.', '.self_attn.o_proj.'],
+  ['.attention.output.LayerNorm.', '.post_attention_layernorm.'],
+  ['.intermediate.dense.', '.mlp.up_proj.'],
+  ['.output.dense.', '.mlp.down_proj.'],
+  ['.output.LayerNorm.', '.post_feedforward_layernorm.'],
+] as const;
 
 const gemma4 = {
   ...gemma,
@@ -173,6 +198,14 @@ export const architectures: readonly Architecture[] = [
       ['.attn.Wqkv.', ['.self_attn.q_proj.', '.self_attn.k_proj.', '.self_attn.v_proj.']],
       ['.mlp.Wi.', ['.mlp.gate_proj.', '.mlp.up_proj.']],
     ],
+  },
+  {
+    ...bert,
+    name: 'xlm-roberta',
+    modelTypes: ['xlm-roberta'],
+    bert: { padded: true },
+    defaults: { pad_token_id: 1, type_vocab_size: 2, layer_norm_eps: 1e-12 },
+    renamed: [['roberta.', ''], ...bertNames],
   },
   {
     ...gemma,

@@ -62,10 +62,10 @@ const plain = {
 } as const;
 
 /** The one activation that the engine has for the architecture. @throws FailureError UnsupportedArchitecture */
-export function checkActivation(fields: FieldReader, { gemma, modernBert }: Architecture): void {
+export function checkActivation(fields: FieldReader, { gemma, modernBert, bert }: Architecture): void {
   const gates = gemma === null ? 'silu' : 'gelu_pytorch_tanh';
-  const known = modernBert ? 'gelu' : gates;
-  const field = known === 'silu' ? 'hidden_act' : 'hidden_activation';
+  const known = modernBert || bert !== null ? 'gelu' : gates;
+  const field = known === 'silu' || bert !== null ? 'hidden_act' : 'hidden_activation';
   const activation = fields.value(field) ?? known;
   if (activation === known) return;
   throw unsupported(`${field} ${quote(activation)} is not supported, only ${known}`);

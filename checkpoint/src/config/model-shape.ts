@@ -76,6 +76,16 @@ export interface SharedKv {
   readonly ffn: number;
 }
 
+/** What a model that is built as BERT is has beside its layers. */
+export interface BertDimensions {
+  /** Positions that were learned. */
+  readonly positions: number;
+  /** Of a sequence, among those. */
+  readonly firstPosition: number;
+  /** Of tokens, of which the first is all that occurs. */
+  readonly types: number;
+}
+
 export interface ModelShape extends Rope {
   /** By architectures.ts. */
   readonly architecture: string;
@@ -94,6 +104,11 @@ export interface ModelShape extends Rope {
   readonly sharedKv: SharedKv | null;
   /** Null: there are none. */
   readonly layerEmbeddings: LayerEmbeddings | null;
+  /**
+   * Positions are learned, nothing rotates, norms have biases and stand behind attention and feed-forward, which has no gate;
+   * null: it is not built so.
+   */
+  readonly bert: BertDimensions | null;
   /** Width of the dense feed-forward layers; 0 where all are mixtures of experts. */
   readonly ffn: number;
   readonly vocab: number;

@@ -62,6 +62,8 @@ export function checkLoadQuantization(stored: Quantization, atLoad: LoadQuantiza
 const neverQuantized = new Set([
   'embed_tokens',
   'embed_tokens_per_layer',
+  'embed_positions',
+  'embed_types',
   'per_layer_model_projection',
   'per_layer_input_gate',
   'per_layer_projection',

@@ -6,6 +6,7 @@ import { parseSmallJson } from '../json/small-json.js';
 import type { Architecture, Bias } from './architecture.js';
 import { architectures, supportedModelTypes } from './architectures.js';
 import { type ConfigObject, FieldReader, isObject, quote, unsupported } from './config-fields.js';
+import { readBert } from './bert-fields.js';
 import { checkActivation, halfWindow, isBidirectional, readGemma } from './gemma-fields.js';
 import { readGemma4Experts, readGlobalAttention } from './gemma4-fields.js';
 import { readSmallGemma4 } from './gemma4-small-fields.js';
@@ -65,6 +66,7 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
     vocab: fields.positive('vocab_size'),
     normEpsilon: fields.positiveNumber('rms_norm_eps') ?? 1e-6,
     unitOffsetNorm: hybrid !== null || gemma?.fourth === false,
+    bert: null,
     layerNorm: false,
     embeddingNorm: false,
     qkNorm: typeof qkNorm === 'string' ? fields.flag(qkNorm, false) : qkNorm,
@@ -97,6 +99,7 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
       gemma?.localRope !== true,
     ),
     ...readGemma(outer, fields, architecture, { hidden, headDim }),
+    ...(architecture.bert === null ? {} : readBert(fields, architecture)),
     ...(modernBert ? readModernBert(fields, architecture, { layers, hidden, heads, headDim }) : {}),
   };
   fields.check(heads % kvHeads === 0, 'num_attention_heads must be a multiple of num_key_value_heads');
@@ -131,14 +134,19 @@ function findArchitecture(top: ConfigObject): Architecture {
 }
 
 const withoutLabels = /(?:Model|ForMaskedLM)$/;
+/** Its head for sequence classification reads the first token. */
+const ofBert = /(?:Model|ForMaskedLM|ForSequenceClassification)$/;
 /** What was made of a model that generates, may be saved as one. */
 const ofDecoders = /(?:Model|ForCausalLM)$/;
 
 /** Heads of encoders for masked language modeling are left alone; all others have layers of their own, which nothing runs. */
-function checkEncoder(fields: FieldReader, { name, gemma }: Architecture): void {
+function checkEncoder(fields: FieldReader, { name, gemma, bert }: Architecture): void {
   const [first] = fields.list('architectures') ?? [];
-  if (typeof first === 'string' && !(gemma === null ? withoutLabels : ofDecoders).test(first)) {
-    throw unsupported(`${first} is not supported: of ${name}, only embeddings are`);
+  const known = bert === null ? withoutLabels : ofBert;
+  if (typeof first === 'string' && !(gemma === null ? known : ofDecoders).test(first)) {
+    const what =
+      bert === null ? 'only embeddings are' : 'embeddings and heads for sequence classification are';
+    throw unsupported(`${first} is not supported: of ${name}, ${what}`);
   }
   if (fields.flag('is_causal', false))
     throw unsupported(`is_causal is true, which is not supported for ${name}`);

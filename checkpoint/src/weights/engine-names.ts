@@ -6,7 +6,7 @@ import type { ModelShape } from '../config/model-shape.js';
 
 /** What transformers saves of a model without its head, as releases of Qwen3-Embedding are. */
 const bare =
-  /^(?:embed_tokens|embed_tokens_per_layer|embed_norm|per_layer_model_projection|per_layer_projection_norm|layers|norm)\./;
+  /^(?:embed_tokens|embed_tokens_per_layer|embed_positions|embed_types|embed_norm|per_layer_model_projection|per_layer_projection_norm|layers|norm)\./;
 
 type Named = readonly { readonly name: string }[];
 
@@ -44,7 +44,10 @@ export function storedName({ architecture }: Pick<ModelShape, 'architecture'>, n
     (other, [stored, parts]) => parts.reduce((each, own) => withPart(each, own, stored), other),
     name,
   );
-  return renamed.reduceRight((other, [stored, own]) => withPart(other, own, stored), whole);
+  return renamed.reduceRight(
+    (other, [stored, own]) => (own === '' ? other.replace(/^model\./, '') : withPart(other, own, stored)),
+    whole,
+  );
 }
 
 /** `name` with `other` for its `part`, which lies at the top of the model unless it begins with a dot: `norm.` is no `attn_norm.`. */

@@ -4,12 +4,14 @@
 import type { Eagle3 } from '../config/eagle3-config.js';
 import type { FeedForwardKind, LayerKind } from '../config/layer-kinds.js';
 import { type LayerShape, ofLayer } from '../config/layer-attention.js';
-import type { GdnDimensions, ModelShape, MoeDimensions } from '../config/model-shape.js';
+import type { BertDimensions, GdnDimensions, ModelShape, MoeDimensions } from '../config/model-shape.js';
 
 /** Releases differ in the wrapper around the text model. */
 const prefixes = ['model.language_model.', 'model.', 'language_model.model.'];
 /** The runtime's own: the engine gives hidden states, and does not read it. */
 export const classifierHead = 'score.weight';
+/** That of an encoder of BERT's kind: what reads the first token, and what makes logits of it. */
+export const encoderHead = ['classifier.dense', 'classifier.out_proj'] as const;
 const heads = ['language_model.lm_head', 'lm_head'];
 
 export interface Expected {
@@ -27,7 +29,8 @@ export function* trunkTensors(shape: ModelShape, found: Found): Generator<Expect
   const prefix = prefixes.find((each) => found.has(`${each}embed_tokens.weight`)) ?? 'model.';
   const { hidden, vocab } = shape;
   yield matrix(`${prefix}embed_tokens`, vocab, hidden);
-  yield vector(`${prefix}norm.weight`, hidden);
+  if (shape.bert === null) yield vector(`${prefix}norm.weight`, hidden);
+  else yield* bertTensors(prefix, shape.bert, shape);
   if (shape.embeddingNorm) yield vector(`${prefix}embed_norm.weight`, hidden);
   if (shape.layerEmbeddings !== null) {
     const { width } = shape.layerEmbeddings;
@@ -38,14 +41,31 @@ export function* trunkTensors(shape: ModelShape, found: Found): Generator<Expect
   if (!shape.tiedEmbeddings) {
     yield matrix(heads.find((each) => found.has(`${each}.weight`)) ?? 'lm_head', vocab, hidden);
   }
-  if (shape.labels > 0) yield vector(classifierHead, shape.labels, hidden);
+  if (shape.labels > 0 && shape.bert === null) yield vector(classifierHead, shape.labels, hidden);
   // GGUF files hold what the frequencies of a scaled rotary embedding are divided by.
   if (found.has('rope_freqs.weight')) yield vector('rope_freqs.weight', shape.rotaryDim / 2);
   for (const [i, kind] of shape.layerKinds.entries()) {
     const at = `${prefix}layers.${String(i)}.`;
     // Embeddings that are normalized are what the first layer takes.
-    if (i > 0 || !shape.embeddingNorm) yield vector(`${at}input_layernorm.weight`, hidden);
+    if (shape.bert === null && (i > 0 || !shape.embeddingNorm))
+      yield vector(`${at}input_layernorm.weight`, hidden);
     yield* layer(at, kind, shape.feedForward[i] ?? 'dense', ofLayer(shape, i), found);
+  }
+}
+
+function* bertTensors(
+  prefix: string,
+  { positions, types }: BertDimensions,
+  { hidden, labels }: ModelShape,
+): Generator<Expected> {
+  yield matrix(`${prefix}embed_positions`, positions, hidden);
+  yield matrix(`${prefix}embed_types`, types, hidden);
+  yield vector(`${prefix}embed_norm.bias`, hidden);
+  if (labels === 0) return;
+  for (const [i, module] of encoderHead.entries()) {
+    const outputs = i === 0 ? hidden : labels;
+    yield vector(`${module}.weight`, outputs, hidden);
+    yield vector(`${module}.bias`, outputs);
   }
 }
 
@@ -93,6 +113,11 @@ function* layer(
 ): Generator<Expected> {
   const { hidden, gdn, moe, ffn, layerEmbeddings } = shape;
   yield vector(`${at}post_attention_layernorm.weight`, hidden);
+  if (shape.bert !== null) {
+    yield vector(`${at}post_attention_layernorm.bias`, hidden);
+    yield vector(`${at}post_feedforward_layernorm.weight`, hidden);
+    yield vector(`${at}post_feedforward_layernorm.bias`, hidden);
+  }
   if (shape.postNorms) {
     yield vector(`${at}pre_feedforward_layernorm.weight`, hidden);
     yield vector(`${at}post_feedforward_layernorm.weight`, hidden);
@@ -111,8 +136,9 @@ function* layer(
     if (moe.ownNorms) yield* expertNorms(at, moe, hidden);
     return;
   }
-  yield* feedForward(mlp, ffn, hidden);
-  if (shape.mlpBias) yield* feedForwardBiases(mlp, ffn, hidden);
+  const gated = shape.bert === null;
+  yield* feedForward(mlp, ffn, hidden, gated);
+  if (shape.mlpBias) yield* feedForwardBiases(mlp, ffn, hidden, gated);
 }
 
 /** @param read width of what queries, keys and values are made of */
@@ -165,14 +191,14 @@ function* gatedDelta(at: string, gdn: GdnDimensions, hidden: number, found: Foun
   yield matrix(`${at}out_proj`, hidden, values);
 }
 
-function* feedForward(at: string, width: number, hidden: number): Generator<Expected> {
-  yield matrix(`${at}gate_proj`, width, hidden);
+function* feedForward(at: string, width: number, hidden: number, gated = true): Generator<Expected> {
+  if (gated) yield matrix(`${at}gate_proj`, width, hidden);
   yield matrix(`${at}up_proj`, width, hidden);
   yield matrix(`${at}down_proj`, hidden, width);
 }
 
-function* feedForwardBiases(at: string, width: number, hidden: number): Generator<Expected> {
-  yield vector(`${at}gate_proj.bias`, width);
+function* feedForwardBiases(at: string, width: number, hidden: number, gated = true): Generator<Expected> {
+  if (gated) yield vector(`${at}gate_proj.bias`, width);
   yield vector(`${at}up_proj.bias`, width);
   yield vector(`${at}down_proj.bias`, hidden);
 }

@@ -227,7 +227,7 @@ function ownKvHeads(module: string, split: Split, shape: ModelShape): { kvHeads?
 
 function useOf(module: string, { tiedEmbeddings }: ModelShape): MatrixUse {
   if (module.includes('.experts.')) return 'routed';
-  if (module.endsWith('embed_tokens_per_layer')) return 'lookup';
+  if (/embed_(?:tokens_per_layer|positions|types)$/.test(module)) return 'lookup';
   return module.endsWith('embed_tokens') && !tiedEmbeddings ? 'lookup' : 'every';
 }
 

@@ -97,6 +97,14 @@ LayerEmbeddings to_layer_embeddings(Fields fields) {
   return embeddings;
 }
 
+BertConfig to_bert(Fields fields) {
+  const BertConfig bert{.positions = fields.get<int32_t>("positions"),
+                        .first_position = fields.get<int32_t>("firstPosition"),
+                        .types = fields.get<int32_t>("types")};
+  fields.finish();
+  return bert;
+}
+
 RopeConfig to_window_rope(Fields fields) {
   RopeConfig rope{.theta = fields.get<double>("theta"),
                   .rotary = fields.get<int32_t>("rotaryDim"),
@@ -160,6 +168,7 @@ ModelConfig to_config(Fields fields) {
   if (!fields.is_null("layerEmbeddings")) {
     config.layer_embeddings = to_layer_embeddings(fields.object("layerEmbeddings"));
   }
+  if (!fields.is_null("bert")) config.bert = to_bert(fields.object("bert"));
   fields.finish();
   return config;
 }

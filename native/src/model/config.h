@@ -103,6 +103,14 @@ struct MoeConfig {
   bool own_norms = false;
 };
 
+// Built as BERT is: positions are learned, every token is of the first type, norms have biases and stand
+// behind attention and feed-forward, which has no gate.
+struct BertConfig {
+  int32_t positions;       // that were learned
+  int32_t first_position;  // of a sequence, among those
+  int32_t types;           // of tokens, of which the first is all that occurs
+};
+
 enum class LayerKind : uint8_t { kAttention, kGdn };
 enum class FeedForwardKind : uint8_t { kDense, kMoe };
 
@@ -145,6 +153,7 @@ struct ModelConfig {
   std::optional<GlobalAttention> global_attention = {};
   std::optional<SharedKv> shared_kv = {};
   std::optional<LayerEmbeddings> layer_embeddings = {};
+  std::optional<BertConfig> bert = {};
   bool keys_are_values = false;  // of of_layer() alone, as the next
   bool shares_kv = false;
   bool value_norm = false;     // values are normed by head, without a weight

@@ -21,6 +21,7 @@ void Model::open_gates(int64_t rows, int64_t width) {
 
 void Model::run(const MlpWeights& weights, size_t layer, const ModelStep& step) {
   const auto rows = static_cast<int64_t>(step.ids.size());
+  if (bert_) return feed_ungated(weights, rows);
   weights.gate_up.apply(backend_, work_.normed, rows, work_.wide);
   adapters_.apply(step.adapted, layer, Site::kGateUp, work_.normed, work_.wide, weights.gate_up.width());
   open_gates(rows, weights.gate_up.width() / 2);

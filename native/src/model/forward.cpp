@@ -30,16 +30,17 @@ void Model::forward(const ModelStep& step) {
   drafted_last_ = false;
   forget_faults(rows);
   embed(*embedding_, step.ids);
+  if (bert_) embed_positions(step.positions);
   norm_embeddings(rows);
   embed_layers(rows);
   set_angles(step.positions);
   float* update = nullptr;
   for (size_t i = 0; i < config_.trunk_layers(); ++i) {
     run_layer(i, update, step, fault_before(i));
-    update = config_.layer_scalars ? nullptr : work_.output;
+    update = config_.layer_scalars || bert_ ? nullptr : work_.output;
   }
   float* const normed = mtp_ ? work_.hidden : work_.normed;
-  norm_residual(update, final_norm_, rows, normed, fault_before(config_.trunk_layers()));
+  if (!bert_) norm_residual(update, final_norm_, rows, normed, fault_before(config_.trunk_layers()));
   if (eagle3_) {
     eagle3_->take_input(config_.trunk_layers(), work_.residual, rows);
     eagle3_->fuse(rows);
@@ -96,10 +97,12 @@ void Model::norm_embeddings(int64_t rows) {
   for (float* const out : {work_.normed, work_.residual}) {
     backend_.add_layer_norm(work_.residual, nullptr, embedding_norm_.data(), config_.norm_eps, rows,
                             config_.hidden, out, {});
+    if (bert_) backend_.add_bias(out, bert_->norm_bias.data(), rows, config_.hidden);
   }
 }
 
 void Model::run_layer(size_t index, float* update, const ModelStep& step, int32_t place) {
+  if (bert_) return run_bert_layer(index, step, place);
   const LayerWeights& layer = layers_[index];
   const auto rows = static_cast<int64_t>(step.ids.size());
   if (!layer.input_norm.empty()) norm_residual(update, layer.input_norm, rows, work_.normed, place);

@@ -41,6 +41,7 @@ std::vector<Band> output_bands(const ModelConfig& c, Shard shard, const std::str
 
 std::vector<Band> gate_up_bands(const ModelConfig& c, Shard shard, const std::string& prefix) {
   const Range width = shard_range(c.intermediate, shard, "intermediate_size");
+  if (c.bert) return {{prefix + "up_proj", c.intermediate, c.hidden, width, whole(c.hidden)}};
   return {{prefix + "gate_proj", c.intermediate, c.hidden, width, whole(c.hidden)},
           {prefix + "up_proj", c.intermediate, c.hidden, width, whole(c.hidden)}};
 }
@@ -127,7 +128,7 @@ size_t LayerWeights::bytes() const {
   const size_t mixed = std::visit([](const auto& weights) { return mixer_bytes(weights); }, mixer);
   const size_t fed = std::visit([](const auto& weights) { return weights.bytes(); }, feed_forward);
   return mixed + fed + (input ? input->bytes() : 0) + input_norm.bytes() + post_norm.bytes() +
-         mixed_norm.bytes() + fed_norm.bytes();
+         mixed_norm.bytes() + fed_norm.bytes() + post_norm_bias.bytes() + fed_norm_bias.bytes();
 }
 
 std::vector<Band> site_bands(const ModelConfig& c, Shard shard, Site site, const std::string& prefix) {
@@ -149,13 +150,18 @@ LayerWeights read_layer(WeightReader& reader, const ModelConfig& c, Shard shard,
     return reader.vector(prefix + name, {c.hidden}, whole(c.hidden), norm_offset(c));
   };
   LayerWeights layer;
-  if (!first || !c.embedding_norm) layer.input_norm = norm("input_layernorm.weight");
+  if (!c.bert && (!first || !c.embedding_norm)) layer.input_norm = norm("input_layernorm.weight");
   if (kind == LayerKind::kAttention) {
     layer.mixer = read_attention(reader, c, shard, prefix + "self_attn.");
   } else {
     layer.mixer = read_gdn(reader, c, shard, prefix + "linear_attn.");
   }
-  if (c.post_norms) {
+  if (c.bert) {
+    layer.post_norm = norm("post_attention_layernorm.weight");
+    layer.post_norm_bias = norm("post_attention_layernorm.bias");
+    layer.fed_norm = norm("post_feedforward_layernorm.weight");
+    layer.fed_norm_bias = norm("post_feedforward_layernorm.bias");
+  } else if (c.post_norms) {
     layer.mixed_norm = norm("post_attention_layernorm.weight");
     const bool experts_first = feed_forward == FeedForwardKind::kMoe && c.moe->own_norms;
     layer.post_norm =

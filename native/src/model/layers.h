@@ -58,6 +58,9 @@ struct LayerWeights {
   // Of what attention and feed-forward give; empty: no norm.
   DeviceVector mixed_norm;
   DeviceVector fed_norm;
+  // As BERT has them; empty: norms have none.
+  DeviceVector post_norm_bias;
+  DeviceVector fed_norm_bias;
   std::variant<MlpWeights, MoeWeights> feed_forward;
   std::optional<LayerInputWeights> input;
   std::optional<float> scalar;  // multiplies the residual stream behind the layer

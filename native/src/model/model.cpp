@@ -85,11 +85,6 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
                     c.architecture + " runs on CPUs alone: there are no GPU kernels for " + missing + ".");
 }
 
-// Integers and flags of its vocabulary are no weights.
-bool is_read_of_eagle3(const std::string& name) {
-  return name.ends_with(".weight") || name.ends_with(".bias");
-}
-
 }  // namespace
 
 Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend,
@@ -124,10 +119,13 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   });
   const uint64_t mtp_bytes = mtp_checkpoint.bytes_of(
       [&](const std::string& name) { return config.mtp && name.starts_with("mtp."); });
+  // Integers and flags of its vocabulary are no weights.
+  const auto is_weight = [](const std::string& name) {
+    return name.ends_with(".weight") || name.ends_with(".bias");
+  };
   const uint64_t eagle3_bytes =
-      options.eagle3 != nullptr ? options.eagle3->checkpoint.bytes_of(is_read_of_eagle3) : 0;
-  const uint64_t stored = trunk_bytes + mtp_bytes + eagle3_bytes;
-  const uint64_t total = stored / options.shard.size;
+      options.eagle3 != nullptr ? options.eagle3->checkpoint.bytes_of(is_weight) : 0;
+  const uint64_t total = (trunk_bytes + mtp_bytes + eagle3_bytes) / options.shard.size;
   uint64_t done = 0;
   const auto on_bytes = [&](uint64_t bytes) {
     done += bytes;
@@ -158,8 +156,12 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   if (config.embedding_norm) {
     embedding_norm_ = reader.vector(prefix + "embed_norm.weight", {config.hidden}, whole(config.hidden));
   }
-  final_norm_ = reader.vector(prefix + "norm.weight", {config.hidden}, whole(config.hidden),
-                              config.unit_offset_norm ? 1 : 0);
+  if (config.bert) {
+    bert_ = read_bert_inputs(reader, backend, config_, options.max_tokens, prefix);
+  } else {
+    final_norm_ = reader.vector(prefix + "norm.weight", {config.hidden}, whole(config.hidden),
+                                config.unit_offset_norm ? 1 : 0);
+  }
   reader.sample_to(taken_.get());
   if (!config.tied_head) head_ = table(module_of(head));
   if (config.mtp) {
@@ -278,6 +280,7 @@ size_t Model::weight_bytes() const {
       embedding_->bytes + (head_ ? head_->bytes : 0) + embedding_norm_.bytes() + final_norm_.bytes();
   for (const LayerWeights& layer : layers_) total += layer.bytes();
   if (layer_inputs_) total += layer_inputs_->bytes();
+  if (bert_) total += bert_->bytes();
   if (mtp_) total += mtp_->bytes();
   if (draft_head_) total += draft_head_->bytes;
   if (eagle3_) total += eagle3_->weight_bytes();

@@ -1,5 +1,5 @@
-// A decoder-only transformer (llama, qwen3, gemma3), encoder (eurobert, modernbert) or hybrid (qwen3_5,
-// qwen3_5_moe, qwen3_next) on a backend: tokens of a step in, logits out.
+// A decoder-only transformer (llama, qwen3, gemma3), encoder (eurobert, modernbert, xlm-roberta) or hybrid
+// (qwen3_5, qwen3_5_moe, qwen3_next) on a backend: tokens of a step in, logits out.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/adapters.h"
+#include "model/bert.h"
 #include "model/caches.h"
 #include "model/eagle3.h"
 #include "model/layer_inputs.h"
@@ -122,6 +123,11 @@ class Model {
   StepLimits step_limits(const ModelOptions& options) const;
   void embed(const Matrix& table, std::span<const int32_t> ids);
   void norm_embeddings(int64_t rows);
+  // bert.cpp
+  void embed_positions(std::span<const int32_t> positions);
+  void run_bert_layer(size_t layer, const ModelStep& step, int32_t place);
+  void norm_behind(const DeviceVector& weight, const DeviceVector& bias, int64_t rows, int32_t place);
+  void feed_ungated(const MlpWeights& weights, int64_t rows);
   // layer_inputs.cpp
   void embed_layers(int64_t rows);
   void take_layer_input(size_t layer, int64_t rows);
@@ -179,6 +185,7 @@ class Model {
   std::unique_ptr<Matrix> draft_head_;  // of draft(), narrower; null: the same
   bool drafted_last_ = false;           // draft() came after forward()
   DeviceVector embedding_norm_;         // empty: embeddings stay
+  std::optional<BertInputs> bert_;
   std::optional<LayerInputs> layer_inputs_;
   std::vector<RowCopy> every_row_;  // of the largest step, each to its own place; where layers have inputs
   DeviceVector final_norm_;

@@ -87,7 +87,7 @@ export interface Heads {
 export async function readHeads(model: string): Promise<Heads> {
   const checkpoint = await openCheckpoint(model);
   const { dir } = checkpoint;
-  const { labels, generates, hidden } = checkpoint.shape;
+  const { labels, generates, hidden, bert } = checkpoint.shape;
   const { pooling, dense, settings } = await readLocalModules(dir, hidden);
   const projection = await Promise.all(dense.map((module) => readDenseLayer(dir, module)));
   const config = (await readSmallJson(dir, 'config.json')) ?? {};
@@ -99,7 +99,8 @@ export async function readHeads(model: string): Promise<Heads> {
   };
   if (labels === 0) return { generates, classifier: null, ...embeddings };
   const layers = await readClassifierHead(checkpoint);
-  const classifier = { kind: 'head', ...labelsOf(config, labels), layers } as const;
+  const ofHead = bert === null ? 'last' : 'cls';
+  const classifier = { kind: 'head', ...labelsOf(config, labels), layers, pooling: ofHead } as const;
   return { generates, classifier, ...embeddings };
 }
 

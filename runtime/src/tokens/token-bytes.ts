@@ -12,11 +12,12 @@ export interface DecoderConfig {
   readonly start?: unknown;
 }
 
-/** Spelling by decoder: ByteLevel (GPT-2, Llama 3, Qwen) or ByteFallback (SentencePiece, Llama 2); null: neither. */
+/** Spelling by decoder: ByteLevel (GPT-2, Llama 3, Qwen), ByteFallback or Metaspace (SentencePiece); null: none of them. */
 export function spellingOf(decoder: DecoderConfig | null | undefined): TokenSpelling | null {
   if (decoder === null || decoder === undefined) return null;
   if (decoder.type === 'ByteLevel') return 'byteLevel';
-  if (decoder.type === 'ByteFallback') return 'byteFallback';
+  // Of vocabularies that spell no bytes, as XLM-RoBERTa's, texts are spelled alike.
+  if (decoder.type === 'ByteFallback' || decoder.type === 'Metaspace') return 'byteFallback';
   for (const part of decoder.decoders ?? []) {
     const spelling = spellingOf(part);
     if (spelling !== null) return spelling;

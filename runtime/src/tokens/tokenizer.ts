@@ -105,7 +105,9 @@ export class Tokenizer {
     }
     const spelling = spellingOf(parsed.decoder);
     if (spelling === null) {
-      throw unusable(`its decoder is ${parsed.decoder?.type ?? 'absent'}, not ByteLevel or ByteFallback`);
+      throw unusable(
+        `its decoder is ${parsed.decoder?.type ?? 'absent'}, not ByteLevel, ByteFallback or Metaspace`,
+      );
     }
     return new Tokenizer(reference, parsed, spelling, processes);
   }

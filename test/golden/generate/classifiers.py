@@ -12,7 +12,7 @@ import torch
 
 from checkpoint import make_tensors, reference_values, write_checkpoint
 from fixture import Fixture
-from fixture_configs import gemma2, qwen3
+from fixture_configs import gemma2, qwen3, xlm_roberta
 from reference import DIGITS, FIRST_ORDINARY, LAST_ORDINARY, build, load
 
 CLASSIFIERS = Path(__file__).parent.parent / "classifiers"
@@ -41,6 +41,12 @@ FIXTURES = (
         {**gemma2(**SMALL), "architectures": ["Gemma2ForSequenceClassification"], **named("safe", "unsafe", "unclear")},
         shards=2,
         seed=72,
+    ),
+    Fixture(
+        "xlm-roberta-reranker",
+        "one label of the first token by two matrices with biases, as bge-reranker-v2-m3",
+        {**xlm_roberta(num_hidden_layers=2), "architectures": ["XLMRobertaForSequenceClassification"], **named("LABEL_0")},
+        seed=73,
     ),
 )
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from checkpoint import make_tensors, reference_values, write_checkpoint
 from fixture import Fixture
-from fixture_configs import gemma3_text, llama
+from fixture_configs import gemma3_text, llama, xlm_roberta
 from reference import build, load, random_ids
 
 ENCODERS = Path(__file__).parent.parent / "encoders"
@@ -90,6 +90,14 @@ FIXTURES = (
             rope_scaling=None,
         ),
         seed=105,
+    ),
+    Fixture(
+        "xlm-roberta-bf16",
+        "as bge-m3: learned positions behind that of padding, norms with biases behind each sum, no gates; names without roberta., a "
+        "pooler that nobody reads, two shards",
+        xlm_roberta(),
+        shards=2,
+        seed=106,
     ),
 )
 

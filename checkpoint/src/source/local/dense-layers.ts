@@ -13,7 +13,7 @@ import {
 import { pathOf } from '../../config/nested-files.js';
 import { readSentenceModules, type SentenceModules } from '../../config/sentence-modules.js';
 import { checkSmallFile } from '../../json/small-json.js';
-import { classifierHead } from '../../weights/expected-tensors.js';
+import { classifierHead, encoderHead } from '../../weights/expected-tensors.js';
 import { readHeader, type LocalCheckpoint } from './open-checkpoint.js';
 import { readTensorValues } from './tensor-values.js';
 
@@ -36,11 +36,21 @@ export async function readClassifierHead({
   shape,
   tensors,
 }: LocalCheckpoint): Promise<readonly DenseLayer[]> {
-  const found = tensors.find(({ name }) => name === classifierHead);
-  if (found === undefined)
-    throw new FailureError('CheckpointIncomplete', `the checkpoint has no tensor ${classifierHead}`);
-  const weights = await readTensorValues(dir, found.file, found);
-  return [{ weights, bias: null, inFeatures: shape.hidden, activation: 'identity' }];
+  const valuesOf = async (wanted: string): Promise<Float32Array> => {
+    const found = tensors.find(({ name }) => name === wanted);
+    if (found !== undefined) return readTensorValues(dir, found.file, found);
+    throw new FailureError('CheckpointIncomplete', `the checkpoint has no tensor ${wanted}`);
+  };
+  const inFeatures = shape.hidden;
+  if (shape.bert === null)
+    return [{ weights: await valuesOf(classifierHead), bias: null, inFeatures, activation: 'identity' }];
+  return Promise.all(
+    encoderHead.map(async (module, i) => ({
+      weights: await valuesOf(`${module}.weight`),
+      bias: await valuesOf(`${module}.bias`),
+      ...{ inFeatures, activation: i === 0 ? 'tanh' : 'identity' },
+    })),
+  );
 }
 
 /**

@@ -18,6 +18,8 @@ export interface HeadClassifier extends Labels {
   readonly kind: 'head';
   /** From the hidden state to the labels' logits. */
   readonly layers: readonly DenseLayer[];
+  /** Which hidden state it reads. */
+  readonly pooling: 'last' | 'cls';
 }
 
 export type Classifier = TokenClassifier | HeadClassifier;

@@ -33,10 +33,35 @@ export async function encodePair(
   model: ModelTexts,
   signal?: AbortSignal,
 ): Promise<Int32Array> {
+  if (classifier.kind === 'head' && classifier.pooling === 'cls')
+    return encodeSides(pair, instruction, model, signal);
   const text = await pairText(pair, instruction ?? usualInstruction, classifier, model, signal);
   const { param } = pair;
   await requireFit(text, model, param, { maxPromptTokens: model.maxModelLen, named: param, signal });
   return encodeString(text, false, model, param, signal);
+}
+
+/**
+ * As cross-encoders of XLM-RoBERTa are trained: `<s> query </s></s> document </s>`.
+ * @throws ApiError as of `encodePair`
+ */
+async function encodeSides(
+  { query, document, param, queryParam }: Pair,
+  instruction: string | null,
+  model: ModelTexts,
+  signal?: AbortSignal,
+): Promise<Int32Array> {
+  if (instruction !== null)
+    throw ApiError.of('invalid_request', 'instruction: this model reads the two texts alone', {
+      param: 'instruction',
+    });
+  const how = { maxPromptTokens: model.maxModelLen, named: param, signal };
+  await requireFit(query, model, queryParam, { ...how, named: queryParam });
+  await requireFit(document, model, param, how);
+  const first = await encodeString(query, true, model, queryParam, signal);
+  const second = await encodeString(document, true, model, param, signal);
+  // Where the second text begins stands what ends the first.
+  return Int32Array.from([...first, ...first.slice(-1), ...second.slice(1)]);
 }
 
 async function pairText(

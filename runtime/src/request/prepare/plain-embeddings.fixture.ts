@@ -17,5 +17,6 @@ export const headClassifier: HeadClassifier = {
   kind: 'head',
   names: ['safe', 'unsafe'],
   activation: 'softmax',
+  pooling: 'last',
   layers: [{ weights: Float32Array.of(1, 0, 0, 1), bias: null, inFeatures: 2, activation: 'identity' }],
 };

@@ -43,7 +43,7 @@ export function classifierRequest(
   maxModelLen: number,
   scheduling: Scheduling,
 ): GenerateRequest {
-  if (classifier.kind === 'head') return poolingRequest(id, prompt, 'last', scheduling);
+  if (classifier.kind === 'head') return poolingRequest(id, prompt, classifier.pooling, scheduling);
   const none = new Int32Array();
   return {
     ...poolingRequest(id, prompt, 'none', scheduling),
