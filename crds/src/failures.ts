@@ -56,7 +56,7 @@ export const failureKinds = {
     terminal: true,
     httpStatus: 503,
     remedy:
-      'Check the bucket and the prefix in spec.model.uri; it must be a .gguf file or the folder that holds config.json.',
+      'Check the place in spec.model.uri (bucket and prefix, repository or claim, folder); it must be a .gguf file or the folder that holds config.json.',
   },
   BucketNotFound: {
     terminal: true,

@@ -90,6 +90,8 @@ export const paths = {
   weights: '/var/lib/llmservice/models',
   /** Where the container that prepares a folder of the node sees all of what the operator allows. */
   nodeFolder: '/var/lib/llmservice/node',
+  /** Where claims of pvc:// URIs lie, each under its name. */
+  claims: '/var/lib/llmservice/claims',
   /** Where the checkpoint lies that was pulled for another engine. */
   pulledCheckpoint: '/var/lib/llmservice/models/checkpoint',
   sharedMemory: '/dev/shm',

@@ -1,4 +1,4 @@
-// How hubs of models and registries fail a service: rows of the table of failures.ts.
+// How hubs of models, registries and claims fail a service: rows of the table of failures.ts.
 
 import type { FailureKind } from './failure-kind.js';
 
@@ -51,6 +51,18 @@ export const storeFailures = {
     remedy:
       'Put the CA certificate of the registry as ca.crt into the ConfigMap named in spec.model.oci.caConfigMapRef, or correct the ' +
       'host in spec.model.uri.',
+  },
+  ClaimNotFound: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Make the PersistentVolumeClaim in the namespace of the service, or correct its name in pvc://CLAIM/PATH.',
+  },
+  ClaimUnusable: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Name a claim with a file system whose volume is there and stays; deploy/docs/claims.md says which access modes will do.',
   },
   RegistryUnavailable: {
     terminal: false,

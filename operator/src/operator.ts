@@ -177,7 +177,7 @@ export class Operator {
       rules: options.endpoints,
       ...(timing.clusterLookMs === undefined ? {} : { intervalMs: timing.clusterLookMs }),
     });
-    this.preflight = new Preflight(new Stores(secrets, this.guard), {
+    this.preflight = new Preflight(new Stores(secrets, this.guard, client), {
       onRead: (key) => this.queue.add(key),
       longReader: new LongReader(secrets, this.guard),
     });

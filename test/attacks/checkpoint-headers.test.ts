@@ -124,7 +124,9 @@ describe('a checkpoint that ends its reader', () => {
         return reader.judge(...job);
       },
     };
-    preflight = new Preflight(new Stores(secrets, endpoints), { longReader });
+    preflight = new Preflight(new Stores(secrets, endpoints, { find: () => Promise.resolve(null) }), {
+      longReader,
+    });
   });
   afterAll(() => preflight.stop());
 

@@ -70,7 +70,7 @@ describe('status', () => {
     const failed = await commands.kubectlLlm(['status', 'missing', '-w']);
     expect(failed.code).toBe(1);
     expect(failed.stdout).toContain('default/missing: not ready (ModelNotFound)');
-    expect(failed.stdout).toContain('Check the bucket and the prefix in spec.model.uri');
+    expect(failed.stdout).toContain('Check the place in spec.model.uri');
 
     const model = world.model('models/llama/');
     await world.createService('soon', { model, resources: { limits: { memory: '1Gi' } } });

@@ -97,6 +97,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - apiGroups: ['']
   resources: [secrets]
   verbs: [get]
+# The claims of pvc:// URIs: whether they are there and bound.
+- apiGroups: ['']
+  resources: [persistentvolumeclaims]
+  verbs: [get]
 - apiGroups: ['']
   resources: [events]
   verbs: [create]

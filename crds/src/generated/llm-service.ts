@@ -574,7 +574,7 @@ export interface LlmServiceSpec {
  */
 export interface ModelSpec {
   /**
-   * Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf; of a split one, name the first part, NAME-00001-of-00003.gguf. A repository of a hub of models is hf://OWNER/NAME, with @REVISION (a branch, tag or commit; main by default) and /FOLDER or /FILE.gguf where they are needed. An artifact in a registry is oci://REGISTRY/REPOSITORY:TAG or @sha256:DIGEST, with /FOLDER or /FILE.gguf behind it.
+   * Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf; of a split one, name the first part, NAME-00001-of-00003.gguf. A repository of a hub of models is hf://OWNER/NAME, with @REVISION (a branch, tag or commit; main by default) and /FOLDER or /FILE.gguf where they are needed. An artifact in a registry is oci://REGISTRY/REPOSITORY:TAG or @sha256:DIGEST, with /FOLDER or /FILE.gguf behind it. A folder on a PersistentVolumeClaim of this namespace, which pods mount read-only, is pvc://CLAIM/FOLDER.
    */
   uri: string;
   /**

@@ -1,15 +1,17 @@
 // Where the planner reads checkpoints: in folders that its arguments name, else in their buckets, whose credentials are
 // found among the manifests, in the cluster where it may be asked, or in the caller's environment.
 
+import { join, relative } from 'node:path';
 import { FailureError } from '@llmservice/crds';
 import type { CheckpointSource, OpenFolders } from '../preflight/preflight.js';
 import { anyEndpoint } from '../preflight/address-guard.js';
 import { guardedBy } from '../preflight/cluster-guard.js';
 import { Stores } from '../preflight/stores.js';
+import type { CheckpointFiles } from '../preflight/read-safetensors.js';
 import { ServiceSecrets } from '../preflight/service-secrets.js';
-import type { WantedService } from '../domain/wanted-service.js';
+import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
 import { dockerConfigKey } from '../resource/store-access.js';
-import { objectPath, resources } from '../kube/resources.js';
+import { objectPath, pluralIn, resources, type Resource } from '../kube/resources.js';
 import { FolderFiles } from './folder-files.js';
 import type { Manifest } from './read-manifests.js';
 
@@ -29,6 +31,7 @@ export class CheckpointPlaces implements CheckpointSource {
       // A person plans with Secrets and endpoints of his own.
       new ServiceSecrets(objects, { use: 'any' }),
       guardedBy(anyEndpoint),
+      objects,
     );
   }
 
@@ -37,14 +40,29 @@ export class CheckpointPlaces implements CheckpointSource {
     const folder = this.folders.get(`${namespace}/${name}`) ?? this.folders.get(name) ?? this.folders.get('');
     if (folder === undefined) return this.buckets.open(service);
     // A head from another checkpoint is still in its bucket, and so are adapters.
-    const rest = head === null && adapters.length === 0 ? null : await this.buckets.open(service);
+    const isElsewhere = [head, ...adapters.map(({ location }) => location)].some(
+      (location) => location !== null && !('claim' in location),
+    );
+    const rest = isElsewhere ? await this.buckets.open(service) : null;
+    const at = (location: CheckpointLocation): CheckpointFiles => {
+      if ('claim' in location && 'claim' in checkpoint)
+        // A copy of the claim has the same folders beside each other.
+        return new FolderFiles(join(folder, relative(checkpoint.folder, location.folder)));
+      return location === checkpoint || rest === null ? new FolderFiles(folder) : rest.at(location);
+    };
     return {
-      at: (location) =>
-        location === checkpoint || rest === null ? new FolderFiles(folder) : rest.at(location),
+      at,
       close: () => rest?.close(),
     };
   }
 }
+
+/** Of what services name and the planner reads. */
+const kinds: Readonly<Partial<Record<string, Resource>>> = {
+  Secret: resources.secrets,
+  ConfigMap: resources.configMaps,
+  PersistentVolumeClaim: resources.volumeClaims,
+};
 
 interface KeyedObject {
   readonly stringData?: Readonly<Record<string, string>>;
@@ -60,7 +78,7 @@ export function objectsOf(
 ): Objects {
   const given = new Map<string, KeyedObject>();
   for (const { object } of manifests) {
-    const resource = { Secret: resources.secrets, ConfigMap: resources.configMaps }[object.kind];
+    const resource = kinds[object.kind];
     if (resource === undefined || typeof object.metadata.name !== 'string') continue;
     const { name, namespace: own = namespace } = object.metadata;
     given.set(objectPath(resource, own, name), withStringData(object as KeyedObject));
@@ -88,7 +106,9 @@ function secretOf(path: string, env: Readonly<Record<string, string | undefined>
     HF_TOKEN: token,
     DOCKER_AUTH_CONFIG: docker,
   } = env;
-  if (!path.includes(`/${resources.secrets.plural}/`)) return null;
+  // Of a claim nothing is known then.
+  if (pluralIn(path) === resources.volumeClaims.plural) return {};
+  if (pluralIn(path) !== resources.secrets.plural) return null;
   const keys =
     id === undefined || key === undefined ? {} : { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: key };
   const data = {

@@ -167,6 +167,7 @@ const unreadable: readonly string[] = [
   ...['ModelNotFound', 'BucketNotFound', 'S3AccessDenied', 'S3Unavailable'],
   ...['S3RegionMismatch', 'S3CertificateUntrusted'],
   ...['RepositoryNotFound', 'HubAccessDenied', 'HubUnavailable', 'HubCertificateUntrusted'],
+  'ClaimNotFound',
   ...['ArtifactNotFound', 'RegistryAccessDenied', 'RegistryUnavailable', 'RegistryCertificateUntrusted'],
 ];
 
@@ -197,7 +198,8 @@ function judgedModel(
   }
   const { message } = fits({ fit });
   if (fit.state === 'fits') return { verdict: 'fits', message };
-  return { verdict: fit.state === 'unmeasured' ? 'unmeasured' : 'refused', message };
+  const isOpen = fit.state === 'unmeasured' || fit.state === 'byPods';
+  return { verdict: isOpen ? 'unmeasured' : 'refused', message };
 }
 
 function plannedMemory(

@@ -74,6 +74,7 @@ function checkReferences(key: string, { references }: ServiceFacts, findings: Fi
 const storeReasons: readonly string[] = [
   ...['BucketNotFound', 'S3AccessDenied', 'S3RegionMismatch', 'S3CertificateUntrusted', 'SecretNotAllowed'],
   ...['RepositoryNotFound', 'HubAccessDenied', 'HubCertificateUntrusted'],
+  ...['ClaimNotFound', 'ClaimUnusable'],
   ...['ArtifactNotFound', 'RegistryAccessDenied', 'RegistryCertificateUntrusted'],
 ];
 
@@ -83,6 +84,14 @@ function checkCheckpoint(key: string, { object, checkpoint }: ServiceFacts, find
   const result = valueOf<PreflightResult>(checkpoint, `${key}: ${uri}`, findings);
   if (result === null) return;
   if (result.state === 'resolved') {
+    const { claim } = result.checkpoint;
+    if (claim !== undefined) {
+      findings.info(
+        `${key}: ${uri} is read by pods alone. ${claim.found}`,
+        'Its pods judge what lies there.',
+      );
+      return;
+    }
     findings.ok(`${key}: ${uri} was read from this machine with the service's own keys`);
     return;
   }
@@ -96,7 +105,7 @@ function checkCheckpoint(key: string, { object, checkpoint }: ServiceFacts, find
       `If the service does not load: ${remedy}`,
     );
   } else {
-    const store = /^(hf|oci):/.test(uri) ? 'repository' : 'bucket';
+    const store = /^pvc:/.test(uri) ? 'claim' : /^(hf|oci):/.test(uri) ? 'repository' : 'bucket';
     const what = storeReasons.includes(reason) ? store : 'checkpoint';
     findings.problem(`${key}: ${what}, read from this machine: ${reason}: ${message}`, remedy);
   }

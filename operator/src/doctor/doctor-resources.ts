@@ -19,5 +19,4 @@ export const doctorResources = {
     plural: 'gateways',
   },
   storageClasses: { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', plural: 'storageclasses' },
-  volumeClaims: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' },
 } as const satisfies Record<string, Resource>;

@@ -42,6 +42,7 @@ export const operatorRules: readonly Rule[] = [
   { group: '', resource: 'pods', verbs: ['list', 'watch'] },
   { group: '', resource: 'pods/log', verbs: ['get'] },
   { group: '', resource: 'secrets', verbs: ['get'] },
+  { group: '', resource: 'persistentvolumeclaims', verbs: ['get'] },
   { group: '', resource: 'events', verbs: ['create'] },
 ];
 

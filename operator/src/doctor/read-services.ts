@@ -10,13 +10,12 @@ import { Preflight } from '../preflight/preflight.js';
 import { ServiceSecrets } from '../preflight/service-secrets.js';
 import { parseSpec } from '../resource/parse-spec.js';
 import type { WantedService } from '../domain/wanted-service.js';
-import { doctorResources } from './doctor-resources.js';
 import type { ServiceFacts, StoredObject } from './facts.js';
 import { attempt } from './reading.js';
 import { referencesOf, type ReferencedObject } from './references.js';
 
 export function readServices(client: KubeClient, objects: readonly KubeObject[]): Promise<ServiceFacts[]> {
-  const preflight = new Preflight(new Stores(new ServiceSecrets(client), guardedBy(anyEndpoint)));
+  const preflight = new Preflight(new Stores(new ServiceSecrets(client), guardedBy(anyEndpoint), client));
   return Promise.all(
     objects.map(async (object) => {
       const parsed = parseSpec(object);
@@ -48,7 +47,7 @@ async function readCheckpoint(
 const stored: Readonly<Record<ReferencedObject['kind'], Resource>> = {
   Secret: resources.secrets,
   ConfigMap: resources.configMaps,
-  PersistentVolumeClaim: doctorResources.volumeClaims,
+  PersistentVolumeClaim: resources.volumeClaims,
 };
 
 async function readStored(

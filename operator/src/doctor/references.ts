@@ -1,5 +1,6 @@
 // Secrets, ConfigMaps and claims that a service names, and the keys that it needs of each. Pure.
 
+import { parseClaimUri } from '@llmservice/checkpoint';
 import type { LlmServiceSpec } from '@llmservice/crds';
 import { dockerConfigKey } from '../resource/store-access.js';
 
@@ -35,6 +36,7 @@ export function referencesOf({
   ): ReferencedObject[] => (ref === undefined ? [] : [{ kind, name: ref.name, keys, field }]);
   const { claimName } = model.cache;
   const claim = claimName === undefined ? undefined : { name: claimName };
+  const ownClaim = parseClaimUri(model.uri)?.claim ?? null;
   const own = new Set(env.map(({ name }) => name));
   const keyFiles = [['keys.yaml', 'keys.json']];
   const s3Keys = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].filter((key) => !own.has(key));
@@ -66,6 +68,12 @@ export function referencesOf({
       [],
     ),
     ...named('PersistentVolumeClaim', 'spec.model.cache.claimName', claim, []),
+    ...named(
+      'PersistentVolumeClaim',
+      'spec.model.uri',
+      ownClaim === null ? undefined : { name: ownClaim },
+      [],
+    ),
     ...imagePullSecrets.flatMap((ref) =>
       named('Secret', 'spec.imagePullSecrets', ref, [['.dockerconfigjson', '.dockercfg']]),
     ),

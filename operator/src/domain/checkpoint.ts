@@ -30,8 +30,18 @@ export interface Checkpoint {
   readonly firstFingerprint?: string;
   /** What the pods' cache knows the files by; absent where there is none. */
   readonly pins?: Pins;
+  /** What is known of the claim that it lies on, where pods alone can read it. */
+  readonly claim?: KnownClaim;
   /** Adapters that cannot be served beside it; absent: none. */
   readonly refusedAdapters?: readonly RefusedAdapter[];
+}
+
+export interface KnownClaim {
+  readonly name: string;
+  /** Its access modes keep pods on several nodes from mounting it. */
+  readonly onePod: boolean;
+  /** In a sentence. */
+  readonly found: string;
 }
 
 /** One adapter of the spec, which keeps neither the model nor other adapters from being served. */

@@ -6,6 +6,8 @@ import type { Failure, Violation } from '@llmservice/crds';
 export type Resolution =
   /** `note`: what is special about it; `ahead`: how far its weights are pulled before pods come. */
   | { readonly state: 'resolved'; readonly note?: string; readonly ahead?: string }
+  /** On a claim, which pods alone can read; `found`: what is known of that, in a sentence. */
+  | { readonly state: 'byPods'; readonly found: string }
   | { readonly state: 'invalid'; readonly violations: readonly Violation[] }
   | { readonly state: 'failed'; readonly failure: Failure }
   | { readonly state: 'unavailable'; readonly failure: Failure }
@@ -24,6 +26,8 @@ export type Fit =
   /** Nobody said how much memory a device has, or another engine takes it in ways that are not known. */
   | { readonly state: 'unmeasured'; readonly note?: string }
   | { readonly state: 'failed'; readonly failure: Failure }
+  /** Nor is the checkpoint known but to the pods. */
+  | { readonly state: 'byPods' }
   /** The checkpoint is not known. */
   | { readonly state: 'unresolved' };
 

@@ -1,6 +1,6 @@
 // A service as its owner wants it: the spec read once, complete and typed (resource/parse-spec.ts reads it).
 
-import type { AdapterRoom } from '@llmservice/checkpoint';
+import type { AdapterRoom, ClaimPlace } from '@llmservice/checkpoint';
 import type { HubPlace } from '@llmservice/checkpoint/hub';
 import type { OciPlace } from '@llmservice/checkpoint/oci';
 import type { LlmServiceSpec } from '@llmservice/crds';
@@ -13,8 +13,8 @@ export interface BucketLocation {
   readonly file: string | null;
 }
 
-/** In S3, in a hub of models, or in a registry. */
-export type CheckpointLocation = BucketLocation | HubPlace | OciPlace;
+/** In S3, in a hub of models, in a registry, or on a claim, which pods alone can read. */
+export type CheckpointLocation = BucketLocation | HubPlace | OciPlace | ClaimPlace;
 
 /** A LoRA adapter that is served beside the model. */
 export interface WantedAdapter {

@@ -45,6 +45,7 @@ export const resources = {
   pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
   nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
   secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },
+  volumeClaims: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' },
   events: { apiVersion: 'v1', kind: 'Event', plural: 'events' },
   leases: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' },
 } as const satisfies Record<string, Resource>;

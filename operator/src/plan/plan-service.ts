@@ -6,6 +6,7 @@ import type { WantedService } from '../domain/wanted-service.js';
 import { planAutoscaling, type Autoscaling, type AutoscalingCapabilities } from './scaling/autoscaling.js';
 import { asEstimate } from './fit/estimate.js';
 import { planFit } from './fit/memory.js';
+import { refusedClaim } from './claim-modes.js';
 import { refusedImage, refusedServiceAccount, type TenantLimits } from './tenant-limits.js';
 import { planRouting, type Routing, type RoutingCapabilities } from './traffic/routing.js';
 
@@ -76,7 +77,10 @@ export function planService(
   }
   const fit = planFitOf(service, checkpoint);
   const images = planImages(service, capabilities);
-  const obstacle = 'reason' in images ? images : refusedByLimits(service, capabilities);
+  const obstacle =
+    'reason' in images
+      ? images
+      : (refusedByLimits(service, capabilities) ?? refusedClaim(service, checkpoint.claim));
   const groundwork =
     fit.state === 'failed' || 'reason' in images || obstacle !== null
       ? null
@@ -87,7 +91,8 @@ export function planService(
 }
 
 /** An engine that is not ours is judged by what ours would take, where that is known. */
-function planFitOf(service: WantedService, { model, weightBytes }: Checkpoint): Fit {
+function planFitOf(service: WantedService, { model, weightBytes, claim }: Checkpoint): Fit {
+  if (claim !== undefined) return { state: 'byPods' };
   const planned = model === null ? null : planFit(service, model);
   if (service.spec.engine.runtime === 'vllm') return asEstimate(service, weightBytes, planned);
   return planned ?? { state: 'unmeasured' };
@@ -143,7 +148,8 @@ function refusedHostPath(
 function resolutionOf(preflight: PreflightState): Resolution {
   if (preflight.state === 'reading') return preflight;
   if (preflight.state !== 'resolved') return { state: preflight.state, failure: preflight.failure };
-  const { note } = preflight.checkpoint;
+  const { note, claim } = preflight.checkpoint;
+  if (claim !== undefined) return { state: 'byPods', found: claim.found };
   return { state: 'resolved', ...(note === undefined ? {} : { note }) };
 }
 

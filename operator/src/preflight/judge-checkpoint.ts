@@ -16,6 +16,8 @@ import type { CheckpointFiles } from './read-safetensors.js';
 /** Folders of checkpoints, open for one preflight. */
 export interface OpenFolders {
   at(location: CheckpointLocation): CheckpointFiles;
+  /** What is known of a checkpoint whose files pods alone can read; absent: they can be read here. */
+  readonly onClaim?: Checkpoint;
   close(): void;
 }
 
@@ -51,8 +53,9 @@ export async function judgeCheckpoint(
   const anyEnd = AbortSignal.any([signal, ended.signal]);
   const late = sleep(maxMs, undefined, { signal: anyEnd, ref: false }).then(() => {
     const { uri } = service.spec.model;
-    const { unavailable } = stores[storeOf(service.checkpoint)];
-    throw new FailureError(unavailable, `reading ${uri} took more than ${maxMs / 1000} s`);
+    const store = storeOf(service.checkpoint);
+    const message = `reading ${uri} took more than ${maxMs / 1000} s`;
+    throw store === null ? new Error(message) : new FailureError(stores[store].unavailable, message);
   });
   const opened = source.open(service);
   try {
@@ -67,6 +70,7 @@ export async function judgeCheckpoint(
 }
 
 async function judge(service: WantedService, folders: OpenFolders, long: boolean): Promise<Checkpoint> {
+  if (folders.onClaim !== undefined) return folders.onClaim;
   const { accelerator, checkpoint, head, spec } = service;
   const open = (location: CheckpointLocation): CheckpointFiles =>
     long ? folders.at(location) : withoutLong(folders.at(location));

@@ -58,6 +58,7 @@ export function openStores(
     return new OciByteSource({ endpoint, credentials, fetch }, place, { signal });
   };
   const open = (location: CheckpointLocation): ByteSource => {
+    if ('claim' in location) throw new Error('pods alone read a claim');
     if ('registry' in location) return artifact(location);
     if ('repository' in location)
       return new HubByteSource(hub(), location, { maxPages: maxHubPages, signal });

@@ -243,7 +243,9 @@ function stillReading(
   if (long)
     return { state: 'reading', message: `${uri} is read, which takes a while: its header or index is long` };
   const message = `${uri} is still being read for generation ${generation}`;
-  const { unavailable: reason } = stores[storeOf(checkpoint)];
+  const store = storeOf(checkpoint);
+  if (store === null) return { state: 'reading', message: `the API server is asked about ${uri}` };
+  const { unavailable: reason } = stores[store];
   return { state: 'unavailable', failure: { reason, message }, known: null };
 }
 

@@ -168,7 +168,7 @@ export class Reconciler {
     const wanted = planChildren(service, {
       ...pods,
       ...routeInputs(plan, before),
-      adapters: plan.resolution.state === 'resolved' ? before.adapters : null,
+      adapters: isKnown(plan) ? before.adapters : null,
       operatorNamespace,
       replacement: rollout.replacement,
       activators,
@@ -232,6 +232,11 @@ export class Reconciler {
   private now(): string {
     return timestamp(this.options.now());
   }
+}
+
+/** Adapters of the spec were judged, or are judged by the pods. */
+function isKnown({ resolution }: ServicePlan): boolean {
+  return resolution.state === 'resolved' || resolution.state === 'byPods';
 }
 
 function routeInputs(

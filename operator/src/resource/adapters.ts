@@ -24,7 +24,8 @@ export function parseAdapters(
     violations.push({
       path: `${path}.uri`,
       message:
-        'must be s3://BUCKET/PREFIX/, a folder with safetensors, hf://OWNER/NAME@REVISION or oci://REGISTRY/REPOSITORY:TAG',
+        'must be s3://BUCKET/PREFIX/, a folder with safetensors, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG or ' +
+        'pvc://CLAIM/FOLDER',
     });
     return [];
   });

@@ -1,13 +1,13 @@
 // Where a URI says that a checkpoint, or another folder of a bucket, lies.
 
-import { splitGgufPath } from '@llmservice/checkpoint';
+import { parseClaimUri, splitGgufPath } from '@llmservice/checkpoint';
 import { parseHubUri } from '@llmservice/checkpoint/hub';
 import { parseOciUri } from '@llmservice/checkpoint/oci';
 import type { BucketLocation, CheckpointLocation } from '../domain/wanted-service.js';
 
-/** `s3://bucket/prefix`, with or without the last slash, `s3://bucket/prefix/name.gguf`, `hf://owner/name`, or `oci://registry/repository:tag`. */
+/** `s3://bucket/prefix`, with or without the last slash, or a file in it, `hf://owner/name`, `oci://registry/repository:tag`, `pvc://claim/folder`. */
 export function parseCheckpointUri(uri: string): CheckpointLocation | null {
-  return parseHubUri(uri) ?? parseOciUri(uri) ?? parseBucketUri(uri);
+  return parseHubUri(uri) ?? parseOciUri(uri) ?? parseClaimUri(uri) ?? parseBucketUri(uri);
 }
 
 /** The same without a file. */

@@ -3,6 +3,7 @@
 import { findAccelerator, type LlmServiceSpec, type Violation } from '@llmservice/crds';
 import type { KubeObject } from '../kube/types.js';
 import { objectNameViolations } from './object-names.js';
+import { parseCheckpointUri } from './checkpoint-uri.js';
 import { scalingViolations } from './scaling-rules.js';
 
 export function crossFieldViolations(spec: LlmServiceSpec, metadata: KubeObject['metadata']): Violation[] {
@@ -26,7 +27,31 @@ export function crossFieldViolations(spec: LlmServiceSpec, metadata: KubeObject[
     ...rows.filter(([, isBroken]) => isBroken).map(([path, , message]) => ({ path, message })),
     ...scalingViolations(spec),
     ...objectNameViolations(spec),
+    ...claimViolations(spec),
   ];
+}
+
+/** Pods mount the claim of the model: no other, and none beside a model that the operator is to plan with drafts and adapters. */
+function claimViolations({ model, engine, adapters = [] }: LlmServiceSpec): Violation[] {
+  const own = claimOf(model.uri);
+  const beside = [
+    ['spec.engine.speculative.uri', engine.speculative.uri ?? ''],
+    ...adapters.map(({ uri }, at) => [`spec.adapters[${String(at)}].uri`, uri]),
+  ] as const;
+  return beside.flatMap(([path, uri = '']) => {
+    const claim = claimOf(uri);
+    if (claim === null || claim === own) return [];
+    const expected =
+      own === null
+        ? `is on a claim, and spec.model.uri is not: put both on the claim ${claim}, or this one where spec.model.uri lies`
+        : `is on another claim than spec.model.uri: put it on the claim ${own}, whose volume alone pods mount`;
+    return [{ path, message: expected }];
+  });
+}
+
+function claimOf(uri: string): string | null {
+  const location = parseCheckpointUri(uri);
+  return location !== null && 'claim' in location ? location.claim : null;
 }
 
 /** Whether a host is read as NAME.NAMESPACE.svc of another service (see the activator's service-of-host.ts). */

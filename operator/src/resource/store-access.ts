@@ -91,7 +91,9 @@ export function caConfigMap({
   return oci.caConfigMapRef === undefined ? null : { name: oci.caConfigMapRef.name, field: 'spec.model.oci' };
 }
 
-export function storeOf(location: CheckpointLocation): StoreKind {
+/** Null: on a claim. */
+export function storeOf(location: CheckpointLocation): StoreKind | null {
+  if ('claim' in location) return null;
   if ('registry' in location) return 'oci';
   return 'repository' in location ? 'hub' : 's3';
 }
@@ -101,6 +103,8 @@ export function placeOf(
   service: Pick<WantedService, 'spec'>,
   location: CheckpointLocation,
 ): CheckpointFolder {
+  if ('claim' in location)
+    return { endpoint: null, bucket: location.claim, prefix: location.folder, file: location.file };
   if ('registry' in location) return ociFolder(location);
   return 'repository' in location
     ? hubFolder(hubAccess(service).endpoint, location)

@@ -7,6 +7,7 @@ import type { Pod } from '../kube/types.js';
 import { failed, no, sentences, unknown, withRemedy, yes, type Answer } from './answer.js';
 import { withinBudget } from './budget-condition.js';
 import { canaryUnderWay } from './canary-condition.js';
+import { judgedByPods, unjudged } from './judged-by-pods.js';
 import type { FailureHold, Observed } from './observed.js';
 import { isReady, podFailure, podRevision, runtimeStatus, weightsStatus } from './pod-state.js';
 import { rest } from './rest.js';
@@ -39,8 +40,11 @@ export function livingPods(observed: Observed): Pod[] {
 
 export function answer(observed: Observed): Answers {
   const answers = {
-    ModelResolved: answerBefore(observed, 'ModelResolved') ?? modelResolved(observed),
-    Fits: answerBefore(observed, 'Fits') ?? fits(observed),
+    ModelResolved:
+      answerBefore(observed, 'ModelResolved') ??
+      judgedByPods(observed, 'ModelResolved') ??
+      modelResolved(observed),
+    Fits: answerBefore(observed, 'Fits') ?? judgedByPods(observed, 'Fits') ?? fits(observed),
     Scheduled: judgeScheduling(observed, currentPods(observed)),
     Loaded: loaded(observed),
     Serving: serving(observed),
@@ -83,6 +87,8 @@ export function modelResolved({ resolution }: Pick<Observed, 'resolution'>): Ans
             ).trim(),
           )
         : yes('ResolvedByAnother', `The checkpoint is complete. ${resolution.note}`);
+    case 'byPods':
+      return unjudged(resolution.found, 'ModelResolved');
     case 'invalid': {
       const list = resolution.violations.map(({ path, message }) => `${path} ${message}`).join('; ');
       return no('InvalidSpec', withRemedy({ reason: 'InvalidSpec', message: list }));
@@ -113,6 +119,8 @@ export function fits({ fit }: Pick<Observed, 'fit'>): Answer {
       );
     case 'failed':
       return failed(fit.failure);
+    case 'byPods':
+      return unjudged('', 'Fits');
     case 'unresolved':
       return unknown('ModelNotResolved', 'The checkpoint is not known yet.');
   }
@@ -184,7 +192,9 @@ function readiness(observed: Observed, answers: Omit<Answers, 'Ready' | 'Reconci
   if (canary !== null) return no('Canary', canary);
   const ready = currentPods(observed).filter(isReady).length;
   if (Loaded.status !== 'True') {
-    const first = [ModelResolved, Scheduled, Loaded].find(({ status }) => status !== 'True') ?? Loaded;
+    // Where pods judge the checkpoint, what they are at says more.
+    const ahead = observed.resolution.state === 'byPods' ? [] : [ModelResolved];
+    const first = [...ahead, Scheduled, Loaded].find(({ status }) => status !== 'True') ?? Loaded;
     return no(first.reason, first.message);
   }
   if (ready < observed.wantedReplicas) {

@@ -1,12 +1,12 @@
 // The URI of a checkpoint, a folder or a .gguf file, as a typed value: s3://bucket/prefix/, hf://owner/name,
-// oci://registry/repository:tag, file:///path or a path.
+// oci://registry/repository:tag, pvc://claim/folder, file:///path or a path.
 
-import { splitGgufPath } from '@llmservice/checkpoint';
+import { parseClaimUri, splitGgufPath } from '@llmservice/checkpoint';
 import { parseHubUri, type HubPlace } from '@llmservice/checkpoint/hub';
 import { parseOciUri, type OciPlace } from '@llmservice/checkpoint/oci';
-import { FailureError } from '@llmservice/crds';
+import { FailureError, paths } from '@llmservice/crds';
 import { createHash } from 'node:crypto';
-import { isAbsolute } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The settings that name a checkpoint. */
@@ -17,8 +17,15 @@ export type CheckpointUri = { readonly file: string | null } & (
   | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string }
   | { readonly kind: 'hub'; readonly place: HubPlace }
   | { readonly kind: 'oci'; readonly place: OciPlace }
-  | { readonly kind: 'folder'; readonly dir: string }
+  /** `claim`: the folder of a claim that it lies below, as a part of which it is shown; null: it is of this machine. */
+  | { readonly kind: 'folder'; readonly dir: string; readonly claim: MountedClaim | null }
 );
+
+/** Where a claim is mounted, and what its folders are called. */
+export interface MountedClaim {
+  readonly name: string;
+  readonly root: string;
+}
 
 /**
  * @param field the setting that it is, for messages
@@ -46,6 +53,17 @@ export function parseCheckpointUri(field: UriField, uri: string): CheckpointUri 
       );
     return { kind: 'oci', place, file: place.file };
   }
+  if (uri.startsWith('pvc://')) {
+    const place = parseClaimUri(uri);
+    if (place === null) throw invalid(field, uri, 'expected pvc://CLAIM[/FOLDER][/FILE.gguf]');
+    const root = join(paths.claims, place.claim);
+    return {
+      kind: 'folder',
+      dir: join(root, place.folder),
+      claim: { name: place.claim, root },
+      file: place.file,
+    };
+  }
   if (uri.startsWith('file://')) {
     try {
       return localPath(fileURLToPath(uri));
@@ -57,13 +75,13 @@ export function parseCheckpointUri(field: UriField, uri: string): CheckpointUri 
   throw invalid(
     field,
     uri,
-    'expected s3://bucket/prefix/, hf://owner/name, oci://registry/repository:tag, file:///path or an absolute path',
+    'expected s3://bucket/prefix/, hf://owner/name, oci://registry/repository:tag, pvc://claim/folder, file:///path or an absolute path',
   );
 }
 
 function localPath(path: string): CheckpointUri {
   const gguf = splitGgufPath(path);
-  return { kind: 'folder', dir: gguf?.folder ?? path, file: gguf?.file ?? null };
+  return { kind: 'folder', dir: gguf?.folder ?? path, claim: null, file: gguf?.file ?? null };
 }
 
 /** A folder name for the pulled copy: readable, and different for every URI. */

@@ -7,6 +7,7 @@ import { shownPath } from '@llmservice/crds/held-folder';
 import { constants, createReadStream, type Stats } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { mayNotRead } from './claim-folder.js';
 import {
   SourceChangedError,
   type CheckpointSource,
@@ -24,8 +25,9 @@ export class FolderSource implements CheckpointSource {
   constructor(
     private readonly dir: string,
     private readonly links: Links,
+    shown = shownPath(dir),
   ) {
-    this.uri = shownPath(dir);
+    this.uri = shown;
   }
 
   async list(): Promise<SourceFile[]> {
@@ -63,7 +65,13 @@ export class FolderSource implements CheckpointSource {
       this.links !== 'refused'
         ? createReadStream(path, range)
         : (await openPlain(path, constants.O_RDONLY)).createReadStream(range);
-    for await (const chunk of stream as AsyncIterable<Uint8Array>) yield chunk;
+    try {
+      for await (const chunk of stream as AsyncIterable<Uint8Array>) yield chunk;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+      const message = `${join(this.uri, file.name)}: ${mayNotRead()}`;
+      throw new FailureError('ModelNotFound', message, { file: file.name }, { cause: error });
+    }
   }
 
   /** Files below the folder that are read. */

@@ -5,6 +5,7 @@ import { checkpointPin } from '@llmservice/checkpoint';
 import { join } from 'node:path';
 import { allowedFolders } from './allowed-uris.js';
 import type { CacheEntry, WeightsCache } from './cache/weights-cache.js';
+import { folderOnClaim } from './claim-folder.js';
 import type { CheckpointSource, FileVersion } from './checkpoint-source.js';
 import { checkpointFolderName, parseCheckpointUri, readableName, type UriField } from './checkpoint-uri.js';
 import { FolderSource, type Links } from './folder-source.js';
@@ -68,7 +69,8 @@ export async function openSource(
   const uri = parseCheckpointUri(field, text);
   if (uri.kind === 'folder') {
     const links = { alsoInto: await allowedFolders(settings.allowedUris) };
-    return { ...complete(uri.dir, links), file: uri.file, release: nothing };
+    const shown = uri.claim === null ? undefined : await folderOnClaim(uri.dir, uri.claim);
+    return { ...complete(uri.dir, links, shown), file: uri.file, release: nothing };
   }
   const store = openStore(uri, settings.stores, settings.signal);
   const { disconnect } = store;
@@ -104,8 +106,9 @@ export async function openSource(
 
 type Lying = Omit<OpenSource, 'file' | 'release'>;
 
-function complete(dir: string, links: Links): Lying {
-  return { ...pulled(new FolderSource(dir, links), dir), isComplete: true };
+/** @param shown its URI, where it has one */
+function complete(dir: string, links: Links, shown?: string): Lying {
+  return { ...pulled(new FolderSource(dir, links, shown), dir), isComplete: true };
 }
 
 function pulled(source: CheckpointSource, dir: string): Lying {

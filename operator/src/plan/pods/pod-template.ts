@@ -23,6 +23,7 @@ import { contentHash } from '../../domain/content-hash.js';
 import { podMetadata } from './pod-metadata.js';
 import { prepareCache, weightsMount, weightsVolume } from './node-cache-volume.js';
 import { planResources, type CheckpointSize } from './resources.js';
+import { claimMounts, claimVolumes } from './claim-volume.js';
 import { adapterMounts, adapterVolumes } from './adapter-list.js';
 import { planVllmContainers, vllmAnnotations } from './vllm-pod.js';
 
@@ -122,6 +123,7 @@ function planContainer(service: WantedService, inputs: PodInputs): V1Container {
       { name: 'tmp', mountPath: '/tmp' },
       ...caMounts(service),
       ...adapterMounts(service),
+      ...claimMounts(service),
       ...secretsOf(service).map(({ name, mountPath }) => ({ name, mountPath, readOnly: true })),
       ...(service.spec.accounting.persistentVolumeClaimRef === undefined
         ? []
@@ -140,6 +142,7 @@ function planVolumes(service: WantedService, inputs: PodInputs): V1Volume[] {
     { name: 'tmp', emptyDir: {} },
     ...(ca === null ? [] : [{ name: 's3-ca', configMap: { name: ca.name, defaultMode: 0o644 } }]),
     ...adapterVolumes(service),
+    ...claimVolumes(service),
     // Readable by fsGroup. Where the Secret is missing the runtime starts all the same, to end with the reason.
     ...secretsOf(service).map(({ name, secretName }) => ({
       name,

@@ -10,7 +10,7 @@ export const kvBytesWithoutLimit = 4 * 2 ** 30;
 export function planVllmArgs(service: WantedService): string[] {
   const { engine, model, rollout } = service.spec;
   return [
-    paths.pulledCheckpoint,
+    checkpointDir(service),
     ...option('--port', ports.http),
     ...['--served-model-name', service.modelName, ...(model.aliases ?? [])],
     ...option('--tensor-parallel-size', service.tensor),
@@ -36,6 +36,11 @@ export function planVllmArgs(service: WantedService): string[] {
     ...option('--disable-access-log-for-endpoints', `${routes.health},${routes.metrics}`),
     ...(engine.args ?? []),
   ];
+}
+
+function checkpointDir({ checkpoint }: WantedService): string {
+  if (!('claim' in checkpoint)) return paths.pulledCheckpoint;
+  return `${paths.claims}/${checkpoint.claim}/${checkpoint.folder}`.replace(/\/$/, '');
 }
 
 function option(name: string, value: string | number): string[] {

@@ -13,6 +13,7 @@ import {
 } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { formatMi } from '../../resource/quantity.js';
+import { claimMounts, claimOf } from './claim-volume.js';
 import { acceleratorVariables, storeVariables, withUsers } from './container-env.js';
 import { keepAccepting, probe, restricted, caMounts, terminationMessage } from './container-parts.js';
 import { requirementsOf, type CheckpointSize } from './resources.js';
@@ -36,9 +37,10 @@ export const vllmAnnotations = { [annotations.engineRuntime]: 'vllm' };
 export function planVllmContainers(
   service: WantedService,
   inputs: VllmInputs,
-): { initContainers: V1Container[]; containers: V1Container[] } {
+): { initContainers?: V1Container[]; containers: V1Container[] } {
   return {
-    initContainers: [weights(service, inputs)],
+    // What lies on a claim is loaded from there.
+    ...(claimOf(service) === null ? { initContainers: [weights(service, inputs)] } : {}),
     containers: [vllm(service, inputs)],
   };
 }
@@ -82,6 +84,7 @@ function vllm(service: WantedService, { image, size }: VllmInputs): V1Container 
     readinessProbe: probe('http', routes.health, { periodSeconds: 2, failureThreshold: 3 }),
     volumeMounts: [
       { name: 'weights', mountPath: paths.weights, readOnly: true },
+      ...claimMounts(service),
       { name: 'shared-memory', mountPath: paths.sharedMemory },
       { name: 'tmp', mountPath: '/tmp' },
     ],

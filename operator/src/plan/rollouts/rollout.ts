@@ -80,6 +80,8 @@ function fits(pod: PodSpec, node: NodeRoom, freed: Requests): boolean {
 function wouldMakeRoom({ pod, oldPods, unschedulable }: Rollout): boolean {
   const message = unschedulable?.message ?? '';
   if (message.includes("didn't match pod anti-affinity rules")) return true;
+  // The old pod holds a claim that one pod alone may mount.
+  if (message.includes('ReadWriteOncePod')) return true;
   const missing = [...message.matchAll(/Insufficient ([\w./-]*\w)/g)].map(([, resource = '']) => resource);
   const wanted = podRequests(pod);
   return (
