@@ -55,9 +55,15 @@ export const ociErrorTable: readonly StoreErrorRow<OciMeaning>[] = [
   },
   {
     means: 'ArtifactUnsupported',
-    what: 'a layer is a compressed archive',
-    codes: ['CompressedLayer'],
+    what: 'a compressed layer expands to far more than it is, or with a window that is too large',
+    codes: ['ExpandsTooFar', 'WindowTooLarge'],
     hint: 'push the model without compression, which leaves weights as they are: as files or tar archives',
+  },
+  {
+    means: 'ArtifactUnsupported',
+    what: 'headers lie deep in a compressed layer',
+    codes: ['UnpackedTooLong'],
+    hint: 'push each file as a layer of its own with org.cncf.model.filepath, or archives without compression',
   },
   {
     means: 'ArtifactUnsupported',

@@ -1,5 +1,5 @@
 # The operator. Context: a staged folder (deploy/local/stage.sh operator) with the compiled workspaces and their
-# production dependencies. BASE needs Node >= 22; the process needs no shell and no root.
+# production dependencies. BASE needs Node >= 22.15; the process needs no shell and no root.
 ARG BASE=docker.io/library/node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 FROM ${BASE}
 COPY node_modules /app/node_modules

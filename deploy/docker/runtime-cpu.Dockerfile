@@ -1,5 +1,5 @@
 # The serving runtime with the CPU engine. Context: a staged folder (deploy/local/stage.sh runtime) with the compiled
-# workspaces, the native addon and their production dependencies. BASE needs Node >= 22, glibc >= 2.36 and libstdc++.
+# workspaces, the native addon and their production dependencies. BASE needs Node >= 22.15, glibc >= 2.36 and libstdc++.
 ARG BASE=docker.io/library/node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 FROM ${BASE}
 COPY node_modules /app/node_modules

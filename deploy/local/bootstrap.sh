@@ -9,7 +9,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib/settings.sh"
 for part in progress wheel; do source "$local_folder/lib/$part.sh"; done
 
-oldest_node=22
+oldest_node=22.15
 oldest_go=1.26.7
 
 # PACKAGE:PROOF, PROOF being a command or a file that shows that the package is there.

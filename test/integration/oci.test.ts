@@ -1,13 +1,13 @@
 // Checkpoints in a real registry: pulled from layers of each kind, by tag and by digest, with credentials as registries ask for
 // them, and refused by what the registry says.
 
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { tarArchive } from '../builders/tar-archive.js';
 import { failureOf, largeCheckpoint, pullFrom, Recorder } from './pull-world.js';
 import { RegistryFront } from './registry-front.js';
 import {
@@ -55,18 +55,8 @@ function expectFiles(folder: string, expected: Files = files): void {
     expect(readFileSync(join(folder, name)).equals(Buffer.from(content))).toBe(true);
 }
 
-/** By the real tar, in one of its formats. */
-function archive(format: string, content: Files): Buffer {
-  const folder = join(dir, `archive-${format}`);
-  for (const [path, bytes] of Object.entries(content)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), bytes);
-  }
-  const names = Object.keys(content).map((path) => path.split('/')[0] ?? '');
-  return execFileSync('tar', [`--format=${format}`, '-C', folder, '-cf', '-', ...new Set(names)], {
-    maxBuffer: 2 ** 30,
-  });
-}
+const archive = (format: string, content: Files): Buffer =>
+  tarArchive(join(dir, `archive-${format}`), format, content);
 
 const tarLayer = (content: Buffer, kind = 'tar'): LayerToPush => ({
   mediaType: `application/vnd.cncf.model.weight.v1.${kind}`,
@@ -108,6 +98,25 @@ describe('an artifact', () => {
     damage(digestOf(layers[at]?.content ?? new Uint8Array()));
     await expect(pull(`oci://${registry.host}/org/archives:damaged`)).rejects.toThrow('it is fetched again');
   });
+
+  const compress = { gzip: gzipSync, zstd: zstdCompressSync };
+  test.each(['gzip', 'zstd'] as const)(
+    'of archives by %s is pulled, and compared with their digests',
+    async (by) => {
+      const large = largeCheckpoint(256);
+      const alone = Object.entries(large).map(([name, content]) => ({
+        ...tarLayer(compress[by](archive('pax', { [name]: content })), `tar+${by}`),
+        annotations: { 'org.cncf.model.filepath': name },
+      }));
+      await registry.push(`org/${by}`, 'files', alone);
+      await registry.push(`org/${by}`, 'whole', [tarLayer(compress[by](archive('gnu', large)), `tar+${by}`)]);
+      for (const tag of ['files', 'whole'])
+        expectFiles(await pull(`oci://${registry.host}/org/${by}:${tag}`), large);
+      damage(digestOf(alone[Object.keys(large).indexOf('model.safetensors')]?.content ?? new Uint8Array()));
+      const failure = await failureOf(pull(`oci://${registry.host}/org/${by}:files`));
+      expect(failure.reason).toBe('CheckpointCorrupt');
+    },
+  );
 
   test('has a checkpoint in a folder of it, with the modules of an embedder', async () => {
     const inFolder = Object.fromEntries(Object.entries(files).map(([name, each]) => [`bf16/${name}`, each]));
@@ -172,6 +181,16 @@ describe('behind storage on another host', () => {
     expect(recorder.outages.some((each) => each.includes('Storage503'))).toBe(true);
     expect(front.cuts).toBe(0);
   });
+
+  test('a compressed layer whose connection broke is read again from its start', async () => {
+    const large = largeCheckpoint(1_024);
+    await own.push('org/packed', 'v1', [tarLayer(gzipSync(archive('gnu', large)), 'tar+gzip')]);
+    front.cuts = 1;
+    const recorder = new Recorder();
+    expectFiles(await pull(`oci://${front.host}/org/packed:v1`, dockerConfig(front.host), recorder), large);
+    expect(recorder.outages.length).toBeGreaterThan(0);
+    expect(front.cuts).toBe(0);
+  });
 });
 
 describe('behind a token server', () => {
@@ -225,7 +244,7 @@ describe('refused is', () => {
     ['a folder that is not there', 'org/there:v1/fp8', 'ModelNotFound', 'fp8'],
     ['an artifact without a checkpoint', 'org/empty:v1', 'ModelNotFound', 'config.json'],
     ['an index of images', 'org/index:v1', 'ArtifactUnsupported', 'one manifest of the index'],
-    ['a compressed layer', 'org/packed:v1', 'ArtifactUnsupported', 'without compression'],
+    ['a compressed layer that is none', 'org/packed:v1', 'CheckpointCorrupt', 'gzip archive'],
     ['an archive that is none', 'org/noise:v1', 'CheckpointCorrupt', 'tar archive'],
     ['a name that climbs', 'org/there:v1/../etc', 'InvalidEngineConfig', 'oci://REGISTRY'],
   ])('%s', async (_, place, reason, words) => {
@@ -237,7 +256,7 @@ describe('refused is', () => {
   beforeAll(async () => {
     await registry.push('org/there', 'v1', rawLayers(files));
     await registry.push('org/empty', 'v1', rawLayers({ 'README.md': 'nothing' }));
-    await registry.push('org/packed', 'v1', [tarLayer(gzipSync('x'), 'tar+gzip')]);
+    await registry.push('org/packed', 'v1', [tarLayer(Buffer.alloc(2_048, 1), 'tar+gzip')]);
     await registry.push('org/noise', 'v1', [tarLayer(Buffer.alloc(2_048, 1))]);
     const digest = await registry.push('org/index', 'amd64', rawLayers(files));
     const index = 'application/vnd.oci.image.index.v1+json';

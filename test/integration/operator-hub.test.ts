@@ -1,13 +1,17 @@
 // Checkpoints of hubs of models and registries, from the manifest on: judged before a pod exists, with the credentials that the
 // pod will have.
 
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { failureKinds, labels, type FailureReason } from '@llmservice/crds';
 import { parseAllDocuments } from 'yaml';
 import { resources } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { tarArchive } from '../builders/tar-archive.js';
 import { HubServer, hubToken } from './hub-server.js';
 import { World } from './operator-world.js';
 import { RegistryFront } from './registry-front.js';
@@ -140,6 +144,19 @@ describe('a registry behind a token server', () => {
       name: 'DOCKER_AUTH_CONFIG',
       valueFrom: { secretKeyRef: { name: 'registry', key: '.dockerconfigjson' } },
     });
+  });
+
+  test('has compressed artifacts judged by what their headers say', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'llmservice-packed-'));
+    const content = zstdCompressSync(tarArchive(folder, 'pax', llamaCheckpoint()));
+    rmSync(folder, { recursive: true });
+    const mediaType = 'application/vnd.cncf.model.weight.v1.tar+zstd';
+    await registry.push('public/packed', 'v1', [{ mediaType, content }]);
+    await world.createService('packed', {
+      model: { uri: `oci://${registry.host}/public/packed:v1`, oci: access },
+      ...rest,
+    });
+    await world.condition('packed', 'ModelResolved', 'True');
   });
 
   test.each<[string, string, object, FailureReason, string]>([

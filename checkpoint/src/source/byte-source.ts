@@ -24,6 +24,11 @@ export interface FileVersion {
   readonly etag: string | null;
   /** Expected digest of the whole file; null where the source does not report one. */
   readonly digest: FileDigest | null;
+  /**
+   * It is a part of what can be read from its start alone: ranges of all files with one `id` are to be asked for one after the
+   * other, as they lie behind each other. Absent: any range can be read.
+   */
+  readonly stream?: { readonly id: string; readonly begin: number };
 }
 
 /** The answer to one read, before its bytes. A server may give another range than the one that was asked for. */

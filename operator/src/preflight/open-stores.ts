@@ -20,6 +20,8 @@ import type { StoreSecrets } from './service-secrets.js';
 
 /** A folder with more than 10,000 files is no checkpoint's. */
 const maxPages = 40;
+/** Of the content of a compressed layer, which is read from its start alone. */
+const maxUnpackedBytes = 2 ** 30;
 /** Of 1,000 files each. */
 const maxHubPages = 10;
 
@@ -55,7 +57,7 @@ export function openStores(
     closers.push(destroy);
     const { dockerConfig } = secrets;
     const credentials = dockerConfig === null ? null : credentialsFor(place.registry, dockerConfig);
-    return new OciByteSource({ endpoint, credentials, fetch }, place, { signal });
+    return new OciByteSource({ endpoint, credentials, fetch }, place, { signal, maxUnpackedBytes });
   };
   const open = (location: CheckpointLocation): ByteSource => {
     if ('claim' in location) throw new Error('pods alone read a claim');

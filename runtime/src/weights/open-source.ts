@@ -72,7 +72,7 @@ export async function openSource(
     const shown = uri.claim === null ? undefined : await folderOnClaim(uri.dir, uri.claim);
     return { ...complete(uri.dir, links, shown), file: uri.file, release: nothing };
   }
-  const store = openStore(uri, settings.stores, settings.signal);
+  const store = openStore(uri, settings.stores, settings.signal, () => settings.observer.alive());
   const { disconnect } = store;
   const source = new RemoteSource(store.bytes);
   const dir = join(settings.weightsDir, checkpointFolderName(text) + part.suffix);

@@ -44,10 +44,16 @@ export interface OpenStore {
 
 /**
  * @param signal disconnects too
+ * @param alive called as bytes come that nobody asked for
  * @throws FailureError RegistryAccessDenied where credentials for a registry cannot be read
  */
-export function openStore(uri: StoreUri, settings: StoreSettings, signal: AbortSignal): OpenStore {
-  const { bytes, folder, destroy } = open(uri, settings);
+export function openStore(
+  uri: StoreUri,
+  settings: StoreSettings,
+  signal: AbortSignal,
+  alive: () => void,
+): OpenStore {
+  const { bytes, folder, destroy } = open(uri, settings, alive);
   signal.addEventListener('abort', destroy);
   const disconnect = (): void => {
     signal.removeEventListener('abort', destroy);
@@ -60,14 +66,14 @@ interface Opened extends Omit<OpenStore, 'disconnect'> {
   readonly destroy: () => void;
 }
 
-function open(uri: StoreUri, settings: StoreSettings): Opened {
+function open(uri: StoreUri, settings: StoreSettings, alive: () => void): Opened {
   switch (uri.kind) {
     case 's3':
       return openBucket(uri, settings.s3);
     case 'hub':
       return openHub(uri, settings.hub);
     case 'oci':
-      return openArtifact(uri, settings.oci);
+      return openArtifact(uri, settings.oci, alive);
   }
 }
 
@@ -90,13 +96,17 @@ function openHub({ place }: StoreUri & { readonly kind: 'hub' }, settings: HubSe
   };
 }
 
-function openArtifact({ place }: StoreUri & { readonly kind: 'oci' }, settings: OciSettings): Opened {
+function openArtifact(
+  { place }: StoreUri & { readonly kind: 'oci' },
+  settings: OciSettings,
+  alive: () => void,
+): Opened {
   const { dockerConfig, plainHttp, caCertificates } = settings;
   const credentials = dockerConfig === null ? null : credentialsFor(place.registry, dockerConfig);
   const { fetch, destroy } = makeHttpClient(caCertificates);
   const endpoint = registryEndpoint(place.registry, plainHttp);
   return {
-    bytes: new OciByteSource({ endpoint, credentials, fetch }, place),
+    bytes: new OciByteSource({ endpoint, credentials, fetch }, place, { look: 'whole', onBytes: alive }),
     folder: ociFolder(place),
     destroy,
   };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { inReadOrder, isCovered, piecesOf, readPosition, type Piece } from './pieces.js';
+import { inReadOrder, isCovered, lanesOf, piecesOf, readPosition, type Piece } from './pieces.js';
 
 const file = (name: string, bytes: number): Piece['file'] => ({ name, bytes, etag: null, digest: null });
 
@@ -65,4 +65,16 @@ test('pieces come by the first tensor that is read of them, whatever their file;
   ]);
   const order = inReadOrder(pieces, 10, tensors).map((piece) => `${piece.file.name} ${String(piece.index)}`);
   expect(order).toEqual(['config.json 0', 'b 0', 'b 1', 'a 2', 'a 3', 'a 1', 'a 0']);
+});
+
+test('pieces of what is read from its start alone come one after the other, as they lie behind each other', () => {
+  const of = (name: string, id: string, begin: number) => ({ ...file(name, 20), stream: { id, begin } });
+  const files = [file('a', 20), of('late', 'x', 512), of('early', 'x', 100), of('other', 'y', 0)];
+  const lanes = lanesOf(files.flatMap((each) => piecesOf(each, 10)).reverse());
+  expect(lanes.map((lane) => lane.map((piece) => `${piece.file.name} ${String(piece.index)}`))).toEqual([
+    ['a 1'],
+    ['a 0'],
+    ['other 0', 'other 1'],
+    ['early 0', 'early 1', 'late 0', 'late 1'],
+  ]);
 });

@@ -48,6 +48,19 @@ export function inReadOrder(
   return [...pieces].sort((a, b) => position(a) - position(b));
 }
 
+/** Pieces that may come at any time, each alone, and, as they lie behind each other, those of what is read from its start. */
+export function lanesOf(pieces: readonly Piece[]): Piece[][] {
+  const alone: Piece[][] = [];
+  const streams = new Map<string, Piece[]>();
+  for (const piece of pieces) {
+    const { stream } = piece.file;
+    if (stream === undefined) alone.push([piece]);
+    else if (streams.get(stream.id)?.push(piece) === undefined) streams.set(stream.id, [piece]);
+  }
+  const at = ({ file, range }: Piece): number => (file.stream?.begin ?? 0) + range[0];
+  return [...alone, ...[...streams.values()].map((lane) => lane.sort((a, b) => at(a) - at(b)))];
+}
+
 /** By piece of one file, the position of the first tensor that is read of it. */
 function firstReads(places: readonly TensorPlace[], pieceBytes: number): number[] {
   const first: number[] = [];

@@ -11,7 +11,7 @@ import { Arrivals } from './arrivals.js';
 import { SourceChangedError, type FileVersion } from './checkpoint-source.js';
 import { fetchRange, type FetchOptions } from './fetch-range.js';
 import type { InspectedCheckpoint, WeightsHeader } from './inspect-checkpoint.js';
-import { inReadOrder, isCovered, piecesOf, type Piece } from './pieces.js';
+import { inReadOrder, isCovered, lanesOf, piecesOf, type Piece } from './pieces.js';
 import { openPlain, removePlain } from './plain-file.js';
 import { PullJournal } from './pull-journal.js';
 import { FirstFailure } from './run-all.js';
@@ -151,13 +151,18 @@ async function complete(
   const ranges = pLimit(parallelRanges);
   const hashing = pLimit(filesHashedAtOnce);
   const fetched = new Map<FileVersion, Promise<void>[]>(files.map((file) => [file, []]));
-  for (const piece of inReadOrder(missing, pieceBytes, tensors)) {
-    const fetching = failure.run(ranges, async () => {
+  const fetch = (piece: Piece): Promise<void> =>
+    failure.run(ranges, async () => {
       await fetchRange(options, piece.file, piece.range);
       arrivals.arrived(piece);
       await journal.addRange(piece.file, piece.range);
     });
-    fetched.get(piece.file)?.push(fetching);
+  for (const lane of lanesOf(inReadOrder(missing, pieceBytes, tensors))) {
+    let last = Promise.resolve();
+    for (const piece of lane) {
+      last = last.then(() => fetch(piece));
+      fetched.get(piece.file)?.push(last);
+    }
   }
   const verifying = files.map(async (file) => {
     await Promise.all(fetched.get(file) ?? []);

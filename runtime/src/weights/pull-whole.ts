@@ -33,7 +33,7 @@ const lookAgainMs = 1_000;
  *   and of S3
  */
 export async function pullWhole(options: PullWholeOptions): Promise<void> {
-  const { uri, stores, signal } = options;
+  const { uri, stores, signal, observer } = options;
   const location = parseCheckpointUri('model.uri', uri);
   if (location.kind === 'folder' || location.file !== null) {
     throw new FailureError(
@@ -41,7 +41,7 @@ export async function pullWhole(options: PullWholeOptions): Promise<void> {
       `model.uri ${uri}: expected s3://bucket/prefix/, hf://owner/name or oci://registry/repository:tag`,
     );
   }
-  const { bytes, disconnect } = openStore(location, stores, signal);
+  const { bytes, disconnect } = openStore(location, stores, signal, () => observer.alive());
   try {
     await untilUnchanged(new RemoteSource(bytes), options);
   } finally {

@@ -25,13 +25,18 @@ function archive(names: readonly string[], ...options: readonly string[]): Buffe
 
 const tarLayer = (content: Buffer): Layer => ({
   ...{ digest: digestOf(content), bytes: content.length },
-  content: { kind: 'tar', compression: null },
+  content: { kind: 'tar', compression: null, path: null },
 });
 
 const fileLayer = (path: string): Layer => ({ digest: nothing, bytes: 0, content: { kind: 'file', path } });
 
 const filesOf = (layers: readonly Layer[], content: Buffer = Buffer.alloc(0)) =>
-  artifactFiles(layers, '', (_, begin, end) => Promise.resolve(content.subarray(begin, end)));
+  artifactFiles(layers, '', (_, begin, end) => Promise.resolve(content.subarray(begin, end)), {
+    unpack: () => {
+      throw new Error('nothing is compressed');
+    },
+    look: 'whole',
+  });
 
 test('of the only file of an archive what lies around it is kept, and no more', async () => {
   const content = archive(['a.txt']);

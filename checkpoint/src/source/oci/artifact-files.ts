@@ -5,7 +5,10 @@ import { flatNameOf, isNestedFile } from '../../config/nested-files.js';
 import type { FileDigest } from '../byte-source.js';
 import { StoreHttpError } from '../http/http-client.js';
 import type { Layer } from './artifact-manifest.js';
+import type { Compression } from './expanded.js';
+import { packedFiles } from './packed-files.js';
 import { tarMembers, type ReadArchive, type TarMember } from './tar-members.js';
+import type { UnpackedLayer } from './unpacked-layer.js';
 
 /** Where a file lies. */
 export interface ArtifactFile {
@@ -17,10 +20,14 @@ export interface ArtifactFile {
   /** Differs between contents. */
   readonly version: string;
   readonly digest: FileDigest | null;
+  /** What the layer holds, of which `begin` counts the bytes; null: the layer itself. */
+  readonly unpacked: UnpackedLayer | null;
 }
 
 /** Bytes [begin, end) of a layer. */
 export type ReadLayer = (layer: Layer, begin: number, end: number) => Promise<Buffer>;
+/** Of one that is compressed. */
+export type UnpackLayer = (layer: Layer, compression: Compression) => UnpackedLayer;
 
 /** Headers are read so many bytes at once: several small files take one read. */
 const windowBytes = 16 * 1024;
@@ -40,6 +47,7 @@ export async function artifactFiles(
   layers: readonly Layer[],
   folder: string,
   read: ReadLayer,
+  packed: { readonly unpack: UnpackLayer; readonly look: 'whole' | 'headers' },
 ): Promise<ReadonlyMap<string, ArtifactFile>> {
   const files = new Map<string, ArtifactFile>();
   const add = (path: string, file: ArtifactFile): void => {
@@ -53,17 +61,22 @@ export async function artifactFiles(
     if (content.kind === 'file') {
       const hex = id.slice('sha256:'.length);
       const digest = { algorithm: 'sha256', hex } as const;
-      add(content.path, { layer: id, begin: 0, bytes, version: id, digest });
+      add(content.path, { layer: id, begin: 0, bytes, version: id, digest, unpacked: null });
       continue;
     }
-    if (content.compression !== null)
-      throw new StoreHttpError('CompressedLayer', null, `layer ${id} is a ${content.compression} archive`);
+    if (content.compression !== null) {
+      const unpacked = packed.unpack(layer, content.compression);
+      for (const { path, ...file } of await packedFiles(layer, content.path, unpacked, budget, packed.look))
+        add(path, { layer: id, ...file, unpacked });
+      continue;
+    }
     const window = windowed((begin, end) => read(layer, begin, end), bytes);
     const members = await tarMembers(window, bytes, budget);
     for (const member of members) {
       const digest = members.length === 1 ? await digestOf(layer, member, window) : null;
       const version = `${id}+${String(member.begin)}`;
-      add(member.path, { layer: id, begin: member.begin, bytes: member.bytes, version, digest });
+      const { begin, bytes: size } = member;
+      add(member.path, { layer: id, begin, bytes: size, version, digest, unpacked: null });
     }
   }
   return files;

@@ -9,7 +9,8 @@ export interface Layer {
   readonly bytes: number;
   readonly content:
     | { readonly kind: 'file'; readonly path: string }
-    | { readonly kind: 'tar'; readonly compression: 'gzip' | 'zstd' | null };
+    /** `path`: of its only file, where the manifest names that. */
+    | { readonly kind: 'tar'; readonly compression: 'gzip' | 'zstd' | null; readonly path: string | null };
 }
 
 interface Descriptor {
@@ -76,7 +77,7 @@ function contentOf(
   const [, archive] = /[.+](tar(?:[+.](?:gzip|zstd))?)$/.exec(mediaType) ?? [];
   if (archive !== undefined && !isPlain) {
     const compression = archive.endsWith('gzip') ? 'gzip' : archive.endsWith('zstd') ? 'zstd' : null;
-    return { kind: 'tar', compression };
+    return { kind: 'tar', compression, path: typeof path === 'string' ? path : null };
   }
   return typeof path === 'string' ? { kind: 'file', path } : null;
 }

@@ -10,9 +10,17 @@ import { readRangeAnswer } from '../range-answer.js';
 import { artifactFiles, type ArtifactFile } from './artifact-files.js';
 import { indexTypes, layersIn, manifestTypes, type Layer } from './artifact-manifest.js';
 import { ociUri, type OciPlace } from './oci-uri.js';
+import type { Compression } from './expanded.js';
 import { RegistryClient, type RegistryAccess } from './registry-client.js';
+import { UnpackedLayer } from './unpacked-layer.js';
 
 interface OciBounds {
+  /** Of compressed layers: whether all of them are read and compared before their files are listed; their headers alone by default. */
+  readonly look?: 'whole' | 'headers';
+  /** What lies behind so many bytes of a compressed layer's content is not read. */
+  readonly maxUnpackedBytes?: number;
+  /** Called as bytes of compressed layers come. */
+  readonly onBytes?: () => void;
   /** Ends requests; a body that has begun is its reader's to end. */
   readonly signal?: AbortSignal;
 }
@@ -34,10 +42,10 @@ export class OciByteSource implements ByteSource {
   constructor(
     access: RegistryAccess,
     private readonly place: OciPlace,
-    { signal }: OciBounds = {},
+    private readonly bounds: OciBounds = {},
   ) {
     this.uri = ociUri(place);
-    this.client = new RegistryClient(access, place.repository, signal);
+    this.client = new RegistryClient(access, place.repository, bounds.signal);
     this.places = new StoragePlaces(this.client.origin);
   }
 
@@ -46,14 +54,29 @@ export class OciByteSource implements ByteSource {
   }
 
   async version(name: string): Promise<FileVersion> {
-    const { bytes, version, digest } = await this.file(name);
-    return { name, bytes, etag: version, digest };
+    const { layer, begin, bytes, version, digest, unpacked } = await this.file(name);
+    const stream = unpacked === null ? {} : { stream: { id: layer, begin } };
+    return { name, bytes, etag: version, digest, ...stream };
   }
 
   async open(name: string, begin: number, end: number): Promise<OpenRange> {
     const file = await this.file(name);
     if (begin >= file.bytes) throw new StoreHttpError('RangeNotThere', 416, `${name} ends before`);
     const from = file.begin + begin;
+    const { unpacked } = file;
+    if (unpacked !== null) {
+      const until = Math.min(end, file.bytes);
+      await unpacked.seek(from);
+      const body = Readable.from(unpacked.read(from, file.begin + until), { objectMode: false });
+      return {
+        begin,
+        end: until,
+        fileBytes: file.bytes,
+        etag: file.version,
+        answer: 'a compressed layer',
+        body,
+      };
+    }
     const range = await this.blob(file.layer, from, file.begin + Math.min(end, file.bytes));
     return {
       ...range,
@@ -81,7 +104,16 @@ export class OciByteSource implements ByteSource {
 
   private async look(): Promise<Files> {
     const layers = layersIn(await this.manifest());
-    return artifactFiles(layers, this.place.folder, (layer, begin, end) => this.part(layer, begin, end));
+    return artifactFiles(layers, this.place.folder, (layer, begin, end) => this.part(layer, begin, end), {
+      unpack: (layer, compression) => this.unpacked(layer, compression),
+      look: this.bounds.look ?? 'headers',
+    });
+  }
+
+  private unpacked({ digest, bytes }: Layer, compression: Compression): UnpackedLayer {
+    const { maxUnpackedBytes: maxBytes = Infinity, onBytes = (): void => undefined } = this.bounds;
+    const download = async (): Promise<Readable> => (await this.blob(digest, 0, bytes)).body;
+    return new UnpackedLayer({ bytes, compression, download, maxBytes, onBytes });
   }
 
   private async manifest(): Promise<Buffer> {

@@ -21,11 +21,18 @@ export interface TarBudget {
   members: number;
 }
 
-/** @throws StoreHttpError where it is no archive, or has too many members */
+/** Takes each file as it is found, before what lies behind it is read. @returns whether more are wanted */
+export type TakeMember = (member: TarMember) => Promise<boolean>;
+
+/**
+ * @param archiveBytes Infinity: not known; `read` then gives zeros behind the end
+ * @throws StoreHttpError where it is no archive, or has too many members
+ */
 export async function tarMembers(
   read: ReadArchive,
   archiveBytes: number,
   budget: TarBudget,
+  take: TakeMember = () => Promise.resolve(true),
 ): Promise<readonly TarMember[]> {
   const members: TarMember[] = [];
   let named: { path?: string; bytes?: number } = {};
@@ -51,7 +58,9 @@ export async function tarMembers(
     if (type === 'g' || type === 'K') continue;
     const path = named.path ?? pathIn(header);
     named = {};
-    if (isFile(type)) members.push({ path, begin, bytes });
+    if (!isFile(type)) continue;
+    members.push({ path, begin, bytes });
+    if (!(await take({ path, begin, bytes }))) break;
   }
   return members;
 }
