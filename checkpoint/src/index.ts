@@ -31,6 +31,7 @@ export * from './adapters/projections.js';
 export type * from './source/byte-source.js';
 export * from './source/checkpoint-pin.js';
 export * from './source/claim/claim-uri.js';
+export * from './source/google-storage.js';
 export * from './config/nested-files.js';
 export * from './weights/resident-weights.js';
 export * from './weights/rank-weights.js';

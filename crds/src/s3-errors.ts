@@ -72,6 +72,8 @@ export const s3ErrorTable: readonly S3ErrorRow[] = [
       ...['KMS.DisabledException', 'KMS.NotFoundException', 'CredentialsProviderError'],
       // versitygw's word for an unknown key, with 404.
       'XAdminUserNotFound',
+      // Google's, of buckets whose requester pays.
+      ...['UserProjectMissing', 'UserProjectAccessDenied'],
     ],
     statuses: [401, 403],
   },

@@ -50,6 +50,11 @@ export function usesRegistry(spec: LlmServiceSpec): boolean {
   return urisOf(spec).some((uri) => uri.startsWith('oci://'));
 }
 
+/** Whether any checkpoint lies in Google Cloud Storage, which is reached as S3 is: none lies there then. */
+export function usesGoogle(spec: LlmServiceSpec): boolean {
+  return urisOf(spec).some((uri) => uri.startsWith('gs://'));
+}
+
 function urisOf({ model, engine, adapters = [] }: LlmServiceSpec): string[] {
   return [model.uri, engine.speculative.uri ?? '', ...adapters.map(({ uri }) => uri)];
 }

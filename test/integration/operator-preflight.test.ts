@@ -43,6 +43,14 @@ async function expectRefused(name: string, condition: string, reason: FailureRea
   return message;
 }
 
+test('a gs:// URI is judged by the endpoint and the keys of spec.model.s3', async () => {
+  const { s3 } = world.model('models/good/');
+  await world.createService('google', { model: { uri: 'gs://models/good/', s3 }, ...oneGi });
+  await world.condition('google', 'ModelResolved', 'True');
+  await world.createService('no-google', { model: { uri: 'gs://models/bad/', s3 }, ...oneGi });
+  await expectRefused('no-google', 'ModelResolved', 'ModelNotFound');
+});
+
 describe('a checkpoint that cannot serve', () => {
   const files = llamaCheckpoint();
   test.each(refusedCheckpoints)(

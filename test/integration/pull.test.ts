@@ -42,6 +42,17 @@ describe('a pull', () => {
       expect(sha(readFileSync(join(dir, name)))).toBe(sha(content));
   });
 
+  test('of a gs:// URI brings the same by the same API', async () => {
+    const files = llamaCheckpoint();
+    world.put('google', files);
+    const dir = await world.pull('google', { uri: 'gs://models/google/' });
+    for (const [name, content] of Object.entries(files))
+      expect(sha(readFileSync(join(dir, name)))).toBe(sha(content));
+    const failure = await failureOf(world.pull('google', { uri: 'gs://models/nowhere/' }));
+    expect(failure.reason).toBe('ModelNotFound');
+    expect(failure.message).toContain('gs://models/nowhere/');
+  });
+
   test('is not repeated by a second process', async () => {
     world.put('again', llamaCheckpoint());
     await world.pull('again');

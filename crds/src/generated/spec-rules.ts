@@ -247,9 +247,9 @@ export const specRules: readonly SpecRule[] = [
       "model",
       "uri"
     ],
-    "rule": "self.matches('^(s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?|oci://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/[a-z0-9][a-z0-9._/-]*((:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?(/[^?#\\\\s]*)?)?|pvc://[a-z0-9][a-z0-9.-]*(/[^?#\\\\s]*)?)$')",
+    "rule": "self.matches('^((s3|gs)://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?|oci://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/[a-z0-9][a-z0-9._/-]*((:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?(/[^?#\\\\s]*)?)?|pvc://[a-z0-9][a-z0-9.-]*(/[^?#\\\\s]*)?)$')",
     "fieldPath": "",
-    "message": "model.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG, with /FOLDER behind it where it is needed, or pvc://CLAIM/FOLDER; no other scheme is supported"
+    "message": "model.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG, with /FOLDER behind it where it is needed, gs://BUCKET/PREFIX/ or pvc://CLAIM/FOLDER; no other scheme is supported"
   },
   {
     "at": [
@@ -341,9 +341,9 @@ export const specRules: readonly SpecRule[] = [
       "[]",
       "uri"
     ],
-    "rule": "self.matches('^(s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?|oci://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/[a-z0-9][a-z0-9._/-]*((:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?(/[^?#\\\\s]*)?)?|pvc://[a-z0-9][a-z0-9.-]*(/[^?#\\\\s]*)?)$')",
+    "rule": "self.matches('^((s3|gs)://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?|oci://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/[a-z0-9][a-z0-9._/-]*((:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?(/[^?#\\\\s]*)?)?|pvc://[a-z0-9][a-z0-9.-]*(/[^?#\\\\s]*)?)$')",
     "fieldPath": "",
-    "message": "adapters.uri must be s3://BUCKET/PREFIX/, the folder that holds adapter_config.json, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG, with /FOLDER behind it where it is needed, or pvc://CLAIM/FOLDER; no other scheme is supported"
+    "message": "adapters.uri must be s3://BUCKET/PREFIX/, the folder that holds adapter_config.json, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG, with /FOLDER behind it where it is needed, gs://BUCKET/PREFIX/ or pvc://CLAIM/FOLDER; no other scheme is supported"
   },
   {
     "at": [
@@ -499,9 +499,9 @@ export const specRules: readonly SpecRule[] = [
       "speculative",
       "uri"
     ],
-    "rule": "self.matches('^(s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?|oci://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/[a-z0-9][a-z0-9._/-]*((:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?(/[^?#\\\\s]*)?)?|pvc://[a-z0-9][a-z0-9.-]*(/[^?#\\\\s]*)?)$')",
+    "rule": "self.matches('^((s3|gs)://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?|oci://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/[a-z0-9][a-z0-9._/-]*((:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?(/[^?#\\\\s]*)?)?|pvc://[a-z0-9][a-z0-9.-]*(/[^?#\\\\s]*)?)$')",
     "fieldPath": "",
-    "message": "engine.speculative.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG, with /FOLDER behind it where it is needed, or pvc://CLAIM/FOLDER; no other scheme is supported"
+    "message": "engine.speculative.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG, with /FOLDER behind it where it is needed, gs://BUCKET/PREFIX/ or pvc://CLAIM/FOLDER; no other scheme is supported"
   },
   {
     "at": [

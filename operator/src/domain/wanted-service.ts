@@ -11,6 +11,8 @@ export interface BucketLocation {
   readonly prefix: string;
   /** The GGUF file below it that is meant; null for the folder. */
   readonly file: string | null;
+  /** Of Google Cloud Storage, and not of S3. */
+  readonly google?: true;
 }
 
 /** In S3, in a hub of models, in a registry, or on a claim, which pods alone can read. */

@@ -38,7 +38,7 @@ export function openStores(
     const client = makeClient(access, secrets, guard.lookupFor(access.endpoint));
     closers.push(() => client.destroy());
     return (bucket: string, prefix: string) =>
-      new S3ByteSource(client, bucket, prefix, { pageFiles, maxPages, signal });
+      new S3ByteSource(client, bucket, prefix, { pageFiles, maxPages, signal, google: access.google });
   });
   const hub = once(() => {
     const { endpoint } = hubAccess(service);
@@ -96,6 +96,8 @@ function makeClient(access: S3Access, { credentials, certificates }: StoreSecret
     ...(access.endpoint === null ? {} : { endpoint: access.endpoint }),
     region: access.region,
     forcePathStyle: access.forcePathStyle,
+    // Headers that ask for checksums of AWS are not for others.
+    ...(access.google ? { responseChecksumValidation: 'WHEN_REQUIRED' } : {}),
     // Without credentials of the service requests go unsigned: the SDK's search for ambient ones must never start.
     ...(credentials === null
       ? {

@@ -24,7 +24,7 @@ export function parseAdapters(
     violations.push({
       path: `${path}.uri`,
       message:
-        'must be s3://BUCKET/PREFIX/, a folder with safetensors, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG or ' +
+        'must be s3://BUCKET/PREFIX/, a folder with safetensors, gs://BUCKET/PREFIX/, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG or ' +
         'pvc://CLAIM/FOLDER',
     });
     return [];

@@ -5,7 +5,7 @@ import { parseHubUri } from '@llmservice/checkpoint/hub';
 import { parseOciUri } from '@llmservice/checkpoint/oci';
 import type { BucketLocation, CheckpointLocation } from '../domain/wanted-service.js';
 
-/** `s3://bucket/prefix`, with or without the last slash, or a file in it, `hf://owner/name`, `oci://registry/repository:tag`, `pvc://claim/folder`. */
+/** `s3://bucket/prefix`, with or without the last slash, or a file in it, `hf://owner/name`, `oci://registry/repository:tag`, `pvc://claim/folder`; `gs://` as `s3://`. */
 export function parseCheckpointUri(uri: string): CheckpointLocation | null {
   return parseHubUri(uri) ?? parseOciUri(uri) ?? parseClaimUri(uri) ?? parseBucketUri(uri);
 }
@@ -19,15 +19,16 @@ export function parseFolderUri(uri: string): CheckpointLocation | null {
 /** A folder that can be written to. */
 export function parseBucketFolderUri(uri: string): BucketLocation | null {
   const location = parseBucketUri(uri);
-  return location?.file === null ? location : null;
+  return location?.file === null && location.google === undefined ? location : null;
 }
 
 function parseBucketUri(uri: string): BucketLocation | null {
-  const match = /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]*)(?:\/([^?#\s]*))?$/.exec(uri);
+  const match = /^(s3|gs):\/\/([A-Za-z0-9][A-Za-z0-9._-]*)(?:\/([^?#\s]*))?$/.exec(uri);
   if (match === null) return null;
-  const bucket = match[1] ?? '';
-  const gguf = splitGgufPath(match[2] ?? '');
-  if (gguf !== null) return { bucket, prefix: gguf.folder, file: gguf.file };
-  const prefix = (match[2] ?? '').replace(/\/+$/, '');
-  return { bucket, prefix: prefix === '' ? '' : `${prefix}/`, file: null };
+  const [, scheme, bucket = '', path = ''] = match;
+  const google = scheme === 'gs' ? ({ google: true } as const) : {};
+  const gguf = splitGgufPath(path);
+  if (gguf !== null) return { bucket, prefix: gguf.folder, file: gguf.file, ...google };
+  const prefix = path.replace(/\/+$/, '');
+  return { bucket, prefix: prefix === '' ? '' : `${prefix}/`, file: null, ...google };
 }

@@ -28,6 +28,7 @@ export function crossFieldViolations(spec: LlmServiceSpec, metadata: KubeObject[
     ...scalingViolations(spec),
     ...objectNameViolations(spec),
     ...claimViolations(spec),
+    ...bucketViolations(spec),
   ];
 }
 
@@ -47,6 +48,22 @@ function claimViolations({ model, engine, adapters = [] }: LlmServiceSpec): Viol
         : `is on another claim than spec.model.uri: put it on the claim ${own}, whose volume alone pods mount`;
     return [{ path, message: expected }];
   });
+}
+
+/** One endpoint and one pair of keys are given for both. */
+function bucketViolations({ model, engine, adapters = [], server, requestLog }: LlmServiceSpec): Violation[] {
+  const uris = [
+    ['spec.model.uri', model.uri],
+    ['spec.engine.speculative.uri', engine.speculative.uri ?? ''],
+    ...adapters.map(({ uri }, at) => [`spec.adapters[${String(at)}].uri`, uri] as const),
+    ['spec.requestLog.uri', requestLog?.uri ?? ''],
+    ['spec.server.storedResponses.uri', server?.storedResponses?.uri ?? ''],
+    ['spec.server.batches.uri', server?.batches?.uri ?? ''],
+  ] as const;
+  const google = uris.find(([, uri = '']) => uri.startsWith('gs://'));
+  if (google === undefined) return [];
+  const message = `is in S3, and ${google[0]} in Google Cloud Storage, while spec.model.s3 is for one of them: put both into one`;
+  return uris.filter(([, uri = '']) => uri.startsWith('s3://')).map(([path = '']) => ({ path, message }));
 }
 
 function claimOf(uri: string): string | null {

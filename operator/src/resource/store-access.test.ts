@@ -7,6 +7,7 @@ const model = (s3: object) => ({ model: { uri: 's3://bucket/x/', s3 } });
 test('without a Secret requests go unsigned', () => {
   expect(s3Access(wantedService())).toEqual({
     endpoint: null,
+    google: false,
     region: 'us-east-1',
     forcePathStyle: true,
     credentials: null,

@@ -2,10 +2,10 @@
 // (which win, as they do in the pod): so that the operator reads with exactly what the pod will read with, and never with its
 // own identity.
 
-import type { CheckpointFolder } from '@llmservice/checkpoint';
+import { googleStorage, type CheckpointFolder } from '@llmservice/checkpoint';
 import { defaultHubEndpoint, hubFolder } from '@llmservice/checkpoint/hub';
 import { ociFolder } from '@llmservice/checkpoint/oci';
-import { usesHub, usesRegistry, type EnvVar, type StoreKind } from '@llmservice/crds';
+import { usesGoogle, usesHub, usesRegistry, type EnvVar, type StoreKind } from '@llmservice/crds';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
 
 /** Where a credential is found. */
@@ -19,6 +19,8 @@ export const dockerConfigKey = '.dockerconfigjson';
 export interface S3Access {
   /** Null: AWS itself. */
   readonly endpoint: string | null;
+  /** Of Google Cloud Storage. */
+  readonly google: boolean;
   readonly region: string;
   readonly forcePathStyle: boolean;
   /** Null: requests are not signed. */
@@ -54,9 +56,12 @@ export function s3Access({ spec }: Pick<WantedService, 'spec'>): S3Access {
     s3.credentialsSecretRef?.name,
     'AWS_SECRET_ACCESS_KEY',
   );
+  const google = usesGoogle(spec);
   return {
-    endpoint: s3.endpoint ?? null,
-    region: s3.region ?? 'us-east-1',
+    ...(google && s3.endpoint === undefined
+      ? googleStorage
+      : { endpoint: s3.endpoint ?? null, region: s3.region ?? 'us-east-1' }),
+    google,
     forcePathStyle: s3.forcePathStyle,
     credentials: accessKeyId === null || secretAccessKey === null ? null : { accessKeyId, secretAccessKey },
   };

@@ -41,7 +41,7 @@ function placeOf(text: string): string {
     const { registry, repository, reference, folder } = uri.place;
     return `oci://${registry}/${repository}@${reference}/${folder}${uri.file ?? ''}`;
   }
-  return `s3://${join(uri.bucket, '/')}${uri.prefix}${uri.file ?? ''}`;
+  return `${uri.google ? 'gs' : 's3'}://${join(uri.bucket, '/')}${uri.prefix}${uri.file ?? ''}`;
 }
 
 /** Null: it is not there. Places in buckets have no links. */

@@ -13,13 +13,15 @@ import { fileURLToPath } from 'node:url';
 export type UriField = 'model.uri' | 'engine.speculative.uri' | 'administration.allowedUris' | 'adapters';
 
 /** `file` is the GGUF file in the folder that is meant; null for the folder. */
-export type CheckpointUri = { readonly file: string | null } & (
-  | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string }
-  | { readonly kind: 'hub'; readonly place: HubPlace }
-  | { readonly kind: 'oci'; readonly place: OciPlace }
-  /** `claim`: the folder of a claim that it lies below, as a part of which it is shown; null: it is of this machine. */
-  | { readonly kind: 'folder'; readonly dir: string; readonly claim: MountedClaim | null }
-);
+export type CheckpointUri = { readonly file: string | null } &
+  /** `google`: of Google Cloud Storage. */
+  (
+    | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string; readonly google: boolean }
+    | { readonly kind: 'hub'; readonly place: HubPlace }
+    | { readonly kind: 'oci'; readonly place: OciPlace }
+    /** `claim`: the folder of a claim that it lies below, as a part of which it is shown; null: it is of this machine. */
+    | { readonly kind: 'folder'; readonly dir: string; readonly claim: MountedClaim | null }
+  );
 
 /** Where a claim is mounted, and what its folders are called. */
 export interface MountedClaim {
@@ -32,11 +34,12 @@ export interface MountedClaim {
  * @throws FailureError InvalidEngineConfig
  */
 export function parseCheckpointUri(field: UriField, uri: string): CheckpointUri {
-  const s3 = /^s3:\/\/([^/]+)\/?(.*)$/.exec(uri);
+  const s3 = /^(s3|gs):\/\/([^/]+)\/?(.*)$/.exec(uri);
   if (s3 !== null) {
-    const [, bucket = '', prefix = ''] = s3;
+    const [, scheme, bucket = '', prefix = ''] = s3;
     const gguf = splitGgufPath(prefix);
-    return { kind: 's3', bucket, prefix: gguf?.folder ?? prefix, file: gguf?.file ?? null };
+    const google = scheme === 'gs';
+    return { kind: 's3', bucket, prefix: gguf?.folder ?? prefix, file: gguf?.file ?? null, google };
   }
   if (uri.startsWith('hf://')) {
     const place = parseHubUri(uri);
@@ -75,7 +78,7 @@ export function parseCheckpointUri(field: UriField, uri: string): CheckpointUri 
   throw invalid(
     field,
     uri,
-    'expected s3://bucket/prefix/, hf://owner/name, oci://registry/repository:tag, pvc://claim/folder, file:///path or an absolute path',
+    'expected s3://bucket/prefix/, gs://bucket/prefix/, hf://owner/name, oci://registry/repository:tag, pvc://claim/folder, file:///path or an absolute path',
   );
 }
 

@@ -1,6 +1,6 @@
 // The store that a URI names, once what is given for reaching it is known: as a source of bytes with a client of its own.
 
-import type { ByteSource, CheckpointFolder } from '@llmservice/checkpoint';
+import { googleStorage, type ByteSource, type CheckpointFolder } from '@llmservice/checkpoint';
 import { HubByteSource, hubFolder } from '@llmservice/checkpoint/hub';
 import { credentialsFor, OciByteSource, ociFolder, registryEndpoint } from '@llmservice/checkpoint/oci';
 import { S3ByteSource } from '@llmservice/checkpoint/s3';
@@ -78,11 +78,13 @@ function open(uri: StoreUri, settings: StoreSettings, alive: () => void): Opened
 }
 
 function openBucket(uri: StoreUri & { readonly kind: 's3' }, settings: S3Settings): Opened {
-  const client = makeS3Client(settings);
+  const { google } = uri;
+  const { endpoint, region } = google && settings.endpoint === null ? googleStorage : settings;
+  const client = makeS3Client({ ...settings, endpoint, region });
   const prefix = uri.prefix.replace(/[^/]\/*$/, (end) => `${end.charAt(0)}/`);
   return {
-    bytes: new S3ByteSource(client, uri.bucket, uri.prefix),
-    folder: { endpoint: settings.endpoint, bucket: uri.bucket, prefix, file: uri.file },
+    bytes: new S3ByteSource(client, uri.bucket, uri.prefix, { google }),
+    folder: { endpoint, bucket: uri.bucket, prefix, file: uri.file },
     destroy: () => client.destroy(),
   };
 }

@@ -14,6 +14,8 @@ import { isTimeVersion, objectVersion, type ListedFile } from '../checkpoint-pin
 import { isNestedFile, nestedFilesOf, pathOf } from '../../config/nested-files.js';
 
 interface S3Bounds {
+  /** Of Google Cloud Storage: gs:// in messages, and what it says of hashes. */
+  readonly google?: boolean;
   /** Files of one page of a listing; the server's own number by default. */
   readonly pageFiles?: number;
   /** Later pages are left out. */
@@ -36,7 +38,7 @@ export class S3ByteSource implements ByteSource {
     private readonly bounds: S3Bounds = {},
   ) {
     this.prefix = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
-    this.uri = `s3://${bucket}/${this.prefix}`;
+    this.uri = `${bounds.google === true ? 'gs' : 's3'}://${bucket}/${this.prefix}`;
     this.options = bounds.signal === undefined ? {} : { abortSignal: bounds.signal };
   }
 
@@ -75,9 +77,25 @@ export class S3ByteSource implements ByteSource {
   }
 
   async version(name: string): Promise<FileVersion> {
+    if (this.bounds.google === true) return this.googleVersion(name);
     const request = { ...this.object(name), ChecksumMode: 'ENABLED' as const };
     const head = await this.client.send(new HeadObjectCommand(request), this.options);
     return { name, bytes: head.ContentLength ?? 0, etag: objectVersion(head), digest: digestOf(head) };
+  }
+
+  private async googleVersion(name: string): Promise<FileVersion> {
+    const command = new HeadObjectCommand(this.object(name));
+    let hashes = '';
+    command.middlewareStack.add(
+      (next) => async (args) => {
+        const result = await next(args);
+        hashes = hashesIn(result.response);
+        return result;
+      },
+      { step: 'deserialize', priority: 'low' },
+    );
+    const head = await this.client.send(command, this.options);
+    return { name, bytes: head.ContentLength ?? 0, etag: objectVersion(head), digest: googleDigest(hashes) };
   }
 
   async open(name: string, begin: number, end: number, etag: string | null): Promise<OpenRange> {
@@ -99,6 +117,18 @@ export class S3ByteSource implements ByteSource {
   private object(name: string): { Bucket: string; Key: string } {
     return { Bucket: this.bucket, Key: this.prefix + pathOf(name) };
   }
+}
+
+/** The header of an answer in which Google Cloud Storage names hashes of the whole object. */
+function hashesIn(response: unknown): string {
+  const { headers } = response as { readonly headers?: Readonly<Partial<Record<string, string>>> };
+  return headers?.['x-goog-hash'] ?? '';
+}
+
+/** Of what was composed of parts it has a CRC32C alone, and an ETag that is no hash. */
+function googleDigest(hashes: string): FileVersion['digest'] {
+  const [, md5] = /(?:^|[,\s])md5=([A-Za-z0-9+/]{22}==)/.exec(hashes) ?? [];
+  return md5 === undefined ? null : { algorithm: 'md5', hex: Buffer.from(md5, 'base64').toString('hex') };
 }
 
 /** A SHA-256 of the whole object if S3 keeps one; else the ETag where it is an MD5 (one part, no KMS). */
