@@ -24,6 +24,7 @@ const folders = {
     apply: ['kube', 'domain', 'resource', 'plan', 'status'], // writes to the cluster
     reconcile: ['kube', 'domain', 'resource', 'plan', 'status', 'preflight', 'watch', 'apply'], // by question
     activator: ['kube', 'plan', 'status', 'watch'], // holds requests of services that sleep
+    router: ['domain', 'activator'], // requests for many models at one address
     'node-folder': [], // prepares folders of nodes
     cli: ['kube', 'domain', 'resource', 'plan', 'status', 'preflight', 'watch', 'apply', 'reconcile'], // `llmservice plan`
     doctor: ['kube', 'domain', 'resource', 'plan', 'status', 'preflight', 'watch'], // `llmservice doctor`

@@ -1,4 +1,4 @@
-// Every way a request can be refused, in one table for replicas and the activator: the code that clients see, its HTTP
+// Every way a request can be refused, in one table for replicas, activator and router: the code that clients see, its HTTP
 // status and OpenAI's type. 429 is a limit of the client's own key, 503 a service without room, as OpenAI, Anthropic (529)
 // and vLLM (--max-num-queued-reqs) have it; OpenAI's and Anthropic's clients try both again by themselves.
 
@@ -57,6 +57,18 @@ export const activatorErrors = {
   service_failed: { status: 503, type: 'server_error' },
 } as const satisfies Record<string, HttpError>;
 export type ActivatorErrorCode = keyof typeof activatorErrors;
+
+/** What the router of an LlmGateway answers by itself. */
+export const routerErrors = {
+  ...ofBoth,
+  invalid_api_key: { status: 401, type: 'invalid_request_error' },
+  model_not_found: { status: 404, type: 'invalid_request_error' },
+  route_not_found: { status: 404, type: 'invalid_request_error' },
+  method_not_allowed: { status: 405, type: 'invalid_request_error' },
+  upstream_failed: { status: 502, type: 'server_error' },
+  upstream_unverified: { status: 502, type: 'server_error' },
+} as const satisfies Record<string, HttpError>;
+export type RouterErrorCode = keyof typeof routerErrors;
 
 /** Anthropic's error type by status; other 4XX are invalid_request_error, other 5XX api_error. */
 const anthropicTypes: Readonly<Record<number, string>> = {

@@ -11,6 +11,9 @@ export const api = {
   shortName: 'llm',
 } as const;
 
+/** Many models behind one address. */
+export const gatewayApi = { kind: 'LlmGateway', plural: 'llmgateways' } as const;
+
 export const fieldManager = 'llmservice-operator';
 /** Who sets spec.replicas by load, where neither KEDA nor a HorizontalPodAutoscaler does. */
 export const autoscalerManager = 'llmservice-autoscaler';
@@ -20,6 +23,8 @@ export const labels = {
   instance: 'app.kubernetes.io/instance',
   managedBy: 'app.kubernetes.io/managed-by',
   service: 'llmservice.dev/service',
+  /** On what belongs to an LlmGateway: its name. */
+  gateway: 'llmservice.dev/gateway',
   /** On Secrets: what services of the namespace may use it for, one of `secretPurposes`. */
   secretFor: 'llmservice.dev/secret-for',
   /** As the chart writes it on activators: of a release that is distinguished from another one in its namespace. */
@@ -72,12 +77,17 @@ export const ports = {
   activator: 8082,
   /** Where the activator takes requests by HTTPS. */
   secureActivator: 8084,
+  /** Of a gateway's router. */
+  router: 8085,
   /** Of a pod, on its loopback device alone. */
   administration: 8083,
 } as const;
 
 /** What pods of the activator have in their label for names. */
 export const activatorName = 'llmservice-activator';
+
+/** What pods of a gateway's router have in their label for names. */
+export const routerName = 'llmservice-router';
 
 /** The name of the one container in a pod that serves. */
 export const runtimeContainer = 'runtime';
@@ -98,6 +108,7 @@ export const paths = {
   terminationMessage: '/dev/termination-log',
   s3Ca: '/etc/llmservice-s3-ca',
   keys: '/etc/llmservice-keys',
+  routes: '/etc/llmservice-routes',
   administrationKeys: '/etc/llmservice-administration',
   tls: '/etc/llmservice-tls',
   adapters: '/etc/llmservice-adapters',

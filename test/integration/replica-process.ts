@@ -37,6 +37,8 @@ interface Bytes {
 
 export interface ReplicaOptions {
   readonly uri: string;
+  /** Of the model; demo by default. */
+  readonly name?: string;
   readonly endpoint?: string;
   readonly engine?: object;
   /** Of the node; without it the replica pulls its own copy. */
@@ -142,6 +144,7 @@ export function replicaEnvironment(folder: string, port: number, options: Replic
 
 function engineConfig({
   uri,
+  name = 'demo',
   endpoint,
   engine,
   cache,
@@ -152,8 +155,8 @@ function engineConfig({
   return {
     model: {
       uri,
-      name: 'demo',
-      aliases: ['demo-alias'],
+      name,
+      aliases: [`${name}-alias`],
       s3: { ...(endpoint === undefined ? {} : { endpoint }), forcePathStyle: true },
       ...(cache === undefined ? {} : { cache }),
     },

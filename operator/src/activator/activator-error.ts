@@ -1,4 +1,4 @@
-// A refusal by the activator, in the shape of the runtime's errors.
+// A refusal by the activator or the router, in the shape of the runtime's errors.
 
 import {
   activatorErrors,
@@ -8,29 +8,43 @@ import {
   type ActivatorErrorCode,
 } from '@llmservice/crds';
 
-export class ActivatorError extends Error {
-  override readonly name = 'ActivatorError';
-
+export abstract class Refusal extends Error {
   constructor(
-    readonly code: ActivatorErrorCode,
+    readonly code: string,
     message: string,
+    /** Of the answer: its status, and OpenAI's type. */
+    private readonly meaning: { readonly status: number; readonly type: string },
     /** For the Retry-After header; null: trying again does not help. */
-    readonly retryAfterSeconds: number | null = null,
+    readonly retryAfterSeconds: number | null,
+    /** The field of the body that it is about; null: none. */
+    private readonly param: string | null = null,
   ) {
     super(message);
   }
 
   get status(): number {
-    return activatorErrors[this.code].status;
+    return this.meaning.status;
   }
 
   /** As the clients of this path read it. @param url of the request, with its query */
   body(url: string): object {
-    const { code, message, status } = this;
-    if (isInferencePath(pathOf(url))) return { error: message, code, param: null };
-    const error = { type: activatorErrors[code].type, message, param: null, code };
+    const { code, message, status, param } = this;
+    if (isInferencePath(pathOf(url))) return { error: message, code, param };
+    const error = { type: this.meaning.type, message, param, code };
     if (!isAnthropic(url)) return { error };
     return { type: 'error', error: { ...error, type: anthropicErrorType(status) } };
+  }
+}
+
+export class ActivatorError extends Refusal {
+  override readonly name = 'ActivatorError';
+
+  constructor(
+    override readonly code: ActivatorErrorCode,
+    message: string,
+    retryAfterSeconds: number | null = null,
+  ) {
+    super(code, message, activatorErrors[code], retryAfterSeconds);
   }
 }
 

@@ -7,7 +7,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { PodIdentity } from '../watch/ask-pod.js';
-import { ActivatorError, errorEvent } from './activator-error.js';
+import { ActivatorError, errorEvent, type Refusal } from './activator-error.js';
 import { asksForStream } from './asks-for-stream.js';
 import { forwardedHeaders, returnedHeaders } from './hop-headers.js';
 
@@ -192,7 +192,7 @@ function isUnverified(socket: Socket): boolean {
 }
 
 /** Before the answer has begun as a status, within a stream as an event; within any other answer it only ends. */
-export function refuse(request: IncomingMessage, response: ServerResponse, error: ActivatorError): void {
+export function refuse(request: IncomingMessage, response: ServerResponse, error: Refusal): void {
   if (response.destroyed || response.writableEnded) return;
   const path = request.url ?? '/';
   const body = error.body(path);
@@ -210,7 +210,7 @@ export function refuse(request: IncomingMessage, response: ServerResponse, error
 }
 
 /** With headers that can be asked for afterwards, which those given to writeHead cannot. */
-function begin(response: ServerResponse, status: number, headers: OutgoingHttpHeaders): void {
+export function begin(response: ServerResponse, status: number, headers: OutgoingHttpHeaders): void {
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) response.setHeader(name, value);
   }

@@ -1,0 +1,42 @@
+// The API keys of a gateway's Secret. Which of them a text is takes the same time whether it is one or not: hashes are
+// compared, all of them, each in constant time.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { readKeyFile, type ConfiguredKey } from '@llmservice/crds';
+import { RouterError } from './router-error.js';
+
+export class KnownKeys {
+  private readonly entries: readonly { readonly hash: Buffer; readonly key: ConfiguredKey }[];
+
+  constructor(keys: readonly ConfiguredKey[]) {
+    this.entries = keys.flatMap((key) => key.hashes.map((hash) => ({ hash: Buffer.from(hash, 'hex'), key })));
+  }
+
+  /** @throws Error with everything that is wrong, and no text that may be a key */
+  static read(text: string): KnownKeys {
+    const read = readKeyFile(text);
+    if (read.ok) return new KnownKeys(read.value);
+    throw new Error(read.violations.map(({ path, message }) => `${path} ${message}`.trim()).join('; '));
+  }
+
+  /** The key of a request, as OpenAI's clients send it or as Anthropic's do. @throws RouterError invalid_api_key */
+  require(headers: IncomingHttpHeaders): ConfiguredKey {
+    const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+    const presented = bearer ?? headers['x-api-key'];
+    if (typeof presented !== 'string') {
+      throw new RouterError(
+        'invalid_api_key',
+        'this gateway asks for an API key: send it as the header Authorization: Bearer KEY, or x-api-key: KEY',
+      );
+    }
+    const hash = createHash('sha256').update(presented).digest();
+    let found: ConfiguredKey | null = null;
+    for (const entry of this.entries) if (timingSafeEqual(entry.hash, hash)) found = entry.key;
+    if (found !== null) return found;
+    throw new RouterError(
+      'invalid_api_key',
+      'the API key is not known here: check that it is whole, and that it was not withdrawn',
+    );
+  }
+}

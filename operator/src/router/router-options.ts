@@ -1,0 +1,46 @@
+// The router's settings, from its environment, parsed once.
+
+import { paths, ports } from '@llmservice/crds';
+
+export interface RouterSettings {
+  /** Folder with the table of routes. */
+  readonly routesDir: string;
+  /** Folder with the key file; null: keys are not asked for. */
+  readonly keysDir: string | null;
+  readonly port: number;
+  readonly metricsPort: number;
+  readonly logLevel: string;
+  readonly maxBodyBytes: number;
+  /** Of all bodies that are kept at once. */
+  readonly maxKeptBytes: number;
+  readonly drainSeconds: number;
+}
+
+const mib = 2 ** 20;
+
+/** @throws Error naming every setting that is wrong */
+export function parseRouterSettings(env: Readonly<Record<string, string | undefined>>): RouterSettings {
+  const errors: string[] = [];
+  const text = (name: string): string | null => {
+    const value = env[name]?.trim() ?? '';
+    return value === '' ? null : value;
+  };
+  const count = (name: string, fallback: number, max: number): number => {
+    const value = Number(text(name) ?? fallback);
+    if (Number.isInteger(value) && value >= 0 && value <= max) return value;
+    errors.push(`${name} must be a whole number up to ${String(max)}`);
+    return fallback;
+  };
+  const settings = {
+    routesDir: text('ROUTES_DIR') ?? paths.routes,
+    keysDir: text('KEYS_DIR'),
+    port: count('PORT', ports.router, 65535),
+    metricsPort: count('METRICS_PORT', ports.operatorMetrics, 65535),
+    logLevel: text('LOG_LEVEL') ?? 'info',
+    maxBodyBytes: count('MAX_BODY_BYTES', 32 * mib, 1024 * mib),
+    maxKeptBytes: count('MAX_KEPT_BYTES', 128 * mib, 64 * 1024 * mib),
+    drainSeconds: count('DRAIN_SECONDS', 600, 86_400),
+  };
+  if (errors.length > 0) throw new Error(errors.join('; '));
+  return settings;
+}

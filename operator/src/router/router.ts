@@ -1,0 +1,225 @@
+// Takes requests for many models at one address: the model of the body says which service answers, or which answers instead.
+// Bodies are bounded and kept until a service has begun to answer; answers are passed on as they come.
+
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConfiguredKey } from '@llmservice/crds';
+import { Refusal } from '../activator/activator-error.js';
+import { refuse } from '../activator/held-request.js';
+import { readBody, type Room } from '../activator/read-body.js';
+import type { ModelRoute } from '../domain/route-table.js';
+import { forward, type Forwarding, type Outcome } from './forward.js';
+import type { KnownKeys } from './known-keys.js';
+import { describeModel, listModels } from './model-list.js';
+import { modelOfBody } from './model-of-body.js';
+import { routedPath } from './routed-paths.js';
+import { RouterError } from './router-error.js';
+import type { RouterMetrics } from './router-metrics.js';
+import type { RoutingTable } from './routing-table.js';
+import type { ServiceAddresses } from './service-addresses.js';
+
+export interface RouterOptions {
+  readonly table: () => RoutingTable;
+  /** Null: keys are not asked for. */
+  readonly keys: () => KnownKeys | null;
+  readonly addresses: Pick<ServiceAddresses, 'lookup'>;
+  readonly metrics: Pick<RouterMetrics, 'ended' | 'refused' | 'sent'>;
+  /** Of one body, and of all that are kept. */
+  readonly limits: { readonly bodyBytes: number; readonly totalBytes: number };
+}
+
+const nothing = Buffer.alloc(0);
+
+type Failed = Exclude<Outcome, 'answered' | 'busy'>;
+
+export class Router {
+  private readonly active = new Set<ServerResponse>();
+  private keptBytes = 0;
+  private draining = false;
+
+  constructor(private readonly options: RouterOptions) {}
+
+  /** Requests that are not answered to their end. */
+  get open(): number {
+    return this.active.size;
+  }
+
+  /** Never throws. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.active.add(response);
+    response.once('close', () => this.active.delete(response));
+    if (this.draining) response.setHeader('connection', 'close');
+    const requestId = nameOf(request.headers['x-request-id']) ?? randomUUID();
+    response.setHeader('x-request-id', requestId);
+    try {
+      await this.route(request, response, requestId);
+    } catch (error) {
+      // Else the client went away within its body.
+      if (!(error instanceof Refusal)) return void response.destroy();
+      this.options.metrics.refused(error.code);
+      refuse(request, response, error);
+    }
+  }
+
+  /** Answers what is open, for so long; connections end with their answers. */
+  async drain(answersMs: number): Promise<void> {
+    this.draining = true;
+    for (const response of this.active) if (!response.headersSent) response.setHeader('connection', 'close');
+    const deadline = performance.now() + answersMs;
+    while (this.active.size > 0 && performance.now() < deadline) await sleep(50);
+    for (const response of this.active) response.destroy();
+  }
+
+  private async route(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
+    const { method = 'GET', url = '/' } = request;
+    const path = routedPath(method, url);
+    if (path.kind === 'health') {
+      json(response, { state: this.draining ? 'draining' : 'serving' });
+      return;
+    }
+    if (path.kind === 'unknown') throw unknownRoute(method, url);
+    const key = this.options.keys()?.require(request.headers) ?? null;
+    if (path.kind === 'otherMethod') {
+      response.setHeader('allow', path.allow);
+      throw new RouterError('method_not_allowed', `${url} takes ${path.allow}, not ${method}`);
+    }
+    const table = this.options.table();
+    if (path.kind === 'list') json(response, listModels(table.visible(key)));
+    else if (path.kind === 'retrieve') {
+      const route = table.find(path.name, key);
+      if (route === null) throw unknownModel(path.name, table, key);
+      json(response, describeModel(path.name, route));
+    } else await this.send(request, response, requestId, key);
+  }
+
+  private async send(
+    request: IncomingMessage,
+    response: ServerResponse,
+    requestId: string,
+    key: ConfiguredKey | null,
+  ): Promise<void> {
+    const forwarding = await this.take(request, response, requestId);
+    try {
+      if (response.destroyed) return;
+      // The one of now: it may have changed while the body came.
+      const table = this.options.table();
+      const route = table.find(forwarding.model, key);
+      if (route === null) throw unknownModel(forwarding.model, table, key);
+      await this.sendInOrder(forwarding, route, table.inOrder(route));
+    } finally {
+      forwarding.onBegun();
+    }
+  }
+
+  /** The body's room is taken until a service has begun to answer. */
+  private async take(
+    request: IncomingMessage,
+    response: ServerResponse,
+    requestId: string,
+  ): Promise<Forwarding> {
+    const { limits, addresses, metrics } = this.options;
+    if (Number(request.headers['content-length'] ?? 0) > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
+    const body = await readBody(request, this.room, limits.bodyBytes);
+    const completeAt = performance.now();
+    const forwarding = {
+      ...{ request, response, body, requestId, addresses, model: '' },
+      onSent: () => metrics.sent(performance.now() - completeAt),
+      onBegun: () => {
+        this.room.giveBytes(forwarding.body.byteLength);
+        forwarding.body = nothing;
+      },
+    };
+    try {
+      forwarding.model = nameIn(body);
+      return forwarding;
+    } catch (error) {
+      forwarding.onBegun();
+      throw error;
+    }
+  }
+
+  private async sendInOrder(
+    forwarding: Forwarding,
+    route: ModelRoute,
+    order: readonly ModelRoute[],
+  ): Promise<void> {
+    const { metrics } = this.options;
+    let failed: Failed = 'unreached';
+    for (const [index, each] of order.entries()) {
+      const instead = each === route ? null : each.service;
+      const outcome = await forward(forwarding, each, instead, index === order.length - 1);
+      if (outcome === 'answered') {
+        const { statusCode, writableFinished } = forwarding.response;
+        const ended = !writableFinished ? 'gone' : statusCode < 500 ? 'answered' : 'error';
+        metrics.ended(route.name, instead === null ? ended : `fallback_${ended}`);
+        return;
+      }
+      if (outcome !== 'busy') failed = outcome;
+      // What has been taken may have been begun: it is not begun twice.
+      if (outcome === 'failed') break;
+    }
+    metrics.ended(route.name, failed);
+    throw notAnswered(failed, route);
+  }
+
+  /** Of all bodies that are kept. */
+  private readonly room: Room = {
+    takeBytes: (count) => {
+      if (this.keptBytes + count > this.options.limits.totalBytes) return false;
+      this.keptBytes += count;
+      return true;
+    },
+    giveBytes: (count) => void (this.keptBytes -= count),
+  };
+}
+
+function nameIn(body: Buffer): string {
+  const model = modelOfBody(body);
+  if (model.state === 'named') return model.name;
+  const message =
+    model.state === 'absent'
+      ? 'the body must be a JSON object with model: GET /v1/models lists the names'
+      : 'model must be a text, the name of a model: GET /v1/models lists them';
+  throw new RouterError('invalid_request', message, null, 'model');
+}
+
+function notAnswered(failed: Failed, { name, service }: ModelRoute): RouterError {
+  if (failed === 'unreached') {
+    const message = `no pod of ${service} is there for the model ${name}: try again later`;
+    return new RouterError('model_not_ready', message, 10);
+  }
+  if (failed === 'unverified') {
+    const message = `${service} shows no certificate by the authorities that its tls.caConfigMapRef names, for the name of its Service`;
+    return new RouterError('upstream_unverified', message, 10);
+  }
+  return new RouterError('upstream_failed', `${service} ended before it had answered: try again`, 1);
+}
+
+function unknownModel(asked: string, table: RoutingTable, key: ConfiguredKey | null): RouterError {
+  const shown = JSON.stringify(asked.length > 100 ? `${asked.slice(0, 100)}…` : asked);
+  const message = `the model ${shown} does not exist here; ${table.suggestions(asked, key)}`;
+  return new RouterError('model_not_found', message, null, 'model');
+}
+
+function unknownRoute(method: string, url: string): RouterError {
+  const path = url.split('?', 1).join().slice(0, 200);
+  return new RouterError(
+    'route_not_found',
+    `the gateway has no route ${method} ${path}: it takes requests that name a model; what a service has stored ` +
+      '(responses, conversations, files, batches) is asked of that service',
+  );
+}
+
+function tooLarge(bodyBytes: number): RouterError {
+  return new RouterError('request_too_large', `the body has more than ${String(bodyBytes)} bytes`);
+}
+
+function json(response: ServerResponse, value: object): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+/** A client's own name of its request, where it is one that logs can hold. */
+function nameOf(header: string | string[] | undefined): string | null {
+  return typeof header === 'string' && /^[\x21-\x7e]{1,128}$/.test(header) ? header : null;
+}
