@@ -38,6 +38,7 @@ const folders = {
     rollouts: ['identity', 'fit', 'pods'], // revisions, and how one takes the place of another
     canary: ['identity', 'pods'], // a revision beside the stable one: when, how long, how it is judged
     traffic: ['identity', 'pods', 'scaling', 'canary'], // how requests come to the pods, and whose may
+    gateway: ['identity', 'pods', 'traffic'], // many services behind one address
   },
   'runtime/src/request': {
     body: [], // the form of fields, the bounds of bodies, and the table of refusals

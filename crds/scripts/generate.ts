@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { parse, stringify } from 'yaml';
 import { acceleratorsModule, acceleratorsPage, type Card } from './accelerators.js';
-import { api } from '../src/names.js';
+import { api, gatewayApi } from '../src/names.js';
 import { failureReasonsHeader } from './failure-reasons-header.js';
-import { fromCustomResource, type JsonSchema } from './json-schema.js';
+import { fromCustomResource, gatewayTitles, serviceTitles, type JsonSchema } from './json-schema.js';
 import { failuresPage, referencePage } from './reference-page.js';
 import { rulesModule } from './spec-rules.js';
 import { defaultsModule, schemaModule, typesModule } from './typescript-files.js';
@@ -18,28 +18,32 @@ interface CustomResourceDefinition {
 
 const root = new URL('../../', import.meta.url);
 const crdFile = 'llmservices.llmservice.dev.yaml';
+const gatewayFile = 'llmgateways.llmservice.dev.yaml';
 const engineConfigFile = 'engine-config.schema.json';
 const keyFileFile = 'key-file.schema.json';
 
 async function outputs(): Promise<Record<string, string>> {
-  const crd = parse(await readFile(new URL(`crds/${crdFile}`, root), 'utf8'), {
-    merge: true,
-  }) as CustomResourceDefinition;
+  const crd = await readCrd(crdFile);
+  const gatewayCrd = await readCrd(gatewayFile);
   const engineConfig = JSON.parse(
     await readFile(new URL(`crds/${engineConfigFile}`, root), 'utf8'),
   ) as JsonSchema;
   const keyFile = JSON.parse(await readFile(new URL(`crds/${keyFileFile}`, root), 'utf8')) as JsonSchema;
   const cards = parse(await readFile(new URL('crds/accelerators.yaml', root), 'utf8')) as Card[];
-  const openApiSchema = crd.spec.versions[0]?.schema.openAPIV3Schema;
-  const spec = openApiSchema?.properties?.['spec'];
-  if (openApiSchema === undefined || spec === undefined) throw new Error(`${crdFile} has no spec schema`);
-  const llmService = fromCustomResource(openApiSchema, api.groupVersion, api.kind);
+  const openApiSchema = schemaOf(crd);
+  const gatewaySchema = schemaOf(gatewayCrd);
+  const spec = openApiSchema.properties?.['spec'] ?? {};
+  const llmService = fromCustomResource(openApiSchema, api.groupVersion, api.kind, serviceTitles);
+  const llmGateway = fromCustomResource(gatewaySchema, api.groupVersion, gatewayApi.kind, gatewayTitles);
   const generated = 'crds/src/generated';
   return {
     [`${generated}/llm-service.ts`]: await typesModule(llmService, 'LlmService', crdFile),
     [`${generated}/llm-service-schema.ts`]: schemaModule(llmService, 'llmServiceSchema', crdFile),
     [`${generated}/spec-defaults.ts`]: defaultsModule(spec, crdFile),
-    [`${generated}/spec-rules.ts`]: rulesModule(openApiSchema, crdFile),
+    [`${generated}/spec-rules.ts`]: rulesModule(openApiSchema, 'specRules', crdFile),
+    [`${generated}/llm-gateway.ts`]: await typesModule(llmGateway, 'LlmGateway', gatewayFile),
+    [`${generated}/llm-gateway-schema.ts`]: schemaModule(llmGateway, 'llmGatewaySchema', gatewayFile),
+    [`${generated}/gateway-rules.ts`]: rulesModule(gatewaySchema, 'gatewayRules', gatewayFile),
     [`${generated}/engine-config.ts`]: await typesModule(engineConfig, 'EngineConfig', engineConfigFile),
     [`${generated}/engine-config-schema.ts`]: schemaModule(
       engineConfig,
@@ -50,22 +54,34 @@ async function outputs(): Promise<Record<string, string>> {
     [`${generated}/key-file-schema.ts`]: schemaModule(keyFile, 'keyFileSchema', keyFileFile),
     [`${generated}/accelerators.ts`]: acceleratorsModule(cards),
     'deploy/docs/accelerators.md': acceleratorsPage(cards),
-    'deploy/docs/reference.md': referencePage(openApiSchema),
+    'deploy/docs/reference.md': referencePage(openApiSchema, gatewaySchema),
     'deploy/docs/failures.md': failuresPage(),
     'native/src/ops/failure_reason.h': failureReasonsHeader(),
-    'charts/llmservice-operator/templates/crd.yaml': chartCopy(crd),
+    'charts/llmservice-operator/templates/crd.yaml': chartCopy(crd, crdFile),
+    'charts/llmservice-operator/templates/crd-gateways.yaml': chartCopy(gatewayCrd, gatewayFile),
   };
 }
 
+async function readCrd(file: string): Promise<CustomResourceDefinition> {
+  const text = await readFile(new URL(`crds/${file}`, root), 'utf8');
+  return parse(text, { merge: true }) as CustomResourceDefinition;
+}
+
+function schemaOf({ metadata, spec }: CustomResourceDefinition): JsonSchema {
+  const schema = spec.versions[0]?.schema.openAPIV3Schema;
+  if (schema?.properties?.['spec'] === undefined) throw new Error(`${metadata.name} has no spec schema`);
+  return schema;
+}
+
 /** The CRD as a chart template: Helm never upgrades what lies in a chart's crds/ folder. */
-function chartCopy(crd: CustomResourceDefinition): string {
+function chartCopy(crd: CustomResourceDefinition, file: string): string {
   const { metadata } = crd;
   const annotations = { ...metadata.annotations, 'helm.sh/resource-policy': 'keep' };
   const text = stringify(
     { ...crd, metadata: { ...metadata, annotations } },
     { aliasDuplicateObjects: false, lineWidth: 118 },
   );
-  const banner = `# Generated from crds/${crdFile} by \`npm run generate\`. Do not edit.`;
+  const banner = `# Generated from crds/${file} by \`npm run generate\`. Do not edit.`;
   return `${banner}\n{{- if .Values.crd.install }}\n${text}{{- end }}\n`;
 }
 

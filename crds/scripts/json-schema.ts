@@ -31,7 +31,9 @@ export interface JsonSchema {
 }
 
 /** Names of the generated interfaces, by the path of the object they describe. */
-const titles: Readonly<Record<string, string>> = {
+export type Titles = Readonly<Record<string, string>>;
+
+export const serviceTitles: Titles = {
   '': 'LlmService',
   metadata: 'LlmServiceMetadata',
   spec: 'LlmServiceSpec',
@@ -51,6 +53,14 @@ const titles: Readonly<Record<string, string>> = {
   'status.loading': 'LoadingStatus',
   'status.lastFailure': 'LastFailure',
   'status.memoryPlan': 'MemoryPlanStatus',
+};
+
+export const gatewayTitles: Titles = {
+  '': 'LlmGateway',
+  spec: 'LlmGatewaySpec',
+  'spec.models[]': 'GatewayModel',
+  status: 'LlmGatewayStatus',
+  'status.models[]': 'GatewayModelStatus',
 };
 
 /** What the API server puts into metadata, as far as the operator reads it. */
@@ -73,9 +83,14 @@ const metadata: JsonSchema = {
   },
 };
 
-/** JSON Schema of a complete LlmService. Fields with a default are required: `useDefaults` has filled them in. */
-export function fromCustomResource(openApiSchema: JsonSchema, apiVersion: string, kind: string): JsonSchema {
-  const root = convert(openApiSchema, '');
+/** JSON Schema of a complete object of a kind. Fields with a default are required: `useDefaults` has filled them in. */
+export function fromCustomResource(
+  openApiSchema: JsonSchema,
+  apiVersion: string,
+  kind: string,
+  titles: Titles,
+): JsonSchema {
+  const root = convert(openApiSchema, '', titles);
   root.required = ['apiVersion', 'kind', 'metadata', ...(root.required ?? [])];
   root.properties = {
     ...root.properties,
@@ -89,7 +104,7 @@ export function fromCustomResource(openApiSchema: JsonSchema, apiVersion: string
 /** Keywords that are converted one by one instead of being copied. */
 const structural = new Set(['anyOf', 'items', 'properties', 'additionalProperties', 'required']);
 
-function convert(schema: JsonSchema, path: string): JsonSchema {
+function convert(schema: JsonSchema, path: string, titles: Titles): JsonSchema {
   const result: JsonSchema = {};
   const { anyOf, items, minimum } = schema;
   for (const [key, value] of Object.entries(schema) as [string, unknown][]) {
@@ -102,22 +117,22 @@ function convert(schema: JsonSchema, path: string): JsonSchema {
   const title = titles[path];
   if (title !== undefined) result.title = title;
   if (anyOf !== undefined) result.type = anyOf.flatMap((alternative) => alternative.type ?? []);
-  if (items !== undefined) result.items = convert(items, `${path}[]`);
-  if (schema.type === 'object') closeObject(schema, result, path);
+  if (items !== undefined) result.items = convert(items, `${path}[]`, titles);
+  if (schema.type === 'object') closeObject(schema, result, path, titles);
   return result;
 }
 
-function closeObject(schema: JsonSchema, result: JsonSchema, path: string): void {
+function closeObject(schema: JsonSchema, result: JsonSchema, path: string, titles: Titles): void {
   const { properties = {}, additionalProperties } = schema;
   if (schema['x-kubernetes-preserve-unknown-fields'] === true) {
     result.additionalProperties = true;
   } else if (typeof additionalProperties === 'object') {
-    result.additionalProperties = convert(additionalProperties, `${path}{}`);
+    result.additionalProperties = convert(additionalProperties, `${path}{}`, titles);
   } else {
     result.additionalProperties = false;
     result.properties = {};
     for (const [name, property] of Object.entries(properties)) {
-      result.properties[name] = convert(property, path === '' ? name : `${path}.${name}`);
+      result.properties[name] = convert(property, path === '' ? name : `${path}.${name}`, titles);
     }
     const defaulted = Object.keys(properties).filter((name) => properties[name]?.default !== undefined);
     result.required = [...new Set([...(schema.required ?? []), ...defaulted])];

@@ -17,14 +17,15 @@ interface Field {
   readonly required: boolean;
 }
 
-/** The reference of LlmService in Markdown. */
-export function referencePage(schema: JsonSchema): string {
-  const part = (name: string): string => {
-    const root = schema.properties?.[name];
-    if (root === undefined) throw new Error(`the schema has no ${name}`);
-    const fields = fieldsOf(root, name);
-    return [table(fields), rules([{ path: name, schema: root, required: true }, ...fields])].join('\n');
-  };
+function part(schema: JsonSchema, name: string): string {
+  const root = schema.properties?.[name];
+  if (root === undefined) throw new Error(`the schema has no ${name}`);
+  const fields = fieldsOf(root, name);
+  return [table(fields), rules([{ path: name, schema: root, required: true }, ...fields])].join('\n');
+}
+
+/** The reference of LlmService and of LlmGateway in Markdown. */
+export function referencePage(schema: JsonSchema, gateway: JsonSchema): string {
   return `${banner}
 # LlmService
 
@@ -41,10 +42,21 @@ applies the defaults and refuses a manifest that breaks a rule.
 ${rules([{ path: '', schema, required: true }])}
 ## Spec
 
-${part('spec')}
+${part(schema, 'spec')}
 ## Status
 
-${part('status')}`;
+${part(schema, 'status')}
+# LlmGateway
+
+Every field of the \`LlmGateway\` resource (\`llmservice.dev/v1alpha1\`, short name \`llmgw\`):
+[many models behind one address](gateway.md).
+
+## Spec of LlmGateway
+
+${part(gateway, 'spec')}
+## Status of LlmGateway
+
+${part(gateway, 'status')}`;
 }
 
 function fieldsOf(schema: JsonSchema, path: string): Field[] {

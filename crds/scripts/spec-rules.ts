@@ -7,11 +7,11 @@ import { banner } from './typescript-files.js';
 /** Kubernetes' own functions for URLs and quantities, which CEL does not have: the operator parses those fields. */
 const kubernetesLibrary = /\b(isURL|isQuantity)\(/;
 
-export function rulesModule(schema: JsonSchema, source: string): string {
+export function rulesModule(schema: JsonSchema, constant: string, source: string): string {
   return `${banner(source)}
 import type { SpecRule } from '../spec-rule.js';
 
-export const specRules: readonly SpecRule[] = ${JSON.stringify(rulesOf(schema, []), null, 2)};
+export const ${constant}: readonly SpecRule[] = ${JSON.stringify(rulesOf(schema, []), null, 2)};
 `;
 }
 

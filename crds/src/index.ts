@@ -29,6 +29,14 @@ export * from './server-variables.js';
 export * from './spec-variables.js';
 export type * from './generated/llm-service.js';
 export type * from './generated/engine-config.js';
+export type {
+  GatewayModel,
+  GatewayModelStatus,
+  LlmGateway,
+  LlmGatewaySpec,
+  LlmGatewayStatus,
+} from './generated/llm-gateway.js';
+export { gatewayRules } from './generated/gateway-rules.js';
 export { llmServiceSchema } from './generated/llm-service-schema.js';
 export { specDefaults } from './generated/spec-defaults.js';
 export { specRules } from './generated/spec-rules.js';

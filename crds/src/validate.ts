@@ -1,9 +1,11 @@
-// Validators of the two contracts. Each takes an unknown value and gives either a complete, typed copy with the
+// Validators of the contracts. Each takes an unknown value and gives either a complete, typed copy with the
 // schema's defaults filled in, or every violation with its path. CEL rules are a table of their own (spec-rules.ts).
 
 import { Ajv, type ErrorObject } from 'ajv';
 import { engineConfigSchema } from './generated/engine-config-schema.js';
 import type { EngineConfig } from './generated/engine-config.js';
+import { llmGatewaySchema } from './generated/llm-gateway-schema.js';
+import type { LlmGateway } from './generated/llm-gateway.js';
 import { llmServiceSchema } from './generated/llm-service-schema.js';
 import type { LlmService } from './generated/llm-service.js';
 
@@ -38,6 +40,11 @@ export function validateLlmService(value: unknown): Validated<LlmService> {
  */
 export function readLlmService(value: unknown): Validated<LlmService> {
   return validate(pruning, llmServiceSchema, value);
+}
+
+/** As `readLlmService`, of an LlmGateway. */
+export function readLlmGateway(value: unknown): Validated<LlmGateway> {
+  return validate(pruning, llmGatewaySchema, value);
 }
 
 /** Checks what the operator hands the runtime. */

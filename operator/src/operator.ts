@@ -7,6 +7,7 @@ import { NotLeaderError, Writer } from './apply/writer.js';
 import { endsWithin } from './ends-within.js';
 import type { KubeClient } from './kube/client.js';
 import type { Metrics } from './metrics.js';
+import type { OperatorTiming } from './operator-timing.js';
 import type { OperatorOptions } from './options.js';
 import { Capabilities } from './reconcile/capabilities.js';
 import { Observations } from './reconcile/observations.js';
@@ -16,6 +17,7 @@ import { LongReader } from './preflight/long-reader.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
 import { CanaryController } from './reconcile/canary-controller.js';
+import { GatewayController } from './reconcile/gateway-controller.js';
 import { PrePullController } from './reconcile/pre-pull-controller.js';
 import { Reconciler } from './reconcile/reconciler.js';
 import { RolloutController } from './reconcile/rollout-controller.js';
@@ -28,13 +30,13 @@ import { CrashLogs } from './watch/crash-logs.js';
 import type { HealthMonitorOptions } from './watch/health-monitor.js';
 import { IdleMonitor } from './watch/idle-monitor.js';
 import { AdapterMonitor, podsWithAdapters } from './watch/adapter-monitor.js';
-import { LeaderElection, type LeaderElectionOptions } from './watch/leader-election.js';
+import { LeaderElection } from './watch/leader-election.js';
 import { LoadScaler } from './reconcile/load-scaler.js';
 import { LoadMonitor } from './watch/load-monitor.js';
 import { ClusterRoom } from './watch/cluster-room.js';
 import { MetricsApi } from './watch/metrics-api.js';
 import { PodAuthorities } from './watch/pod-authorities.js';
-import { StreamChecks, type StreamChecksOptions } from './watch/stream-checks.js';
+import { StreamChecks } from './watch/stream-checks.js';
 import { WorkQueue } from './watch/work-queue.js';
 
 /** Of the Lease by which replicas agree on a leader. @param instance null: of the only operator in its namespace */
@@ -48,18 +50,7 @@ export interface OperatorParts {
   readonly logger: Logger;
   /** Given the queue's depth, since the queue comes to be inside. */
   readonly metrics: (queueDepth: () => number) => Metrics;
-  readonly timing?: Pick<LeaderElectionOptions, 'leaseMs' | 'renewDeadlineMs' | 'retryMs'> & {
-    readonly resyncMs?: number;
-    readonly unsyncedMs?: number;
-    readonly silenceMs?: number;
-    readonly loadIntervalMs?: number;
-    readonly idleIntervalMs?: number;
-    readonly metricsApiMs?: number;
-    readonly clusterLookMs?: number;
-    readonly imagePullMs?: number;
-    readonly unschedulableMs?: number;
-    readonly streamPauses?: StreamChecksOptions['pauses'];
-  };
+  readonly timing?: OperatorTiming;
   readonly podBaseUrl?: HealthMonitorOptions['baseUrl'];
   /** The time of day; the machine's unless a test says otherwise. */
   readonly clock?: () => Date;
@@ -85,6 +76,7 @@ export class Operator {
   private readonly idle: IdleMonitor;
   private readonly canaries: CanaryMonitor;
   private readonly metricsApi: MetricsApi;
+  private readonly gateways: GatewayController;
   private readonly guard: ClusterGuard;
   private readonly preflight: Preflight;
   /** When it began to lead, by the monotonic clock; null: it does not. */
@@ -113,6 +105,7 @@ export class Operator {
       onChange: (key) => {
         if (this.synced) this.queue.add(key);
       },
+      onService: (service) => this.gateways.serviceChanged(service),
       ...(timing.silenceMs === undefined ? {} : { silenceMs: timing.silenceMs }),
     });
     const authorities = new PodAuthorities(client);
@@ -182,7 +175,14 @@ export class Operator {
       longReader: new LongReader(secrets, this.guard),
     });
     const now = parts.clock ?? (() => new Date());
-    const capabilities = new Capabilities(options.capabilities, caches, this.metricsApi);
+    const capabilities = new Capabilities(options.capabilities, caches, this.metricsApi, (host) =>
+      this.gateways.at(host),
+    );
+    this.gateways = new GatewayController({
+      ...{ client, logger, caches, writer, capabilities, authorities, now },
+      namespaces: options.watchNamespaces,
+      onHostFreed: (key) => this.queue.add(key),
+    });
     const reconciler = new Reconciler({
       caches,
       preflight: this.preflight,
@@ -272,23 +272,22 @@ export class Operator {
     const resync = setInterval(() => this.caches.resync(), timing.resyncMs ?? resyncMs);
     let drained: boolean;
     try {
-      const known = [this.caches, this.metricsApi, this.guard].map((each) => each.start(stop));
+      const known = [this.caches, this.metricsApi, this.guard, this.gateways].map((each) => each.start(stop));
       await Promise.race([Promise.all(known), kept]);
       this.synced = true;
       this.caches.resync();
+      this.gateways.begin();
       for (const each of [this.loads, this.adapters, this.idle, this.canaries]) each.start();
       if ((await kept) === 'lost') throw new Error('the lease was lost');
     } finally {
       this.metrics.setLeading(false);
       this.leadingSince = null;
       clearInterval(resync);
-      this.loads.stop();
-      this.adapters.stop();
-      this.metricsApi.stop();
+      for (const each of [this.loads, this.adapters, this.metricsApi]) each.stop();
       watching.abort();
       // What comes of a look at the load is written alongside the reconciles.
       drained = await endsWithin(
-        Promise.all([this.queue.stop(), this.idle.stop(), this.canaries.stop()]),
+        Promise.all([this.queue, this.idle, this.canaries, this.gateways].map((each) => each.stop())),
         drainMs,
       );
       this.preflight.stop();

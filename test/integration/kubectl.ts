@@ -31,11 +31,11 @@ export class Kubectl {
     return stdout;
   }
 
-  /** Installs the LlmService CRD and waits until the API serves it. */
-  async installCrd(): Promise<void> {
-    const crd = new URL('../../crds/llmservices.llmservice.dev.yaml', import.meta.url);
+  /** Installs a CRD of ours and waits until the API serves it. */
+  async installCrd(plural: 'llmservices' | 'llmgateways' = 'llmservices'): Promise<void> {
+    const crd = new URL(`../../crds/${plural}.llmservice.dev.yaml`, import.meta.url);
     await this.output(['apply', '--server-side', '-f', '-'], await readFile(crd, 'utf8'));
-    const name = 'crd/llmservices.llmservice.dev';
+    const name = `crd/${plural}.llmservice.dev`;
     // kubectl waits for no condition of what has no status yet.
     await eventually('the CRD', () =>
       this.output(['wait', '--for=condition=Established', '--timeout=30s', name]),

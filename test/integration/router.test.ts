@@ -155,7 +155,7 @@ describe('a stream', () => {
     );
   });
 
-  test('goes on where the table changes, and the next request goes by the new one', async () => {
+  test('continues where the table changes, and the next request goes by the new one', async () => {
     const own = await RouterProcess.start({ routes: [modelRoute('first', first.url)] });
     try {
       const open = new OpenAI({ baseURL: `${own.url}/v1`, apiKey: 'none', maxRetries: 0 });

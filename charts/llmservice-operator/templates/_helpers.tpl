@@ -39,10 +39,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{/* What the operator may do with the objects of the namespaces that it serves. */}}
 {{- define "operator.rules" -}}
 - apiGroups: [llmservice.dev]
-  resources: [llmservices]
+  resources: [llmservices, llmgateways]
   verbs: [get, list, watch]
 - apiGroups: [llmservice.dev]
-  resources: [llmservices/status]
+  resources: [llmservices/status, llmgateways/status]
   verbs: [get, patch]
 # Replicas by load, as other autoscalers set them.
 - apiGroups: [llmservice.dev]

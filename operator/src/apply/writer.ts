@@ -2,12 +2,17 @@
 // Writes over an object that was seen carry its version, so that a stale view ends in a conflict, not in a mistake.
 
 import { randomUUID } from 'node:crypto';
-import { autoscalerManager, fieldManager, type LlmServiceStatus } from '@llmservice/crds';
+import {
+  autoscalerManager,
+  fieldManager,
+  type LlmGatewayStatus,
+  type LlmServiceStatus,
+} from '@llmservice/crds';
 import type { KubeClient } from '../kube/client.js';
 import { controllerUid } from '../kube/controller-uid.js';
 import { objectPath, resourceOf, resources } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
-import { strangeness, type ChildOwner } from '../plan/identity/child-identity.js';
+import { ownerNoun, strangeness, type ChildOwner } from '../plan/identity/child-identity.js';
 import type { Transition } from '../status/events.js';
 import { marked } from './needs-apply.js';
 
@@ -62,15 +67,15 @@ export class Writer {
     const present = live ?? (await this.find(desired));
     if (present !== null && controllerUid(present) !== owner.uid) {
       throw new NameTakenError(
-        `${kind} ${metadata.name} exists already and does not belong to this service. ` +
-          'Delete it or choose another name for the service.',
+        `${kind} ${metadata.name} exists already and does not belong to this ${ownerNoun(owner)}. ` +
+          `Delete it or choose another name for the ${ownerNoun(owner)}.`,
       );
     }
     return this.client.apply(marked(desired), { resourceVersion: present?.metadata.resourceVersion });
   }
 
-  async writeStatus(object: KubeObject, status: LlmServiceStatus): Promise<KubeObject> {
-    const { apiVersion, kind } = resources.llmServices;
+  async writeStatus(object: KubeObject, status: LlmServiceStatus | LlmGatewayStatus): Promise<KubeObject> {
+    const { apiVersion, kind } = resourceOf(object);
     const { name, namespace = '', resourceVersion } = object.metadata;
     return this.client.apply(
       { apiVersion, kind, metadata: { name, namespace }, status },

@@ -12,7 +12,7 @@ export interface ModelRoute {
   readonly url: string;
   /** Authorities, in PEM, that pods have to show a certificate of for NAME.NAMESPACE.svc; null: they speak plain HTTP. */
   readonly ca: string | null;
-  /** Names that the service has itself; of any other it is told that it is meant. */
+  /** Names that the service has itself; of any other a header says that it is meant. */
   readonly served: readonly string[];
   /** Names of models that answer instead, in this order. */
   readonly fallback: readonly string[];

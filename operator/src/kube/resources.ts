@@ -1,6 +1,6 @@
 // The kinds that the operator reads or writes, and their paths in the API.
 
-import { api, labels } from '@llmservice/crds';
+import { api, gatewayApi, labels } from '@llmservice/crds';
 import type { KubeObject } from './types.js';
 
 export interface Resource {
@@ -11,6 +11,7 @@ export interface Resource {
 
 export const resources = {
   llmServices: { apiVersion: api.groupVersion, kind: api.kind, plural: api.plural },
+  llmGateways: { apiVersion: api.groupVersion, ...gatewayApi },
   deployments: { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' },
   controllerRevisions: { apiVersion: 'apps/v1', kind: 'ControllerRevision', plural: 'controllerrevisions' },
   services: { apiVersion: 'v1', kind: 'Service', plural: 'services' },

@@ -13,6 +13,8 @@ export class Capabilities {
     readonly installation: Installation,
     private readonly caches: Pick<Caches, 'kinds' | 'latest' | 'servicesAt'>,
     private readonly metricsApi: Pick<MetricsApi, 'served'>,
+    /** Gateways of all namespaces that name this public host. */
+    private readonly gatewaysAt: (host: string) => readonly KubeObject[],
   ) {}
 
   of(object: KubeObject, authority: PodAuthority): ClusterCapabilities {
@@ -28,7 +30,8 @@ export class Capabilities {
   private isHostTaken(object: KubeObject): boolean {
     const own = hostClaim(this.caches.latest(object));
     if (own === null) return false;
-    const others = this.caches.servicesAt(own.host).flatMap((each) => hostClaim(each) ?? []);
+    const named = [...this.caches.servicesAt(own.host), ...this.gatewaysAt(own.host)];
+    const others = named.flatMap((each) => hostClaim(each) ?? []);
     // What a namespace may not have it does not keep from others.
     const rightful = others.filter(
       ({ namespace, host }) => refusedHost(namespace, host, this.installation.limits.routeHosts) === null,

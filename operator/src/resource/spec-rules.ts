@@ -1,17 +1,36 @@
 // The CRD's CEL rules, judged here too: the cluster's copy of the CRD may be older, `plan` asks no API server, and
-// variables stand for fields. Rules and messages are the CRD's own (crds/llmservices.llmservice.dev.yaml).
+// variables stand for fields. Rules and messages are the CRD's own (crds/*.yaml).
 
 import { Environment } from '@marcbachmann/cel-js';
-import { specRules, type LlmService, type SpecRule, type Violation } from '@llmservice/crds';
+import {
+  gatewayRules,
+  specRules,
+  type LlmGateway,
+  type LlmService,
+  type SpecRule,
+  type Violation,
+} from '@llmservice/crds';
 
 const cel = new Environment({ unlistedVariablesAreDyn: true });
-const rules = specRules.map((rule) => ({ ...rule, holds: cel.parse(rule.rule) }));
+const parsed = (rules: readonly SpecRule[]) =>
+  rules.map((rule) => ({ ...rule, holds: cel.parse(rule.rule) }));
+const ofServices = parsed(specRules);
+const ofGateways = parsed(gatewayRules);
 
 type Place = readonly [path: string, value: unknown];
 
 /** @param service with its defaults filled in */
 export function ruleViolations(service: LlmService): Violation[] {
-  const self = withIntegers(service);
+  return violationsOf(ofServices, service);
+}
+
+/** @param gateway with its defaults filled in */
+export function gatewayRuleViolations(gateway: LlmGateway): Violation[] {
+  return violationsOf(ofGateways, gateway);
+}
+
+function violationsOf(rules: ReturnType<typeof parsed>, object: object): Violation[] {
+  const self = withIntegers(object);
   return rules.flatMap((rule) =>
     placesOf(rule, self)
       .filter(([, value]) => !isTrue(() => rule.holds({ self: value })))

@@ -7,6 +7,8 @@ import type { ModelRoute, RouteTable } from '../domain/route-table.js';
 /** So many names near to one that is unknown are said. */
 const maxNear = 3;
 const maxListed = 20;
+/** Of a name that is asked for: those that are served are no longer. */
+const maxCompared = 253;
 
 export class RoutingTable {
   private readonly byName = new Map<string, ModelRoute>();
@@ -39,10 +41,10 @@ export class RoutingTable {
   suggestions(asked: string, key: ConfiguredKey | null): string {
     const names = this.visible(key).map(([name]) => name);
     if (names.length === 0) return 'no model is served to this key';
-    const far = Math.max(2, Math.floor(asked.length / 3));
+    const wanted = asked.slice(0, maxCompared).toLowerCase();
     const near = names
-      .map((name) => ({ name, distance: leven(asked.toLowerCase().slice(0, 256), name.toLowerCase()) }))
-      .filter(({ name, distance }) => distance <= far || name.includes(asked))
+      .map((name) => ({ name, distance: leven(wanted, name.toLowerCase()) }))
+      .filter(({ name, distance }) => distance <= Math.max(2, name.length / 3) || name.includes(wanted))
       .sort((one, other) => one.distance - other.distance)
       .slice(0, maxNear)
       .map(({ name }) => name);

@@ -26,7 +26,7 @@ export class ServiceAddresses {
       if (options.all === true) callback(null, [...addresses]);
       else callback(null, first?.address ?? '', first?.family ?? 0);
     };
-    // As Node does: never before who asked has gone on.
+    // As Node does: never before who asked continues.
     if (kept !== undefined && kept.until > performance.now()) {
       process.nextTick(give, kept.addresses);
       return;

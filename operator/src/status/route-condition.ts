@@ -26,7 +26,20 @@ export function judgeRoute(observed: Observed): Answer {
   );
 }
 
-function judgeOwnRoute(observed: Observed): Answer {
+/** What of a service or a gateway its route is judged by. */
+type OfRoute = Pick<
+  Observed,
+  | 'routing'
+  | 'name'
+  | 'namespace'
+  | 'virtualService'
+  | 'httpRoute'
+  | 'backendTlsPolicy'
+  | 'scheme'
+  | 'fallback'
+>;
+
+export function judgeOwnRoute(observed: OfRoute): Answer {
   const { routing, name, namespace } = observed;
   switch (routing.state) {
     case 'none':
@@ -95,7 +108,7 @@ const gatewayRemedy = {
 };
 
 function judgeHttpRoute(
-  { httpRoute: route, backendTlsPolicy: policy, scheme, namespace, fallback }: Observed,
+  { httpRoute: route, backendTlsPolicy: policy, scheme, namespace, fallback }: OfRoute,
   { host, gateway }: PlannedRouting,
 ): Answer {
   const parent = route?.status?.parents?.find(

@@ -36,6 +36,8 @@ export interface CachesOptions {
   readonly logger: Logger;
   /** A service (namespace/name) that may have to be reconciled. */
   readonly onChange: (key: string) => void;
+  /** One of which anything changed, its status too. */
+  readonly onService?: (service: KubeObject) => void;
   readonly silenceMs?: number;
 }
 
@@ -93,11 +95,10 @@ export class Caches {
         ...this.kinds.optional(resource),
       });
     const { deployments, controllerRevisions, services, configMaps, disruptionBudgets } = resources;
-    const { horizontalPodAutoscalers, endpointSlices } = resources;
+    const { horizontalPodAutoscalers, endpointSlices, destinationRules, scaledObjects } = resources;
     // The cluster's own slices have the labels of their Service, ours among them.
     const myEndpoints = owned(endpointSlices, `${endpointsManagedBy}=${fieldManager},${labels.service}`);
     const { networkPolicies, jobs, httpRoutes, backendTlsPolicies, virtualServices } = resources;
-    const { destinationRules, scaledObjects } = resources;
     this.children = new Map([
       [endpointSlices.kind, myEndpoints],
       ...[
@@ -153,6 +154,7 @@ export class Caches {
    */
   private serviceChanged(service: KubeObject, isKnown: boolean): void {
     const { metadata } = service;
+    this.options.onService?.(service);
     if (!isKnown) {
       this.notify(keyOf({ metadata }));
       const others = concernedHosts(service).flatMap((host) => this.servicesAt(host));
@@ -233,7 +235,6 @@ export class Caches {
     return found;
   }
 
-  /** Whichever of the two it has. */
   autoscaler(namespace: string, name: string): Autoscaler | null {
     const { horizontalPodAutoscalers, scaledObjects } = resources;
     return (

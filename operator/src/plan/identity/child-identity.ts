@@ -1,12 +1,15 @@
-// Which objects may belong to a service: a closed table of kinds, and the name that each has. What is planned from stored
+// Which objects may belong to a service or to a gateway: a closed table of kinds, and the name that each has. What is planned from stored
 // or observed objects is held against it before it is written, so that none of these can have the operator write with its
 // own rights what a tenant may not.
 
+import { gatewayApi } from '@llmservice/crds';
 import { canaryName, canaryResources } from '../../kube/canary-name.js';
 import { resources, type Resource } from '../../kube/resources.js';
 import type { KubeObject } from '../../kube/types.js';
 
 export interface ChildOwner {
+  /** Undefined: an LlmService. */
+  readonly kind?: typeof gatewayApi.kind;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -59,23 +62,40 @@ const rules: readonly (readonly [Resource, NameOf])[] = [
   [jobs, pullJobName],
 ];
 
+/** Of all that belongs to a gateway, apart from those of a service of its name. */
+export function gatewayChildName(gateway: string): string {
+  return `${gateway}-gateway`;
+}
+
+const gatewayRules: typeof rules = [
+  ...[deployments, services, configMaps, disruptionBudgets, networkPolicies],
+  ...[httpRoutes, virtualServices, destinationRules],
+].map((resource): [Resource, NameOf] => [resource, gatewayChildName]);
+
+/** Whose object it is, as a word for people. */
+export function ownerNoun({ kind }: Pick<ChildOwner, 'kind'>): string {
+  return kind === undefined ? 'service' : 'gateway';
+}
+
 function named(resource: Resource): [Resource, NameOf] {
   return [resource, (service) => service];
 }
 
-/** What keeps the object from being a child of this service; null: nothing. */
+/** What keeps the object from being a child of this owner; null: nothing. */
 export function strangeness({ apiVersion, kind, metadata }: KubeObject, owner: ChildOwner): string | null {
   const { name, namespace, ownerReferences = [] } = metadata;
-  const own = rules.filter(([resource]) => resource.apiVersion === apiVersion && resource.kind === kind);
-  if (own.length === 0) return `services have no ${apiVersion} ${kind}`;
+  const noun = ownerNoun(owner);
+  const table = owner.kind === undefined ? rules : gatewayRules;
+  const own = table.filter(([resource]) => resource.apiVersion === apiVersion && resource.kind === kind);
+  if (own.length === 0) return `${noun}s have no ${apiVersion} ${kind}`;
   if (namespace !== owner.namespace) return `it lies in namespace ${namespace ?? 'none'}`;
   // Without one, what no name has.
   const [hash = '?'] = /[0-9a-f]{10}$/.exec(name) ?? [];
   if (!own.some(([, nameOf]) => name === nameOf(owner.name, hash)))
-    return `services have no ${kind} of this name`;
+    return `${noun}s have no ${kind} of this name`;
   const [reference, ...others] = ownerReferences;
   if (reference?.uid !== owner.uid || reference.controller !== true || others.length > 0) {
-    return 'it is not owned by the service alone';
+    return `it is not owned by the ${noun} alone`;
   }
   return null;
 }

@@ -1,4 +1,4 @@
-// Which of several services has a public host: who had it first keeps it, so that nobody takes another's requests by
+// Which of several services and gateways has a public host: who had it first keeps it, so that nobody takes another's requests by
 // naming its host. Services with different path prefixes share one.
 
 import type { LlmServiceSpec, LlmServiceStatus } from '@llmservice/crds';
@@ -6,6 +6,8 @@ import type { KubeObject } from '../../kube/types.js';
 import { publicPaths, type PublicPath } from './public-paths.js';
 
 export interface HostClaim {
+  /** LlmService or LlmGateway. */
+  readonly kind: string;
   readonly namespace: string;
   readonly name: string;
   readonly host: string;
@@ -23,12 +25,13 @@ export function publicUrl({ host, pathPrefix }: Pick<HostClaim, 'host' | 'pathPr
 }
 
 /** Null: it asks for no host, or is about to go. */
-export function hostClaim({ metadata, spec, status }: KubeObject): HostClaim | null {
+export function hostClaim({ kind, metadata, spec, status }: KubeObject): HostClaim | null {
   // An older CRD does not fill it in.
   const { routing } = (spec ?? {}) as Partial<LlmServiceSpec>;
   const { host, pathPrefix = '', provider } = routing ?? {};
   if (host === undefined || provider === 'none' || metadata.deletionTimestamp !== undefined) return null;
   return {
+    kind,
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     host,
@@ -47,13 +50,14 @@ export function hostHolder(own: HostClaim, others: Iterable<HostClaim>): string 
   return first === own ? null : `${first.namespace}/${first.name}`;
 }
 
-/** Reasons of the condition Routed where a service has not the host that it asks for. */
+/** Reasons of the condition Routed, of a gateway Programmed, where it has not the host that it asks for. */
 const withoutHost: readonly (string | undefined)[] = ['HostTaken', 'HostNotAllowed'];
 
 /** What it asks for counts for nothing: others have it. */
 export function isRefusedHost({ status }: KubeObject): boolean {
   const { conditions } = (status ?? {}) as LlmServiceStatus;
-  return withoutHost.includes(conditions?.find(({ type }) => type === 'Routed')?.reason);
+  const routed = conditions?.find(({ type }) => type === 'Routed' || type === 'Programmed');
+  return withoutHost.includes(routed?.reason);
 }
 
 /** That it names, whether it may have it or not; null: none. */
@@ -82,10 +86,14 @@ function isBefore(a: HostClaim, b: HostClaim): boolean {
 
 /** Whether some request would be for both: of two prefixes the longer one takes what the shorter one was to have. */
 function overlaps(a: HostClaim, b: HostClaim): boolean {
-  if (a.host !== b.host || (a.namespace === b.namespace && a.name === b.name)) return false;
+  if (a.host !== b.host || isSame(a, b)) return false;
   const ofA = pathsOf(a);
   const ofB = pathsOf(b);
   return ofA.some((one) => ofB.some((other) => covers(one, other) || covers(other, one)));
+}
+
+function isSame(a: HostClaim, b: HostClaim): boolean {
+  return a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
 }
 
 function pathsOf({ pathPrefix }: HostClaim): PublicPath[] {

@@ -1,7 +1,7 @@
 // What carries a service's route: by what was asked for, what the cluster knows, and which gateways the operator has.
 
+import type { LlmServiceSpec } from '@llmservice/crds';
 import { resources } from '../../kube/resources.js';
-import type { WantedService } from '../../domain/wanted-service.js';
 import type { PodAuthority } from './pod-authority.js';
 import { refusedHost, type RouteHosts } from './route-hosts.js';
 
@@ -69,10 +69,16 @@ const kindsOf: Readonly<Record<RouteProvider, readonly string[]>> = {
   istio: [resources.virtualServices.plural, resources.destinationRules.plural],
 };
 
-export function planRouting(
-  { namespace, spec }: Pick<WantedService, 'namespace' | 'spec'>,
-  capabilities: RoutingCapabilities,
-): Routing {
+/** Of a service or a gateway. */
+interface Routed {
+  readonly namespace: string;
+  readonly spec: {
+    readonly routing: Pick<LlmServiceSpec['routing'], 'host' | 'pathPrefix' | 'provider'>;
+    readonly tls: Pick<LlmServiceSpec['tls'], 'secretRef'>;
+  };
+}
+
+export function planRouting({ namespace, spec }: Routed, capabilities: RoutingCapabilities): Routing {
   const { host, pathPrefix = '', provider } = spec.routing;
   if (host === undefined || provider === 'none') return { state: 'none' };
   const allowed = refusedHost(namespace, host, capabilities.limits.routeHosts);
