@@ -82,6 +82,7 @@ prove: ## What takes a quiet machine or an hour: the gap between chunks, load, a
 	@$(ENV) npx tsx test/bench/soak.ts 10
 	@$(ENV) npx tsx test/bench/attacks.ts 10
 	@$(ENV) npx tsx test/bench/operator-scale.ts
+	@$(ENV) npx tsx test/bench/gateway.ts
 	@$(ENV) npx tsx test/agents/run.ts
 	@$(ENV) test/conformance/schemathesis.sh 420
 	@$(ENV) SCHEMAS=500 npm test -- --selectProjects integration --testPathPatterns integration/schemas --forceExit

@@ -54,6 +54,11 @@ export class ActivatorProcess {
     }
   }
 
+  /** Where it takes requests. */
+  get port(): number {
+    return this.ports.http;
+  }
+
   get log(): string {
     return readFileSync(join(this.folder, 'log'), 'utf8');
   }

@@ -13,6 +13,7 @@ import { grantActivatorRole } from './operator-role.js';
 import { OperatorProcess } from './operator-process.js';
 import { World } from './operator-world.js';
 import { makeReplicaPod } from './replica-pod.js';
+import { modelRoute, RouterProcess } from './router-process.js';
 
 jest.setTimeout(180_000);
 
@@ -152,6 +153,16 @@ describe('a request', () => {
     expect([status, error(body)]).toEqual([400, 'invalid_request']);
     await makeReplica(name, `${name}-1`);
     expect(await whole.answer).toMatchObject({ status: 200, body: '{"id":1}' });
+  });
+
+  test('through a gateway’s router is held and wakes the service as any other', async () => {
+    const url = `http://${name}.default.svc:${String(activator.port)}`;
+    const router = stopAfter(await RouterProcess.start({ routes: [modelRoute('chat', url)] }));
+    const asked = { method: 'POST', body: JSON.stringify({ model: 'chat', id: 7 }) };
+    const answer = fetch(`${router.url}/v1/completions`, asked);
+    await eventually('it is held', async () => (await activator.metric('llmservice_activator_held')) === 1);
+    await makeReplica(name, `${name}-1`);
+    expect(await (await answer).json()).toMatchObject({ id: 7 });
   });
 
   test('of who only looks whether it is well wakes nothing', async () => {

@@ -1,5 +1,4 @@
-// Many models behind one address, on a real API server: what the operator makes of an LlmGateway, what it says of it, and real
-// routers that serve by the table that it wrote.
+// LlmGateways on a real API server: what the operator makes and says of them, and a real router by the table that it wrote.
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -13,6 +12,7 @@ import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { eventually, freePort } from '../processes.js';
 import { Kubectl } from './kubectl.js';
 import { World } from './operator-world.js';
+import { refusedGateways, reportedGateways } from './refused-gateways.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 import { RouterProcess } from './router-process.js';
 
@@ -197,38 +197,7 @@ describe('what names nothing is said with its field, and the rest is served', ()
 });
 
 describe('a gateway is refused', () => {
-  test.each<[string, object, string]>([
-    ['by the API server: no model', { models: [] }, 'spec.models'],
-    ['a model without a service', { models: [{ name: 'a' }] }, 'spec.models[0].service'],
-    ['a name with a blank', { models: [{ name: 'a b', service: 's' }] }, 'spec.models[0].name'],
-    [
-      'a name twice',
-      {
-        models: [
-          { name: 'a', service: 's' },
-          { name: 'a', service: 't' },
-        ],
-      },
-      'spec.models[1]',
-    ],
-    [
-      'its own fallback',
-      { models: [{ name: 'a', service: 's', fallback: ['a'] }] },
-      'spec.models[0].fallback',
-    ],
-    ['its own alias', { models: [{ name: 'a', service: 's', aliases: ['a'] }] }, 'spec.models[0].aliases'],
-    [
-      'for keys that nobody has',
-      { models: [{ name: 'a', service: 's', visibleTo: ['k'] }] },
-      'spec.auth.keysSecretRef',
-    ],
-    ['a host that is none', { routing: { host: 'https://a' } }, 'spec.routing.host'],
-    ['a Secret of no name', { auth: { keysSecretRef: { name: '..' } } }, 'spec.auth.keysSecretRef.name'],
-    ['a body of nothing', { maxBodyBytes: 1 }, 'spec.maxBodyBytes'],
-    ['too many replicas', { replicas: 65 }, 'spec.replicas'],
-    ['nobody', { networkPolicy: { from: [] } }, 'spec.networkPolicy.from'],
-    ['a field that is unknown', { model: 'a' }, 'spec.model'],
-  ])('%s', async (_, spec, at) => {
+  test.each(refusedGateways)('%s', async (_, spec, at) => {
     const created = world.api.admin.request({
       method: 'POST',
       path: collectionPath(llmGateways, 'default'),
@@ -238,30 +207,14 @@ describe('a gateway is refused', () => {
     await expect(created).rejects.toThrow(at);
   });
 
-  test.each<[string, object, string, string]>([
-    [
-      'alias-twice',
-      {
-        models: [
-          { name: 'a', service: 'first' },
-          { name: 'b', service: 'second', aliases: ['a'] },
-        ],
-      },
-      'InvalidSpec',
-      'spec.models[1].aliases[0]: repeats a',
-    ],
-    [
-      'no-secret',
-      { auth: { keysSecretRef: { name: 'none' } } },
-      'KeysInvalid',
-      'spec.auth.keysSecretRef.name',
-    ],
-    ['a-secret', { auth: { keysSecretRef: { name: 'others' } } }, 'SecretNotAllowed', 'secret-for=keys'],
-  ])('by a condition, with nothing of it applied: %s', async (name, spec, reason, message) => {
-    await create(name, spec);
-    expect(await condition(name, 'Accepted', 'False', reason)).toContain(message);
-    expect(await world.get(deployments, `${name}-gateway`)).toBeNull();
-  });
+  test.each(reportedGateways)(
+    'by a condition, with nothing of it applied: %s',
+    async (name, spec, reason, message) => {
+      await create(name, spec);
+      expect(await condition(name, 'Accepted', 'False', reason)).toContain(message);
+      expect(await world.get(deployments, `${name}-gateway`)).toBeNull();
+    },
+  );
 });
 
 describe('a host', () => {
@@ -340,7 +293,7 @@ test('a gateway that a change does not concern is written to by nobody', async (
     return objects.map((object) => object?.metadata.resourceVersion);
   };
   const before = await versions();
-  // Each change of a service has all gateways of its namespace looked at.
+  // Each change of a service has all gateways of its namespace reconciled.
   await createService('last');
   await eventually('it to be routed', async () => (await routes('all')).some(({ name }) => name === 'last'));
   expect(await versions()).toEqual(before);

@@ -11,6 +11,15 @@ import { eventually, freePort, start, stop } from '../processes.js';
 
 const entry = fileURLToPath(new URL('../../operator/dist/router/main.js', import.meta.url));
 
+/** A cluster's names, which the test's machine does not know, all lead to it. */
+const clusterNames = `
+import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+const { lookup } = dns;
+dns.lookup = (name, ...rest) => lookup(name.endsWith('.svc') ? '127.0.0.1' : name, ...rest);
+syncBuiltinESMExports();
+`;
+
 /** A key of the router's file, by its text. */
 export interface RouterKey {
   readonly id: string;
@@ -43,6 +52,7 @@ export class RouterProcess {
       ...(keys === undefined ? {} : { KEYS_DIR: join(folder, 'keys') }),
       PORT: String(port),
       METRICS_PORT: String(metricsPort),
+      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(clusterNames)}`,
       ...env,
     });
     const address = (each: number): string => `http://127.0.0.1:${String(each)}`;

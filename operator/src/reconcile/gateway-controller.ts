@@ -38,7 +38,7 @@ export interface GatewayControllerOptions {
   readonly onHostFreed: (service: string) => void;
 }
 
-/** Secrets and what stands in the way are looked at again after this long. */
+/** Secrets and what stands in the way are read again after this long. */
 const retryMs = 30_000;
 /** A ConfigMap holds a MiB. */
 const maxTableBytes = 1_000_000;

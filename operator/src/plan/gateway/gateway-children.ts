@@ -41,8 +41,6 @@ export function planGatewayChildren(gateway: WantedGateway, inputs: GatewayInput
 
 type Owner = Pick<WantedGateway, 'namespace' | 'name' | 'uid'>;
 
-export type GatewayMetadata = ReturnType<typeof gatewayMetadata>;
-
 const podSelector = ({ name }: Pick<Owner, 'name'>): Record<string, string> => ({ [labels.gateway]: name });
 
 /** Owned without blockOwnerDeletion, which would need a further permission and only slows deletion. */
