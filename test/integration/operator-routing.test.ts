@@ -2,6 +2,7 @@
 // becomes of them when the service changes.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { LlmGatewayStatus } from '@llmservice/crds';
 import { collectionPath, resources } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import { Authority } from '../builders/certificates.js';
@@ -21,7 +22,9 @@ const capabilities = { istioGateway: { name: 'ingress', namespace: 'istio-system
 beforeAll(async () => {
   world = await World.start();
   world.s3.put('models', 'llama', llamaCheckpoint());
-  await installRouteCrds(new Kubectl(world.api.kubeConfig()));
+  const kubectl = new Kubectl(world.api.kubeConfig());
+  await installRouteCrds(kubectl);
+  await kubectl.installCrd('llmgateways');
   for (const each of [virtualServices, destinationRules, backendTlsPolicies]) {
     await eventually(each.plural, () =>
       world.api.admin.get(collectionPath(each, 'default')).catch(() => null),
@@ -61,6 +64,29 @@ describe('a service routed by istio', () => {
     expect(await world.get(httpRoutes, 'mesh')).toBeNull();
     await world.condition('mesh', 'Routed', 'True', 'Applied');
     expect((await world.status('mesh')).url).toBe('http://mesh.example.org/models/mesh/');
+  });
+
+  test('stands beside a gateway of models, whose route istio accepts and of which nothing else is left', async () => {
+    const { apiVersion, kind } = resources.llmGateways;
+    const routing = { host: 'all.example.org', provider: 'istio' };
+    await world.create({
+      apiVersion,
+      kind,
+      metadata: { name: 'all', namespace: 'default' },
+      spec: { routing },
+    });
+    const route = await eventually('its VirtualService', () => world.get(virtualServices, 'all-gateway'));
+    const destination = { host: 'all-gateway.default.svc.cluster.local', port: { number: 80 } };
+    expect(route).toMatchObject({
+      spec: { hosts: [routing.host], http: [{ route: [{ destination }] }, {}, {}] },
+    });
+    await eventually('its DestinationRule', () => world.get(destinationRules, 'all-gateway'));
+    const status = async () =>
+      (await world.get(resources.llmGateways, 'all'))?.['status'] as LlmGatewayStatus | undefined;
+    await eventually('its URL', async () => (await status())?.url === 'http://all.example.org/');
+    await world.patch(resources.llmGateways, 'all', { spec: { routing: { provider: 'gatewayApi' } } });
+    await eventually('its HTTPRoute', () => world.get(httpRoutes, 'all-gateway'));
+    await gone(virtualServices, 'all-gateway');
   });
 
   test('reports what istio has against it', async () => {
