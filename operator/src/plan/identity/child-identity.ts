@@ -2,7 +2,7 @@
 // or observed objects is held against it before it is written, so that none of these can have the operator write with its
 // own rights what a tenant may not.
 
-import { gatewayApi } from '@llmservice/crds';
+import type { gatewayApi } from '@llmservice/crds';
 import { canaryName, canaryResources } from '../../kube/canary-name.js';
 import { resources, type Resource } from '../../kube/resources.js';
 import type { KubeObject } from '../../kube/types.js';

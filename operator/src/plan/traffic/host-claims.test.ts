@@ -4,7 +4,15 @@ import { hostClaim, hostHolder, waitsForHostOf, type HostClaim } from './host-cl
 
 const host = 'chat.example.org';
 const claim = (name: string, change: Partial<HostClaim> = {}): HostClaim => ({
-  ...{ kind: 'LlmService', namespace: 'ns', name, host, pathPrefix: '', createdAt: '2026-01-02T00:00:00Z', granted: false },
+  ...{
+    kind: 'LlmService',
+    namespace: 'ns',
+    name,
+    host,
+    pathPrefix: '',
+    createdAt: '2026-01-02T00:00:00Z',
+    granted: false,
+  },
   ...change,
 });
 const older = '2026-01-01T00:00:00Z';
