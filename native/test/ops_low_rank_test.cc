@@ -14,6 +14,7 @@ struct Case {
 
 constexpr int64_t kTokens = 71;
 constexpr int64_t kFirst = 3;
+constexpr int64_t kPlace = 1;
 
 std::vector<std::byte> held(const std::vector<float>& values, DType dtype) {
   std::vector<std::byte> out(values.size() * size_of(dtype));
@@ -39,6 +40,7 @@ class AddLowRank : public ::testing::TestWithParam<Case> {
   std::vector<std::byte> a[2] = {shrinking(3), shrinking(4)};
   std::vector<std::byte> b[2] = {expanding(5), expanding(6)};
   LowRank pairs[2] = {pair(0), pair(1)};
+  LowRankTable adapters[2] = {adapter(0), adapter(1)};
 
   std::vector<std::byte> shrinking(uint32_t seed) {
     std::vector<float> values = random_floats(cols * width, seed);
@@ -58,9 +60,14 @@ class AddLowRank : public ::testing::TestWithParam<Case> {
     pair.scale = 0.5f + which;
     return pair;
   }
+  LowRankTable adapter(int which) {
+    LowRankTable table(kPlace + 1);
+    table.all_at(kPlace).front() = pairs[which];
+    return table;
+  }
   std::vector<float> add(Backend& backend, const std::vector<LowRankRows>& entries) {
     std::vector<float> out = before;
-    backend.add_low_rank(entries, x.data(), cols, out.data(), stride);
+    backend.add_low_rank(entries, kPlace, x.data(), cols, out.data(), stride);
     return out;
   }
   // In double.
@@ -79,7 +86,8 @@ class AddLowRank : public ::testing::TestWithParam<Case> {
 
 TEST_P(AddLowRank, IsCloseToTheScalarReading) {
   const auto backend = make_cpu_backend({.threads = 2});
-  const std::vector<float> out = add(*backend, {{&pairs[0], 0, 5}, {&pairs[1], 5, 1}});
+  const std::vector<LowRankRows> entries = {{&adapters[0], 0, 5}, {&adapters[1], 5, 1}};
+  const std::vector<float> out = add(*backend, entries);
   for (int64_t t = 0; t < kTokens; ++t) {
     for (int64_t i = 0; i < stride; ++i) {
       const int64_t output = i - kFirst;
@@ -97,14 +105,16 @@ TEST_P(AddLowRank, IsCloseToTheScalarReading) {
 TEST_P(AddLowRank, HasTheSameBitsOnAnyFamilyThreadCountAndCut) {
   const auto portable = make_cpu_backend({.threads = 1, .isa = "portable"});
   std::vector<LowRankRows> one_by_one;
-  for (int64_t t = 0; t < kTokens; ++t) one_by_one.push_back({&pairs[t < 40 ? 0 : 1], t, 1});
+  for (int64_t t = 0; t < kTokens; ++t) one_by_one.push_back({&adapters[t < 40 ? 0 : 1], t, 1});
   const std::vector<float> wanted = add(*portable, one_by_one);
   for (const std::string& isa : cpu_isas()) {
     for (const int threads : {1, 3}) {
       const auto backend = make_cpu_backend({.threads = threads, .isa = isa.c_str()});
       EXPECT_EQ(add(*backend, one_by_one), wanted) << isa;
-      EXPECT_EQ(add(*backend, {{&pairs[1], 40, kTokens - 40}, {&pairs[0], 0, 40}}), wanted) << isa;
-      EXPECT_EQ(add(*backend, {{&pairs[0], 0, 3}, {&pairs[0], 3, 37}, {&pairs[1], 40, kTokens - 40}}), wanted)
+      EXPECT_EQ(add(*backend, {{&adapters[1], 40, kTokens - 40}, {&adapters[0], 0, 40}}), wanted) << isa;
+      EXPECT_EQ(
+          add(*backend, {{&adapters[0], 0, 3}, {&adapters[0], 3, 37}, {&adapters[1], 40, kTokens - 40}}),
+          wanted)
           << isa;
     }
   }

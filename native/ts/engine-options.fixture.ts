@@ -12,6 +12,7 @@ export const plainOptions = {
   device: 'cpu',
   collectives: 'auto',
   selfCheck: true,
+  maxAdapterRank: 256,
   isa: 'auto',
   logitHashes: false,
   place: null,

@@ -59,13 +59,15 @@ describe('an adapter that cannot be served reaches no pod, and keeps nothing els
     await eventually('its list', async () => (await listOf(name)) !== null);
     expect(await listOf(name)).toEqual([adapter('legal')]);
   });
+});
 
-  test('on a GPU, by name', async () => {
-    await world.createService('bad-gpu', { ...spec([adapter('legal')]), accelerator: { profile: 'l4' } });
-    const { message } = await world.condition('bad-gpu', 'Fits', 'False', 'InvalidEngineConfig');
-    expect(message).toContain('LoRA adapters run on CPUs alone');
-    expect(await world.get(resources.deployments, 'bad-gpu')).toBeNull();
-  });
+test('on a GPU there is room for them too', async () => {
+  await world.createService('on-gpu', { ...spec([adapter('legal')]), accelerator: { profile: 'l4' } });
+  await world.condition('on-gpu', 'Fits', 'True');
+  await eventually('its list', async () => (await listOf('on-gpu')) !== null);
+  expect(await listOf('on-gpu')).toEqual([adapter('legal')]);
+  const rows = (await world.status('on-gpu')).memoryPlan?.rows ?? [];
+  expect(rows.find(({ name }) => name === 'adapters')?.bytes).toBeGreaterThan(0);
 });
 
 test('the list changes without another pod template, and keeps what is good while a change is refused', async () => {

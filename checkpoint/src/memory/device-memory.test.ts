@@ -9,6 +9,7 @@ import { withDraftHead } from '../weights/draft-head.js';
 import { rankWeightBytes } from '../weights/rank-weights.js';
 import { joinedWeights, residentWeights } from '../weights/resident-weights.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
+import { adapterBytes, adapterWorkspaceBytes } from './adapter-room.js';
 import { workspaceBytes } from './workspace.js';
 
 const llamaConfig = {
@@ -273,4 +274,12 @@ test('hybrid with drafts, which read a head of their own', () => {
   });
   const weights = rankWeightBytes(withDraftHead(held), { rank: 0, size: 1, kvHeads: 2, onGpu: true });
   expect(weights).toBe(316_272);
+});
+
+/** The native test AdaptersOnGpu has these. */
+test('adapters of llama, one in each place', () => {
+  const adapterRoom = { max: 1, maxRank: 16 };
+  const shape = parseCheckpointConfig(llamaConfig);
+  expect(adapterBytes(shape, 1, { dtype: 'auto', accelerator: 'hip' }, adapterRoom)).toBe(60_928);
+  expect(adapterWorkspaceBytes(adapterRoom, 1024)).toBe(1_605_632);
 });

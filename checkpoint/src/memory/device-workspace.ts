@@ -3,6 +3,7 @@
 // Bounds where the exact number depends on the device; of the longest context that the checkpoint was made for, so that
 // a plan that looks for the longest that fits does not chase it.
 
+import { adapterWorkspaceBytes, noAdapters, type AdapterRoom } from './adapter-room.js';
 import { headsOf } from '../config/layer-attention.js';
 import type { ModelShape } from '../config/model-shape.js';
 import { draftRows } from './drafter-workspace.js';
@@ -17,6 +18,8 @@ export interface DeviceWorkspaceInput {
   readonly maxNumSeqs: number;
   readonly maxNumBatchedTokens: number;
   readonly blockSize: number;
+  /** Absent: none. */
+  readonly adapterRoom?: AdapterRoom;
 }
 
 const counters = 64 * 1024;
@@ -48,7 +51,8 @@ export function deviceWorkspaceBytes(input: DeviceWorkspaceInput): number {
     gdnBytes(own) +
     most(expertBytes) +
     samplingBytes(own) +
-    most(listBytes)
+    most(listBytes) +
+    adapterWorkspaceBytes(input.adapterRoom ?? noAdapters, own.maxNumBatchedTokens)
   );
 }
 

@@ -82,7 +82,7 @@ export function measure(input: MemoryPlanInput): MemoryParts {
   const state = (perSeq + drafts) * input.maxNumSeqs;
   const workspace = workspaceBytes(input) + deviceWorkspaceBytes(input) + drafterWorkspaceBytes(input);
   const { shape, tensor, dtype, kvCacheDtype } = input;
-  const adapters = adapterBytes(shape, tensor, dtype, input.adapterRoom ?? noAdapters);
+  const adapters = adapterBytes(shape, tensor, input, input.adapterRoom ?? noAdapters);
   const kvOf = (of: ModelShape, layers: number): number =>
     kvBytesPerToken(of, tensor, dtype, kvCacheDtype, layers);
   const { drafter } = input.weights;

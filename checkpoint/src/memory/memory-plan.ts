@@ -3,7 +3,6 @@
 // sizes in bytes; a plan that cannot serve is a typed failure with computed remedies.
 
 import { FailureError } from '@llmservice/crds';
-import { checkAdapterDevice, noAdapters } from './adapter-room.js';
 import { measure, type MemoryParts, type MemoryPlanInput } from './memory-parts.js';
 import { checkAccelerator } from '../weights/check-accelerator.js';
 import { contextTooLong, tooLarge } from './memory-refusals.js';
@@ -26,6 +25,8 @@ export interface MemoryPlan {
   readonly numStateSnapshots: number;
   readonly stateSnapshotBytes: number;
   readonly workspaceBytes: number;
+  /** Room for adapters. */
+  readonly adapterBytes: number;
   readonly kvBytesPerToken: number;
   readonly kvBytesPerBlock: number;
   /** KV blocks to allocate; no more than maxNumSeqs sequences of maxModelLen, or a step of an encoder, could ever fill. */
@@ -40,11 +41,10 @@ export interface MemoryPlan {
 /**
  * Plans one device.
  * @throws FailureError UnsupportedArchitecture, ParallelismInvalid, ModelTooLarge, KvCacheTooSmall (detail.fits: largest maxModelLen),
- *   InvalidEngineConfig (maxModelLen above what the checkpoint was made for, or of an encoder above the rows of a step; adapters on GPUs)
+ *   InvalidEngineConfig (maxModelLen above what the checkpoint was made for, or of an encoder above the rows of a step)
  */
 export function planMemory(input: MemoryPlanInput): MemoryPlan {
   checkAccelerator(input.shape, input.accelerator);
-  checkAdapterDevice(input.adapterRoom ?? noAdapters, input.accelerator);
   checkTensorParallel(input.shape, input.weights, input.tensor);
   checkContext(input);
   const parts = measure(input);
@@ -69,6 +69,7 @@ export function planMemory(input: MemoryPlanInput): MemoryPlan {
     numStateSnapshots,
     stateSnapshotBytes,
     workspaceBytes: parts.workspace,
+    adapterBytes: parts.adapters,
     kvBytesPerToken: parts.kvBytesPerToken,
     kvBytesPerBlock: parts.kvBytesPerBlock,
     numBlocks,

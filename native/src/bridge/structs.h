@@ -51,7 +51,7 @@ struct MemoryShare {
   int32_t utilization_percent = 0;
   // What the driver keeps for this process at most; what is held beyond it is another process's.
   int64_t context_bytes = 0;
-  // What graphs and code that is loaded late may still take.
+  // What graphs, code that is loaded late and adapters may still take.
   int64_t graph_bytes = 0;
   int32_t planned_blocks = 0;
 };
@@ -170,6 +170,8 @@ struct BoundOptions {
   // After the load, compare what each rank computes with what the checkpoint's bytes and a scalar reference
   // say: of one layer of each kind. A difference fails the load with EngineNumericalFault.
   bool self_check = false;
+  // Largest rank of the adapters that will be loaded, for which GPUs keep room; 0: none will.
+  int32_t max_adapter_rank = 0;
   // Of several tensor-parallel ranks, which one this is; null: the only one.
   std::optional<RankPlace> place = std::nullopt;
 };
@@ -177,7 +179,8 @@ struct BoundOptions {
 void visit_fields(Is<BoundOptions> auto& value, auto&& visit) {
   [[maybe_unused]] auto& [checkpoint, head, block_size, num_blocks, memory, max_num_seqs, num_state_snapshots,
                           max_model_len, max_num_batched_tokens, dtype, kv_cache_dtype, speculative, threads,
-                          device, collectives, isa, logit_hashes, self_check, place] = value;
+                          device, collectives, isa, logit_hashes, self_check, max_adapter_rank, place] =
+      value;
   visit("checkpoint", value.checkpoint);
   visit("head", value.head);
   visit("blockSize", value.block_size);
@@ -196,6 +199,7 @@ void visit_fields(Is<BoundOptions> auto& value, auto&& visit) {
   visit("isa", value.isa);
   visit("logitHashes", value.logit_hashes);
   visit("selfCheck", value.self_check);
+  visit("maxAdapterRank", value.max_adapter_rank);
   visit("place", value.place);
 }
 

@@ -37,6 +37,7 @@ struct EngineOptions {
   std::optional<ArrivalMap> arrivals = std::nullopt;  // none: all weights are on disk
   std::optional<MemoryShare> memory = std::nullopt;   // none: num_blocks are taken
   bool self_check = false;                            // Model::check()
+  int32_t max_adapter_rank = 0;                       // of adapters that are loaded later; 0: none are
 };
 
 }  // namespace llmservice

@@ -66,7 +66,7 @@ std::string remedies_of(const KvDemand& demand, const Shortage& shortage) {
       mebibytes(room.own) + " taken by the engine (" + mebibytes(weights) + " of weights), " +
       mebibytes(shortage.others) + " by other processes and the driver, " + mebibytes(room.free) +
       " free. With engine.memoryUtilizationPercent " + std::to_string(demand.share.utilization_percent) +
-      " and " + mebibytes(demand.share.graph_bytes) + " for graphs these are " +
+      " and " + mebibytes(demand.share.graph_bytes) + " for graphs and adapters these are " +
       std::to_string(shortage.blocks) + " blocks of " + std::to_string(demand.block_size) + " tokens, " +
       mebibytes(demand.block_bytes * shortage.blocks) + "; " + std::to_string(demand.share.planned_blocks) +
       " were planned, and a sequence of " + std::to_string(demand.max_length) + " tokens takes " +

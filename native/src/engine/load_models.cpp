@@ -21,6 +21,9 @@ void check_options(const EngineOptions& o) {
   require(o.num_blocks > 0, "numBlocks must be at least 1.");
   require(o.max_num_seqs > 0, "maxNumSeqs must be at least 1.");
   require(o.num_state_snapshots >= 0, "numStateSnapshots must not be negative.");
+  require(o.max_adapter_rank >= 0 && o.max_adapter_rank <= kMaxAdapterRank,
+          "maxAdapterRank must be 0 to " + std::to_string(kMaxAdapterRank) + "; it is " +
+              std::to_string(o.max_adapter_rank) + ".");
   require(o.max_model_len > 1, "maxModelLen must be at least 2.");
   require(!o.memory || (o.memory->utilization_percent >= 1 && o.memory->utilization_percent <= 100),
           "memory.utilizationPercent must be 1 to 100.");
@@ -93,7 +96,8 @@ ModelOptions model_options(const EngineOptions& o, Collective* ranks, const Open
           .quantization = o.checkpoint->quantization,
           .self_check = o.self_check,
           .head = head.paired ? &*head.paired : nullptr,
-          .eagle3 = head.eagle3 ? &*head.eagle3 : nullptr};
+          .eagle3 = head.eagle3 ? &*head.eagle3 : nullptr,
+          .max_adapter_rank = o.max_adapter_rank};
 }
 
 std::unique_ptr<Model> load_draft_model(const DraftModelSource& source, Backend& backend,
@@ -103,6 +107,7 @@ std::unique_ptr<Model> load_draft_model(const DraftModelSource& source, Backend&
   options.max_tokens = (options.max_tokens + options.caches.slots + 15) / 16 * 16;
   options.caches.snapshots = 0;
   options.caches.drafts = 0;
+  options.max_adapter_rank = 0;
   options.quantization = source.quantization;
   return reading_draft_files(source.dir, [&] {
     return std::make_unique<Model>(source.checkpoint, source.config, backend, options, on_progress);

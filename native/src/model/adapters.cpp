@@ -96,18 +96,20 @@ constexpr size_t kLineBytes = 64;
 
 }  // namespace
 
-Adapters::Adapters(Backend& backend, const ModelConfig& config, Shard shard, DType keep)
+Adapters::Adapters(Backend& backend, const ModelConfig& config, Shard shard, DType keep, int32_t max_rank)
     : backend_(backend),
       config_(config),
       shard_(shard),
-      held_(keep == DType::kF32 ? DType::kF32 : DType::kBF16) {}
+      held_(keep == DType::kF32 ? DType::kF32 : DType::kBF16),
+      max_rank_(max_rank) {}
 
 void Adapters::load(const AdapterPart& part) {
   check(part);
   try {
     const StoredFile file(part.file);
-    Adapter& adapter = loading_[part.number];
-    adapter.layers.resize(config_.trunk_layers());
+    const auto layers = static_cast<int64_t>(config_.trunk_layers());
+    Adapter& adapter =
+        loading_.try_emplace(part.number, LowRankTable(layers * int64_t{kSites})).first->second;
     std::vector<Place> places;
     size_t bytes = 0;
     const auto take = [&](int64_t values) {
@@ -126,9 +128,9 @@ void Adapters::load(const AdapterPart& part) {
       read(file, read_now, memory);
       read_now.pair.a = memory + read_now.a;
       read_now.pair.b = memory + read_now.b;
-      const auto site = static_cast<size_t>(site_of(read_now.stored->projection));
-      adapter.layers[read_now.stored->layer][site].push_back(read_now.pair);
+      put(adapter.table, read_now);
     }
+    if (part.last) backend_.index_pairs(adapter.table);
   } catch (const std::bad_alloc&) {
     loading_.clear();
     throw EngineError(FailureReason::kModelTooLarge, "The adapter does not fit in this machine's memory.");
@@ -141,8 +143,10 @@ void Adapters::load(const AdapterPart& part) {
 
 void Adapters::check(const AdapterPart& part) const {
   if (!backend_.adapts()) {
-    refuse("LoRA adapters run on CPUs alone: there are no kernels for them on " +
-           std::string(backend_.isa()) + ".");
+    refuse("There are no kernels for LoRA adapters on " + std::string(backend_.isa()) + ".");
+  }
+  if (max_rank_ == 0) {
+    refuse("The engine was loaded without room for LoRA adapters (engine.maxAdapters, --max-adapters).");
   }
   if (part.number < 1 || part.number > kMost) {
     refuse("An adapter has number " + std::to_string(part.number) + "; numbers are 1 to " +
@@ -155,15 +159,26 @@ void Adapters::check(const AdapterPart& part) const {
   }
 }
 
+// Behind the pairs that are there; a projection that comes twice takes the place of its first.
+void Adapters::put(LowRankTable& table, const Place& place) {
+  const int64_t site = static_cast<int64_t>(site_of(place.stored->projection));
+  for (LowRank& pair : table.all_at(place.stored->layer * int64_t{kSites} + site)) {
+    if (pair.rows > 0 && pair.first != place.pair.first) continue;
+    pair = place.pair;
+    return;
+  }
+}
+
 void Adapters::check_place(const AdapterPair& pair) const {
   const std::string where =
       "layer " + std::to_string(pair.layer) + ", " + std::string(name_of(pair.projection));
   // Those of multi-token prediction, which come behind, take no adapters.
   if (pair.layer < 0 || pair.layer >= static_cast<int32_t>(config_.trunk_layers()))
     refuse("There is no " + where + ".");
-  if (pair.rank < 1 || pair.rank > kMaxRank) {
-    refuse("The adapter has rank " + std::to_string(pair.rank) + " at " + where + "; ranks are 1 to " +
-           std::to_string(kMaxRank) + ".");
+  if (pair.rank < 1 || pair.rank > max_rank_) {
+    refuse("The adapter has rank " + std::to_string(pair.rank) + " at " + where +
+           "; this engine has room for ranks 1 to " + std::to_string(max_rank_) +
+           " (engine.maxAdapterRank).");
   }
   const Site site = site_of(pair.projection);
   const bool attends = site == Site::kQkv || site == Site::kOutput;
@@ -220,8 +235,8 @@ void Adapters::read(const StoredFile& file, const Place& place, std::byte* memor
     b_rows.read(range, [&](int64_t row, int64_t r, float value) { b.set(pair.b_at(to + row, r), value); });
     to += range.count;
   }
-  backend_.upload(a.bytes(), memory + a_at);
-  backend_.upload(b.bytes(), memory + b_at);
+  backend_.upload_now(a.bytes(), memory + a_at);
+  backend_.upload_now(b.bytes(), memory + b_at);
 }
 
 void Adapters::drop(int32_t number) {
@@ -232,15 +247,15 @@ void Adapters::drop(int32_t number) {
 void Adapters::apply(std::span<const AdaptedRows> rows, size_t layer, Site site, const float* x, float* out,
                      int64_t stride) {
   if (rows.empty()) return;
+  const int64_t place = static_cast<int64_t>(layer * kSites) + static_cast<int64_t>(site);
   entries_.clear();
   int64_t cols = 0;
   for (const auto& [number, first, count] : rows) {
-    for (const LowRank& pair : loaded_.at(number).layers[layer][static_cast<size_t>(site)]) {
-      entries_.push_back({&pair, first, count});
-      cols = pair.cols;
-    }
+    const LowRankTable& adapter = loaded_.at(number).table;
+    entries_.push_back({&adapter, first, count});
+    for (const LowRank& pair : adapter.at(place)) cols = pair.cols;
   }
-  if (!entries_.empty()) backend_.add_low_rank(entries_, x, cols, out, stride);
+  if (cols > 0) backend_.add_low_rank(entries_, place, x, cols, out, stride);
 }
 
 }  // namespace llmservice

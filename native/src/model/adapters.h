@@ -2,7 +2,6 @@
 // run. Each rank holds of A and B what it holds of the matrix that they adapt.
 #pragma once
 
-#include <array>
 #include <map>
 #include <memory>
 #include <span>
@@ -25,11 +24,10 @@ struct AdaptedRows {
 class Adapters {
  public:
   static constexpr int32_t kMost = 256;  // numbers are 1 to kMost
-  static constexpr int32_t kMaxRank = 256;
 
   // Of a model whose whole config is `config`. `keep` is the type of unquantized weights: kF32 keeps pairs in
-  // float32, all others in BF16.
-  Adapters(Backend& backend, const ModelConfig& config, Shard shard, DType keep);
+  // float32, all others in BF16. `max_rank`: of one that may be loaded, as in StepLimits.
+  Adapters(Backend& backend, const ModelConfig& config, Shard shard, DType keep, int32_t max_rank);
 
   bool has(int32_t number) const { return loaded_.contains(number); }
   // Reads a part; the last one makes the adapter usable. Throws EngineError where the part cannot be: then
@@ -42,9 +40,8 @@ class Adapters {
              int64_t stride);
 
  private:
-  using Layer = std::array<std::vector<LowRank>, kSites>;
   struct Adapter {
-    std::vector<Layer> layers;                    // of the trunk
+    LowRankTable table;                           // places: each site of each layer of the trunk
     std::vector<std::unique_ptr<Buffer>> memory;  // of each part's pairs, together: huge pages hold many
   };
   // What is to be read of a pair, and where it comes to lie in its part's memory.
@@ -60,6 +57,7 @@ class Adapters {
 
   void check(const AdapterPart& part) const;
   void check_place(const AdapterPair& pair) const;
+  static void put(LowRankTable& table, const Place& place);
   Place place(const AdapterPair& pair) const;
   // Both matrices, into `memory` of its part.
   void read(const class StoredFile& file, const Place& place, std::byte* memory) const;
@@ -68,6 +66,7 @@ class Adapters {
   ModelConfig config_;
   Shard shard_;
   DType held_;
+  int32_t max_rank_;
   std::map<int32_t, Adapter> loaded_;
   std::map<int32_t, Adapter> loading_;  // one at most
   std::vector<LowRankRows> entries_;    // of apply()

@@ -101,7 +101,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
       caches_(backend, config_, options.caches),
       cache_sizes_(options.caches),
       max_drafts_(options.caches.drafts),
-      adapters_(backend, config, options.shard, options.keep) {
+      adapters_(backend, config, options.shard, options.keep, options.max_adapter_rank) {
   for (size_t i = 0; i < config_.layers.size(); ++i) {
     attention_.push_back(attention_shape(config_.of_layer(i), options.caches));
     attention_.back().window = config_.windows[i];
@@ -230,7 +230,8 @@ StepLimits Model::step_limits(const ModelOptions& options) const {
                     .block_size = options.caches.block_size,
                     .result = std::max<int64_t>(outcome_floats(options.max_tokens, max_samples_),
                                                 kLogitRows * std::max<int64_t>(vocab, config_.hidden)),
-                    .vocab = samples_ ? config_.vocab : 0};
+                    .vocab = samples_ ? config_.vocab : 0,
+                    .max_adapter_rank = options.max_adapter_rank};
   const auto has = [&](LayerKind kind) {
     return std::ranges::find(config_.layers, kind) != config_.layers.end();
   };

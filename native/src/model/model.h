@@ -34,6 +34,7 @@ struct ModelOptions {
   bool self_check = false;           // samples are kept for check()
   const PairedHead* head = nullptr;  // null: the layer for multi-token prediction is in the checkpoint itself
   const Eagle3Source* eagle3 = nullptr;  // null: no draft model
+  int32_t max_adapter_rank = 0;          // as in StepLimits
 };
 
 // The first `count` drafts of the slot's last step were right: its recurrent state is to take them in.

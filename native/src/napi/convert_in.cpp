@@ -30,7 +30,7 @@ EngineOptions to_engine_options(const Napi::Value& value) {
   // One that is declared and not passed on does not compile.
   const auto [checkpoint, head, block_size, num_blocks, memory, max_num_seqs, num_state_snapshots,
               max_model_len, max_num_batched_tokens, dtype, kv_cache_dtype, speculative, threads, device,
-              collectives, isa, logit_hashes, self_check, place] =
+              collectives, isa, logit_hashes, self_check, max_adapter_rank, place] =
       JsReader::read<BoundOptions>(value, "options");
   return {.checkpoint = to_source(value.Env(), checkpoint),
           .block_size = block_size,
@@ -50,7 +50,8 @@ EngineOptions to_engine_options(const Napi::Value& value) {
           .logit_hashes = logit_hashes,
           .place = place,
           .memory = memory,
-          .self_check = self_check};
+          .self_check = self_check,
+          .max_adapter_rank = max_adapter_rank};
 }
 
 ArrivalMap to_arrival_map(const Napi::Value& value) { return JsReader::read<ArrivalMap>(value, "arrivals"); }

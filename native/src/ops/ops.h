@@ -117,6 +117,7 @@ struct StepLimits {
   int32_t vocab = 0;   // of logits that it samples; 0: none
   std::vector<AttentionShape> attention = {};
   std::optional<GdnShape> gdn = std::nullopt;
+  int32_t max_adapter_rank = 0;  // of adapters that are loaded later; 0: none are
 };
 
 // Memory of a device in bytes, as its driver reports it now: of a partition, where the device is one.
@@ -162,6 +163,8 @@ class Backend : public AdapterOps {
   virtual Collective* connect(RankChannel&, Collectives) { return nullptr; }
   // Copies host bytes to device memory (small weights, tables).
   virtual void upload(std::span<const std::byte> host, void* device) = 0;
+  // The same of any size between steps, done when it returns: the memory may be given back.
+  virtual void upload_now(std::span<const std::byte> host, void* device) { upload(host, device); }
   // Results as host memory, once all before is done; valid until the next call: on the CPU `x` itself.
   virtual std::span<float> to_host(float* x, int64_t count) = 0;
   virtual bool samples() const { return false; }  // whether sample() is there

@@ -22,6 +22,10 @@ class ReferenceBackend : public Backend {
   std::unique_ptr<Matrix> pack(std::span<const MatrixPart> parts, DType keep,
                                const std::function<void(uint64_t)>& on_bytes) override;
 
+  bool adapts() const override { return true; }
+  void add_low_rank(std::span<const LowRankRows>, int64_t place, const float* x, int64_t cols, float* out,
+                    int64_t out_stride) override;
+
   void gather(const Matrix& table, std::span<const int32_t> ids, float* out) override;
   void matmul(const Matrix& w, const float* x, int64_t rows, float* out) override;
   void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,

@@ -51,6 +51,7 @@ class RankEngines : public GpuEngine {
     std::shared_ptr<const CheckpointSource> head = nullptr;  // what drafts, from a checkpoint of its own
     std::optional<MemoryShare> memory = {};                  // with it: as many blocks as fit
     Collectives collectives = Collectives::kAuto;
+    int32_t max_adapter_rank = 0;
     // No machine is so busy that a rank is taken for one that stalled.
     GroupLimits limits = {.silence = std::chrono::seconds(60)};
     std::function<void(int32_t rank)> before_load = [](int32_t) {};
@@ -109,6 +110,7 @@ class RankEngines : public GpuEngine {
       options.memory = setting.memory;
       if (setting.memory) options.num_blocks = 1'000'000;
       options.collectives = setting.collectives;
+      options.max_adapter_rank = setting.max_adapter_rank;
       options.limits = setting.limits;
       Engine engine(options, std::move(backend), [](auto, auto) {});
       setting.after_load(rank);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "adapter_support.h"
 #include "drafters_support.h"
 #include "rank_engines_support.h"
 
@@ -49,6 +50,29 @@ TEST_P(RankEngines, OthersGraphsAndTurnsChangeNoBit) {
   // Launches repeat from step to step, or none would be a graph: the layers and the head of each decode of
   // the second time alone.
   EXPECT_GE(report.at("replayed").get<int>(), 2 * (2 + 3));
+}
+
+// Of a llama, whose every product an adapter changes.
+class RankAdapters : public RankEngines {};
+
+TEST_P(RankAdapters, SayWhatOneRankSaysAndTheSameAloneAndTogether) {
+  const auto adapted = [&](Engine& engine, const Backend&) {
+    engine.load_adapter(tiny_adapter(dir_, 1, 8));
+    engine.load_adapter(tiny_adapter(dir_, 2, 16));
+    std::vector<Request> both = kTogether;
+    for (Request& each : both) each.admission.adapter = each.admission.slot + 1;
+    std::vector<Said> alone;
+    for (const Request& each : both) alone.push_back(run_requests(engine, {each}, 0).front());
+    return nlohmann::json{{"together", to_json(run_requests(engine, both, 0))}, {"alone", to_json(alone)}};
+  };
+  const nlohmann::json one = report_by({.size = 1, .max_adapter_rank = 16}, adapted);
+  const nlohmann::json two = report_by({.size = 2, .max_adapter_rank = 16}, adapted);
+  const std::vector<Said> expected = said_in(one.at("alone")), said = said_in(two.at("alone"));
+  for (size_t i = 0; i < kTogether.size(); ++i) {
+    EXPECT_EQ(said[i].tokens.front(), expected[i].tokens.front()) << "sequence " << i;
+    EXPECT_NEAR(said[i].logprobs.front(), expected[i].logprobs.front(), 0.08f) << "sequence " << i;
+    EXPECT_TRUE(said_in(two.at("together"))[i].same_as(said[i])) << "sequence " << i;
+  }
 }
 
 // Of a model with a layer for multi-token prediction.
@@ -100,6 +124,9 @@ TEST_P(RankEngines, AKilledRankHoldsNobodyUp) {
 INSTANTIATE_TEST_SUITE_P(Checkpoints, RankEngines,
                          ::testing::Values(Checkpoint{"llama", TinyModel::kLlama, LoadQuantization::kNone},
                                            Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone}),
+                         name_of_checkpoint);
+INSTANTIATE_TEST_SUITE_P(Checkpoints, RankAdapters,
+                         ::testing::Values(Checkpoint{"llama", TinyModel::kLlama, LoadQuantization::kNone}),
                          name_of_checkpoint);
 INSTANTIATE_TEST_SUITE_P(Checkpoints, RankDrafts,
                          ::testing::Values(Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone}),

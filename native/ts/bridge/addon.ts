@@ -22,7 +22,7 @@ export interface Engine {
   /**
    * Reads a part of an adapter, between two steps. One adapter is loaded at a time: when a part fails, nothing of the
    * adapter is left.
-   * @throws where the file cannot be read, or for GPUs, which have no kernels for adapters
+   * @throws where the file cannot be read, or where the engine has no room for the rank
    */
   loadAdapter(part: AdapterPart): Promise<void>;
   /** Forgets an adapter, or what is loaded of it. Sequences that use it must not be advanced any more. */

@@ -52,6 +52,8 @@ export interface BoundOptions {
    * layer of each kind. A difference fails the load with EngineNumericalFault.
    */
   readonly selfCheck: boolean;
+  /** Largest rank of the adapters that will be loaded, for which GPUs keep room; 0: none will. */
+  readonly maxAdapterRank: number;
   /** Of several tensor-parallel ranks, which one this is; null: the only one. */
   readonly place: RankPlace | null;
 }
@@ -84,7 +86,7 @@ export interface MemoryShare {
   readonly utilizationPercent: number;
   /** What the driver keeps for this process at most; what is held beyond it is another process's. */
   readonly contextBytes: Int64;
-  /** What graphs and code that is loaded late may still take. */
+  /** What graphs, code that is loaded late and adapters may still take. */
   readonly graphBytes: Int64;
   readonly plannedBlocks: number;
 }

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { kvShare } from './kv-share.js';
 
 const settings = { blockSize: 64, maxNumSeqs: 16, memoryUtilizationPercent: 90 } as const;
-const plan = { numBlocks: 700, maxModelLen: 8000 };
+const plan = { numBlocks: 700, maxModelLen: 8000, adapterBytes: 3000 };
 
 test('on the CPU an engine takes the blocks of the plan', () => {
   expect(kvShare({ ...settings, accelerator: 'cpu' }, plan)).toEqual({ numBlocks: 700, memory: null });
@@ -16,7 +16,7 @@ test.each(['cuda', 'hip'] as const)(
       memory: {
         utilizationPercent: 90,
         contextBytes: 512 * 2 ** 20,
-        graphBytes: 512 * 2 ** 20,
+        graphBytes: 512 * 2 ** 20 + 3000,
         plannedBlocks: 700,
       },
     });

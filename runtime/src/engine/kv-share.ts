@@ -12,14 +12,16 @@ type ShareSettings = Pick<
 
 export function kvShare(
   { accelerator, blockSize, maxNumSeqs, memoryUtilizationPercent }: ShareSettings,
-  { numBlocks, maxModelLen }: Pick<MemoryPlan, 'numBlocks' | 'maxModelLen'>,
+  { numBlocks, maxModelLen, adapterBytes }: Pick<MemoryPlan, 'numBlocks' | 'maxModelLen' | 'adapterBytes'>,
 ): Pick<EngineOptions, 'numBlocks' | 'memory'> {
   if (accelerator === 'cpu') return { numBlocks, memory: null };
   return {
     numBlocks: Math.ceil(maxModelLen / blockSize) * maxNumSeqs,
     memory: {
       utilizationPercent: memoryUtilizationPercent,
-      ...deviceReserve,
+      contextBytes: deviceReserve.contextBytes,
+      // Adapters come later too.
+      graphBytes: deviceReserve.graphBytes + adapterBytes,
       plannedBlocks: numBlocks,
     },
   };

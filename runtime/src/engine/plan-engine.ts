@@ -61,6 +61,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     device: accelerator,
     collectives: settings.collectives,
     selfCheck: settings.selfCheck,
+    maxAdapterRank: settings.adapterRoom.max === 0 ? 0 : settings.adapterRoom.maxRank,
     isa: settings.exactness,
     logitHashes: false,
     place: null,

@@ -61,7 +61,7 @@ class CpuBackend final : public Backend {
 
   // low_rank.cpp
   bool adapts() const override { return true; }
-  void add_low_rank(std::span<const LowRankRows>, const float* x, int64_t cols, float* out,
+  void add_low_rank(std::span<const LowRankRows>, int64_t place, const float* x, int64_t cols, float* out,
                     int64_t out_stride) override;
 
   // rows.cpp

@@ -12,26 +12,27 @@ constexpr int64_t kOutputs = 512;
 
 }  // namespace
 
-void CpuBackend::add_low_rank(std::span<const LowRankRows> entries, const float* x, int64_t cols, float* out,
-                              int64_t out_stride) {
-  // `shrunk` is where in the scratch its rows lie, until that is there.
+void CpuBackend::add_low_rank(std::span<const LowRankRows> entries, int64_t place, const float* x,
+                              int64_t cols, float* out, int64_t out_stride) {
   std::vector<LowRankTile> shrinks;
-  std::vector<int64_t> places;
+  std::vector<int64_t> shrunk;  // where in the scratch their rows lie
   int64_t floats = 0;
-  for (const auto& [pair, first, count] : entries) {
-    for (int64_t done = 0; done < count; done += kRows) {
-      const int64_t rows = std::min(kRows, count - done);
-      shrinks.push_back({.pair = pair,
-                         .x = x + (first + done) * cols,
-                         .x_stride = cols,
-                         .shrunk = nullptr,
-                         .rows = rows,
-                         .out = out + (first + done) * out_stride,
-                         .out_stride = out_stride,
-                         .column = 0,
-                         .columns = 0});
-      places.push_back(floats);
-      floats += rows * pair->width();
+  for (const auto& [adapter, first, count] : entries) {
+    for (const LowRank& pair : adapter->at(place)) {
+      for (int64_t done = 0; done < count; done += kRows) {
+        const int64_t rows = std::min(kRows, count - done);
+        shrinks.push_back({.pair = &pair,
+                           .x = x + (first + done) * cols,
+                           .x_stride = cols,
+                           .shrunk = nullptr,
+                           .rows = rows,
+                           .out = out + (first + done) * out_stride,
+                           .out_stride = out_stride,
+                           .column = 0,
+                           .columns = 0});
+        shrunk.push_back(floats);
+        floats += rows * pair.width();
+      }
     }
   }
   if (shrinks.empty()) return;
@@ -39,7 +40,7 @@ void CpuBackend::add_low_rank(std::span<const LowRankRows> entries, const float*
   std::vector<LowRankTile> expands;
   for (size_t i = 0; i < shrinks.size(); ++i) {
     LowRankTile& tile = shrinks[i];
-    tile.shrunk = scratch + places[i];
+    tile.shrunk = scratch + shrunk[i];
     for (int64_t column = 0; column < tile.pair->rows; column += kOutputs) {
       expands.push_back(tile);
       expands.back().column = column;

@@ -41,8 +41,11 @@ size_t sample_list_bytes(const StepLimits& limits) {
   return requests * int64_t{sizeof(SampleRequest)} + masks + kMaxSampleEdits * int64_t{sizeof(TokenCount)};
 }
 
+// Tiles of adapters, rounded up to a power of two: at worst each row has one.
+constexpr int64_t kTileBytesPerRow = 2 * sizeof(LowRankTile);
+
 size_t arena_bytes(const StepLimits& limits) {
-  const int64_t row = kListBytesPerRow;
+  const int64_t row = kListBytesPerRow + (limits.max_adapter_rank > 0 ? kTileBytesPerRow : 0);
   const int64_t blocks = (limits.longest + limits.block_size - 1) / limits.block_size;
   const int64_t tables =
       limits.attention.empty() ? 0 : limits.sequences * blocks * static_cast<int64_t>(sizeof(int32_t));
@@ -138,7 +141,9 @@ void GpuBackend::reserve(const StepLimits& limits) {
     for (const AttentionShape& shape : limits.attention) want_attention(shape, rows, limits.longest);
   }
   if (limits.vocab > 0) sampling_.want(sample_workspace(limits.vocab, kMaxSampleRequests));
-  for (Workspace* workspace : {&products_, &experts_, &gdn_, &attention_, &sampling_}) {
+  low_rank_row_floats_ = low_rank_floats(limits.max_adapter_rank);
+  low_rank_.want(limits.rows * low_rank_row_floats_ * static_cast<int64_t>(sizeof(float)));
+  for (Workspace* workspace : {&products_, &experts_, &gdn_, &attention_, &sampling_, &low_rank_}) {
     if (workspace->wanted > 0) workspace->memory = std::make_unique<DeviceMemory>(device_, workspace->wanted);
   }
   result_ = std::make_unique<PinnedMemory>(device_, limits.result * sizeof(float));

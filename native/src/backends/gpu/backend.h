@@ -5,6 +5,7 @@
 
 #include "backends/gpu/graph_cache.h"
 #include "backends/gpu/kernels/experts.h"
+#include "backends/gpu/kernels/low_rank.h"
 #include "backends/gpu/kernels/matmul.h"
 #include "backends/gpu/kernels/quantize.h"
 #include "backends/gpu/packing.h"
@@ -46,6 +47,7 @@ class GpuBackend final : public Backend {
   std::optional<DeviceRoom> room() const override;
   Collective* connect(RankChannel& channel, Collectives choice) override;
   void upload(std::span<const std::byte> host, void* device) override;
+  void upload_now(std::span<const std::byte> host, void* device) override { device_.upload(host, device); }
   std::span<float> to_host(float* x, int64_t count) override;
   bool samples() const override { return samples_; }
   bool runs_all_models() const override { return false; }
@@ -64,6 +66,12 @@ class GpuBackend final : public Backend {
   void scale_routes(const RoutingShape&, const float* scales, int64_t rows, const Routing&) override;
   void run_experts(const Experts&, const RoutingShape&, const Routing&, const float* x, int64_t rows,
                    const ExpertWorkspace&, float* out) override;
+
+  // adapter_ops.cpp
+  bool adapts() const override { return true; }
+  void index_pairs(LowRankTable& adapter) override;
+  void add_low_rank(std::span<const LowRankRows>, int64_t place, const float* x, int64_t cols, float* out,
+                    int64_t out_stride) override;
 
   // row_ops.cpp
   void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,
@@ -169,6 +177,9 @@ class GpuBackend final : public Backend {
   Workspace attention_;
   Workspace gdn_;
   Workspace sampling_;
+  Workspace low_rank_;
+  int64_t low_rank_row_floats_ = 0;
+  std::vector<LowRankTile> low_rank_tiles_;  // of one op
 };
 
 template <class T>

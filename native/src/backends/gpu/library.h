@@ -12,7 +12,7 @@
 namespace llmservice::gpu {
 
 // Goes up with every change of this file, of ops/collective.h, or of what ops/ops.h includes and declares.
-constexpr int kLibraryAbi = 6;
+constexpr int kLibraryAbi = 7;
 
 struct DeviceFacts {
   std::string name;
