@@ -21,9 +21,9 @@ export async function expectGreedyOfReference(engine: Engine, golden: Golden, ba
 }
 
 /** The engine's greedy continuation of each prompt. */
-export async function continuations(engine: Engine, golden: Golden): Promise<Generated[]> {
+export async function continuations(engine: Engine, golden: Golden, adapter = 0): Promise<Generated[]> {
   const all: Generated[] = [];
-  for (const { prompt } of golden.greedy) all.push(...(await run(engine, [job(0, prompt)])));
+  for (const { prompt } of golden.greedy) all.push(...(await run(engine, [job(0, prompt, { adapter })])));
   return all;
 }
 
@@ -70,13 +70,22 @@ function assertNear(
   assert.ok(difference < allowed, `a logprob is ${difference} from the reference's; allowed are ${allowed}`);
 }
 
-/** 16 sequences of differing lengths and samplings that join at differing steps give exactly what each gives alone. */
-export async function expectTogetherAsAlone(engine: Engine, golden: Golden): Promise<void> {
+/**
+ * 16 sequences of differing lengths and samplings that join at differing steps give exactly what each gives alone. `adapter`: of
+ * two thirds of them.
+ */
+export async function expectTogetherAsAlone(engine: Engine, golden: Golden, adapter = 0): Promise<void> {
   const jobs = Array.from({ length: 16 }, (_, i) => {
     const length = [1, 7, 63, 64, 65, 100, 129, 200][i % 8]!;
     const prompt = golden.teacherForced.ids.slice(i, i + length);
     const sampling = i % 2 === 0 ? greedy : { ...greedy, temperature: 0.8, topP: 0.95, seed: BigInt(i) };
-    return job(i, prompt, { count: 6 + (i % 7), sampling, joinsAt: Math.floor(i / 3), chunk: 64 });
+    return job(i, prompt, {
+      count: 6 + (i % 7),
+      sampling,
+      joinsAt: Math.floor(i / 3),
+      chunk: 64,
+      adapter: i % 3 === 0 ? 0 : adapter,
+    });
   });
   const alone = [];
   for (const single of jobs) alone.push(...(await run(engine, [{ ...single, slot: 0, joinsAt: 0 }])));

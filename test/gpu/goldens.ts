@@ -1,12 +1,21 @@
 // Golden models on a device, against transformers with activations rounded as GPUs round them (on-gpu.json). Reports of each
 // how far it is off and where, whether or not that is within the bar. Exit status 1 where one is beyond it.
 // usage: goldens.ts MODELS cuda|hip|emulator RECORD [MODEL...]; MODELS: the folder test/golden/models/, beside which drafters/ has
-// the draft models; RECORD: the file for a line of JSON for each model, with all logprobs. The addon is the one that LLMSERVICE_NATIVE_ADDON names.
+// the draft models; MODEL: also adapters/NAME, an adapter beside its base; RECORD: the file for a line of JSON for each model, with all
+// logprobs. The addon is the one that LLMSERVICE_NATIVE_ADDON names.
 
 import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { argv, env } from 'node:process';
-import { type Engine, type EngineOptions, gpuDevices, type GpuVendor } from '@llmservice/native';
+import { maxAdapterRank } from '@llmservice/checkpoint';
+import { openAdapter, openCheckpoint } from '@llmservice/checkpoint/local';
+import {
+  adapterParts,
+  type Engine,
+  type EngineOptions,
+  gpuDevices,
+  type GpuVendor,
+} from '@llmservice/native';
 
 import { loadGolden, score } from '../golden/engine-driver.js';
 import { type Bar, type Golden, readGolden } from '../golden/golden-values.js';
@@ -22,6 +31,8 @@ if (models === undefined || device === undefined || record === undefined)
 // any two orders of a sum, and AMD's codes have another scale.
 const halves: Bar = { allowed: 0.2, allowedMean: 0.03, close: 0.2, clearSteps: 3 };
 const eights: Bar = { allowed: 1.5, allowedMean: 0.25, close: 0.8, clearSteps: 0 };
+// Scales of 2 and of 6 magnify what rounding moves.
+const adapted: Bar = { ...halves, clearSteps: 0 };
 const packedIntegers = [
   'llama-gptq',
   'qwen2-awq',
@@ -83,16 +94,30 @@ async function hold(folder: string, model: string): Promise<Finding> {
   }
 }
 
-async function compare(engine: Engine, model: string, golden: Golden): Promise<Finding> {
-  const bar = /fp8|mixed/.test(model) ? eights : halves;
-  const generated = await continuations(engine, golden);
-  const scores = await score(engine, golden.teacherForced.ids, 512);
+async function holdAdapter(folder: string, name: string): Promise<Finding> {
+  const golden = onGpu(`${folder}../`, name) as Golden & { readonly base: string };
+  const { shape } = await openCheckpoint(folder + golden.base);
+  const adapter = await openAdapter(`${folder}../${name}`, shape, maxAdapterRank);
+  const options = { dtype: 'bfloat16', device: device as EngineOptions['device'] } as const;
+  const engine = await loadGolden(folder + golden.base, options);
+  try {
+    for (const part of adapterParts(1, adapter)) await engine.loadAdapter(part);
+    return await compare(engine, name, golden, 1);
+  } finally {
+    await engine.dispose();
+  }
+}
+
+async function compare(engine: Engine, model: string, golden: Golden, adapter = 0): Promise<Finding> {
+  const bar = /fp8|mixed/.test(model) ? eights : adapter === 0 ? halves : adapted;
+  const generated = await continuations(engine, golden, adapter);
+  const scores = await score(engine, golden.teacherForced.ids, 512, adapter);
   const greedyOff = greedyDifferences(generated, golden, bar);
   const scoresOff = scoreDifferences(scores, golden, bar);
   const faults = [
     await faultOf('greedy', () => expectGreedy(generated, golden, bar)),
     await faultOf('scores', () => expectScores(scores, golden, bar)),
-    await faultOf('together', () => expectTogetherAsAlone(engine, golden)),
+    await faultOf('together', () => expectTogetherAsAlone(engine, golden, adapter)),
   ].flat();
   appendFileSync(record!, `${JSON.stringify({ model, faults, greedyOff, scoresOff, scores, generated })}\n`);
   return { faults, summary: `${describeScores(scoresOff)}; ${describeGreedy(greedyOff)}` };
@@ -110,11 +135,13 @@ async function faultOf(name: string, check: () => unknown): Promise<string[]> {
 
 writeFileSync(record, '');
 const drafters = readdirSync(`${models}../drafters`);
-const all = named.length > 0 ? named : [...readdirSync(models), ...drafters];
+const adapters = readdirSync(`${models}../adapters`).map((name) => `adapters/${name}`);
+const all = named.length > 0 ? named : [...readdirSync(models), ...drafters, ...adapters];
 let failed = 0;
 for (const model of all) {
   const startedAt = performance.now();
-  const { faults, summary } = await hold(models, model).catch((cause: unknown) => ({
+  const held = model.startsWith('adapters/') ? holdAdapter : hold;
+  const { faults, summary } = await held(models, model).catch((cause: unknown) => ({
     faults: [(cause as Error).message],
     summary: 'not compared',
   }));

@@ -10,10 +10,11 @@ Usage: python generate/on_gpu.py [NAME ...]   (after models.py and gguf_models.p
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
@@ -80,25 +81,25 @@ def form_of(met: set[torch.dtype]):
     return halved if not met or torch.bfloat16 in met else None
 
 
-def generate(fixture: Fixture) -> None:
-    folder = MODELS / fixture.name
+def generate(fixture: Fixture, folder: Path, adapted: Callable[[nn.Module], nn.Module] = lambda model: model) -> None:
+    """`adapted`: the model with what multiplies activations that are not rounded."""
     golden = json.loads((folder / "golden.json").read_text())
     ids, prompts = golden["teacherForced"]["ids"], [run["prompt"] for run in golden["greedy"]]
     held = Held.of(fixture)
-    model = held.model
-    model.set_attn_implementation("halved")
+    held.model.set_attn_implementation("halved")
     matrices = held.matrices()
     forms = {place_of(p): form_of(held.types_beside(n)) for n, p in matrices.items()}
     # Experts run on other instructions, which round.
     in_fp8 = {place_of(p): Fp8Matrix.of(n, held.tensors) for n, p in matrices.items()}
+    model = adapted(held.model)
     exact = functional.linear
 
     def as_on_gpus(place: int, x: Tensor, weight: Tensor) -> Tensor:
-        form = forms[place]
+        form = forms.get(place)
         return exact(form(x) if form else x, weight)
 
     def as_on_hopper(place: int, x: Tensor, weight: Tensor) -> Tensor:
-        return in_fp8[place].times(x) if in_fp8[place] else as_on_gpus(place, x, weight)
+        return in_fp8[place].times(x) if in_fp8.get(place) else as_on_gpus(place, x, weight)
 
     with held.multiplied(as_on_gpus):
         said = {"greedy": [greedy(model, prompt) for prompt in prompts], "teacherForced": teacher_forced(model, ids)}
@@ -111,13 +112,14 @@ def generate(fixture: Fixture) -> None:
     (folder / "on-gpu.json").write_text(json.dumps(said, separators=(",", ":")) + "\n")
 
 
+AttentionInterface.register("halved", attend)
+AttentionMaskInterface.register("halved", sdpa_mask)
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    AttentionInterface.register("halved", attend)
-    AttentionMaskInterface.register("halved", sdpa_mask)
     in_gguf = [f for f, main, others in gguf_fixtures.FIXTURES.values() if {main, *others.values()} <= gguf_fixtures.ON_GPU]
     for fixture in [*FIXTURES, *in_gguf]:
         if fixture.name.startswith(ON_CPUS_ALONE) or fixture.name in WITH_ODD_HEADS:
             continue
         if len(sys.argv) == 1 or fixture.name in sys.argv[1:]:
-            generate(fixture)
+            generate(fixture, MODELS / fixture.name)
