@@ -7,7 +7,8 @@ namespace llmservice::gpu {
 
 void GpuBackend::rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,
                           float* out) {
-  add(gpu::rms_norm(x, weight, eps, rows, dim, out), rows);
+  // Rows of heads or layers are more than those of the step, which decide whether it replays a graph.
+  add(gpu::rms_norm(x, weight, eps, rows, dim, out), 0);
 }
 
 void GpuBackend::add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows,
