@@ -25,6 +25,8 @@ export const operatorRules: readonly Rule[] = [
   { group: 'llmservice.dev', resource: 'llmservices', verbs: ['get', 'list', 'watch'] },
   { group: 'llmservice.dev', resource: 'llmservices/status', verbs: ['get', 'patch'] },
   { group: 'llmservice.dev', resource: 'llmservices/scale', verbs: ['patch'] },
+  { group: 'llmservice.dev', resource: 'llmgateways', verbs: ['get', 'list', 'watch'] },
+  { group: 'llmservice.dev', resource: 'llmgateways/status', verbs: ['get', 'patch'] },
   { group: 'apps', resource: 'deployments', verbs: keptAndDeleted },
   { group: 'apps', resource: 'controllerrevisions', verbs: keptAndDeleted },
   { group: '', resource: 'services', verbs: keptAndDeleted },
