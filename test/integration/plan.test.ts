@@ -123,7 +123,7 @@ describe('with the demo checkpoint in a folder', () => {
     [
       'another scheme',
       2,
-      manifests(llmService('demo', { model: { uri: 'gs://a/b' } })),
+      manifests(llmService('demo', { model: { uri: 'ftp://a/b' } })),
       'spec.model.uri must be',
     ],
     ['an unknown profile', 2, service({ accelerator: { profile: 'abacus' } }), 'spec.accelerator.profile'],
