@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { firstGgufPart } from '../formats/gguf-part-names.js';
 import { safetensorsIndexFile } from '../formats/safetensors-index.js';
 import { timestamp } from '@llmservice/crds';
-import { isNestedFile } from '../config/nested-files.js';
+import { isNestedFile, poolingFile } from '../config/nested-files.js';
 import { modulesFile } from '../config/sentence-modules.js';
 import { lengthFile, promptsFile } from '../config/sentence-settings.js';
 
@@ -34,6 +34,11 @@ const small =
 /** Whether the first releases read it: to them a checkpoint was the same whatever the files of later ones said. */
 export function isOfFirstReleases(name: string): boolean {
   return ![modulesFile, promptsFile, lengthFile].includes(name) && !isNestedFile(name);
+}
+
+/** Whether the former release read it, to which only the pooling lay below a folder, and no file had prompts or a length. */
+export function isOfFormerRelease(name: string): boolean {
+  return isOfFirstReleases(name) || name === modulesFile || name === poolingFile;
 }
 
 export function isSmallCheckpointFile(name: string): boolean {

@@ -28,6 +28,8 @@ export interface Checkpoint {
   readonly fingerprint: string;
   /** The fingerprint that the first releases gave it, which read fewer files; absent: the same. */
   readonly firstFingerprint?: string;
+  /** The one of the former release, which read some of these files; absent: the same. */
+  readonly formerFingerprint?: string;
   /** What the pods' cache knows the files by; absent where there is none. */
   readonly pins?: Pins;
   /** What is known of the claim that it lies on, where pods alone can read it. */

@@ -55,6 +55,8 @@ export interface ServicePlan {
   readonly fingerprint: string | null;
   /** The one that the first releases gave it. */
   readonly firstFingerprint: string | null;
+  /** The one of the former release. */
+  readonly formerFingerprint: string | null;
   /** Of the spec's list; empty too where nothing was judged. */
   readonly refusedAdapters: readonly RefusedAdapter[];
   /** Null: no pods can be planned. */
@@ -71,7 +73,12 @@ export function planService(
   const resolution = resolutionOf(preflight);
   const checkpoint = preflight.state === 'resolved' ? preflight.checkpoint : knownCheckpoint(preflight);
   if (checkpoint === null) {
-    const unknown = { fingerprint: null, firstFingerprint: null, refusedAdapters: [] };
+    const unknown = {
+      fingerprint: null,
+      firstFingerprint: null,
+      formerFingerprint: null,
+      refusedAdapters: [],
+    };
     const nothing = { obstacle: null, ...unknown, groundwork: null };
     return { resolution, fit: { state: 'unresolved' }, routing, autoscaling, ...nothing };
   }
@@ -85,8 +92,9 @@ export function planService(
     fit.state === 'failed' || 'reason' in images || obstacle !== null
       ? null
       : { ...images, operatorImage: capabilities.operatorImage, checkpoint };
-  const { fingerprint, firstFingerprint = fingerprint, refusedAdapters = [] } = checkpoint;
-  const known = { fingerprint, firstFingerprint, refusedAdapters };
+  const { fingerprint, firstFingerprint = fingerprint, formerFingerprint = fingerprint } = checkpoint;
+  const { refusedAdapters = [] } = checkpoint;
+  const known = { fingerprint, firstFingerprint, formerFingerprint, refusedAdapters };
   return { resolution, fit, routing, autoscaling, obstacle, ...known, groundwork };
 }
 

@@ -16,6 +16,7 @@ const plan: ServicePlan = {
   obstacle: null,
   fingerprint: 'print',
   firstFingerprint: 'print',
+  formerFingerprint: 'print',
   refusedAdapters: [],
   groundwork: {
     image: 'runtime:1',
@@ -38,22 +39,29 @@ test('a stored revision is taken as it is, unless a service of the same name lef
   expect(own?.template.configMap.metadata.ownerReferences).toMatchObject([{ uid: 'uid-2' }]);
 });
 
-test('a revision of the first releases is kept whatever the files say that its runtime does not read', () => {
+test.each([
+  ['the first releases', undefined],
+  ['the former release', 'all'],
+])('a revision of %s is kept whatever the files say that its runtime does not read', (_, note) => {
   const service = wantedService();
   const stored = (of: ServicePlan, isOfAllFiles: boolean) => {
     const { metadata, ...object } = planRevisions(service, of, [], null).target!.object;
     const { [annotations.checkpointFiles]: files, ...first } = metadata.annotations ?? {};
-    expect(files).toBe('all');
-    const notes = isOfAllFiles ? metadata.annotations : first;
+    expect(files).toBe('sentences');
+    const noted = note === undefined ? first : { ...first, [annotations.checkpointFiles]: note };
+    const notes = isOfAllFiles ? metadata.annotations : noted;
     return readRevisions(
       [{ ...object, metadata: { ...metadata, annotations: notes } } as KubeObject],
       service,
       rules,
     ).history;
   };
-  const judged = (fingerprint: string, firstFingerprint: string): ServicePlan => {
-    const checkpoint = { ...plan.groundwork!.checkpoint, fingerprint, firstFingerprint };
-    return { ...plan, fingerprint, firstFingerprint, groundwork: { ...plan.groundwork!, checkpoint } };
+  const judged = (fingerprint: string, earlier: string): ServicePlan => {
+    const other = 'print of other files';
+    const [firstFingerprint, formerFingerprint] = note === undefined ? [earlier, other] : [other, earlier];
+    const prints = { fingerprint, firstFingerprint, formerFingerprint };
+    const checkpoint = { ...plan.groundwork!.checkpoint, ...prints };
+    return { ...plan, ...prints, groundwork: { ...plan.groundwork!, checkpoint } };
   };
   const withPooling = judged('print of more files', 'print');
   const old = stored(plan, false);

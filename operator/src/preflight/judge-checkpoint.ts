@@ -1,7 +1,7 @@
 // One look at the checkpoint of one service, within a time: its folders are opened, judged and closed again.
 
 import { setTimeout as realSleep } from 'node:timers/promises';
-import { checkpointPin, isOfFirstReleases, type ListedFile } from '@llmservice/checkpoint';
+import { checkpointPin, isOfFirstReleases, isOfFormerRelease, type ListedFile } from '@llmservice/checkpoint';
 import { FailureError, stores } from '@llmservice/crds';
 import { contentHash } from '../domain/content-hash.js';
 import type { Checkpoint, Pins } from '../domain/checkpoint.js';
@@ -104,11 +104,12 @@ async function pinned(
     };
   };
   const pins = pinsOf(() => true);
-  const { fingerprint, firstFingerprint = fingerprint } = checkpoint;
+  const { fingerprint, firstFingerprint = fingerprint, formerFingerprint = fingerprint } = checkpoint;
   return {
     ...checkpoint,
     pins,
     fingerprint: contentHash([fingerprint, pins]),
     firstFingerprint: contentHash([firstFingerprint, pinsOf(isOfFirstReleases)]),
+    formerFingerprint: contentHash([formerFingerprint, pinsOf(isOfFormerRelease)]),
   };
 }

@@ -65,7 +65,7 @@ test.each([
   ['cached', { kind: 'hostPath', path: '/cache' }],
   ['not cached', undefined],
 ])(
-  'what the first releases did not read is no part of the fingerprint that they gave: %s',
+  'what earlier releases did not read is no part of the fingerprint that they gave: %s',
   async (name, cache) => {
     const judged = async (contents: Readonly<Record<string, string | Buffer>>) => {
       world.endpoints.files.set(name, folder({ 'm.gguf': ggufFile(llamaGguf()), ...contents }));
@@ -85,6 +85,16 @@ test.each([
     });
     expect(pooled.firstFingerprint).toBe(alone.fingerprint);
     expect(pooled.fingerprint).not.toBe(alone.fingerprint);
+    expect(pooled.formerFingerprint).toBe(pooled.fingerprint);
+    const prompted = await judged({
+      'modules.json': '[]',
+      '1_Pooling.config.json': '{"pooling_mode_cls_token": true}',
+      'config_sentence_transformers.json': '{}',
+      'sentence_bert_config.json': '{}',
+    });
+    expect(prompted.firstFingerprint).toBe(alone.fingerprint);
+    expect(prompted.formerFingerprint).toBe(pooled.fingerprint);
+    expect(prompted.fingerprint).not.toBe(pooled.fingerprint);
   },
 );
 

@@ -11,6 +11,7 @@ import {
   hasMtp,
   inEngineForm,
   isOfFirstReleases,
+  isOfFormerRelease,
   joinPacked,
   parseConfigObject,
   parseCheckpointConfig,
@@ -77,6 +78,7 @@ export async function readCheckpoint(
     fileBytes: fileBytes + (head?.fileBytes ?? 0),
     fingerprint: contentHash(read),
     firstFingerprint: contentHash(read.filter(([file]) => isOfFirstReleases(file))),
+    formerFingerprint: contentHash(read.filter(([file]) => isOfFormerRelease(file))),
   };
 }
 

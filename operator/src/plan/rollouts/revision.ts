@@ -28,8 +28,8 @@ export interface Revision {
   readonly number: number;
   readonly specHash: string;
   readonly fingerprint: string;
-  /** What the fingerprint is of: all files that runtimes read, or only those of the first releases. */
-  readonly isOfAllFiles: boolean;
+  /** What the fingerprint is of: all files that runtimes read, or only those of earlier releases. */
+  readonly files: 'first' | 'former' | 'all';
   readonly template: PlannedTemplate;
 }
 
@@ -40,14 +40,14 @@ export function planRevision(
   history: readonly Revision[],
 ): Revision {
   const number = Math.max(0, ...history.map((each) => each.number)) + 1;
-  const identity = { specHash: specHash(service), fingerprint, isOfAllFiles: true };
+  const identity = { specHash: specHash(service), fingerprint, files: 'all' } as const;
   const revision = revisionOf(service, { number, ...identity, template });
   return history.find(({ object }) => object.metadata.name === revision.object.metadata.name) ?? revision;
 }
 
 /** With its object, which holds what the template cannot be made from again, and no object to be applied as it is. */
 function revisionOf(service: WantedService, revision: Omit<Revision, 'object'>): Revision {
-  const { number, specHash: spec, fingerprint, isOfAllFiles, template } = revision;
+  const { number, specHash: spec, fingerprint, files, template } = revision;
   const hash = contentHash({ spec, fingerprint, revision: template.revision });
   const object = {
     apiVersion: 'apps/v1',
@@ -57,7 +57,7 @@ function revisionOf(service: WantedService, revision: Omit<Revision, 'object'>):
       annotations: {
         [annotations.specHash]: spec,
         [annotations.checkpointFingerprint]: fingerprint,
-        ...(isOfAllFiles ? { [annotations.checkpointFiles]: 'all' } : {}),
+        ...(files === 'first' ? {} : { [annotations.checkpointFiles]: fileNotes[files] }),
         [annotations.revision]: template.revision,
       },
     },
@@ -102,7 +102,7 @@ function readRevision(object: KubeObject, service: WantedService, rules: NodeRul
     number,
     specHash: notes[annotations.specHash] ?? '',
     fingerprint: notes[annotations.checkpointFingerprint] ?? '',
-    isOfAllFiles: notes[annotations.checkpointFiles] === 'all',
+    files: filesOf(notes[annotations.checkpointFiles]),
     template: {
       configMap: planConfigMap(service, hash, text),
       // As readStoredTemplate judged it.
@@ -112,6 +112,14 @@ function readRevision(object: KubeObject, service: WantedService, rules: NodeRul
   });
   const isItself = revision.object.metadata.name === object.metadata.name;
   return isItself && revisionIn(template) === revision.template.revision ? revision : null;
+}
+
+/** What `all` the former release wrote is no longer all. */
+const fileNotes = { former: 'all', all: 'sentences' } as const;
+
+function filesOf(note: string | undefined): Revision['files'] {
+  if (note === fileNotes.all) return 'all';
+  return note === fileNotes.former ? 'former' : 'first';
 }
 
 interface StoredData {
@@ -139,17 +147,18 @@ function revisionIn({ metadata }: StoredTemplate): unknown {
 }
 
 /**
- * The revision planned for this spec and checkpoint; where the checkpoint is not known (null), for the spec. To one of the
- * first releases the checkpoint is the same whatever the files say that its runtime does not read.
+ * The revision planned for this spec and checkpoint; where the checkpoint is not known (null), for the spec. To one of an
+ * earlier release the checkpoint is the same whatever the files say that its runtime does not read.
  */
 export function pinnedRevision(
   history: readonly Revision[],
   service: WantedService,
-  { fingerprint, firstFingerprint }: Fingerprints,
+  { fingerprint, firstFingerprint, formerFingerprint }: Fingerprints,
 ): Revision | null {
   const spec = specHash(service);
+  const earlier = { first: firstFingerprint, former: formerFingerprint, all: fingerprint };
   const isOfCheckpoint = (each: Revision): boolean =>
-    each.fingerprint === fingerprint || (!each.isOfAllFiles && each.fingerprint === firstFingerprint);
+    each.fingerprint === fingerprint || each.fingerprint === earlier[each.files];
   const ofSpec = history.filter((each) => each.specHash === spec);
   return (fingerprint === null ? ofSpec.at(-1) : ofSpec.findLast(isOfCheckpoint)) ?? null;
 }
@@ -157,6 +166,7 @@ export function pinnedRevision(
 interface Fingerprints {
   readonly fingerprint: string | null;
   readonly firstFingerprint: string | null;
+  readonly formerFingerprint: string | null;
 }
 
 /** The revision that was Ready last. */
