@@ -69,6 +69,10 @@ describe('with prompts and a length of its own', () => {
     expect((await prompted({}, { input: 'ab', prompt_name: 'document' }))[0]).toBe('ab');
     expect((await prompted({}, { input: 'ab' }))[0]).toBe('ab');
     expect((await prompted({ defaultPrompt: 'query' }, { input: 'ab' }))[0]).toBe('q: ab');
+    expect((await prompted({ defaultPrompt: 'query' }, { input: 'ab', prompt_name: '' }))[0]).toBe('ab');
+    expect((await prompted({}, { input: [97, 98], prompt_name: '' }))[0]).toBe('ab');
+    const unnamed = { prompts: new Map([['', 'x']]) };
+    expect((await prompted(unnamed, { input: 'ab' }))[0]).toBe('ab');
     expect((await prompted({ defaultPrompt: 'query' }, { input: [97, 98] }))[0]).toBe('ab');
   });
 

@@ -21,7 +21,7 @@ export interface EmbeddingsRequest extends Scheduling {
   readonly pooling: SentencePooling | null;
   /** Values of an embedding; null: all. */
   readonly dimensions: number | null;
-  /** Of the prompt that texts begin with; null: the checkpoint's default. */
+  /** Of the prompt that texts begin with; empty: none; null: the checkpoint's default. */
   readonly promptName: string | null;
 }
 
@@ -88,7 +88,10 @@ function requireShort(prompt: Int32Array, param: string, most: number): void {
  */
 function promptOf({ promptName, inputs }: EmbeddingsRequest, { sentences }: ModelTexts): string {
   const { prompts, defaultPrompt } = sentences;
-  const prompt = prompts.get(promptName ?? defaultPrompt ?? '');
+  const name = promptName ?? defaultPrompt;
+  // Whatever the checkpoint's default is, a client can do without.
+  if (name === null || name === '') return '';
+  const prompt = prompts.get(name);
   if (promptName === null) return prompt ?? '';
   const problem =
     prompt === undefined
