@@ -155,3 +155,19 @@ describe('refuses', () => {
     });
   });
 });
+
+test('a folder is listed once, and matrices are bounded together', async () => {
+  const twice = [...projected.slice(0, 3), module('Dense', '2_Dense')];
+  await expect(modulesOf(twice, cls, { 2: dense(768, 768) })).rejects.toMatchObject({
+    reason: 'CheckpointCorrupt',
+    message: 'modules.json lists "2_Dense" twice; expected a folder for each module',
+  });
+  // 4 · 768 · 65,536 and 4 · 65,536 · n bytes: n of 3,328 makes 1 GiB.
+  const wide = (n: number): Promise<unknown> =>
+    modulesOf(projected, cls, { 2: dense(768, 65_536), 3: dense(65_536, n) });
+  await expect(wide(3328)).resolves.toMatchObject({ pooling: 'cls' });
+  await expect(wide(3329)).rejects.toMatchObject({
+    reason: 'UnsupportedArchitecture',
+    message: expect.stringContaining('up to 3_Dense whose values take 1074003968 bytes'),
+  });
+});

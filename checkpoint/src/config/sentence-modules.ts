@@ -3,7 +3,7 @@
 
 import { parseSmallJson } from '../json/small-json.js';
 import { isObject, quote } from './config-fields.js';
-import { denseFileOf, readDense, type DenseModule } from './dense-module.js';
+import { denseBytes, denseFileOf, readDense, type DenseModule } from './dense-module.js';
 import { corruptModule, incompleteModule, unsupportedModule } from './module-failures.js';
 import { pathOf, poolingFile, poolingFolder } from './nested-files.js';
 import {
@@ -16,6 +16,9 @@ import {
 import { poolingPath, readPooling, type SentencePooling } from './sentence-pooling.js';
 
 export const modulesFile = 'modules.json';
+
+/** Of all Dense in float32, many times what any embedder has. The server process holds them, which no plan for a GPU counts. */
+const maxDenseBytes = 2 ** 30;
 
 export interface SentenceModules {
   /** Null: the checkpoint does not say. */
@@ -57,6 +60,12 @@ export async function readSentenceModules(
         from: before === undefined ? 'hidden_size of config.json' : `out_features of ${before.path}`,
       }),
     );
+    const bytes = dense.reduce((sum, module) => sum + denseBytes(module), 0);
+    if (bytes > maxDenseBytes)
+      throw unsupportedModule(
+        modulesFile,
+        `lists Dense up to ${folder} whose values take ${String(bytes)} bytes in float32; supported: ${String(maxDenseBytes)} of all together`,
+      );
   }
   const settings = list === null ? noSettings : readSettings(await read(promptsFile), await read(lengthFile));
   return { pooling: pooling === null ? null : readPooling(pooling, hidden), dense, settings };
@@ -95,6 +104,12 @@ function readList(list: unknown): Listed {
       modulesFile,
       `lists ${other.type}, which is not supported: texts go through Transformer, Pooling, Dense and Normalize`,
     );
+  const folders = modules
+    .filter(({ kind }) => kind === 'Pooling' || kind === 'Dense')
+    .map(({ path }) => path);
+  const twice = folders.find((path, index) => folders.indexOf(path) !== index);
+  if (twice !== undefined)
+    throw corruptModule(modulesFile, `lists ${quote(twice)} twice; expected a folder for each module`);
   let before = 'Transformer';
   for (const { kind, path } of modules) {
     if (kind === 'Pooling' && path !== poolingFolder)
