@@ -89,7 +89,9 @@ export async function readHeads(model: string): Promise<Heads> {
   const { dir } = checkpoint;
   const { labels, generates, hidden, bert } = checkpoint.shape;
   const { pooling, dense, settings } = await readLocalModules(dir, hidden);
-  const projection = await Promise.all(dense.map((module) => readDenseLayer(dir, module)));
+  const projection: DenseLayer[] = [];
+  // One after the other: each holds what it reads.
+  for (const module of dense) projection.push(await readDenseLayer(dir, module));
   const config = (await readSmallJson(dir, 'config.json')) ?? {};
   const embeddings = {
     ...{ pooling, projection },
