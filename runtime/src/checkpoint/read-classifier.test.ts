@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Tokenizer } from '../tokens/tokenizer.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
-import { classifierOf, readClassifierTokens } from './read-classifier.js';
+import { classifierOf, matryoshkaOf, readClassifierTokens } from './read-classifier.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -39,4 +39,11 @@ test('labels are tokens of the vocabulary', () => {
     /names "no", which is no token of the vocabulary/,
   );
   expect(() => classifierOf(['n', 'hello'], tokenizer, 259)).toThrow(/names "hello"/);
+});
+
+test('embeddings are cut to the numbers of values that config.json lists, of those that there are', () => {
+  expect(matryoshkaOf({ matryoshka_dimensions: [128, 768, 1024] }, 768)).toEqual([128, 768]);
+  expect(matryoshkaOf({ matryoshka_dimensions: [1024] }, 768)).toEqual([]);
+  expect(matryoshkaOf({ matryoshka_dimensions: ['128'] }, 768)).toBeNull();
+  expect(matryoshkaOf({}, 768)).toBeNull();
 });

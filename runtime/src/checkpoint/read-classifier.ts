@@ -92,11 +92,12 @@ export async function readHeads(model: string): Promise<Heads> {
   const projection: DenseLayer[] = [];
   // One after the other: each holds what it reads.
   for (const module of dense) projection.push(await readDenseLayer(dir, module));
+  const embeddingWidth = widthBehind(projection, hidden);
   const config = (await readSmallJson(dir, 'config.json')) ?? {};
   const embeddings = {
     ...{ pooling, projection },
-    embeddingWidth: widthBehind(projection, hidden),
-    matryoshka: matryoshkaOf(config),
+    embeddingWidth,
+    matryoshka: matryoshkaOf(config, embeddingWidth),
     sentences: settings,
   };
   if (labels === 0) return { generates, classifier: null, ...embeddings };
@@ -106,10 +107,11 @@ export async function readHeads(model: string): Promise<Heads> {
   return { generates, classifier, ...embeddings };
 }
 
-/** vLLM's key of config.json; what is no list of numbers says nothing. */
-function matryoshkaOf({
-  matryoshka_dimensions: named,
-}: Readonly<Record<string, unknown>>): readonly number[] | null {
+/** vLLM's key of config.json; what is no list of numbers says nothing, and of none above the width there are so many values. */
+export function matryoshkaOf(
+  { matryoshka_dimensions: named }: Readonly<Record<string, unknown>>,
+  width: number,
+): readonly number[] | null {
   const isList = Array.isArray(named) && named.every((each) => Number.isInteger(each) && each > 0);
-  return isList && named.length > 0 ? (named as number[]) : null;
+  return isList && named.length > 0 ? (named as number[]).filter((each) => each <= width) : null;
 }
