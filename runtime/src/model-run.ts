@@ -21,6 +21,7 @@ import { compatibilities } from './request/compatibility.js';
 import type { ServerDefaults } from './request/fields/generation-defaults.js';
 import { manifestSampling } from './request/fields/sampling.js';
 import type { TextProcesses } from './text-processes/text-processes.js';
+import { requirePairFrame } from './tokens/require-pair-frame.js';
 import type { WeightsCache } from './weights/cache/weights-cache.js';
 import { SourceChangedError } from './weights/checkpoint-source.js';
 import { retryWhileUnavailable } from './weights/retry.js';
@@ -165,6 +166,7 @@ export class ModelRun {
       const { engine } = this.config.engineConfig;
       // Its bytes may come last, and the engine does not wait for them.
       const heads = await verified.then(() => readHeads(checkpoint.dir));
+      if (heads.classifier?.pooling === 'cls') await requirePairFrame(files.tokenizer);
       const model = servedModel(files, this.serverDefaults(), info, maxModelLen, engine, heads);
       return { engine: client, info, model };
     }
