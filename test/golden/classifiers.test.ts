@@ -10,6 +10,7 @@ import { cpuIsas, type EngineOptions } from '@llmservice/native';
 
 import { readHeads } from '../../runtime/src/checkpoint/read-classifier.js';
 import { emptyOutput } from '../../runtime/src/engine/output-queue.js';
+import { atOnce } from '../../runtime/src/loop-turns.js';
 import { logitsOf } from '../../runtime/src/request/prepare/classifier.js';
 import { classifierRequest } from '../../runtime/src/request/prepare/prompt-request.js';
 import { ask, loadGolden, room } from './engine-driver.js';
@@ -47,7 +48,7 @@ describe.each(readdirSync(folder))('%s', (name) => {
         const ids = Int32Array.from(prompt);
         const request = classifierRequest('a', ids, head!, room.maxModelLen, scheduling);
         const { embeddings } = await ask(engine, request);
-        const got = logitsOf(head!, { ...emptyOutput, embedding: embeddings.values });
+        const got = atOnce(logitsOf(head!, { ...emptyOutput, embedding: embeddings.values }));
         expect(got).toHaveLength(logits.length);
         logits.forEach((wanted, label) => expect(Math.abs(got![label]! - wanted)).toBeLessThan(allowed));
       }

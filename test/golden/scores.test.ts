@@ -8,6 +8,7 @@ import { cpuIsas, type Engine, type EngineOptions } from '@llmservice/native';
 import { classifierRequest } from '../../runtime/src/request/prepare/prompt-request.js';
 import { logitsOf, scoreOf, type Classifier } from '../../runtime/src/request/prepare/classifier.js';
 import { emptyOutput } from '../../runtime/src/engine/output-queue.js';
+import { atOnce } from '../../runtime/src/loop-turns.js';
 import { sampledAt } from '../../runtime/src/schedule/sampled.js';
 import { ask, loadGolden, room } from './engine-driver.js';
 import { modelsDir } from './reference-bar.js';
@@ -30,7 +31,9 @@ async function scoreWith(engine: Engine, prompt: readonly number[], classifier: 
   const request = classifierRequest('a', ids, classifier, room.maxModelLen, scheduling);
   const result = await ask(engine, request);
   const { logprobs } = sampledAt(result, 0, 'a', false);
-  const logits = logitsOf(classifier, { ...emptyOutput, logprobs: logprobs === null ? null : [logprobs] });
+  const logits = atOnce(
+    logitsOf(classifier, { ...emptyOutput, logprobs: logprobs === null ? null : [logprobs] }),
+  );
   return scoreOf(classifier, logits ?? [], true);
 }
 

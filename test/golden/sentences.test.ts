@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { expect, jest, test } from '@jest/globals';
 import { cpuIsas, type EngineOptions } from '@llmservice/native';
 import { readHeads } from '../../runtime/src/checkpoint/read-classifier.js';
+import { atOnce } from '../../runtime/src/loop-turns.js';
 import { through } from '../../runtime/src/request/prepare/dense-layers.js';
 import { encodersDir } from './encoder-models.js';
 import { distance, embed, loadGolden } from './engine-driver.js';
@@ -32,7 +33,7 @@ test.each([
     const states = await embed(engine, asked, 512);
     const wanted = sentences.flatMap((each) => poolings.map((name) => each[name]));
     states.forEach((state, i) => {
-      const embedding = through(projection, state);
+      const embedding = atOnce(through(projection, state));
       const length = Math.hypot(...embedding);
       expect(
         distance(

@@ -1,6 +1,7 @@
 // One prompt that no answer follows, such as an embedding's: submitted, awaited, measured and logged, however it ends.
 
 import type { EngineOutput, GenerateRequest } from '../../engine/protocol.js';
+import type { LoopTurns, Steps } from '../../loop-turns.js';
 import { through } from '../../request/prepare/dense-layers.js';
 import type { FinishedGeneration } from '../../observe/ended-request.js';
 import { abortReason, asApiError, type GenerationContext } from './generation.js';
@@ -12,11 +13,18 @@ import { abortReason, asApiError, type GenerationContext } from './generation.js
  */
 export async function runEmbedding(
   request: GenerateRequest,
-  context: GenerationContext,
+  context: PromptContext,
   dimensions?: number,
 ): Promise<Float32Array> {
-  const pooled = await runPrompt(request, context, ({ embedding }) => embedding);
-  return normalized(through(context.model.projection, pooled).subarray(0, dimensions));
+  const { projection } = context.model;
+  const whole = await runPrompt(request, context, function* ({ embedding }) {
+    return embedding === null ? null : yield* through(projection, embedding);
+  });
+  return normalized(whole.subarray(0, dimensions));
+}
+
+export interface PromptContext extends GenerationContext {
+  readonly turns: LoopTurns;
 }
 
 /**
@@ -25,8 +33,8 @@ export async function runEmbedding(
  */
 export async function runPrompt<Result>(
   request: GenerateRequest,
-  { engine, metrics, now, modelName, signal, account }: GenerationContext,
-  read: (output: EngineOutput) => Result | null,
+  { engine, metrics, now, modelName, signal, account, turns }: PromptContext,
+  read: (output: EngineOutput) => Steps<Result | null>,
 ): Promise<Result> {
   const arrivedAt = now();
   let queueMs: number | null = null;
@@ -40,7 +48,10 @@ export async function runPrompt<Result>(
       queueMs ??= output.queueMs;
       cachedTokens += output.cachedTokens ?? 0;
       preemptions += output.preemptions;
-      const result = read(output);
+      const steps = read(output);
+      const first = steps.next();
+      // What is short needs no turn.
+      const result = first.done === true ? first.value : await turns.run(() => steps, signal);
       if (result === null) continue;
       metrics.embedded(promptTokens, cachedTokens);
       return result;

@@ -4,7 +4,7 @@
 import type { Request, Response } from 'express';
 import type { GenerateRequest } from '../../engine/protocol.js';
 import { nameAnswer } from '../access/request-record.js';
-import type { GenerationContext } from '../generation/generation.js';
+import type { PromptContext } from '../generation/prompt-result.js';
 import { sendJson } from '../replica/send-json.js';
 import { resolveName, type ServedModel } from '../replica/served-model.js';
 import { newId, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
@@ -25,7 +25,7 @@ export interface PromptsWork<Input, Result> {
     model: ServedModel,
     signal: AbortSignal,
   ) => Promise<GenerateRequest>;
-  readonly run: (request: GenerateRequest, context: GenerationContext) => Promise<Result>;
+  readonly run: (request: GenerateRequest, context: PromptContext) => Promise<Result>;
   readonly answer: (answered: AnsweredPrompts<Result>) => object;
 }
 
@@ -47,11 +47,11 @@ export async function answerPrompts<Input, Result>(
   const modelName = resolveName(parts.names, model, request);
   const id = newId(prefix);
   nameAnswer(response, id);
-  const { metrics, now } = parts;
+  const { metrics, now, turns } = parts;
   const accounted = { id, route: routeOf(request), model: modelName };
   const atOnce = Math.min(inputs.length, maxAtOnce, parts.admission.limit);
   await whileAdmitted(parts, response, accounted, atOnce, async (signal, account) => {
-    const context = { ...serving, metrics, now, modelName, signal, account };
+    const context = { ...serving, metrics, now, modelName, signal, account, turns };
     const prepared = await Promise.all(
       inputs.map((input, index) => prepare(input, `${id}-${String(index)}`, serving.model, signal)),
     );
@@ -64,6 +64,6 @@ export async function answerPrompts<Input, Result>(
       results.push(...(await Promise.all(some.map((each) => run(each, context)))));
     }
     const usage = { prompt_tokens: tokens, total_tokens: tokens };
-    await sendJson(response, answer({ id, modelName, results, usage }), parts.turns, signal);
+    await sendJson(response, answer({ id, modelName, results, usage }), turns, signal);
   });
 }

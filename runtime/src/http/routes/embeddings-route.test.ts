@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
 import { output, type Script } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
@@ -182,4 +182,30 @@ test('a fault of one input is the answer, and no other continues', async () => {
     'llmservice_generation_errors_total{model_name="tiny",code="EngineNumericalFault"} 1',
   ]);
   expect(server.ended[0]!.generations.map(({ finishReason }) => finishReason)).toEqual(['abort', 'error']);
+});
+
+test('what is not finite is a fault of the numbers, and no embedding of nulls', async () => {
+  const { model } = server.parts.lifecycle.requireServing();
+  const weights = Float32Array.of(3e38, 3e38);
+  Object.assign(model, { projection: [{ weights, bias: null, inFeatures: 2, activation: 'identity' }] });
+  const { status, answer } = await embed({ input: [5] });
+  expect([status, answer.error.code]).toEqual([500, 'EngineNumericalFault']);
+});
+
+test('what a long matrix takes on the event loop is one of its turns', async () => {
+  const { turns, lifecycle } = server.parts;
+  const rows = 600_000;
+  const layer = { bias: null, activation: 'identity' };
+  const projection = [
+    { ...layer, weights: new Float32Array(2 * rows).fill(1), inFeatures: 2 },
+    { ...layer, weights: new Float32Array(rows).fill(-1), inFeatures: rows },
+  ];
+  Object.assign(lifecycle.requireServing().model, { projection });
+  const asked = jest.spyOn(turns, 'run');
+  const before = asked.mock.calls.length;
+  expect((await embed({ input: [5] })).answer.data[0]!.embedding).toEqual([-1]);
+  const long = asked.mock.calls.length - before;
+  Object.assign(lifecycle.requireServing().model, { projection: [] });
+  await embed({ input: [5] });
+  expect(asked.mock.calls.length - before - long).toBe(long - 1);
 });

@@ -179,6 +179,12 @@ describe('a model with a head that classifies', () => {
     server.script = ({ prompt }) => [{ ...output([], 'stop'), embedding: Float32Array.of(prompt.length, 1) }];
   });
 
+  test('gives no label of logits that are not finite', async () => {
+    server.script = () => [{ ...output([], 'stop'), embedding: Float32Array.of(NaN, 1) }];
+    const { status, answer } = await post('/classify', { input: 'a' });
+    expect([status, answer.error.code]).toEqual([500, 'EngineNumericalFault']);
+  });
+
   test('has the probabilities of its labels, by the hidden state of the last token', async () => {
     const { status, answer } = await post('/classify', { input: [[5], [5, 6, 7]] });
     expect(status).toBe(200);

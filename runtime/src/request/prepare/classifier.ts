@@ -4,6 +4,7 @@
 import type { Labels } from '@llmservice/checkpoint';
 import type { DenseLayer } from '@llmservice/checkpoint/local';
 import type { EngineOutput } from '../../engine/protocol.js';
+import type { Steps } from '../../loop-turns.js';
 import { through } from './dense-layers.js';
 
 /** A label for each of some tokens: Qwen3-Reranker's "no" and "yes". */
@@ -24,9 +25,12 @@ export interface HeadClassifier extends Labels {
 
 export type Classifier = TokenClassifier | HeadClassifier;
 
-/** One per label, of tokens up to a constant of the prompt; null: the output is none of a judged prompt. */
-export function logitsOf(classifier: Classifier, output: EngineOutput): readonly number[] | null {
-  return classifier.kind === 'tokens' ? ofTokens(classifier, output) : ofHead(classifier, output);
+/**
+ * One per label, of tokens up to a constant of the prompt; null: the output is none of a judged prompt.
+ * @throws FailureError EngineNumericalFault
+ */
+export function* logitsOf(classifier: Classifier, output: EngineOutput): Steps<readonly number[] | null> {
+  return classifier.kind === 'tokens' ? ofTokens(classifier, output) : yield* ofHead(classifier, output);
 }
 
 function ofTokens({ tokens }: TokenClassifier, { logprobs }: EngineOutput): readonly number[] | null {
@@ -39,8 +43,8 @@ function ofTokens({ tokens }: TokenClassifier, { logprobs }: EngineOutput): read
   });
 }
 
-function ofHead({ layers }: HeadClassifier, { embedding }: EngineOutput): readonly number[] | null {
-  return embedding === null ? null : Array.from(through(layers, embedding));
+function* ofHead({ layers }: HeadClassifier, { embedding }: EngineOutput): Steps<readonly number[] | null> {
+  return embedding === null ? null : Array.from(yield* through(layers, embedding));
 }
 
 /** Each label's probability, or its logit without activation. */
