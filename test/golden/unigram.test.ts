@@ -6,6 +6,7 @@ import { expect, test } from '@jest/globals';
 import type { ModelTexts } from '../../runtime/src/request/prepare/model-texts.js';
 import { encodePair } from '../../runtime/src/request/prepare/pair-prompt.js';
 import { headClassifier } from '../../runtime/src/request/prepare/plain-embeddings.fixture.js';
+import { requirePairFrame } from '../../runtime/src/tokens/require-pair-frame.js';
 import { Tokenizer } from '../../runtime/src/tokens/tokenizer.js';
 
 interface Cases {
@@ -24,6 +25,7 @@ test('texts become the tokens that sentencepiece makes of them', async () => {
 });
 
 test('pairs have two ends between them', async () => {
+  await requirePairFrame(tokenizer);
   const model = { tokenizer, maxModelLen: 4096 } as ModelTexts;
   const classifier = { ...headClassifier, pooling: 'cls' } as const;
   const pairOf = (query: string, document: string): Parameters<typeof encodePair>[0] => ({
