@@ -82,8 +82,8 @@ describe('with prompts and a length of its own', () => {
     [{}, { input: [97], prompt_name: 'query' }, 'prompt_name is for texts'],
     [
       { maxTokens: 4 },
-      { input: ['ab', 'abc'], prompt_name: 'query' },
-      'input.0 has 5 tokens, but the checkpoint embeds at most 4',
+      { input: ['a', 'abc'], prompt_name: 'query' },
+      'input.1 has 6 tokens, but the checkpoint embeds at most 4',
     ],
   ])('%j refuses %j', async (sentences, body, problem) => {
     const [, error] = await prompted(sentences, body);
