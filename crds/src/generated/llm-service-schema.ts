@@ -2409,6 +2409,12 @@ export const llmServiceSchema: object = {
               "format": "int64",
               "minimum": 0
             },
+            "adapterBytes": {
+              "description": "Room for the LoRA adapters of spec.adapters.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
             "kvBytesPerToken": {
               "description": "KV cache of one token.",
               "type": "integer",

@@ -1401,6 +1401,10 @@ export interface MemoryPlanStatus {
    */
   workspaceBytes?: number;
   /**
+   * Room for the LoRA adapters of spec.adapters.
+   */
+  adapterBytes?: number;
+  /**
    * KV cache of one token.
    */
   kvBytesPerToken?: number;
