@@ -81,6 +81,22 @@ describe('with a list', () => {
     expect(both.problems).toEqual([expect.stringContaining('which both serve b')]);
   });
 
+  test('keeps the names of what is not there from services that are selected', () => {
+    const { names, states, problems } = routed(
+      {
+        models: [{ name: 'b', service: 'gone', aliases: ['c'], visibleTo: ['team-a'] }],
+        serviceSelector: { matchLabels: {} },
+      },
+      [service('b'), service('c', { model: { aliases: ['free'] } }, 2)],
+    );
+    expect(names).toEqual(['free c']);
+    expect(states.map(({ name, state }) => `${name} ${state}`)).toEqual(['free NotReady', 'b Unresolved']);
+    expect(problems.slice(1)).toEqual([
+      expect.stringContaining('which both serve b'),
+      expect.stringContaining('which both serve c'),
+    ]);
+  });
+
   test('what cannot be is said with its field: %s', () => {
     const vllm = { engine: { runtime: 'vllm' } };
     const adapters = [{ name: 'law', uri: 's3://b/law/' }];

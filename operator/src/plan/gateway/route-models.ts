@@ -55,7 +55,10 @@ export function routeModels(
   const routes = listed.flatMap(({ model, backend }) =>
     backend === undefined ? [] : [{ route: listedRoute(model, backend), backend }],
   );
-  const taken = new Map(routes.flatMap(({ route }) => namesOf(route).map((name) => [name, route.service])));
+  // Of those too that are not resolved: who took over their names would be seen by whom they are hidden from.
+  const taken = new Map(
+    listed.flatMap(({ model }) => namesOf(model).map((name) => [name, model.service] as const)),
+  );
   for (const backend of selected(spec, backends)) {
     const unverified = verification(backend);
     if (unverified !== null) problems.push({ path: 'spec.serviceSelector', message: unverified });
@@ -163,7 +166,7 @@ function servedBy({ modelName, aliases, adapters }: Backend): string[] {
   return [modelName, ...aliases, ...adapters];
 }
 
-function namesOf({ name, aliases }: ModelRoute): string[] {
+function namesOf({ name, aliases = [] }: Pick<GatewayModel, 'name' | 'aliases'>): string[] {
   return [name, ...aliases];
 }
 
