@@ -106,7 +106,7 @@ export class Router {
       const table = this.options.table();
       const route = table.find(forwarding.model, key);
       if (route === null) throw unknownModel(forwarding.model, table, key);
-      await this.sendInOrder(forwarding, route, table.inOrder(route));
+      await this.sendInOrder(forwarding, route, table.inOrder(route, key));
     } finally {
       forwarding.onBegun();
     }

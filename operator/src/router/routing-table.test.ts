@@ -54,7 +54,15 @@ test('others answer in their order, each once, and none of theirs', () => {
     route('c'),
     route('d'),
   ]);
-  expect(table.inOrder(a).map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+  expect(table.inOrder(a, null).map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+});
+
+test('no model answers instead that the key may not see', () => {
+  const a = route('a', { fallback: ['closed', 'b'] });
+  const table = new RoutingTable([a, route('closed', { visibleTo: ['team-a'] }), route('b')]);
+  const order = (who: ConfiguredKey | null) => table.inOrder(a, who).map(({ name }) => name);
+  expect(order(key('team-b'))).toEqual(['a', 'b']);
+  expect(order(key('team-a'))).toEqual(['a', 'closed', 'b']);
 });
 
 describe('a table', () => {

@@ -26,9 +26,9 @@ export class RoutingTable {
     return route !== undefined && maySee(key, route) ? route : null;
   }
 
-  /** The model, and those that answer instead of it, in their order: of each only once, and none of theirs. */
-  inOrder(route: ModelRoute): ModelRoute[] {
-    const others = route.fallback.flatMap((name) => this.byName.get(name) ?? []);
+  /** The model, and those that the key may see and that answer instead, in their order: each once, and none of theirs. */
+  inOrder(route: ModelRoute, key: ConfiguredKey | null): ModelRoute[] {
+    const others = route.fallback.flatMap((name) => this.find(name, key) ?? []);
     return [...new Set([route, ...others])];
   }
 

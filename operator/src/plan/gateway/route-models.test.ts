@@ -97,6 +97,27 @@ describe('with a list', () => {
     ]);
   });
 
+  test('hides a selected service by its own names from whom a listed model hides it', () => {
+    const adapters = [{ name: 'law', uri: 's3://b/law/' }];
+    const { routes } = routed(
+      {
+        models: [
+          { name: 'chat', service: 'a', visibleTo: ['team-a', 'team-b'] },
+          { name: 'beta', service: 'a', visibleTo: ['team-b', 'team-c'] },
+          { name: 'open', service: 'a' },
+        ],
+        serviceSelector: { matchLabels: {} },
+      },
+      [service('a', { adapters }), service('b', {}, 2)],
+    );
+    expect(routes.slice(2).map(({ name, visibleTo }) => ({ name, visibleTo }))).toEqual([
+      { name: 'open', visibleTo: null },
+      { name: 'a', visibleTo: ['team-b'] },
+      { name: 'law', visibleTo: ['team-b'] },
+      { name: 'b', visibleTo: null },
+    ]);
+  });
+
   test('what cannot be is said with its field: %s', () => {
     const vllm = { engine: { runtime: 'vllm' } };
     const adapters = [{ name: 'law', uri: 's3://b/law/' }];

@@ -62,7 +62,11 @@ export function routeModels(
   for (const backend of selected(spec, backends)) {
     const unverified = verification(backend);
     if (unverified !== null) problems.push({ path: 'spec.serviceSelector', message: unverified });
-    else routes.push(...ownRoutes(backend, taken, problems).map((route) => ({ route, backend })));
+    else {
+      const visibleTo = restriction(spec.models ?? [], backend.name);
+      const own = ownRoutes(backend, taken, problems);
+      routes.push(...own.map((route) => ({ route: { ...route, visibleTo }, backend })));
+    }
   }
   const byName = new Map(routes.flatMap((each) => namesOf(each.route).map((name) => [name, each] as const)));
   for (const { model, path } of listed) {
@@ -175,6 +179,18 @@ function listedRoute(
   backend: Backend,
 ): ModelRoute {
   return { ...routeTo(name, backend), aliases, fallback, visibleTo: visibleTo ?? null };
+}
+
+/**
+ * Who may see a service by its own names: by all that its listed models name, since what is hidden by one name is meant
+ * to be hidden. Null: all keys.
+ */
+function restriction(models: readonly GatewayModel[], backend: string): readonly string[] | null {
+  const [first, ...others] = models.flatMap(({ service, visibleTo }) =>
+    service === backend && visibleTo !== undefined ? [visibleTo] : [],
+  );
+  if (first === undefined) return null;
+  return first.filter((who) => others.every((visibleTo) => visibleTo.includes(who)));
 }
 
 /** Each name once: of several services that serve it the oldest answers. */
