@@ -12,7 +12,7 @@ import type { KubeClient } from '../kube/client.js';
 import { keyOf, objectPath, resources } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
 import { planGatewayChildren } from '../plan/gateway/gateway-children.js';
-import { routeModels, type RoutedModels } from '../plan/gateway/route-models.js';
+import { concernedServices, routeModels, type RoutedModels } from '../plan/gateway/route-models.js';
 import { concernedHosts, waitsForHostOf } from '../plan/traffic/host-claims.js';
 import { planRouting, type Routing } from '../plan/traffic/routing.js';
 import { parseGateway } from '../resource/parse-gateway.js';
@@ -23,6 +23,7 @@ import { GatewayCache } from '../watch/gateway-cache.js';
 import type { PodAuthorities } from '../watch/pod-authorities.js';
 import { WorkQueue } from '../watch/work-queue.js';
 import type { Capabilities } from './capabilities.js';
+import { gatewayAuthorities } from './gateway-authorities.js';
 
 export interface GatewayControllerOptions {
   readonly client: KubeClient;
@@ -32,13 +33,13 @@ export interface GatewayControllerOptions {
   readonly caches: Pick<Caches, 'llmServices' | 'servicesAt'>;
   readonly writer: Writer;
   readonly capabilities: Pick<Capabilities, 'of'>;
-  readonly authorities: Pick<PodAuthorities, 'of'>;
+  readonly authorities: Pick<PodAuthorities, 'look'>;
   readonly now: () => Date;
   /** NAMESPACE/NAME of a service that waited for a host which a gateway may have left. */
   readonly onHostFreed: (service: string) => void;
 }
 
-/** Secrets and what stands in the way are read again after this long. */
+/** Secrets, authorities and what stands in the way are read again after this long. */
 const retryMs = 30_000;
 /** A ConfigMap holds a MiB. */
 const maxTableBytes = 1_000_000;
@@ -137,7 +138,12 @@ export class GatewayController {
     const services = [...caches.llmServices.values()].filter(
       ({ metadata }) => metadata.namespace === namespace,
     );
-    const models = routeModels(gateway, services, (service) => authorities.of(`${namespace}/${service}`));
+    const known = await gatewayAuthorities(concernedServices(spec, services), authorities);
+    const models = routeModels(
+      gateway,
+      services,
+      (service) => known.get(`${namespace}/${service}`) ?? { state: 'none' },
+    );
     const usable = capabilities.of(object, { state: 'none' });
     const routing = planRouting({ namespace, spec: { routing: spec.routing, tls: {} } }, usable);
     const table = { gateway: `${namespace}/${name}`, models: models.routes };
@@ -153,7 +159,9 @@ export class GatewayController {
     }
     await this.report(object, { models, routing, obstacle, wantedReplicas: spec.replicas });
     const isSettled = obstacle === null && (routing.state === 'planned' || routing.state === 'none');
-    return isSettled && spec.auth.keysSecretRef === undefined ? null : retryMs;
+    // What is not watched: the Secret of keys, and ConfigMaps with authorities.
+    const isWatched = spec.auth.keysSecretRef === undefined && known.size === 0;
+    return isSettled && isWatched ? null : retryMs;
   }
 
   /** Who may write an LlmGateway may not always read Secrets: only those are used that have the label for it. */

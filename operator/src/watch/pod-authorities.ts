@@ -37,7 +37,9 @@ export class PodAuthorities {
     namespace,
     name,
     spec,
-  }: Pick<WantedService, 'namespace' | 'name' | 'spec'>): Promise<PodAuthority> {
+  }: Pick<WantedService, 'namespace' | 'name'> & {
+    readonly spec: Pick<WantedService['spec'], 'tls'>;
+  }): Promise<PodAuthority> {
     const key = keyOf({ metadata: { namespace, name } });
     const configMap = spec.tls.secretRef === undefined ? undefined : spec.tls.caConfigMapRef?.name;
     if (configMap === undefined) {

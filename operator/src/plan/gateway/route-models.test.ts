@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { LlmGatewaySpec } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
 import type { PodAuthority } from '../traffic/pod-authority.js';
-import { routeModels } from './route-models.js';
+import { concernedServices, routeModels } from './route-models.js';
 
 const service = (name: string, spec: object = {}, day = 1, status?: object): KubeObject => ({
   apiVersion: 'llmservice.dev/v1alpha1',
@@ -197,4 +197,16 @@ test('each model says how its service is', () => {
     'NotReady',
     'NotReady',
   ]);
+});
+
+test('services concern a gateway that it names or selects', () => {
+  const services = [service('a'), service('b'), service('c')];
+  const names = (spec: object): string =>
+    concernedServices(spec as LlmGatewaySpec, services)
+      .map(({ metadata }) => metadata.name)
+      .join('');
+  const models = [{ name: 'x', service: 'a' }];
+  expect(names({})).toBe('abc');
+  expect(names({ models })).toBe('a');
+  expect(names({ models, serviceSelector: { matchLabels: { of: 'c' } } })).toBe('ac');
 });

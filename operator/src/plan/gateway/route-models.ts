@@ -59,7 +59,8 @@ export function routeModels(
   const taken = new Map(
     listed.flatMap(({ model }) => namesOf(model).map((name) => [name, model.service] as const)),
   );
-  for (const backend of selected(spec, backends)) {
+  const isSelected = selectorOf(spec);
+  for (const backend of backends.filter(({ labels }) => isSelected(labels))) {
     const unverified = verification(backend);
     if (unverified !== null) problems.push({ path: 'spec.serviceSelector', message: unverified });
     else {
@@ -90,6 +91,19 @@ export function routeModels(
   };
 }
 
+/** Services that the gateway names or selects. */
+export function concernedServices(
+  spec: WantedGateway['spec'],
+  services: readonly KubeObject[],
+): KubeObject[] {
+  const { models = [] } = spec;
+  const isSelected = selectorOf(spec);
+  return services.filter(
+    ({ metadata: { name, labels = {} } }) =>
+      isSelected(labels) || models.some(({ service }) => service === name),
+  );
+}
+
 /** An older CRD does not fill in all of its spec. */
 function backendOf(service: KubeObject, authorityOf: (service: string) => PodAuthority): Backend {
   const { name, namespace = '', labels = {}, creationTimestamp = '' } = service.metadata;
@@ -114,10 +128,14 @@ function stateOf(service: KubeObject): ModelState {
   return serving?.reason === 'Asleep' ? 'Asleep' : 'NotReady';
 }
 
-function selected({ models, serviceSelector }: WantedGateway['spec'], all: readonly Backend[]): Backend[] {
-  if (serviceSelector === undefined) return models === undefined ? [...all] : [];
+/** Whether a service with these labels is served by its own names. */
+function selectorOf({
+  models,
+  serviceSelector,
+}: WantedGateway['spec']): (labels: Readonly<Record<string, string>>) => boolean {
+  if (serviceSelector === undefined) return () => models === undefined;
   const wanted = Object.entries(serviceSelector.matchLabels);
-  return all.filter(({ labels }) => wanted.every(([key, value]) => labels[key] === value));
+  return (labels) => wanted.every(([key, value]) => labels[key] === value);
 }
 
 function missing({ service }: GatewayModel, namespace: string): Violation[] {
@@ -170,7 +188,7 @@ function servedBy({ modelName, aliases, adapters }: Backend): string[] {
   return [modelName, ...aliases, ...adapters];
 }
 
-function namesOf({ name, aliases = [] }: Pick<GatewayModel, 'name' | 'aliases'>): string[] {
+function namesOf({ name, aliases = [] }: Pick<ModelRoute, 'name'> & Partial<ModelRoute>): string[] {
   return [name, ...aliases];
 }
 
