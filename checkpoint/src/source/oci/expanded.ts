@@ -1,12 +1,17 @@
 // A compressed stream as what it holds.
 
 import { pipeline, type Readable } from 'node:stream';
-import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
 import { StoreHttpError } from '../http/http-client.js';
 
 export type Compression = 'gzip' | 'zstd';
 
-const programs = { gzip: createGunzip, zstd: createZstdDecompress };
+/** As a power of two, 128 MiB: what `zstd --ultra -22` and `--long` take, and what zstd itself takes unasked. */
+const zstdWindow = 27;
+const programs = {
+  gzip: () => createGunzip(),
+  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: zstdWindow } }),
+};
 
 /** @throws what `body` throws; StoreHttpError where it holds no such content */
 export async function* expanded(body: Readable, compression: Compression): AsyncGenerator<Buffer> {

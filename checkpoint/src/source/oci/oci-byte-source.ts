@@ -12,12 +12,12 @@ import { indexTypes, layersIn, manifestTypes, type Layer } from './artifact-mani
 import { ociUri, type OciPlace } from './oci-uri.js';
 import type { Compression } from './expanded.js';
 import { RegistryClient, type RegistryAccess } from './registry-client.js';
-import { UnpackedLayer } from './unpacked-layer.js';
+import { UnpackedLayer, UnpackShare } from './unpacked-layer.js';
 
 interface OciBounds {
   /** Of compressed layers: whether all of them are read and compared before their files are listed; their headers alone by default. */
   readonly look?: 'whole' | 'headers';
-  /** What lies behind so many bytes of a compressed layer's content is not read. */
+  /** So many bytes of compressed layers' content are read, in all passes of all of them. */
   readonly maxUnpackedBytes?: number;
   /** Called as bytes of compressed layers come. */
   readonly onBytes?: () => void;
@@ -37,6 +37,7 @@ export class OciByteSource implements ByteSource {
   readonly uri: string;
   private readonly client: RegistryClient;
   private readonly places: StoragePlaces;
+  private readonly share: UnpackShare;
   private looking: Promise<Files> | null = null;
 
   constructor(
@@ -47,6 +48,8 @@ export class OciByteSource implements ByteSource {
     this.uri = ociUri(place);
     this.client = new RegistryClient(access, place.repository, bounds.signal);
     this.places = new StoragePlaces(this.client.origin);
+    const { look = 'headers', maxUnpackedBytes = Infinity } = bounds;
+    this.share = new UnpackShare(maxUnpackedBytes, look === 'headers');
   }
 
   async list(): Promise<ListedFile[]> {
@@ -111,9 +114,9 @@ export class OciByteSource implements ByteSource {
   }
 
   private unpacked({ digest, bytes }: Layer, compression: Compression): UnpackedLayer {
-    const { maxUnpackedBytes: maxBytes = Infinity, onBytes = (): void => undefined } = this.bounds;
+    const { onBytes = (): void => undefined } = this.bounds;
     const download = async (): Promise<Readable> => (await this.blob(digest, 0, bytes)).body;
-    return new UnpackedLayer({ bytes, compression, download, maxBytes, onBytes });
+    return new UnpackedLayer({ bytes, compression, download, share: this.share, onBytes });
   }
 
   private async manifest(): Promise<Buffer> {

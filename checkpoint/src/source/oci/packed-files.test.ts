@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Layer } from './artifact-manifest.js';
 import { packedFiles } from './packed-files.js';
-import { UnpackedLayer } from './unpacked-layer.js';
+import { UnpackedLayer, UnpackShare } from './unpacked-layer.js';
 
 let dir: string;
 beforeEach(() => {
@@ -35,7 +35,7 @@ function look(
     content: { kind: 'tar', compression: 'gzip', path: only },
   };
   const unpacked = new UnpackedLayer({
-    ...{ bytes: stored.length, compression: 'gzip', maxBytes: Infinity, onBytes: () => undefined },
+    ...{ bytes: stored.length, compression: 'gzip', share: new UnpackShare(Infinity, true), onBytes: () => undefined },
     download: () => Promise.resolve(Readable.from([stored])),
   });
   return packedFiles(layer, only, unpacked, { members: 10 }, as);

@@ -1,24 +1,26 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import type { Compression } from './expanded.js';
-import { UnpackedLayer } from './unpacked-layer.js';
+import { UnpackedLayer, UnpackShare } from './unpacked-layer.js';
 
 const compress = { gzip: gzipSync, zstd: zstdCompressSync };
 const content = Buffer.from(Array.from({ length: 300_000 }, (_, at) => (at * 7919) % 251));
 
-function layer(stored: Buffer, compression: Compression, maxBytes = Infinity) {
-  const seen = { downloads: 0, bytes: 0 };
+function layer(stored: Buffer, compression: Compression, share = new UnpackShare(Infinity, false)) {
+  const seen = { downloads: 0, bytes: 0, bodies: [] as Readable[] };
   const download = (): Promise<Readable> => {
     seen.downloads += 1;
     const chunks = Array.from({ length: Math.ceil(stored.length / 1000) }, (_, at) =>
       stored.subarray(at * 1000, at * 1000 + 1000),
     );
-    return Promise.resolve(Readable.from(chunks));
+    const body = Readable.from(chunks);
+    seen.bodies.push(body);
+    return Promise.resolve(body);
   };
   const onBytes = (): void => void (seen.bytes += 1);
-  const options = { bytes: stored.length, compression, download, maxBytes, onBytes };
+  const options = { bytes: stored.length, compression, download, share, onBytes };
   return { seen, unpacked: new UnpackedLayer(options) };
 }
 
@@ -73,9 +75,34 @@ describe.each(['gzip', 'zstd'] as const)('a layer by %s', (compression) => {
     await expect(unpacked.finish()).rejects.toMatchObject({ code: 'ExpandsTooFar' });
   });
 
-  test('is read no further than is allowed', async () => {
-    const { unpacked } = layer(stored, compression, 100_000);
-    expect(await bytesOf(unpacked.read(0, 100_000))).toHaveLength(100_000);
-    await expect(bytesOf(unpacked.read(100_000, 100_001))).rejects.toMatchObject({ code: 'UnpackedTooLong' });
+  test('is read no further than is allowed, with others and by all passes', async () => {
+    const share = new UnpackShare(100_000, false);
+    const { unpacked } = layer(stored, compression, share);
+    const { unpacked: another } = layer(stored, compression, share);
+    expect(await bytesOf(unpacked.read(0, 50_000))).toHaveLength(50_000);
+    expect(await bytesOf(unpacked.read(0, 25_000))).toHaveLength(25_000);
+    expect(await bytesOf(another.read(0, 25_000))).toHaveLength(25_000);
+    await expect(bytesOf(another.read(25_000, 25_001))).rejects.toMatchObject({ code: 'UnpackedTooLong' });
+  });
+
+  test.each([true, false])('waits for its next read alone: %s', async (onlyOne) => {
+    const share = new UnpackShare(Infinity, onlyOne);
+    // Longer than what streams hold by themselves.
+    const long = compress[compression](randomBytes(2 ** 20));
+    const [one, other] = [layer(long, compression, share), layer(long, compression, share)];
+    for (const { unpacked } of [one, other]) await bytesOf(unpacked.read(0, 10));
+    expect([one, other].map(({ seen }) => seen.bodies[0]?.destroyed)).toEqual([onlyOne, false]);
+    for (const { unpacked } of [one, other]) await unpacked.close();
+  });
+
+  test('that was sought and never read leaves no download, and no error without a listener', async () => {
+    const { unpacked, seen } = layer(stored, compression);
+    await unpacked.seek(0);
+    seen.bodies[0]?.destroy(new Error('the connection is gone'));
+    await new Promise(setImmediate);
+    await unpacked.close();
+    await unpacked.seek(0);
+    await unpacked.close();
+    expect(seen.bodies.map(({ destroyed }) => destroyed)).toEqual([true, true]);
   });
 });

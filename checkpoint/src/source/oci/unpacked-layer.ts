@@ -10,14 +10,46 @@ import { expanded, type Compression } from './expanded.js';
 const maxGrowth = 64;
 const alwaysBytes = 64 * 1024 * 1024;
 
+/** What the layers of one source have together. */
+export class UnpackShare {
+  /** The layer whose pass waits for its next read. */
+  private waiting: UnpackedLayer | null = null;
+  private readBytes = 0;
+
+  /**
+   * @param maxBytes of content, in all passes of all layers
+   * @param onlyOne whether one pass alone may wait, since each keeps a window of up to 128 MiB and a connection
+   */
+  constructor(
+    private readonly maxBytes: number,
+    private readonly onlyOne: boolean,
+  ) {}
+
+  /** @throws StoreHttpError where that is too much */
+  take(bytes: number): void {
+    this.readBytes += bytes;
+    if (this.readBytes > this.maxBytes)
+      throw new StoreHttpError(
+        'UnpackedTooLong',
+        null,
+        `more than ${String(this.maxBytes)} bytes of compressed layers would be read`,
+      );
+  }
+
+  async waits(layer: UnpackedLayer): Promise<void> {
+    const before = this.waiting;
+    this.waiting = layer;
+    if (this.onlyOne && before !== layer) await before?.close();
+  }
+}
+
 export interface UnpackOptions {
   /** Of the layer as it is stored. */
   readonly bytes: number;
   readonly compression: Compression;
   /** The stored layer, from its start. */
   readonly download: () => Promise<Readable>;
-  /** What lies behind so many bytes of the content is not read. */
-  readonly maxBytes: number;
+  readonly share: UnpackShare;
   /** Called as bytes come, whether or not any are wanted. */
   readonly onBytes: () => void;
 }
@@ -76,8 +108,9 @@ export class UnpackedLayer {
   }
 
   async close(): Promise<void> {
-    await this.idle?.close();
+    const { idle } = this;
     this.idle = null;
+    await idle?.close();
   }
 
   private async passTo(begin: number, anywhere = false): Promise<Pass> {
@@ -91,6 +124,7 @@ export class UnpackedLayer {
   private async keep(pass: Pass): Promise<void> {
     await this.idle?.close();
     this.idle = pass;
+    await this.options.share.waits(this);
   }
 }
 
@@ -101,6 +135,7 @@ class Pass {
   private rest: Buffer | null = null;
 
   private constructor(
+    private readonly body: Readable,
     private readonly chunks: AsyncGenerator<Buffer>,
     private readonly hash: Hash,
     private readonly options: UnpackOptions,
@@ -109,6 +144,8 @@ class Pass {
   static async begin(options: UnpackOptions): Promise<Pass> {
     const hash = createHash('sha256');
     const body = await options.download();
+    // Its error is its reader's, who may not have begun or may be gone.
+    body.on('error', () => undefined);
     async function* seen(): AsyncGenerator<Buffer> {
       for await (const chunk of body as AsyncIterable<Buffer>) {
         hash.update(chunk);
@@ -117,7 +154,7 @@ class Pass {
       }
     }
     const stored = Readable.from(seen(), { objectMode: false });
-    return new Pass(expanded(stored, options.compression), hash, options);
+    return new Pass(body, expanded(stored, options.compression), hash, options);
   }
 
   /** What comes next, up to `end`; null: nothing. */
@@ -127,6 +164,7 @@ class Pass {
     const taken = chunk.subarray(0, Math.min(chunk.length, end - this.at));
     this.rest = taken.length < chunk.length ? chunk.subarray(taken.length) : null;
     this.at += taken.length;
+    this.options.share.take(taken.length);
     this.check();
     return taken;
   }
@@ -138,6 +176,8 @@ class Pass {
 
   async close(): Promise<void> {
     await this.chunks.return(undefined);
+    // Of a generator that has not begun nothing runs, not even what would end the download.
+    this.body.destroy();
   }
 
   private async pull(): Promise<Buffer | null> {
@@ -149,18 +189,12 @@ class Pass {
   }
 
   private check(): void {
-    const { bytes, maxBytes } = this.options;
+    const { bytes } = this.options;
     if (this.at > alwaysBytes + maxGrowth * bytes)
       throw new StoreHttpError(
         'ExpandsTooFar',
         null,
         `a layer expands to more than ${String(maxGrowth)} times its size`,
-      );
-    if (this.at > maxBytes)
-      throw new StoreHttpError(
-        'UnpackedTooLong',
-        null,
-        `more than ${String(maxBytes)} bytes of a compressed layer would be read`,
       );
   }
 }
