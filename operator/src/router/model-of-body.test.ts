@@ -25,6 +25,16 @@ describe('the model of a body', () => {
     expect(read(text)).toEqual(model);
   });
 
+  test.each<[string, Buffer]>([
+    ['UTF-8 with a mark', Buffer.from('\ufeff{"model":"a"}')],
+    ['UTF-16', Buffer.from('{"model":"a"}', 'utf16le')],
+    ['UTF-16 with a mark', Buffer.from('\ufeff{"model":"a"}', 'utf16le')],
+    ['UTF-16 of the other order', Buffer.from('\ufeff{"model":"a"}', 'utf16le').swap16()],
+    ['UTF-32', Buffer.from('{\0\0\0"\0\0\0')],
+  ])('in %s is not read', (_, body) => {
+    expect(modelOfBody(body)).toEqual({ state: 'encoded' });
+  });
+
   test('says what JSON.parse says of 2,000 random bodies', () => {
     let seed = 7;
     const below = (count: number): number => {

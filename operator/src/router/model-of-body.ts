@@ -5,6 +5,8 @@ const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
 const spaces = [0x20, 0x09, 0x0a, 0x0d];
 /** Braces and brackets differ in one bit. */
 const [opening, closing, bit] = [0x7b, 0x7d, 0x20];
+/** Of UTF-8, and of UTF-16 in both orders. */
+const marks = [[0xef, 0xbb, 0xbf], [0xff, 0xfe], [0xfe, 0xff]].map((bytes) => Buffer.from(bytes));
 /** Longer names are nobody's, and so are keys. */
 const maxNameBytes = 4_096;
 
@@ -12,9 +14,12 @@ export type BodyModel =
   | { readonly state: 'named'; readonly name: string }
   | { readonly state: 'absent' }
   /** It is no text, or one that is no name. */
-  | { readonly state: 'invalid' };
+  | { readonly state: 'invalid' }
+  /** The body is no JSON in UTF-8: others may read another name in it. */
+  | { readonly state: 'encoded' };
 
 export function modelOfBody(body: Buffer): BodyModel {
+  if (isEncoded(body)) return { state: 'encoded' };
   let model: BodyModel = { state: 'absent' };
   let depth = 0;
   let at = 0;
@@ -35,6 +40,12 @@ export function modelOfBody(body: Buffer): BodyModel {
     at = end;
   }
   return model;
+}
+
+/** By a mark of the order of bytes, or by a zero among the first four, as UTF-16 and UTF-32 have of any JSON. */
+function isEncoded(body: Buffer): boolean {
+  const front = body.subarray(0, 4);
+  return front.includes(0) || marks.some((mark) => front.subarray(0, mark.length).equals(mark));
 }
 
 function valueAt(body: Buffer, at: number): BodyModel {

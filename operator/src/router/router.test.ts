@@ -123,6 +123,7 @@ describe('a request', () => {
   test.each([
     ['[1]', 400, 'invalid_request'],
     ['{"model":7}', 400, 'invalid_request'],
+    ['\ufeff{"model":"demo"}', 400, 'invalid_request'],
     ['{"model":"none"}', 404, 'model_not_found'],
     [`{"model":"demo","x":"${'x'.repeat(1_000)}"}`, 413, 'request_too_large'],
   ])('of %.20s… is answered %i', async (body, status, code) => {

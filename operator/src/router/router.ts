@@ -177,6 +177,10 @@ export class Router {
 function nameIn(body: Buffer): string {
   const model = modelOfBody(body);
   if (model.state === 'named') return model.name;
+  if (model.state === 'encoded') {
+    const message = 'the body must be JSON in UTF-8, without a byte order mark';
+    throw new RouterError('invalid_request', message);
+  }
   const message =
     model.state === 'absent'
       ? 'the body must be a JSON object with model: GET /v1/models lists the names'
