@@ -25,6 +25,7 @@ export const refusedGateways: readonly [string, object, string][] = [
   ['a host that is none', { routing: { host: 'https://a' } }, 'spec.routing.host'],
   ['a Secret of no name', { auth: { keysSecretRef: { name: '..' } } }, 'spec.auth.keysSecretRef.name'],
   ['a body of nothing', { maxBodyBytes: 1 }, 'spec.maxBodyBytes'],
+  ['a body of more than a share', { maxBodyBytes: 2 ** 25 + 1 }, 'spec.maxBodyBytes'],
   ['too many replicas', { replicas: 65 }, 'spec.replicas'],
   ['nobody', { networkPolicy: { from: [] } }, 'spec.networkPolicy.from'],
   ['a field that is unknown', { model: 'a' }, 'spec.model'],

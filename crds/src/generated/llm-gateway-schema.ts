@@ -114,7 +114,7 @@ export const llmGatewaySchema: object = {
                 }
               },
               "visibleTo": {
-                "description": "Ids or cacheGroups of keys that may see and use the model. Default: all keys.",
+                "description": "Ids or cacheGroups of keys that may see and use the model, and its service by the names that serviceSelector serves. Default: all keys.",
                 "type": "array",
                 "minItems": 1,
                 "maxItems": 64,
@@ -212,12 +212,12 @@ export const llmGatewaySchema: object = {
           "maximum": 64
         },
         "maxBodyBytes": {
-          "description": "Max size of a request's body; a larger one is refused with 413.",
+          "description": "Max size of a request's body; a larger one is refused with 413. The upper bound is what a router keeps for one key at once.",
           "type": "integer",
           "format": "int64",
           "default": 33554432,
           "minimum": 1024,
-          "maximum": 134217728
+          "maximum": 33554432
         },
         "drainTimeoutSeconds": {
           "description": "How long answers under way may take when a router is asked to stop.",

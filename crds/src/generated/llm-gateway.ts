@@ -83,7 +83,7 @@ export interface LlmGatewaySpec {
    */
   replicas: number;
   /**
-   * Max size of a request's body; a larger one is refused with 413.
+   * Max size of a request's body; a larger one is refused with 413. The upper bound is what a router keeps for one key at once.
    */
   maxBodyBytes: number;
   /**
@@ -153,7 +153,7 @@ export interface GatewayModel {
    */
   fallback?: string[];
   /**
-   * Ids or cacheGroups of keys that may see and use the model. Default: all keys.
+   * Ids or cacheGroups of keys that may see and use the model, and its service by the names that serviceSelector serves. Default: all keys.
    *
    * @minItems 1
    * @maxItems 64

@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import * as http from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ModelRoute } from '../domain/route-table.js';
+import { KnownKeys } from './known-keys.js';
 import { Router } from './router.js';
 import { RoutingTable } from './routing-table.js';
 
@@ -13,6 +15,8 @@ let routes: ModelRoute[];
 let ended: string[];
 let refused: string[];
 let router: Router;
+let keys: KnownKeys | null;
+let totalBytes: number;
 
 async function listen(handler: http.RequestListener): Promise<number> {
   const server = http.createServer(handler);
@@ -66,17 +70,22 @@ const toAll: LookupFunction = (_, { all }, callback) =>
   all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
 
 beforeEach(async () => {
-  [routes, ended, refused] = [[], [], []];
+  [routes, ended, refused, keys, totalBytes] = [[], [], [], null, 1_500];
   router = new Router({
     table: () => new RoutingTable(routes),
-    keys: () => null,
+    keys: () => keys,
     addresses: { lookup: toAll },
     metrics: {
       ended: (model, outcome) => void ended.push(`${model} ${outcome}`),
       refused: (reason) => void refused.push(reason),
       sent: () => undefined,
     },
-    limits: { bodyBytes: 1_000, totalBytes: 1_500 },
+    limits: {
+      bodyBytes: 1_000,
+      get totalBytes() {
+        return totalBytes;
+      },
+    },
   });
   port = await listen((request, response) => void router.handle(request, response));
 });
@@ -159,6 +168,27 @@ describe('a request', () => {
     await service('demo', echo);
     expect((await post(body.replace('slow', 'demo'))).status).toBe(200);
   });
+});
+
+test('a key whose uploads do not end leaves room for others', async () => {
+  totalBytes = 4_000;
+  const hash = (key: string) => createHash('sha256').update(key).digest('hex');
+  keys = KnownKeys.read(`keys: [{ id: a, sha256: ${hash('of-a')} }, { id: b, sha256: ${hash('of-b')} }]`);
+  await service('demo', echo);
+  const body = `{"model":"demo","x":"${'x'.repeat(600)}"}`;
+  const path = '/v1/completions';
+  const headers = { authorization: 'Bearer of-a', 'content-length': body.length };
+  const upload = http.request({ host: '127.0.0.1', port, method: 'POST', path, headers, agent: false });
+  upload.write(body.slice(0, -1));
+  // The second of a key is refused once the first has come.
+  const of = async (key: string) => (await post(body, { authorization: `Bearer ${key}` })).status;
+  while ((await of('of-a')) !== 503);
+  expect(await of('of-b')).toBe(200);
+  upload.end(body.slice(-1));
+  const [response] = (await once(upload, 'response')) as [http.IncomingMessage];
+  expect(response.statusCode).toBe(200);
+  response.resume();
+  expect(await of('of-a')).toBe(200);
 });
 
 describe('a service without room', () => {

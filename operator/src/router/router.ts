@@ -10,6 +10,7 @@ import { refuse } from '../activator/held-request.js';
 import { readBody, type Room } from '../activator/read-body.js';
 import type { ModelRoute } from '../domain/route-table.js';
 import { forward, type Forwarding, type Outcome } from './forward.js';
+import { KeptBytes, type BodyLimits } from './kept-bytes.js';
 import type { KnownKeys } from './known-keys.js';
 import { describeModel, listModels } from './model-list.js';
 import { modelOfBody } from './model-of-body.js';
@@ -25,8 +26,8 @@ export interface RouterOptions {
   readonly keys: () => KnownKeys | null;
   readonly addresses: Pick<ServiceAddresses, 'lookup'>;
   readonly metrics: Pick<RouterMetrics, 'ended' | 'refused' | 'sent'>;
-  /** Of one body, and of all that are kept. */
-  readonly limits: { readonly bodyBytes: number; readonly totalBytes: number };
+  /** Of one body, and of all that are kept; of these a key has a quarter, and one body in any case. */
+  readonly limits: BodyLimits;
 }
 
 const nothing = Buffer.alloc(0);
@@ -35,10 +36,12 @@ type Failed = Exclude<Outcome, 'answered' | 'busy'>;
 
 export class Router {
   private readonly active = new Set<ServerResponse>();
-  private keptBytes = 0;
+  private readonly kept: KeptBytes;
   private draining = false;
 
-  constructor(private readonly options: RouterOptions) {}
+  constructor(private readonly options: RouterOptions) {
+    this.kept = new KeptBytes(options.limits);
+  }
 
   /** Requests that are not answered to their end. */
   get open(): number {
@@ -99,7 +102,7 @@ export class Router {
     requestId: string,
     key: ConfiguredKey | null,
   ): Promise<void> {
-    const forwarding = await this.take(request, response, requestId);
+    const forwarding = await this.take(request, response, requestId, this.kept.roomOf(key));
     try {
       if (response.destroyed) return;
       // The one of now: it may have changed while the body came.
@@ -117,16 +120,17 @@ export class Router {
     request: IncomingMessage,
     response: ServerResponse,
     requestId: string,
+    room: Room,
   ): Promise<Forwarding> {
     const { limits, addresses, metrics } = this.options;
     if (Number(request.headers['content-length'] ?? 0) > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
-    const body = await readBody(request, this.room, limits.bodyBytes);
+    const body = await readBody(request, room, limits.bodyBytes);
     const completeAt = performance.now();
     const forwarding = {
       ...{ request, response, body, requestId, addresses, model: '' },
       onSent: () => metrics.sent(performance.now() - completeAt),
       onBegun: () => {
-        this.room.giveBytes(forwarding.body.byteLength);
+        room.giveBytes(forwarding.body.byteLength);
         forwarding.body = nothing;
       },
     };
@@ -162,16 +166,6 @@ export class Router {
     metrics.ended(route.name, failed);
     throw notAnswered(failed, route);
   }
-
-  /** Of all bodies that are kept. */
-  private readonly room: Room = {
-    takeBytes: (count) => {
-      if (this.keptBytes + count > this.options.limits.totalBytes) return false;
-      this.keptBytes += count;
-      return true;
-    },
-    giveBytes: (count) => void (this.keptBytes -= count),
-  };
 }
 
 function nameIn(body: Buffer): string {
