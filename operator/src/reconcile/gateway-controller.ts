@@ -13,6 +13,7 @@ import { keyOf, objectPath, resources } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
 import { planGatewayChildren } from '../plan/gateway/gateway-children.js';
 import { concernedServices, routeModels, type RoutedModels } from '../plan/gateway/route-models.js';
+import { seenByGateways } from '../plan/gateway/seen-by-gateways.js';
 import { concernedHosts, waitsForHostOf } from '../plan/traffic/host-claims.js';
 import { planRouting, type Routing } from '../plan/traffic/routing.js';
 import { parseGateway } from '../resource/parse-gateway.js';
@@ -48,6 +49,8 @@ const noModels: RoutedModels = { routes: [], states: [], problems: [] };
 export class GatewayController {
   private readonly cache: GatewayCache;
   private readonly queue: WorkQueue;
+  /** By NAMESPACE/NAME of a service, what its last change made of what gateways read. */
+  private readonly seen = new Map<string, string>();
   private started = false;
 
   constructor(private readonly options: GatewayControllerOptions) {
@@ -91,8 +94,14 @@ export class GatewayController {
 
   /** Concerns the gateways of its namespace, and those that wait for a host that it may have left. */
   serviceChanged(service: KubeObject): void {
+    const { namespace = '', name } = service.metadata;
+    const isThere = this.options.caches.llmServices.get(namespace, name) !== null;
+    const now = isThere ? seenByGateways(service) : undefined;
+    if (now !== undefined && this.seen.get(keyOf(service)) === now) return;
+    if (now === undefined) this.seen.delete(keyOf(service));
+    else this.seen.set(keyOf(service), now);
     for (const gateway of this.cache.all()) {
-      const isNear = gateway.metadata.namespace === service.metadata.namespace;
+      const isNear = gateway.metadata.namespace === namespace;
       if (isNear || waitsForHostOf(gateway, service)) this.add(keyOf(gateway));
     }
   }

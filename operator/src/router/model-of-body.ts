@@ -6,7 +6,11 @@ const spaces = [0x20, 0x09, 0x0a, 0x0d];
 /** Braces and brackets differ in one bit. */
 const [opening, closing, bit] = [0x7b, 0x7d, 0x20];
 /** Of UTF-8, and of UTF-16 in both orders. */
-const marks = [[0xef, 0xbb, 0xbf], [0xff, 0xfe], [0xfe, 0xff]].map((bytes) => Buffer.from(bytes));
+const marks = [
+  [0xef, 0xbb, 0xbf],
+  [0xff, 0xfe],
+  [0xfe, 0xff],
+].map((bytes) => Buffer.from(bytes));
 /** Longer names are nobody's, and so are keys. */
 const maxNameBytes = 4_096;
 

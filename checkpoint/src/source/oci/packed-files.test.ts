@@ -35,7 +35,12 @@ function look(
     content: { kind: 'tar', compression: 'gzip', path: only },
   };
   const unpacked = new UnpackedLayer({
-    ...{ bytes: stored.length, compression: 'gzip', share: new UnpackShare(Infinity, true), onBytes: () => undefined },
+    ...{
+      bytes: stored.length,
+      compression: 'gzip',
+      share: new UnpackShare(Infinity, true),
+      onBytes: () => undefined,
+    },
     download: () => Promise.resolve(Readable.from([stored])),
   });
   return packedFiles(layer, only, unpacked, { members: 10 }, as);

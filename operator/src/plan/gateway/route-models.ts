@@ -105,7 +105,7 @@ export function concernedServices(
 }
 
 /** An older CRD does not fill in all of its spec. */
-function backendOf(service: KubeObject, authorityOf: (service: string) => PodAuthority): Backend {
+export function backendOf(service: KubeObject, authorityOf: (service: string) => PodAuthority): Backend {
   const { name, namespace = '', labels = {}, creationTimestamp = '' } = service.metadata;
   const { model, adapters = [], tls, engine } = (service['spec'] ?? {}) as Partial<LlmServiceSpec>;
   const scheme = tls?.secretRef === undefined ? 'http' : 'https';
