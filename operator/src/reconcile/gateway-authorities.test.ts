@@ -7,7 +7,7 @@ const service = (name: string, spec?: object) => ({
   spec,
 });
 
-test('services that speak HTTPS are looked at, and no others', async () => {
+test('the authorities of services that speak HTTPS are read, and of no others', async () => {
   const asked: string[] = [];
   const tls = { secretRef: { name: 't' }, caConfigMapRef: { name: 'ca' } };
   const found = await gatewayAuthorities([service('plain', {}), service('old'), service('a', { tls })], {

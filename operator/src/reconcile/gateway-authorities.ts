@@ -1,5 +1,5 @@
 // By what a gateway's services that speak HTTPS are verified, read before its models are routed: their own reconciling may
-// not have begun, and none of it tells a gateway that an authority has changed.
+// not have begun, and a gateway does not hear of it that an authority has changed.
 
 import type { LlmServiceSpec } from '@llmservice/crds';
 import { keyOf } from '../kube/resources.js';

@@ -1,6 +1,6 @@
 // Looks after LlmGateways: parse → route models → apply → status, for each when it or a service of its namespace changes.
 
-import { labels, timestamp, type LlmGatewayStatus } from '@llmservice/crds';
+import { timestamp, type LlmGatewayStatus } from '@llmservice/crds';
 import type { Logger } from 'winston';
 import { applyObjects } from '../apply/apply-children.js';
 import { NotLeaderError, type Writer } from '../apply/writer.js';
@@ -9,7 +9,7 @@ import type { Obstacle } from '../domain/plan-outcome.js';
 import { routeTableText, type RouteTable } from '../domain/route-table.js';
 import type { WantedGateway } from '../domain/wanted-gateway.js';
 import type { KubeClient } from '../kube/client.js';
-import { keyOf, objectPath, resources } from '../kube/resources.js';
+import { keyOf } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
 import { planGatewayChildren } from '../plan/gateway/gateway-children.js';
 import { concernedServices, routeModels, type RoutedModels } from '../plan/gateway/route-models.js';
@@ -17,7 +17,6 @@ import { seenByGateways } from '../plan/gateway/seen-by-gateways.js';
 import { concernedHosts, waitsForHostOf } from '../plan/traffic/host-claims.js';
 import { planRouting, type Routing } from '../plan/traffic/routing.js';
 import { parseGateway } from '../resource/parse-gateway.js';
-import { no, type Answer } from '../status/answer.js';
 import { gatewayStatus, invalidSpec } from '../status/gateway-status.js';
 import type { Caches } from '../watch/caches.js';
 import { GatewayCache } from '../watch/gateway-cache.js';
@@ -25,6 +24,7 @@ import type { PodAuthorities } from '../watch/pod-authorities.js';
 import { WorkQueue } from '../watch/work-queue.js';
 import type { Capabilities } from './capabilities.js';
 import { gatewayAuthorities } from './gateway-authorities.js';
+import { GatewayKeys } from './gateway-keys.js';
 
 export interface GatewayControllerOptions {
   readonly client: KubeClient;
@@ -51,10 +51,12 @@ export class GatewayController {
   private readonly queue: WorkQueue;
   /** By NAMESPACE/NAME of a service, what its last change made of what gateways read. */
   private readonly seen = new Map<string, string>();
+  private readonly keys: GatewayKeys;
   private started = false;
 
   constructor(private readonly options: GatewayControllerOptions) {
     const { client, namespaces, logger } = options;
+    this.keys = new GatewayKeys(client);
     this.cache = new GatewayCache({
       ...{ client, namespaces, logger },
       onGateway: (gateway, isKnown) => {
@@ -133,7 +135,7 @@ export class GatewayController {
       return null;
     }
     const { gateway } = parsed;
-    const refused = await this.refusedKeys(gateway);
+    const refused = await this.keys.refused(gateway);
     if (refused !== null) {
       await this.report(object, { refused, wantedReplicas: gateway.spec.replicas });
       return retryMs;
@@ -171,25 +173,6 @@ export class GatewayController {
     // What is not watched: the Secret of keys, and ConfigMaps with authorities.
     const isWatched = spec.auth.keysSecretRef === undefined && known.size === 0;
     return isSettled && isWatched ? null : retryMs;
-  }
-
-  /** Who may write an LlmGateway may not always read Secrets: only those are used that have the label for it. */
-  private async refusedKeys({ namespace, spec }: WantedGateway): Promise<Answer | null> {
-    const name = spec.auth.keysSecretRef?.name;
-    if (name === undefined) return null;
-    const secret = await this.options.client.find<KubeObject>(objectPath(resources.secrets, namespace, name));
-    const field = 'spec.auth.keysSecretRef.name';
-    if (secret === null) {
-      return no(
-        'KeysInvalid',
-        `${field}: Secret ${name} does not exist in ${namespace}. Create it with keys.yaml.`,
-      );
-    }
-    if (secret.metadata.labels?.[labels.secretFor] === 'keys') return null;
-    return no(
-      'SecretNotAllowed',
-      `${field}: Secret ${name} has no label ${labels.secretFor}=keys. Have whoever owns it label it, or name another.`,
-    );
   }
 
   private async report(
