@@ -80,8 +80,14 @@ test('an input longer than one step and as long as the context is embedded; a lo
   });
 });
 
-test('dimensions are refused, and wrong models', async () => {
-  await expect(embed('a', { dimensions: 8 })).rejects.toMatchObject({ status: 400, param: 'dimensions' });
+test('fewer dimensions are given, more refused, and wrong models', async () => {
+  const [cut = []] = await embed('a', { dimensions: 8 });
+  expect(cut).toHaveLength(8);
+  expect(Math.hypot(...cut)).toBeCloseTo(1, 5);
+  await expect(embed('a', { dimensions: 65_537 })).rejects.toMatchObject({
+    status: 400,
+    param: 'dimensions',
+  });
   await expect(embed('a', { model: 'other' })).rejects.toMatchObject({
     status: 404,
     code: 'model_not_found',

@@ -62,7 +62,11 @@ describe('an adapter that cannot be served reaches no pod, and keeps nothing els
 });
 
 test('on a GPU there is room for them too', async () => {
-  await world.createService('on-gpu', { ...spec([adapter('legal')]), accelerator: { profile: 'l4' } });
+  const engine = { maxAdapters: 3, image: 'example.org/cuda:1' };
+  await world.createService('on-gpu', {
+    ...spec([adapter('legal')], engine),
+    accelerator: { profile: 'l4' },
+  });
   await world.condition('on-gpu', 'Fits', 'True');
   await eventually('its list', async () => (await listOf('on-gpu')) !== null);
   expect(await listOf('on-gpu')).toEqual([adapter('legal')]);

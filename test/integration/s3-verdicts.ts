@@ -29,9 +29,14 @@ export interface Verdicts {
 
 export async function verdictsOf(access: Access): Promise<Verdicts> {
   const { endpoint, bucket = 'models', keys = s3Keys, region = 'us-east-1', certificates = null } = access;
-  const model = { s3: { endpoint, region, forcePathStyle: true }, hub: {}, oci: { plainHttp: false } };
+  const model = {
+    uri: 's3://models/p/',
+    s3: { endpoint, region, forcePathStyle: true },
+    hub: {},
+    oci: { plainHttp: false },
+  };
   const folders = openStores(
-    { spec: { model } } as unknown as Pick<WantedService, 'spec'>,
+    { spec: { model, engine: { speculative: {} } } } as unknown as Pick<WantedService, 'spec'>,
     { credentials: keys, hubToken: null, dockerConfig: null, certificates },
     new AddressGuard(anyEndpoint),
   );
