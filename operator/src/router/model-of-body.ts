@@ -1,10 +1,7 @@
-// The `model` at the top of a body's JSON. It builds nothing, since a body of 32 MiB may take a gigabyte once it is parsed,
-// and jumps over texts, which images make long. Of what is no JSON it may say anything: the service refuses that.
+// The `model` at the top of a body's JSON. Of what is no JSON it may say anything: the service refuses that.
 
-const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
-const spaces = [0x20, 0x09, 0x0a, 0x0d];
-/** Braces and brackets differ in one bit. */
-const [opening, closing, bit] = [0x7b, 0x7d, 0x20];
+import { endOfString, isTextAt, visitMembers } from '../activator/body-members.js';
+
 /** Of UTF-8, and of UTF-16 in both orders. */
 const marks = [
   [0xef, 0xbb, 0xbf],
@@ -25,24 +22,9 @@ export type BodyModel =
 export function modelOfBody(body: Buffer): BodyModel {
   if (isEncoded(body)) return { state: 'encoded' };
   let model: BodyModel = { state: 'absent' };
-  let depth = 0;
-  let at = 0;
-  while (at < body.length) {
-    const byte = body[at] ?? 0;
-    if (byte !== quote) {
-      if ((byte | bit) === opening) depth += 1;
-      else if ((byte | bit) === closing) depth -= 1;
-      at += 1;
-      continue;
-    }
-    const end = endOfString(body, at);
-    const behind = depth === 1 ? skipSpace(body, end) : end;
-    // Of several the last one counts, as for every parser.
-    if (depth === 1 && body[behind] === colon && textAt(body, at, end) === 'model') {
-      model = valueAt(body, skipSpace(body, behind + 1));
-    }
-    at = end;
-  }
+  visitMembers(body, (name, end, value) => {
+    if (textAt(body, name, end) === 'model') model = valueAt(body, value);
+  });
   return model;
 }
 
@@ -53,7 +35,7 @@ function isEncoded(body: Buffer): boolean {
 }
 
 function valueAt(body: Buffer, at: number): BodyModel {
-  if (body[at] !== quote) return { state: 'invalid' };
+  if (!isTextAt(body, at)) return { state: 'invalid' };
   const name = textAt(body, at, endOfString(body, at));
   return name === null || name === '' ? { state: 'invalid' } : { state: 'named', name };
 }
@@ -66,24 +48,4 @@ function textAt(body: Buffer, start: number, end: number): string | null {
   } catch {
     return null;
   }
-}
-
-/** @returns the index behind its closing quote */
-function endOfString(body: Buffer, start: number): number {
-  let at = start + 1;
-  for (;;) {
-    const end = body.indexOf(quote, at);
-    if (end < 0) return body.length;
-    let before = end;
-    while (body[before - 1] === backslash && before - 1 > start) before -= 1;
-    // An even number of backslashes stand for themselves.
-    if ((end - before) % 2 === 0) return end + 1;
-    at = end + 1;
-  }
-}
-
-function skipSpace(body: Buffer, start: number): number {
-  let at = start;
-  while (spaces.includes(body[at] ?? 0)) at += 1;
-  return at;
 }
