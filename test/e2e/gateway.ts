@@ -54,11 +54,18 @@ export async function call(
   return { status: response.statusCode ?? 0, body: text, headers: response.headers };
 }
 
-/** The server-sent events of an answer, each when it arrives. Leaving the loop closes the connection. */
+/**
+ * The server-sent events of an answer, each when it arrives. Leaving the loop closes the connection.
+ * @throws what was answered instead, where it is no 200
+ */
 export async function* stream(host: string, path: string, body: object): AsyncGenerator<StreamEvent> {
   const { request, response } = await open(host, path, { ...body, stream: true });
   let pending = '';
   try {
+    if (response.statusCode !== 200) {
+      for await (const chunk of response) pending += String(chunk);
+      throw new Error(`${String(response.statusCode)} at ${new Date().toISOString()}: ${pending}`);
+    }
     for await (const chunk of response) {
       pending += String(chunk);
       const events = pending.split('\n\n');

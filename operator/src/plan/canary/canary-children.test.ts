@@ -45,6 +45,18 @@ describe('while a revision is tried', () => {
     });
   });
 
+  test('each rule of the route keeps the place that it has without a canary, others first', () => {
+    const places = (state: Canary) => {
+      const { rules } = objects(state).spec('HTTPRoute', 'demo') as { rules: { matches: object[] }[] };
+      return rules.map(({ matches }) => matches);
+    };
+    expect(places(trying)).toEqual(places({ state: 'settled' }));
+    expect(places(trying)[0]?.[0]).not.toHaveProperty('headers');
+    expect(JSON.stringify(objects({ state: 'settled' }).spec('HTTPRoute', 'demo'))).not.toContain(
+      'demo-canary',
+    );
+  });
+
   test('a fallback gets all requests, and the canary none', () => {
     const fallback = {
       state: 'active',

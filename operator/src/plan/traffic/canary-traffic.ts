@@ -22,9 +22,6 @@ export function canaryTraffic(service: string, canary: Canary): CanaryTraffic | 
 /** Whom a rule of a route is for: those who choose the canary, who refuse it, or all others. */
 export type Chosen = 'always' | 'never' | null;
 
-/** Those with a header first: istio takes the first rule that matches. */
-export const choices: readonly Chosen[] = ['always', 'never', null];
-
 export const canaryHeader = headers.canary;
 
 /** What the canary answers of a rule's requests. */

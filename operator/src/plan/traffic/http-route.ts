@@ -3,14 +3,7 @@
 import type { WantedService } from '../../domain/wanted-service.js';
 import type { KubeObject } from '../../kube/types.js';
 import { schemeOf, servicePort } from '../pods/container-parts.js';
-import {
-  canaryHeader,
-  choices,
-  mirrorFor,
-  weightFor,
-  type CanaryTraffic,
-  type Chosen,
-} from './canary-traffic.js';
+import { canaryHeader, mirrorFor, weightFor, type CanaryTraffic, type Chosen } from './canary-traffic.js';
 import { fallbackHeaders, fallbackHost, type FallbackTarget } from './fallback.js';
 import { publicPaths, type PublicPath } from './public-paths.js';
 import { routeMetadata } from './route-metadata.js';
@@ -50,8 +43,15 @@ interface Mirror {
 }
 
 /**
+ * Gateways take the most specific match wherever it stands. Envoy Gateway names what a rule leads to after the rule's
+ * place, and takes away what has no rule any more before the routes to it: where a canary moved rules, requests would
+ * meet a 503 for a moment. So all others come first, and the rules are there as long as `spec.canary` is.
+ */
+const choices: readonly Chosen[] = [null, 'always', 'never'];
+
+/**
  * @param fallback the service that the route leads to instead; null: to its own
- * @param canary what a canary gets; null: there is none
+ * @param canary what a canary gets; null: nothing
  */
 export function planHttpRoute(
   service: WantedService,
@@ -115,7 +115,7 @@ export function planHttpRoute(
       ],
       hostnames: [host],
       // The server is asked for the path alone. A rule has one rewrite, so that each path behind a prefix has a rule.
-      rules: (canary === null ? [null] : choices).flatMap((chosen) =>
+      rules: (canary === null && service.spec.canary === undefined ? [null] : choices).flatMap((chosen) =>
         pathPrefix === undefined
           ? [rule(publicPaths, rewritten, chosen)]
           : publicPaths.map((path) => rule([path], { ...rewritten, path: replaced(path) }, chosen)),

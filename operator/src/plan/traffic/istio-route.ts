@@ -6,14 +6,7 @@ import type { KubeObject } from '../../kube/types.js';
 import { canaryName } from '../../kube/canary-name.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { schemeOf, servicePort } from '../pods/container-parts.js';
-import {
-  canaryHeader,
-  choices,
-  mirrorFor,
-  weightFor,
-  type CanaryTraffic,
-  type Chosen,
-} from './canary-traffic.js';
+import { canaryHeader, mirrorFor, weightFor, type CanaryTraffic, type Chosen } from './canary-traffic.js';
 import { fallbackHeaders, fallbackHost, type FallbackTarget } from './fallback.js';
 import { podHostname } from './pod-authority.js';
 import { publicPaths, type PublicPath } from './public-paths.js';
@@ -41,6 +34,9 @@ interface ClientTls {
 }
 
 const apiVersion = 'networking.istio.io/v1';
+
+/** Those with a header first: istio takes the first rule that matches. */
+const choices: readonly Chosen[] = ['always', 'never', null];
 
 /**
  * @param fallback the service that the route leads to instead; null: to its own
