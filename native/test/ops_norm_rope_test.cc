@@ -1,5 +1,6 @@
 // What happens to q, k and v before attention: close to the scalar reference, and to the bit the RMSNorm, the
 // rotation and the stored rows that it is made of, on any family, thread count and cut of the rows.
+#include "attention_support.h"
 #include "ops/kv_row.h"
 #include "ops_support.h"
 
@@ -84,6 +85,14 @@ class NormRopeWrite : public ::testing::TestWithParam<Case> {
   }
   Result by_parts(Backend& backend) const {
     Result r = empty();
+    // (groups of 16 positions, pairs of features, 16 positions), where products take pairs.
+    const bool in_pairs = rounds_attention(backend, shape.kv_dtype) && shape.block_size % 16 == 0;
+    const auto store_pairs = [&](const float* head, std::vector<std::byte>& cache, int64_t at) {
+      auto* const to = reinterpret_cast<uint16_t*>(cache.data()) + at / 16 * 16 * shape.head_dim;
+      for (int32_t d = 0; d < shape.head_dim; ++d) {
+        to[d / 2 * 32 + at % 16 * 2 + d % 2] = float_to_bf16(head[d]);
+      }
+    };
     const auto store = [&](const float* head, std::vector<std::byte>& cache, float* scales, int64_t at) {
       std::byte* const to = cache.data() + at * shape.head_dim * size_of(shape.kv_dtype);
       if (shape.kv_dtype == DType::kF32) {
@@ -103,7 +112,9 @@ class NormRopeWrite : public ::testing::TestWithParam<Case> {
         const int64_t at = (int64_t{kBlocks[t / shape.block_size]} * shape.kv_heads + h) * shape.block_size +
                            t % shape.block_size;
         const int64_t k = q_width + h * shape.head_dim;
-        store(head_of(backend, t, k, k_norm).data(), r.k, r.scales.data(), at);
+        const std::vector<float> key = head_of(backend, t, k, k_norm);
+        if (in_pairs) store_pairs(key.data(), r.k, at);
+        if (!in_pairs) store(key.data(), r.k, r.scales.data(), at);
         const float* const from = &rows[t * stride + (GetParam().values ? k : k + kv_width)];
         std::vector<float> value(from, from + shape.head_dim);
         if (GetParam().values) backend.rms_norm(from, v_norm.data(), 1e-6f, 1, shape.head_dim, value.data());
@@ -137,6 +148,7 @@ TEST_P(NormRopeWrite, HasTheBitsOfItsParts) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, NormRopeWrite,
                          ::testing::Values(Case{{2, 1, 128, 8, DType::kBF16, 1}, 128, true},
+                                           Case{{4, 2, 96, 16, DType::kBF16, 1}, 96, true},
                                            Case{{3, 1, 256, 8, DType::kF8E4M3, 1}, 64, true},
                                            Case{{4, 2, 64, 16, DType::kF32, 1}, 16, false},
                                            Case{{2, 2, 6, 8, DType::kBF16, 1}, 4, true},

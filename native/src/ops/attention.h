@@ -26,8 +26,9 @@ inline int32_t first_seen(const AttentionShape& shape, int32_t position) {
   return whole ? shape.first : position - shape.window + 1;
 }
 
-// Paged KV of one layer: (blocks, kv_heads, block_size, head_dim) each for K and V. Where it is kept in
-// kF8E4M3, the head_dim codes of a position and head share a scale: (blocks, kv_heads, block_size) each.
+// Paged KV of one layer: (blocks, kv_heads, block_size, head_dim) each for K and V; within a block and head a
+// backend may order K as its products want it. Where it is kept in kF8E4M3, the head_dim codes of a position
+// and head share a scale: (blocks, kv_heads, block_size) each.
 struct KvCache {
   void* k;
   void* v;

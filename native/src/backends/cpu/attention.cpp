@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/cpu/backend.h"
+#include "backends/cpu/key_pairs.h"
 #include "ops/kv_row.h"
 
 namespace llmservice::cpu {
@@ -98,6 +99,7 @@ void CpuBackend::norm_rope_write(const AttentionShape& shape, std::span<const Se
   };
   const std::vector<RowRange> rows = cut(segments, 1);
   const int64_t heads = shape.heads + shape.kv_heads;
+  const bool are_key_pairs = kernels_.multiply_pairs != nullptr && keeps_key_pairs(shape);
   float* const values =
       norm.v_norm == nullptr ? nullptr : scratch_.shared(rows.size() * shape.kv_heads * dim);
   for_rows(static_cast<int64_t>(rows.size()) * heads, dim, [&](int64_t i) {
@@ -118,6 +120,7 @@ void CpuBackend::norm_rope_write(const AttentionShape& shape, std::span<const Se
     }
     store_row(shape.kv_dtype, value, dim, cache.v, cache.v_scales, at);
     norm_and_rotate(norm.k_norm, row, head);
+    if (are_key_pairs) return store_key_pairs(head, dim, cache.k, at);
     store_row(shape.kv_dtype, head, dim, cache.k, cache.k_scales, at);
   });
 }

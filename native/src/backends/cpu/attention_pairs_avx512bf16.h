@@ -6,6 +6,7 @@
 
 #include "backends/cpu/attention_few_rows.h"
 #include "backends/cpu/attention_split.h"
+#include "backends/cpu/key_pairs.h"
 #include "backends/cpu/value_pairs_avx512bf16.h"
 
 namespace llmservice::cpu {
@@ -16,6 +17,21 @@ inline Avx512Lanes load_pairs(const uint16_t* p, int n) {
   const uint32_t mask = n >= 32 ? 0xffffffff : (uint32_t{1} << n) - 1;
   return {_mm512_castsi512_ps(_mm512_maskz_loadu_epi16(mask, p))};
 }
+
+// K in the cache as key_pairs.h has it, pairs of features a row, read as a Dense is: four vectors of sixteen
+// positions, and those that are fetched meanwhile.
+struct CachedKeys {
+  static constexpr int kVectors = PairLanes::kBlockVectors;
+  const float* vectors[kVectors];
+  const float* next[kVectors];
+
+  template <class>
+  PairLanes load(int pair, int column) const {
+    const int i = column / PairLanes::kCount;
+    __builtin_prefetch(next[i] + pair * kKeyGroup, 0, 2);
+    return PairLanes::load(vectors[i] + pair * kKeyGroup);
+  }
+};
 
 struct PairProducts {
   using L = Avx512Lanes;
@@ -36,8 +52,14 @@ struct PairProducts {
   static void score(const SplitOf<L>& split) {
     const AttentionTile& t = split.tile;
     const AttentionScratch<L>& s = split.scratch;
+    if (keeps_key_pairs(*t.shape)) {
+      score_kept(split);
+      if (!split.is_few()) load_values(split);
+      return;
+    }
     if (split.is_few()) return score_in_place(split);
-    load(split);
+    load_keys(split);
+    load_values(split);
     const int dim = t.shape->head_dim;
     for (int j = 0; j < split.padded(); j += kScoredPositions) {
       // Rows before these positions do not see them.
@@ -80,9 +102,51 @@ struct PairProducts {
     }
   }
 
-  // K of the split as (pairs of features, positions) and V as (pairs of positions, features), zeros up to the
-  // next multiple of 16 positions.
-  static void load(const SplitOf<L>& split) {
+  // score() with K from the cache as it lies there.
+  static void score_kept(const SplitOf<L>& split) {
+    const AttentionTile& t = split.tile;
+    const AttentionScratch<L>& s = split.scratch;
+    const int dim = t.shape->head_dim;
+    const int heads = t.kv_heads;
+    const int queries = split.m_count / heads;
+    const auto first_of = [&](int step) { return step / heads * kScoredPositions; };
+    const auto find = [&](int step, const float*(&vectors)[CachedKeys::kVectors]) {
+      const auto* k = static_cast<const float*>(t.cache->k) + split.values_before(step % heads) / 2;
+      for (int i = 0; i < CachedKeys::kVectors; ++i) {
+        const int position = std::min(first_of(step) + i * L::kCount, split.padded() - L::kCount);
+        vectors[i] = k + first_key_pair(split.rows[position].row, dim);
+      }
+    };
+    const int steps = (split.count + kScoredPositions - 1) / kScoredPositions * heads;
+    CachedKeys keys;
+    find(0, keys.next);
+    for (int step = 0; step < steps; ++step) {
+      std::ranges::copy(keys.next, keys.vectors);
+      if (step + 1 < steps) find(step + 1, keys.next);
+      const int j = first_of(step);
+      // Rows before these positions do not see them.
+      const int unseeing = t.rows == 1 ? 0 : SeeingPairs(t, split.begin + j).first;
+      const int first = step % heads * queries + unseeing;
+      multiply(keys, {s.q + first * dim, dim, 1}, pairs_of(dim), {s.weights + first * kSplit + j, kSplit},
+               queries - unseeing, std::min(split.padded() - j, kScoredPositions) / L::kCount);
+    }
+  }
+
+  static void multiply(const CachedKeys& keys, Broadcast q, int pairs, Dense scores, int rows, int vectors) {
+    switch (vectors) {
+      case 1:
+        return product_rows<PairLanes, false, 1>(q, keys, pairs, scores, rows);
+      case 2:
+        return product_rows<PairLanes, false, 2>(q, keys, pairs, scores, rows);
+      case 3:
+        return product_rows<PairLanes, false, 3>(q, keys, pairs, scores, rows);
+      default:
+        return product_rows<PairLanes, false, CachedKeys::kVectors>(q, keys, pairs, scores, rows);
+    }
+  }
+
+  // K of the split as (pairs of features, positions), zeros up to the next multiple of 16 positions.
+  static void load_keys(const SplitOf<L>& split) {
     const AttentionTile& t = split.tile;
     const int dim = t.shape->head_dim;
     const auto* k = static_cast<const uint16_t*>(t.cache->k);
@@ -105,6 +169,12 @@ struct PairProducts {
         }
       }
     }
+  }
+
+  // V of the split as (pairs of positions, features), likewise.
+  static void load_values(const SplitOf<L>& split) {
+    const int dim = split.tile.shape->head_dim;
+    const auto* v = static_cast<const uint16_t*>(split.tile.cache->v);
     const CachedPairs values{v, split.rows, split.count, dim};
     for (int p = 0; p < pairs_of(split.count); ++p) {
       float* const to = split.scratch.values + p * split.scratch.dim;
