@@ -75,7 +75,7 @@ function floatLoops({ family, cpu, lanes, directRows }: Family): HotLoop[] {
       block(false, 2, `CachedValues<${lanes}, ${cached}>`),
     ),
     of('attention of many rows', 'kernels', block(false, 6, 'Dense')),
-    of('softmax', 'kernels', `softmax_weights<${lanes}>`),
+    of('softmax', 'kernels', `softmax_weights<${lanes}, FloatProducts<${lanes}>>`),
     of('delta rule, a chunk: products', 'kernels', block(true, 6, 'Dense')),
     of('delta rule, a chunk: decays', 'kernels', `decayed_triangles<${lanes}>`),
     of('delta rule, a chunk: substitution', 'kernels', `solve_unit_lower<${lanes}>`),
@@ -115,17 +115,20 @@ function pairLoops(): HotLoop[] {
     products('BF16', 'Bf16Pairs', 6, true),
     ...codes.flatMap(([format, reader]) => [1, 4].map((rows) => products(format, reader, rows, true))),
     of('FP8 widened for many rows', 'multiply_panel_pairs<kF8E4M3>', 'gemm', /^vperm[it]2b$/),
-    of('attention of few rows: scores, BF16', 'PairProducts::score_in_place'),
+    ...[1, 2, 4].map((rows) =>
+      of(
+        `attention of few rows: scores, ${rows} row${rows > 1 ? 's' : ''}, BF16`,
+        `product_block<PairLanes, false, ${rows}, 4, CachedKeys>`,
+      ),
+    ),
     ...[1, 2, 4].map((rows) =>
       of(
         `attention of few rows: sums of values, ${rows} row${rows > 1 ? 's' : ''}, BF16`,
         `add_wide<${rows}>`,
       ),
     ),
-    of(
-      'attention of many rows: scores, first half of values',
-      'product_block<PairLanes, false, 6, 4, Dense>',
-    ),
+    of('attention of many rows: scores', 'product_block<PairLanes, false, 6, 4, CachedKeys>'),
+    of('attention of many rows: first half of values', 'product_block<PairLanes, false, 6, 4, Dense>'),
     of('attention of many rows: second half of values', 'product_block<PairLanes, true, 6, 4, Dense>'),
   ];
 }

@@ -69,6 +69,9 @@ struct FloatProducts {
     });
   }
 
+  // Weights of positions i to i + 16 of a row, whose scores have been read.
+  static void keep_weights(L weights, float* row, int i) { weights.store(row + i); }
+
   // to = weights · V, of `pairs`.
   static void sum_values(const SplitOf<L>& split, const SeeingPairs& pairs, Dense to) {
     const AttentionTile& t = split.tile;

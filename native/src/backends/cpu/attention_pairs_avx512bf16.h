@@ -70,11 +70,14 @@ struct PairProducts {
     }
   }
 
+  // Two in the place of a float.
+  static void keep_weights(L weights, float* row, int i) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(reinterpret_cast<uint16_t*>(row) + i),
+                        (__m256i)_mm512_cvtneps_pbh(weights.v));
+  }
+
   static void sum_values(const SplitOf<L>& split, const SeeingPairs& pairs, Dense to) {
     const AttentionScratch<L>& s = split.scratch;
-    for (int m = pairs.first; m < pairs.end; ++m) {
-      round(s.weights + m * kSplit, split.padded(), 1, s.weights + m * kSplit);
-    }
     const Broadcast weights{s.weights + pairs.first * kSplit, kSplit, 1};
     if (split.is_few()) return sum_in_place(split, weights, to, pairs.count());
     const int all = pairs_of(split.count);
@@ -89,7 +92,7 @@ struct PairProducts {
  private:
   static constexpr int pairs_of(int numbers) { return (numbers + 1) / 2; }
 
-  // out = the n numbers, times scale, in BF16, two in the place of a float; `out` may be `from`.
+  // out = the n numbers, times scale, in BF16, two in the place of a float.
   static void round(const float* from, int n, float scale, float* out) {
     auto* to = reinterpret_cast<uint16_t*>(out);
     const __m512 factor = _mm512_set1_ps(scale);

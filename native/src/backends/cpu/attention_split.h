@@ -69,9 +69,9 @@ struct SplitOf {
   int padded() const { return (count + L::kCount - 1) / L::kCount * L::kCount; }
 };
 
-// Turns scores [from, n) into exp(score - max) and zeroes the rest of [0, padded); gives the maximum and the
-// sum.
-template <class L>
+// Turns scores [from, n) into exp(score - max), as Products keeps weights, and zeroes the rest of [0,
+// padded); gives the maximum and the sum.
+template <class L, class Products>
 void softmax_weights(float* scores, int from, int n, int padded, float& top, float& total) {
   const L lowest = L::set(-__builtin_inff());
   for (int i = 0; i < from; i += L::kCount)
@@ -88,10 +88,10 @@ void softmax_weights(float* scores, int from, int n, int padded, float& top, flo
     L weight = exp(L::load(scores + i) - shift);
     if (n - i < L::kCount) weight = weight.first(n - i);
     if (i < from) weight = weight - weight.first(from - i < L::kCount ? from - i : L::kCount);
-    weight.store(scores + i);
+    Products::keep_weights(weight, scores, i);
     sums = sums + weight;
   }
-  for (int i = (n + 15) / 16 * 16; i < padded; i += L::kCount) L::zero().store(scores + i);
+  for (int i = (n + 15) / 16 * 16; i < padded; i += L::kCount) Products::keep_weights(L::zero(), scores, i);
   total = sum(sums);
 }
 
@@ -169,8 +169,8 @@ void sum_split(const AttentionTile& t, const AttentionScratch<L>& s, int32_t beg
     const int unseen = first_seen(shape, position) - begin;
     float* const scores = s.weights + m * kSplit;
     if (t.cap > 0) cap<L>(scores, split.padded(), t.cap);
-    softmax_weights<L>(scores, unseen > 0 ? unseen : 0, seen < split.count ? seen : split.count,
-                       split.padded(), sums.top[m], sums.total[m]);
+    softmax_weights<L, Products>(scores, unseen > 0 ? unseen : 0, seen < split.count ? seen : split.count,
+                                 split.padded(), sums.top[m], sums.total[m]);
   }
   Products::sum_values(split, pairs, {sums.values + pairs.first * s.dim, s.dim});
 }
