@@ -2,6 +2,7 @@
 
 import type { KubeObject } from '../../kube/types.js';
 import { ports } from '@llmservice/crds';
+import { httpRouteObject } from '../traffic/http-route-object.js';
 import { publicPaths } from '../traffic/public-paths.js';
 import type { PlannedRouting } from '../traffic/routing.js';
 
@@ -15,31 +16,12 @@ export function planGatewayRoute(metadata: Metadata, { host, gateway }: PlannedR
   const { name, namespace } = metadata;
   if (gateway.provider === 'gatewayApi') {
     const backend = { group: '', kind: 'Service', name, port: ports.service, weight: 1 };
-    return [
-      {
-        apiVersion: 'gateway.networking.k8s.io/v1',
-        kind: 'HTTPRoute',
-        metadata,
-        spec: {
-          parentRefs: [
-            {
-              group: 'gateway.networking.k8s.io',
-              kind: 'Gateway',
-              name: gateway.name,
-              namespace: gateway.namespace,
-            },
-          ],
-          hostnames: [host],
-          rules: [
-            {
-              matches: publicPaths.map(({ type, value }) => ({ path: { type, value } })),
-              backendRefs: [backend],
-              timeouts: { request: '0s' },
-            },
-          ],
-        },
-      },
-    ];
+    const rule = {
+      matches: publicPaths.map(({ type, value }) => ({ path: { type, value } })),
+      backendRefs: [backend],
+      timeouts: { request: '0s' },
+    };
+    return [httpRouteObject({ metadata, host, gateway }, [rule])];
   }
   // In full, since a short name is looked up in the namespace of who reads it.
   const service = `${name}.${namespace}.svc.cluster.local`;

@@ -5,6 +5,7 @@ import type { KubeObject } from '../../kube/types.js';
 import { schemeOf, servicePort } from '../pods/container-parts.js';
 import { canaryHeader, mirrorFor, weightFor, type CanaryTraffic, type Chosen } from './canary-traffic.js';
 import { fallbackHeaders, fallbackHost, type FallbackTarget } from './fallback.js';
+import { httpRouteObject } from './http-route-object.js';
 import { publicPaths, type PublicPath } from './public-paths.js';
 import { routeMetadata } from './route-metadata.js';
 import type { Gateway } from './routing.js';
@@ -100,28 +101,14 @@ export function planHttpRoute(
       timeouts: { request: '0s' },
     };
   };
-  return {
-    apiVersion: 'gateway.networking.k8s.io/v1',
-    kind: 'HTTPRoute',
-    metadata: routeMetadata(service, fallback?.service ?? null),
-    spec: {
-      parentRefs: [
-        {
-          group: 'gateway.networking.k8s.io',
-          kind: 'Gateway',
-          name: gateway.name,
-          namespace: gateway.namespace,
-        },
-      ],
-      hostnames: [host],
-      // The server is asked for the path alone. A rule has one rewrite, so that each path behind a prefix has a rule.
-      rules: (canary === null && service.spec.canary === undefined ? [null] : choices).flatMap((chosen) =>
-        pathPrefix === undefined
-          ? [rule(publicPaths, rewritten, chosen)]
-          : publicPaths.map((path) => rule([path], { ...rewritten, path: replaced(path) }, chosen)),
-      ),
-    },
-  };
+  // The server is asked for the path alone. A rule has one rewrite, so that each path behind a prefix has a rule.
+  const rules = (canary === null && service.spec.canary === undefined ? [null] : choices).flatMap((chosen) =>
+    pathPrefix === undefined
+      ? [rule(publicPaths, rewritten, chosen)]
+      : publicPaths.map((path) => rule([path], { ...rewritten, path: replaced(path) }, chosen)),
+  );
+  const metadata = routeMetadata(service, fallback?.service ?? null);
+  return httpRouteObject({ metadata, host, gateway }, rules);
 }
 
 function replaced({ type, value }: PublicPath): PathRewrite {
