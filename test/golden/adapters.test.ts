@@ -26,6 +26,8 @@ const names = readdirSync(adaptersDir);
 const goldenOf = (name: string): AdapterGolden =>
   JSON.parse(readFileSync(`${adaptersDir}${name}/golden.json`, 'utf8')) as AdapterGolden;
 const llama = ['llama-patterns', 'llama-rank-8'];
+/** Ranks would cut blocks of their bases, or columns that lie in another order. */
+const onOneRank = ['qwen3-fp8-rank-4', 'qwen3-gptq-rank-8', 'llama-gguf-rank-6'];
 
 async function partsOf(name: string, number: number): Promise<AdapterPart[]> {
   const { shape } = await openCheckpoint(modelsDir + goldenOf(name).base);
@@ -63,7 +65,7 @@ describe.each(names)('%s', (name) => {
     ...cpuIsas().map((isa) => ({ isa, dtype: 'float32', ranks: 1 }) as const),
     // Scales of 2 and of 6 magnify what rounding moves.
     ...(llama.includes(name) ? [] : [{ isa: 'float32', dtype: 'bfloat16', ranks: 1 } as const]),
-    ...(name === 'qwen3-fp8-rank-4' ? [] : [{ isa: 'auto', dtype: 'float32', ranks: 2 } as const]),
+    ...(onOneRank.includes(name) ? [] : [{ isa: 'auto', dtype: 'float32', ranks: 2 } as const]),
   ])('$ranks ranks on $isa in $dtype give PEFT’s tokens and logprobs', async ({ isa, dtype, ranks }) => {
     const bar = { ...bars[dtype], clearSteps: dtype === 'float32' ? 32 : 8 };
     const how = { isa: isa as EngineOptions['isa'], dtype };

@@ -95,11 +95,13 @@ async function hold(folder: string, model: string): Promise<Finding> {
 }
 
 async function holdAdapter(folder: string, name: string): Promise<Finding> {
-  const golden = onGpu(`${folder}../`, name) as Golden & { readonly base: string };
-  const { shape } = await openCheckpoint(folder + golden.base);
+  const { base } = JSON.parse(readFileSync(`${folder}../${name}/golden.json`, 'utf8')) as { base: string };
+  if (refused.has(base)) return { faults: [], summary: `${base} is refused` };
+  const golden = onGpu(`${folder}../`, name);
+  const { shape } = await openCheckpoint(folder + base);
   const adapter = await openAdapter(`${folder}../${name}`, shape, maxAdapterRank);
   const options = { dtype: 'bfloat16', device: device as EngineOptions['device'] } as const;
-  const engine = await loadGolden(folder + golden.base, options);
+  const engine = await loadGolden(folder + base, options);
   try {
     for (const part of adapterParts(1, adapter)) await engine.loadAdapter(part);
     return await compare(engine, name, golden, 1);

@@ -1,6 +1,6 @@
 """Writes test/golden/adapters/NAME: LoRA adapters of random weights for golden models, and what PEFT makes of them.
 
-Usage: python generate/adapters.py   (after models.py, in the same environment)
+Usage: python generate/adapters.py [NAME ...]   (after models.py, in the same environment)
 
 golden.json is as that of a model, of the base with the adapter beside it; its field merged has the log-probabilities of the
 teacher-forced positions once the adapter is added to the base's weights.
@@ -8,15 +8,20 @@ teacher-forced positions once the adapter is added to the base's weights.
 
 import json
 import shutil
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import peft
 import torch
 import transformers
 from peft import LoraConfig, PeftModel, get_peft_model
 
+import gguf_fixtures
 from checkpoint import make_tensors, reference_values
+from fixture import Fixture
 from fixtures import FIXTURES
+from gguf_files import write
 from reference import DIGITS, FORCED_LENGTH, build, greedy, load, random_ids, teacher_forced
 
 ADAPTERS = Path(__file__).parent.parent / "adapters"
@@ -42,15 +47,28 @@ CASES = [
     ),
     ("qwen3-rank-20", "qwen3-bf16", torch.bfloat16, {"r": 20, "lora_alpha": 20, "target_modules": ALL}),
     ("qwen3-fp8-rank-4", "qwen3-fp8", torch.float16, {"r": 4, "lora_alpha": 4, "target_modules": ALL}),
+    # Columns in another order, in which the adapter's are not.
+    ("qwen3-gptq-rank-8", "qwen3-gptq-v2", torch.bfloat16, {"r": 8, "lora_alpha": 2, "target_modules": ALL}),
+    # Rows of q and k in another order, in which the adapter's are not.
+    ("llama-gguf-rank-6", "llama-gguf-q8_0", torch.float32, {"r": 6, "lora_alpha": 3, "target_modules": ALL}),
 ]
 LENGTHS = (5, 65)
 
 
+def fixture_of(name: str) -> Fixture:
+    in_gguf = [fixture for fixture, _, _ in gguf_fixtures.FIXTURES.values()]
+    return next(each for each in [*FIXTURES, *in_gguf] if each.name == name)
+
+
 def base_of(name: str):
-    fixture = next(each for each in FIXTURES if each.name == name)
+    fixture = fixture_of(name)
     model = build(fixture.config)
-    shapes = {n: t.shape for n, t in model.state_dict().items()}
-    load(model, reference_values(fixture, make_tensors(fixture, shapes)))
+    tensors = make_tensors(fixture, {n: t.shape for n, t in model.state_dict().items()})
+    if name not in gguf_fixtures.FIXTURES:
+        load(model, reference_values(fixture, tensors))
+        return model
+    with TemporaryDirectory() as folder:
+        load(model, write(name, tensors, Path(folder)))
     return model
 
 
@@ -96,4 +114,5 @@ def generate(seed: int, name: str, base: str, dtype: torch.dtype, settings: dict
 if __name__ == "__main__":
     torch.set_num_threads(1)
     for seed, case in enumerate(CASES):
-        generate(seed, *case)
+        if len(sys.argv) == 1 or case[0] in sys.argv[1:]:
+            generate(seed, *case)
