@@ -129,9 +129,14 @@ function planPod(gateway: WantedGateway, image: string): V1PodSpec {
           httpGet: { path: '/healthz', port: 'metrics' },
           initialDelaySeconds: 10,
           periodSeconds: 10,
-          failureThreshold: 3,
+          timeoutSeconds: 5,
+          failureThreshold: 6,
         },
-        readinessProbe: { httpGet: { path: '/readyz', port: 'metrics' }, periodSeconds: 2 },
+        readinessProbe: {
+          httpGet: { path: '/readyz', port: 'metrics' },
+          periodSeconds: 2,
+          timeoutSeconds: 5,
+        },
         volumeMounts: [
           { name: 'routes', mountPath: paths.routes, readOnly: true },
           ...(keys === undefined ? [] : [{ name: 'keys', mountPath: paths.keys, readOnly: true }]),
