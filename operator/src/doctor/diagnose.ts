@@ -2,6 +2,7 @@
 
 import { checkApiServer, checkDefinition, checkPerson } from './check-api.js';
 import { checkGateways } from './check-gateways.js';
+import { checkModelGateways } from './check-model-gateways.js';
 import { checkNodes } from './check-nodes.js';
 import { checkOperators } from './check-operator.js';
 import { checkServices } from './check-services.js';
@@ -23,6 +24,7 @@ export function diagnose(facts: ClusterFacts, version: string): readonly Finding
     ...checkMetrics(facts),
     ...checkStorage(facts),
     ...checkServices(facts),
+    ...checkModelGateways(facts),
   ];
 }
 

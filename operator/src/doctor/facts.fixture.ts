@@ -56,6 +56,7 @@ export function clusterFacts(change: Partial<ClusterFacts> = {}): ClusterFacts {
     namespace: 'default',
     service: null,
     services: read([]),
+    modelGateways: read([]),
     ...change,
   };
 }

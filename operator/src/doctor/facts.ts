@@ -94,4 +94,6 @@ export interface ClusterFacts {
   /** The one that is asked about; null: all of the namespace. */
   readonly service: string | null;
   readonly services: Reading<readonly ServiceFacts[]>;
+  /** LlmGateways of the namespace; null: the cluster does not know the kind. */
+  readonly modelGateways: Reading<readonly KubeObject[] | null>;
 }

@@ -10,6 +10,7 @@ export const checks = [
   'metrics',
   'storage',
   'services',
+  'gateways of models',
 ] as const;
 export type Check = (typeof checks)[number];
 

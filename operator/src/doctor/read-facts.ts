@@ -5,6 +5,7 @@ import { activatorName, api, fieldManager, labels } from '@llmservice/crds';
 import { errorText } from '../kube/error-text.js';
 import type { KubeClient } from '../kube/client.js';
 import { ClusterError, type Connection } from '../kube/connect.js';
+import { listModelGateways } from '../kube/model-gateways.js';
 import { collectionPath, objectPath, resources, type Resource } from '../kube/resources.js';
 import type { Deployment, KubeObject, Node } from '../kube/types.js';
 import { requestedByNode } from '../watch/cluster-room.js';
@@ -69,6 +70,7 @@ export async function readFacts({ client, server }: Connection, scope: Scope): P
         objects.filter((object) => object !== null),
       );
     }),
+    modelGateways: await attempt(() => listModelGateways(client, namespace)),
   };
 }
 

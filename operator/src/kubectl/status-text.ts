@@ -5,6 +5,7 @@ import { memoryTable } from '../cli/report-text.js';
 import { keyOf } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
 import { troubles } from '../status/troubles.js';
+import { alignedRows } from './aligned-rows.js';
 
 export interface ServiceObject extends KubeObject {
   readonly spec?: { readonly replicas?: number };
@@ -50,16 +51,7 @@ export function describeServices(services: readonly ServiceObject[], everywhere:
     ];
   });
   const titles = ['NAME', 'READY', 'REASON', 'REPLICAS', 'MODEL', 'URL'];
-  const table = [everywhere ? ['NAMESPACE', ...titles] : titles, ...rows];
-  const widths = (table[0] ?? []).map((_, column) =>
-    Math.max(...table.map((row) => row[column]?.length ?? 0)),
-  );
-  const [head = '', ...lines] = table.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  const [head = '', ...lines] = alignedRows([everywhere ? ['NAMESPACE', ...titles] : titles, ...rows]);
   const texts = services.map((service, index) => {
     const ready = readyOf(service);
     return ready?.status === 'True' ? [lines[index]] : [lines[index], `  ${progress(service)}`];

@@ -11,12 +11,32 @@ const service = (namespace: string, ready: 'True' | 'False') => ({
 });
 
 test('services of all namespaces are listed with theirs', async () => {
-  api = await startApi((_, response) => response.end(list(service('a', 'True'), service('b', 'True'))));
+  api = await startApi(({ pathname }, response) => {
+    if (pathname.endsWith('/llmgateways')) refuse(response, 404, 'not found');
+    else response.end(list(service('a', 'True'), service('b', 'True')));
+  });
   const { terminal: screen, output } = terminal();
   expect(await status(['-A', '--kubeconfig', api.kubeconfig], screen)).toBe(0);
   expect(output.out.split('\n').map((line) => line.split(/ +/).slice(0, 2))).toEqual([
     ...[['NAMESPACE', 'NAME'], ['a', 'demo'], ['b', 'demo'], ['']],
   ]);
+});
+
+test('gateways of models are listed below services, and found by their names', async () => {
+  const gateway = { ...service('a', 'True'), metadata: { name: 'models', namespace: 'a' } };
+  api = await startApi(({ pathname }, response) => {
+    if (pathname.endsWith('/llmgateways')) response.end(list(gateway));
+    else if (pathname.endsWith('/llmgateways/models')) response.end(JSON.stringify(gateway));
+    else if (pathname.endsWith('/llmservices')) response.end(list(service('a', 'True')));
+    else refuse(response, 404, 'not found');
+  });
+  const { terminal: screen, output } = terminal();
+  const flags = ['-n', 'a', '--kubeconfig', api.kubeconfig];
+  expect(await status(flags, screen)).toBe(0);
+  expect(output.out).toMatch(/^NAME .*\ndemo .*\n\nGATEWAY .*\nmodels +True +Why/);
+  expect(await status(['models', ...flags], screen)).toBe(0);
+  expect(output.out).toContain('a/models: ready, Why: As it is.');
+  await expect(status(['nobody', ...flags], screen)).rejects.toThrow('there is no LlmService nobody');
 });
 
 test('an API server that is away for a while does not end what is followed', async () => {

@@ -1,16 +1,18 @@
-// `kubectl llm status`: all services of a namespace, one of them, or one until it is ready or has failed.
+// `kubectl llm status`: all services and gateways of a namespace, one of them, or a service until it is ready or has failed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseFlags, UsageError } from '../command-line.js';
 import { ClusterError, clusterFlags, connect, orClusterError, type Connection } from '../kube/connect.js';
+import { listModelGateways } from '../kube/model-gateways.js';
 import { collectionPath, objectPath, resources } from '../kube/resources.js';
 import type { Terminal } from './command.js';
+import { describeGateway, describeGateways, type GatewayObject } from './gateway-text.js';
 import { isPassing } from './passing.js';
 import { describeService, describeServices, outcome, progress, type ServiceObject } from './status-text.js';
 
 const usage = `usage: kubectl llm status [NAME] [options]
 
-Says whether services serve, and if not why and how to fix it.
+Says whether services and gateways of models serve, and if not why and how to fix it.
 
   -n, --namespace NAME     (that of the context)
   -A, --all-namespaces
@@ -46,8 +48,21 @@ export async function status(args: readonly string[], { stdout }: Terminal): Pro
     return list(connection, values['all-namespaces'] === true ? null : connection.namespace, stdout);
   }
   if (values.watch === true) return watch(connection, name, seconds, stdout);
-  stdout.write(describeService(await find(connection, name), new Date()));
+  stdout.write(await describeOne(connection, name));
   return 0;
+}
+
+/** A service, or else a gateway. */
+async function describeOne(connection: Connection, name: string): Promise<string> {
+  const { client, namespace } = connection;
+  try {
+    return describeService(await find(connection, name), new Date());
+  } catch (error) {
+    const path = objectPath(resources.llmGateways, namespace, name);
+    const gateway = await client.find<GatewayObject>(path).catch(() => null);
+    if (gateway === null) throw error;
+    return describeGateway(gateway);
+  }
 }
 
 async function list(
@@ -64,6 +79,9 @@ async function list(
       ? `There is no LlmService in ${where}.\n`
       : describeServices(services, namespace === null),
   );
+  // Who may not see gateways, or has a cluster without them, asks for services.
+  const gateways = (await listModelGateways(client, namespace).catch(() => null)) ?? [];
+  if (gateways.length > 0) stdout.write(`\n${describeGateways(gateways, namespace === null)}`);
   return 0;
 }
 
