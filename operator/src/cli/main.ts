@@ -5,6 +5,7 @@ import { CheckpointPlaces, objectsOf } from './checkpoint-places.js';
 import { exitCodeOf as statusOf } from '../command-line.js';
 import { Cluster } from './cluster.js';
 import { exitCodeOf, exitCodes, type Verdict } from './exit-codes.js';
+import { planGateway } from './plan-gateway.js';
 import { planManifest, type PlanReport } from './plan-manifest.js';
 import { parsePlanOptions, usage, type PlanOptions } from './plan-options.js';
 import { readManifests } from './read-manifests.js';
@@ -32,13 +33,14 @@ async function plan(options: PlanOptions): Promise<number> {
     cluster?.close();
   }
   const { problems, others } = manifests;
-  const verdicts = reports.map(({ verdict }): Verdict => verdict);
+  const gateways = manifests.gateways.map((gateway) => planGateway(gateway, manifests.services));
+  const verdicts = [...reports, ...gateways].map(({ verdict }): Verdict => verdict);
   const exitCode = exitCodeOf(problems.length > 0 ? [...verdicts, 'invalid'] : verdicts);
   const passedOver = others.map(({ source, object }) => ({ source, kind: object.kind }));
   process.stdout.write(
     options.output === 'json'
-      ? `${JSON.stringify({ exitCode, services: reports, passedOver, problems }, null, 2)}\n`
-      : describePlan(reports, manifests, options),
+      ? `${JSON.stringify({ exitCode, services: reports, gateways, passedOver, problems }, null, 2)}\n`
+      : describePlan(reports, gateways, manifests, options),
   );
   return exitCode;
 }

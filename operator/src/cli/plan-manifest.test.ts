@@ -26,7 +26,7 @@ async function planned(memory: string | undefined, preflight: PlanSettings['pref
     ...{ pricePerDeviceHour: null, meanTokens: 2048 },
   };
   const report = await planManifest({ source: 'a.yaml', object: manifest }, settings);
-  const text = describePlan([report], { services: [], others: [], problems: [] }, { objects: false });
+  const text = describePlan([report], [], { others: [], problems: [] }, { objects: false });
   return { report, text };
 }
 

@@ -26,7 +26,8 @@ export interface PlanOptions {
 
 export const usage = `usage: llmservice plan -f FILE|FOLDER|- [options]
 
-Says of every LlmService in the manifests whether it fits, and what it would become. Other objects are passed over.
+Says of every LlmService in the manifests whether it fits, and what it would become, and of every LlmGateway whether
+it can be served. Other objects are passed over.
 
   -f, --filename PLACE          a file, a folder or - for standard input; may be given several times
   -n, --namespace NAME          of manifests that name none (default)

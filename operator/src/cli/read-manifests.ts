@@ -1,10 +1,10 @@
 // Manifests as people and tools write them: files, folders and standard input, of several documents each, as `helm
-// template` and `helmfile template` print them. LlmServices are separated from everything else.
+// template` and `helmfile template` print them. LlmServices and LlmGateways are separated from everything else.
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { api } from '@llmservice/crds';
+import { api, gatewayApi } from '@llmservice/crds';
 import { parseAllDocuments } from 'yaml';
 import { keyOf } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
@@ -17,6 +17,7 @@ export interface Manifest {
 
 export interface Manifests {
   readonly services: readonly Manifest[];
+  readonly gateways: readonly Manifest[];
   readonly others: readonly Manifest[];
   readonly problems: readonly string[];
 }
@@ -43,10 +44,16 @@ export async function readManifests(
       problems.push(`${source}: ${(error as Error).message}`);
     }
   }
-  const services = found.filter(isService).flatMap((manifest) => named(manifest, namespace, problems));
+  const ours = (kind: string): Manifest[] =>
+    found.filter(isOurs(kind)).flatMap((manifest) => named(manifest, namespace, problems));
+  const [services, gateways] = [ours(api.kind), ours(gatewayApi.kind)];
   checkDistinct(services, problems);
-  if (services.length === 0 && problems.length === 0) problems.push(`there is no ${api.kind} in them`);
-  return { services, others: found.filter((manifest) => !isService(manifest)), problems };
+  checkDistinct(gateways, problems);
+  if (services.length + gateways.length === 0 && problems.length === 0)
+    problems.push(`there is no ${api.kind} in them`);
+  const kinds = [isOurs(api.kind), isOurs(gatewayApi.kind)];
+  const others = found.filter((manifest) => !kinds.some((isOfKind) => isOfKind(manifest)));
+  return { services, gateways, others, problems };
 }
 
 /** A folder's with those of its folders, in order. */
@@ -91,9 +98,10 @@ function objectsIn(value: unknown, source: string, problems: string[]): Manifest
   return [{ source, object: value as unknown as KubeObject }];
 }
 
-function isService({ object }: Manifest): boolean {
-  return object.kind === api.kind && object.apiVersion.startsWith(`${api.group}/`);
-}
+const isOurs =
+  (kind: string) =>
+  ({ object }: Manifest): boolean =>
+    object.kind === kind && object.apiVersion.startsWith(`${api.group}/`);
 
 function named({ source, object }: Manifest, fallback: string, problems: string[]): Manifest[] {
   const metadata: unknown = object.metadata;

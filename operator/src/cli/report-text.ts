@@ -9,6 +9,7 @@ import type { CanaryShare } from './canary-share.js';
 import type { Cost } from './cost.js';
 import { describeDisruption } from './disruption.js';
 import type { Verdict } from './exit-codes.js';
+import { describeGatewayPlan, type GatewayReport } from './plan-gateway.js';
 import type { PlanReport } from './plan-manifest.js';
 import type { Manifests } from './read-manifests.js';
 
@@ -22,12 +23,14 @@ const words: Readonly<Record<Verdict, string>> = {
 
 export function describePlan(
   reports: readonly PlanReport[],
-  { others, problems }: Manifests,
+  gateways: readonly GatewayReport[],
+  { others, problems }: Pick<Manifests, 'others' | 'problems'>,
   { objects }: { readonly objects: boolean },
 ): string {
   const blocks = [
     ...problems,
     ...reports.map((report) => describe(report, objects)),
+    ...gateways.map(describeGatewayPlan),
     ...(others.length === 0 ? [] : [passedOver(others)]),
   ];
   return `${blocks.join('\n\n')}\n`;
