@@ -40,10 +40,10 @@ export async function clusterPart(
 }
 
 /**
- * Ends the process of a pod that runs `program`, as the kernel does where memory is short: by SIGKILL, which who is
- * process 1 of a container cannot get from within. A pod's name is the host name of its containers.
+ * Signals the process of a pod that runs `program`, as the kernel does: process 1 of a container cannot get SIGKILL or
+ * SIGSTOP from within. A pod's name is the host name of its containers.
  */
-export function killInPod(pod: string, program: string): void {
+export function signalInPod(pod: string, program: string, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
   const read = (pid: string, file: string): string[] => {
     try {
       return readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0');
@@ -56,5 +56,5 @@ export function killInPod(pod: string, program: string): void {
     (pid) => read(pid, 'environ').includes(`HOSTNAME=${pod}`) && read(pid, 'cmdline').includes(program),
   );
   if (pids.length !== 1) throw new Error(`${String(pids.length)} processes of ${pod} run ${program}`);
-  process.kill(Number(pids[0]), 'SIGKILL');
+  process.kill(Number(pids[0]), signal);
 }

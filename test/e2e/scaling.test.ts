@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { eventually } from '../processes.js';
 import { demoModel, upload } from './bucket.js';
-import { apply, getJson, killInPod, kubectl, nodeAddress } from './cluster.js';
+import { apply, getJson, kubectl, nodeAddress, signalInPod } from './cluster.js';
 import { fetchWithHost } from './fetch-with-host.js';
 import { call, chatBody, chatPath, stream, type Answer } from './gateway.js';
 import { conditionOf, makeNamespace, podsOf, remove, serviceOf, waitReady } from './service.js';
@@ -127,7 +127,7 @@ test('SIGKILL of one of two activators fails only what it held, which the SDK as
     const [byVictim, byOther] = await Promise.all([heldBy(victim), heldBy(other)]);
     return byVictim + byOther === asked.length ? byVictim : null;
   });
-  killInPod(victim, 'operator/dist/activator/main.js');
+  signalInPod(victim, 'operator/dist/activator/main.js', 'SIGKILL');
   const answers = await Promise.all(asked);
   expect(answers.filter((answer) => answer?.includes('Paris') !== true)).toEqual([]);
   expect(held).toBeGreaterThan(0);
