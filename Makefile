@@ -72,7 +72,7 @@ golden: node_modules ## The engine against its references in every combination: 
 	@$(ENV) test/gpu/emulated-goldens.sh
 	@$(ENV) GOLDEN_WIDE=1 npm test -- --selectProjects golden --testPathPatterns 'golden.test|identity|rank-restart|long-context' --forceExit
 
-prove: ## What takes a quiet machine or an hour: the gap between chunks, load, attacks and soak, 1,000 services, agents, and fuzzing of loaders and API
+prove: ## What takes a quiet machine or an hour: the gap between chunks, load, attacks and soak, 1,000 services, agents, orders of accesses in GPU kernels, and fuzzing of loaders and API
 	@deploy/local/demo.sh operator
 	@$(ENV) npx tsx test/bench/chunk-gap.ts
 	@$(ENV) npm run build && npm run build:native
@@ -83,6 +83,7 @@ prove: ## What takes a quiet machine or an hour: the gap between chunks, load, a
 	@$(ENV) npx tsx test/bench/attacks.ts 10
 	@$(ENV) npx tsx test/bench/operator-scale.ts
 	@$(ENV) npx tsx test/bench/gateway.ts
+	@$(ENV) native/test/access/run.sh
 	@$(ENV) npx tsx test/agents/run.ts
 	@$(ENV) test/conformance/schemathesis.sh 420
 	@$(ENV) SCHEMAS=500 npm test -- --selectProjects integration --testPathPatterns integration/schemas --forceExit

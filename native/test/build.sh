@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the native tests under the address and undefined-behaviour sanitizers, and those of ranks and threads under the thread
 # sanitizer too. QUICK=1 takes a third of the time: without the undefined-behaviour sanitizer, of the emulated GPU kernels alone,
-# on warps of 32 lanes, and with the files of a library compiled together in each build.
+# on warps of 32 lanes, and with the files of a library compiled together in each build; with the access checker's own tests
+# (access/run.sh has all).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -23,7 +24,7 @@ else
   build .build/native-tests address,undefined
 fi
 if [[ ${QUICK:-} ]]; then
-  build .build/native-quick-thread-tests thread parallel_group_test engine_threads_test
+  build .build/native-quick-thread-tests thread parallel_group_test engine_threads_test access_group_32_test
 else
   build .build/native-thread-tests thread parallel_group_test engine_ranks_test engine_parallel_draws_test ops_thread_pool_test
 fi

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/gpu/vendor/host.h"
+#include "backends/gpu/vendor/watch.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -38,6 +39,7 @@ struct Fiber;
 struct Meeting {
   uint32_t members = 0;  // that have not ended
   uint64_t turn = 0;     // meetings held
+  bool orders = false;   // what was written before can be read after: no exchange of values
   std::vector<Fiber*> waiting = {};
 };
 
@@ -88,6 +90,10 @@ void leave() {
 // Everybody is there.
 void hold(Meeting& meeting) {
   ++meeting.turn;
+  if (meeting.orders) {
+    &meeting == &block.all ? watch::block_met()
+                           : watch::warp_met(static_cast<uint32_t>(&meeting - block.warps.data()));
+  }
   block.idle = 0;
   block.ready.insert(block.ready.end(), meeting.waiting.begin(), meeting.waiting.end());
   meeting.waiting.clear();
@@ -115,7 +121,9 @@ void run_threads(transfer_t from) {
     Fiber* const self = running;
     self->thread = block.order[block.begun++];
     threadIdx = {self->thread, 0, 0};
+    watch::thread_runs(self->thread, self->stack.get() + kStackBytes);
     (*block.body)();
+    watch::thread_rests();
     end_thread(self->thread);
   }
   leaving = running;
@@ -128,11 +136,13 @@ void run_threads(transfer_t from) {
 void resume(Fiber* fiber) {
   running = fiber;
   threadIdx = {fiber->thread, 0, 0};
+  watch::thread_runs(fiber->thread, fiber->stack.get() + kStackBytes);
 #if defined(__SANITIZE_ADDRESS__)
   void* fake_stack = nullptr;
   __sanitizer_start_switch_fiber(&fake_stack, fiber->stack.get(), kStackBytes);
 #endif
   const fcontext_t back = jump_fcontext(fiber->context, nullptr).fctx;
+  watch::thread_rests();
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 #endif
@@ -189,7 +199,8 @@ void run_block(uint32_t threads) {
 }
 
 // Until all who have not ended are there.
-void meet(Meeting& meeting) {
+void meet(Meeting& meeting, bool orders) {
+  meeting.orders = orders;
   if (meeting.waiting.size() + 1 == meeting.members) return hold(meeting);
   meeting.waiting.push_back(running);
   leave();
@@ -197,7 +208,9 @@ void meet(Meeting& meeting) {
 
 }  // namespace
 
-void run(Index grid, uint32_t threads, uint32_t shared_bytes, const std::function<void()>& thread) {
+void run(const char* name, Index grid, uint32_t threads, uint32_t shared_bytes,
+         const std::function<void()>& thread) {
+  watch::launch_begins(name, threads, shared_bytes);
   blockDim = {threads, 1, 1};
   gridDim = grid;
   block.body = &thread;
@@ -212,21 +225,26 @@ void run(Index grid, uint32_t threads, uint32_t shared_bytes, const std::functio
         block.shared = static_cast<std::byte*>(std::align(128, shared_bytes, start, room));
         if (shared_bytes > 0) std::memset(block.shared, 0xff, shared_bytes);
         choose_order(threads, number++);
+        watch::block_begins(block.shared);
         run_block(threads);
+        watch::block_ends();
       }
     }
   }
+  watch::launch_ends();
 }
 
-void meet_block() { meet(block.all); }
+void meet_block() { meet(block.all, true); }
 
-void meet_warp() { meet(block.warps[running->thread / kWarpSize]); }
+void meet_warp() { meet(block.warps[running->thread / kWarpSize], true); }
+
+void gather_warp() { meet(block.warps[running->thread / kWarpSize], false); }
 
 const uint64_t* exchange(uint64_t value) {
   const uint32_t warp = running->thread / kWarpSize;
   uint64_t* const bank = &block.values[(size_t{warp} * 2 + block.warps[warp].turn % 2) * kWarpSize];
   bank[running->thread % kWarpSize] = value;
-  meet_warp();
+  gather_warp();
   return bank;
 }
 

@@ -16,11 +16,14 @@ struct Index {
 };
 
 // Calls `thread` for every thread of every block. Dynamic shared memory is full of NaNs when a block begins.
-void run(Index grid, uint32_t threads, uint32_t shared_bytes, const std::function<void()>& thread);
+void run(const char* name, Index grid, uint32_t threads, uint32_t shared_bytes,
+         const std::function<void()>& thread);
 
 // For the running fiber. All threads of the block, or lanes of the warp, that have not ended take part.
 void meet_block();
 void meet_warp();
+// As meet_warp(), for what makes no memory visible to the other lanes.
+void gather_warp();
 // Every lane gives a value and gets all lanes' values, valid until its next exchange but one; those of ended
 // lanes are undefined.
 const uint64_t* exchange(uint64_t value);

@@ -11,6 +11,7 @@
 
 #include "backends/gpu/vendor/emulator.h"
 #include "backends/gpu/vendor/host.h"
+#include "backends/gpu/vendor/watch.h"
 
 namespace llmservice::gpu {
 
@@ -139,6 +140,7 @@ gpuError_t gpuMalloc(void** memory, size_t bytes) {
   std::memset(*memory, 0xff, bytes);
   allocations[*memory] = bytes;
   allocated += bytes;
+  watch::memory_begins(*memory, bytes);
   return gpuSuccess;
 }
 
@@ -148,6 +150,7 @@ gpuError_t gpuFree(void* memory) {
   if (found != allocations.end()) {
     allocated -= found->second;
     allocations.erase(found);
+    watch::memory_ends(memory);
   }
   std::free(memory);
   return gpuSuccess;
@@ -166,11 +169,17 @@ gpuError_t gpuFreeHost(void* memory) {
 }
 
 gpuError_t gpuMemcpyAsync(void* to, const void* from, size_t bytes, gpuMemcpyKind, gpuStream_t stream) {
-  return stream->take([=] { std::memcpy(to, from, bytes); });
+  return stream->take([=] {
+    watch::stream_waits();
+    std::memcpy(to, from, bytes);
+  });
 }
 
 gpuError_t gpuMemsetAsync(void* memory, int value, size_t bytes, gpuStream_t stream) {
-  return stream->take([=] { std::memset(memory, value, bytes); });
+  return stream->take([=] {
+    watch::stream_waits();
+    std::memset(memory, value, bytes);
+  });
 }
 
 gpuError_t gpuStreamCreateWithFlags(gpuStream_t* stream, unsigned) {
@@ -183,7 +192,10 @@ gpuError_t gpuStreamDestroy(gpuStream_t stream) {
   return gpuSuccess;
 }
 
-gpuError_t gpuStreamSynchronize(gpuStream_t) { return failed() ? gpuErrorLaunchFailure : gpuSuccess; }
+gpuError_t gpuStreamSynchronize(gpuStream_t) {
+  watch::stream_waits();
+  return failed() ? gpuErrorLaunchFailure : gpuSuccess;
+}
 gpuError_t gpuStreamQuery(gpuStream_t) { return gpuSuccess; }
 
 gpuError_t gpuEventCreate(gpuEvent_t* event) {
@@ -240,7 +252,9 @@ gpuError_t gpuGraphUpload(gpuGraphExec_t exec, gpuStream_t) {
 
 gpuError_t gpuGraphLaunch(gpuGraphExec_t exec, gpuStream_t) {
   if (take_room(*exec) != gpuSuccess) return gpuErrorMemoryAllocation;
+  watch::stream_waits();
   for (const auto& work : exec->work) work();
+  watch::stream_waits();
   return failed() ? gpuErrorLaunchFailure : gpuSuccess;
 }
 
@@ -263,8 +277,8 @@ gpuError_t enqueue(const Launch& launch, gpuStream_t stream) {
     if (failed()) return;
     int& left = emulated_device().launches_until_fault;
     if (left > 0 && --left == 0) return;
-    emulator::run({launch.grid.x, launch.grid.y, launch.grid.z}, launch.threads, launch.shared_bytes,
-                  [&launch] { launch.call(launch.kernel, launch); });
+    emulator::run(launch.name, {launch.grid.x, launch.grid.y, launch.grid.z}, launch.threads,
+                  launch.shared_bytes, [&launch] { launch.call(launch.kernel, launch); });
   });
 }
 

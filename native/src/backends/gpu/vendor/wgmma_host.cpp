@@ -35,6 +35,7 @@ void end_phase_if_full(Barrier& barrier) {
   if (barrier.missing > 0 || barrier.bytes != 0) return;
   barrier.missing = barrier.arrivals;
   barrier.phase ^= 1;
+  watch::phase_over(reinterpret_cast<const uint64_t*>(&barrier));
 }
 
 struct Copy {
@@ -63,6 +64,7 @@ void make_copies(uint64_t* barrier) {
   for (auto copy = waited; copy != copies.end(); ++copy) {
     std::memcpy(copy->to, copy->from, copy->bytes);
     at(barrier).bytes -= static_cast<int32_t>(copy->bytes);
+    watch::copies_landed(barrier);
     end_phase_if_full(at(barrier));
   }
   copies.erase(waited, copies.end());
@@ -94,6 +96,7 @@ struct TileRow {
       uint32_t address = start + row / 8 * stride + row % 8 * 128 + chunk;
       address ^= (address >> 7 & 7) << 4;
       std::memcpy(&bytes[chunk], emulator::shared_memory() + address, 16);
+      watch::product_reads(emulator::shared_memory() + address, 16);
     }
     for (size_t k = 0; k < count; ++k) {
       numbers[k] = dtype == DType::kF8E4M3 ? e4m3_number(bytes[k])
@@ -124,6 +127,7 @@ void init_barrier(uint64_t* barrier, uint32_t arrivals) {
                  .missing = static_cast<uint16_t>(arrivals),
                  .bytes = 0,
                  .phase = 0};
+  watch::barrier_made(barrier);
 }
 
 void expect_bytes(uint64_t* barrier, uint32_t bytes) {
@@ -134,6 +138,7 @@ void expect_bytes(uint64_t* barrier, uint32_t bytes) {
 void arrive(uint64_t* barrier) {
   if (at(barrier).missing == 0) stop("one arrival more than the barrier was made for");
   --at(barrier).missing;
+  watch::barrier_arrived(barrier);
   end_phase_if_full(at(barrier));
 }
 
@@ -143,6 +148,7 @@ void wait_phase(uint64_t* barrier, uint32_t parity) {
     emulator::pass();
     make_copies(barrier);
   }
+  watch::phase_seen(barrier);
 }
 
 void prefetch_bulk(const void* global, uint32_t bytes) {
@@ -158,6 +164,7 @@ void copy_bulk(void* shared, const void* global, uint32_t bytes, uint64_t* barri
                     static_cast<uintptr_t>(static_cast<std::byte*>(shared) - emulator::shared_memory());
   if (bits % 16 != 0) stop("a bulk copy that does not lie on 16 bytes");
   std::memset(shared, 0xff, bytes);
+  watch::copy_begins(shared, global, bytes, barrier);
   copies.push_back({shared, global, bytes, barrier});
 }
 
@@ -171,11 +178,14 @@ uint64_t tile_descriptor(const std::byte* shared, uint32_t byte) {
 
 void emulator::put_wgmma(DType dtype, float* d, int columns, uint64_t a, uint64_t b, bool keep) {
   std::vector<Product>& mine = products[threadIdx.x];
+  // What a tile's copy has to have brought by now, each of whose rows is looked at when the product is made.
+  for (const uint64_t tile : {a, b})
+    watch::product_reads(emulator::shared_memory() + ((tile & 0x3fff) << 4), 16);
   if (!keep) std::fill(d, d + columns / 2, std::numeric_limits<float>::quiet_NaN());
   mine.push_back({dtype, d, columns, a, b, keep});
 }
 
-void commit_wgmma() { emulator::meet_warp(); }
+void commit_wgmma() { emulator::gather_warp(); }
 
 void make_products() {
   for (const Product& product : products[threadIdx.x]) multiply(product);

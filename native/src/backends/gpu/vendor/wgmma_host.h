@@ -11,13 +11,16 @@ constexpr bool kHasWgmma = true;
 constexpr bool kRunsWgmma = true;
 
 void init_barrier(uint64_t* barrier, uint32_t arrivals);
-inline void publish_barriers() {}
+inline void publish_barriers() { watch::barriers_published(); }
 void expect_bytes(uint64_t* barrier, uint32_t bytes);
 void arrive(uint64_t* barrier);
 void wait_phase(uint64_t* barrier, uint32_t parity);
 void copy_bulk(void* shared, const void* global, uint32_t bytes, uint64_t* barrier);
 inline void prefetch(const void*) {}
-inline int32_t count_in_order(int32_t* counter) { return (*counter)++; }
+LLMSERVICE_UNMARKED inline int32_t count_in_order(int32_t* counter) {
+  watch::counted_in_order(counter);
+  return (*counter)++;
+}
 void prefetch_bulk(const void* global, uint32_t bytes);
 std::byte* align_tiles(std::byte* shared);
 uint64_t tile_descriptor(const std::byte* shared, uint32_t byte);
@@ -31,12 +34,12 @@ void make_products();
 
 template <int kRegisters>
 void begin_wgmma(float (&)[kRegisters]) {
-  emulator::meet_warp();
+  emulator::gather_warp();
 }
 template <int kRegisters>
 void wait_wgmma(float (&)[kRegisters]) {
   make_products();
-  emulator::meet_warp();
+  emulator::gather_warp();
 }
 
 inline int64_t keep_here(int64_t value) { return value; }
