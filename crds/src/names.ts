@@ -25,6 +25,8 @@ export const labels = {
   service: 'llmservice.dev/service',
   /** On what belongs to an LlmGateway: its name. */
   gateway: 'llmservice.dev/gateway',
+  /** On pods of an endpoint picker: the name of its service. */
+  picker: 'llmservice.dev/picker',
   /** On Secrets: what services of the namespace may use it for, one of `secretPurposes`. */
   secretFor: 'llmservice.dev/secret-for',
   /** As the chart writes it on activators: of a release that is distinguished from another one in its namespace. */
@@ -66,6 +68,8 @@ export const annotations = {
   node: 'llmservice.dev/node',
   /** On routes that lead to another service: its name. */
   fallback: 'llmservice.dev/fallback',
+  /** On an HTTPRoute whose gateway took no InferencePool: the value of `retry` at which it refused. */
+  poolRefused: 'llmservice.dev/pool-refused',
 } as const;
 
 /** `http` is the container's, by HTTPS too; the Service forwards to it from `service`, or from `secureService`. */
@@ -81,6 +85,10 @@ export const ports = {
   router: 8085,
   /** Of a pod, on its loopback device alone. */
   administration: 8083,
+  /** Of an endpoint picker, as its own flags have them. */
+  picker: 9002,
+  pickerHealth: 9003,
+  pickerMetrics: 9090,
 } as const;
 
 /** What pods of the activator have in their label for names. */
@@ -88,6 +96,9 @@ export const activatorName = 'llmservice-activator';
 
 /** What pods of a gateway's router have in their label for names. */
 export const routerName = 'llmservice-router';
+
+/** What pods of an endpoint picker have in their label for names. */
+export const pickerName = 'llmservice-endpoint-picker';
 
 /** The name of the one container in a pod that serves. */
 export const runtimeContainer = 'runtime';

@@ -100,6 +100,7 @@ function operatorOf(client: KubeClient, url: string, clock = (): Date => new Dat
         allowedHostPaths: [],
         limits: noLimits,
         prometheusUrl: null,
+        endpointPickerImage: null,
       },
       endpoints: anyEndpoint,
       publicAddress: null,

@@ -40,6 +40,7 @@ describe('parseOptions', () => {
         vllmImages: { cpu: null, cuda: 'vllm:1', hip: null },
         gateway: null,
         istioGateway: { namespace: 'istio-system', name: 'ingress' },
+        endpointPickerImage: null,
         allowedHostPaths: ['/var/cache', '/srv/models'],
         limits: {
           images: ['registry.example.org/team/*'],

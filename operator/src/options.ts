@@ -45,6 +45,7 @@ const settings = {
   'gateway-name': 'GATEWAY_NAME',
   'gateway-namespace': 'GATEWAY_NAMESPACE',
   'istio-gateway': 'ISTIO_GATEWAY',
+  'endpoint-picker-image': 'ENDPOINT_PICKER_IMAGE',
   'public-address': 'PUBLIC_ADDRESS',
   'activator-tls': 'ACTIVATOR_TLS',
   'allow-host-path': 'ALLOW_HOST_PATH',
@@ -146,6 +147,7 @@ export function parseOptions(
           ? null
           : { name: gatewayName, namespace: gatewayNamespace },
       istioGateway: istioGateway ?? null,
+      endpointPickerImage: text('endpoint-picker-image'),
       allowedHostPaths,
       limits: parseLimits(list, errors),
       prometheusUrl,

@@ -28,6 +28,7 @@ const installation: Installation = {
   operatorImage: 'example.org/operator:1',
   gateway: { name: 'public', namespace: 'gateways' },
   istioGateway: null,
+  endpointPickerImage: null,
   allowedHostPaths: ['/var/cache/models'],
   limits: { images: ['example.org/*'], serviceAccounts: [], routeHosts: [] },
   prometheusUrl: null,

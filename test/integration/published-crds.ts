@@ -22,6 +22,12 @@ export function installKedaCrd(kubectl: Kubectl): Promise<void> {
   return install(kubectl, [{ tool: 'keda-crds', path }], ['scaledobjects.keda.sh']);
 }
 
+/** InferencePool of the Gateway API Inference Extension. */
+export function installInferencePoolCrd(kubectl: Kubectl): Promise<void> {
+  const path = '../config/crd/bases/inference.networking.k8s.io_inferencepools.yaml';
+  return install(kubectl, [{ tool: 'inference-crds', path }], ['inferencepools.inference.networking.k8s.io']);
+}
+
 /** PodMonitor and PrometheusRule of Prometheus's operator. */
 export function installMonitoringCrds(kubectl: Kubectl): Promise<void> {
   const kinds = ['podmonitors', 'prometheusrules'];

@@ -105,3 +105,21 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
   resources: [events]
   verbs: [create]
 {{- end }}
+
+{{- define "operator.pickerRules" -}}
+# InferencePools of services, and what their endpoint pickers run with. Kubernetes lets the operator give no Role more
+# than it has itself; it deletes none of the three: they go with their service.
+- apiGroups: [inference.networking.k8s.io]
+  resources: [inferencepools]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: ['']
+  resources: [serviceaccounts]
+  verbs: [get, list, watch, create, patch]
+- apiGroups: [rbac.authorization.k8s.io]
+  resources: [roles, rolebindings]
+  verbs: [get, list, watch, create, patch]
+# For pickers alone.
+- apiGroups: [inference.networking.x-k8s.io, llm-d.ai]
+  resources: [inferenceobjectives, inferencemodelrewrites]
+  verbs: [list, watch]
+{{- end }}

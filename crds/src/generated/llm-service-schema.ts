@@ -1404,6 +1404,15 @@ export const llmServiceSchema: object = {
                 "none"
               ]
             },
+            "backend": {
+              "description": "Where the route sends completions. service: to the Service, whose pods take turns. inferencePool: to an InferencePool (inference.networking.k8s.io/v1), whose endpoint picker chooses the pod by queue, KV cache and prefix. Until the cluster, the operator and the picker are ready for that, requests go to the Service.",
+              "type": "string",
+              "default": "service",
+              "enum": [
+                "service",
+                "inferencePool"
+              ]
+            },
             "fallback": {
               "description": "Service that answers at the public route while no pod of this one serves: while it loads, after it failed, and while it is stopped. Such responses have the header x-llmservice-fallback. Default: none.",
               "type": "object",
@@ -1422,7 +1431,8 @@ export const llmServiceSchema: object = {
             }
           },
           "required": [
-            "provider"
+            "provider",
+            "backend"
           ]
         },
         "networkPolicy": {

@@ -58,7 +58,8 @@ export const specDefaults = {
   },
   "stop": false,
   "routing": {
-    "provider": "auto"
+    "provider": "auto",
+    "backend": "service"
   },
   "tls": {},
   "auth": {

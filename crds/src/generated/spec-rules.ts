@@ -201,6 +201,30 @@ export const specRules: readonly SpecRule[] = [
     "at": [
       "spec"
     ],
+    "rule": "!has(self.routing.backend) || self.routing.backend != 'inferencePool' || !has(self.canary)",
+    "fieldPath": ".routing.backend",
+    "message": "routing.backend inferencePool does not work with canary: an InferencePool cannot divide requests between revisions; set routing.backend to service, or remove canary"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.routing.backend) || self.routing.backend != 'inferencePool' || !has(self.scaling.idleAfterSeconds)",
+    "fieldPath": ".routing.backend",
+    "message": "routing.backend inferencePool does not work with scaling.idleAfterSeconds: an InferencePool has no activator that could wake the service; set routing.backend to service, or remove scaling.idleAfterSeconds"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.routing.backend) || self.routing.backend != 'inferencePool' || !has(self.tls.secretRef)",
+    "fieldPath": ".routing.backend",
+    "message": "routing.backend inferencePool does not work with tls.secretRef: gateways reach the pods of an InferencePool by plain HTTP; set routing.backend to service, or remove tls.secretRef"
+  },
+  {
+    "at": [
+      "spec"
+    ],
     "rule": "!has(self.tls.caConfigMapRef) || has(self.tls.secretRef)",
     "fieldPath": ".tls.caConfigMapRef",
     "message": "tls.caConfigMapRef verifies pods that speak HTTPS; add tls.secretRef, or remove it"
@@ -652,6 +676,24 @@ export const specRules: readonly SpecRule[] = [
     "rule": "!has(self.fallback) || has(self.host)",
     "fieldPath": ".fallback",
     "message": "routing.fallback needs routing.host, the route that falls back; set both"
+  },
+  {
+    "at": [
+      "spec",
+      "routing"
+    ],
+    "rule": "!has(self.backend) || self.backend != 'inferencePool' || has(self.host)",
+    "fieldPath": ".backend",
+    "message": "routing.backend inferencePool needs routing.host, the route that leads to the pool; set both"
+  },
+  {
+    "at": [
+      "spec",
+      "routing"
+    ],
+    "rule": "!has(self.backend) || self.backend != 'inferencePool' || !has(self.provider) || self.provider in ['auto', 'gatewayApi']",
+    "fieldPath": ".backend",
+    "message": "routing.backend inferencePool needs an HTTPRoute, since no other route leads to an InferencePool; set routing.provider to gatewayApi or auto"
   },
   {
     "at": [

@@ -245,6 +245,7 @@ function objectsOf(
     gateway: routing.state === 'planned' ? routing.gateway : null,
     fallback: { state: 'none' },
     canary: { state: 'off' },
+    pool: { state: 'none' },
     canaryTemplate: null,
     operatorNamespace: unknownNamespace,
   });
@@ -288,5 +289,7 @@ async function capabilities(
     keda: false,
     customMetrics: false,
     prometheusUrl: null,
+    endpointPickerImage: null,
+    inferencePools: false,
   };
 }

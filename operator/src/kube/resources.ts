@@ -25,6 +25,18 @@ export const resources = {
     kind: 'BackendTLSPolicy',
     plural: 'backendtlspolicies',
   },
+  inferencePools: {
+    apiVersion: 'inference.networking.k8s.io/v1',
+    kind: 'InferencePool',
+    plural: 'inferencepools',
+  },
+  serviceAccounts: { apiVersion: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' },
+  roles: { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', plural: 'roles' },
+  roleBindings: {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    plural: 'rolebindings',
+  },
   gateways: { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'Gateway', plural: 'gateways' },
   virtualServices: {
     apiVersion: 'networking.istio.io/v1',

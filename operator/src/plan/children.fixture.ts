@@ -28,6 +28,7 @@ export function children(service: WantedService, change: Partial<ChildInputs> = 
     gateway: { name: 'public', namespace: 'gateways', provider: 'gatewayApi' },
     fallback: { state: 'none' },
     canary: { state: 'off' },
+    pool: { state: 'none' },
     canaryTemplate: null,
     operatorNamespace: 'llmservice-system',
     ...change,

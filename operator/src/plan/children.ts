@@ -13,6 +13,7 @@ import { childMetadata, podSelector } from './identity/child-metadata.js';
 import { planBackendTlsPolicy } from './traffic/backend-tls-policy.js';
 import { canaryTraffic } from './traffic/canary-traffic.js';
 import type { Fallback } from './traffic/fallback.js';
+import { planEndpointPicker } from './traffic/endpoint-picker.js';
 import { planHttpRoute } from './traffic/http-route.js';
 import { planIstioRoute } from './traffic/istio-route.js';
 import { planNetworkPolicy } from './traffic/network-policy.js';
@@ -21,6 +22,7 @@ import { planPodService } from './pods/pod-service.js';
 import type { PlannedTemplate } from './pods/planned-template.js';
 import { replacements, type Replacement } from './rollouts/replacement.js';
 import type { RouteGateway } from './traffic/routing.js';
+import type { Pool } from './traffic/pool.js';
 import type { SleepMark } from './scaling/sleep.js';
 import { specHash } from './rollouts/spec-hash.js';
 
@@ -38,6 +40,7 @@ export interface ChildInputs {
   /** Null: no route, because none was asked for or nothing could carry it. */
   readonly gateway: RouteGateway | null;
   readonly fallback: Fallback;
+  readonly pool: Pool;
   readonly canary: Canary;
   /** Of the revision that a canary tries; null: there is none. */
   readonly canaryTemplate: PlannedTemplate | null;
@@ -79,6 +82,7 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
       ...canary.objects,
       planDisruptionBudget(service),
       ...planNetworkPolicy(service, inputs.operatorNamespace),
+      ...(inputs.pool.state === 'planned' ? planEndpointPicker(service, inputs.pool.image) : []),
       ...planRoute(service, inputs),
       ...(inputs.autoscaler === null ? [] : planAutoscaler(service, inputs.autoscaler)),
       ...(inputs.activators === null ? [] : [planActivatorEndpoints(service, inputs.activators)]),
@@ -89,7 +93,7 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
 /** The objects of its public route; none where nothing carries one. */
 export function planRoute(
   service: WantedService,
-  { gateway, fallback, canary }: Pick<ChildInputs, 'gateway' | 'fallback' | 'canary'>,
+  { gateway, fallback, canary, pool }: Pick<ChildInputs, 'gateway' | 'fallback' | 'canary' | 'pool'>,
 ): KubeObject[] {
   const { host } = service.spec.routing;
   if (gateway === null || host === undefined) return [];
@@ -98,7 +102,10 @@ export function planRoute(
   const hasCanary = canary.state !== 'off' && canary.state !== 'settled';
   return gateway.provider === 'istio'
     ? planIstioRoute(service, host, gateway, instead, part, hasCanary)
-    : [...planBackendTlsPolicy(service, hasCanary), planHttpRoute(service, host, gateway, instead, part)];
+    : [
+        ...planBackendTlsPolicy(service, hasCanary),
+        planHttpRoute(service, host, gateway, instead, part, pool),
+      ];
 }
 
 function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject {

@@ -161,6 +161,8 @@ describe('a path that the operator', () => {
       keda: false,
       customMetrics: false,
       prometheusUrl: null,
+      endpointPickerImage: null,
+      inferencePools: false,
       allowedHostPaths,
       limits: noLimits,
       hostTaken: false,

@@ -8,6 +8,7 @@ import { asEstimate } from './fit/estimate.js';
 import { planFit } from './fit/memory.js';
 import { refusedClaim } from './claim-modes.js';
 import { refusedImage, refusedServiceAccount, type TenantLimits } from './tenant-limits.js';
+import type { PoolCapabilities } from './traffic/pool.js';
 import { planRouting, type Routing, type RoutingCapabilities } from './traffic/routing.js';
 
 /** By kind of device; null: the operator was installed without. */
@@ -18,7 +19,7 @@ interface Images {
 }
 
 /** What the operator was installed with, and what the cluster offers. */
-export interface ClusterCapabilities extends RoutingCapabilities, AutoscalingCapabilities {
+export interface ClusterCapabilities extends RoutingCapabilities, AutoscalingCapabilities, PoolCapabilities {
   /** Of our runtime. */
   readonly images: Images;
   readonly vllmImages: Images;
@@ -33,7 +34,15 @@ export interface ClusterCapabilities extends RoutingCapabilities, AutoscalingCap
 /** Of these, what the operator was installed with. */
 export type Installation = Omit<
   ClusterCapabilities,
-  'gatewayApi' | 'backendTls' | 'istio' | 'keda' | 'customMetrics' | 'forbidden' | 'hostTaken' | 'authority'
+  | 'gatewayApi'
+  | 'backendTls'
+  | 'istio'
+  | 'keda'
+  | 'inferencePools'
+  | 'customMetrics'
+  | 'forbidden'
+  | 'hostTaken'
+  | 'authority'
 >;
 
 /** What the children are made from once everything about them is known. */
@@ -49,6 +58,8 @@ export interface ServicePlan {
   readonly resolution: Resolution;
   readonly fit: Fit;
   readonly routing: Routing;
+  /** What an InferencePool depends on. */
+  readonly pooling: PoolCapabilities;
   readonly autoscaling: Autoscaling;
   readonly obstacle: Obstacle | null;
   /** Of the checkpoint, where it is known. */
@@ -69,6 +80,7 @@ export function planService(
   capabilities: ClusterCapabilities,
 ): ServicePlan {
   const routing = planRouting(service, capabilities);
+  const pooling: PoolCapabilities = capabilities;
   const autoscaling = planAutoscaling(service, capabilities);
   const resolution = resolutionOf(preflight);
   const checkpoint = preflight.state === 'resolved' ? preflight.checkpoint : knownCheckpoint(preflight);
@@ -80,7 +92,7 @@ export function planService(
       refusedAdapters: [],
     };
     const nothing = { obstacle: null, ...unknown, groundwork: null };
-    return { resolution, fit: { state: 'unresolved' }, routing, autoscaling, ...nothing };
+    return { resolution, fit: { state: 'unresolved' }, routing, pooling, autoscaling, ...nothing };
   }
   const fit = planFitOf(service, checkpoint);
   const images = planImages(service, capabilities);
@@ -95,7 +107,7 @@ export function planService(
   const { fingerprint, firstFingerprint = fingerprint, formerFingerprint = fingerprint } = checkpoint;
   const { refusedAdapters = [] } = checkpoint;
   const known = { fingerprint, firstFingerprint, formerFingerprint, refusedAdapters };
-  return { resolution, fit, routing, autoscaling, obstacle, ...known, groundwork };
+  return { resolution, fit, routing, pooling, autoscaling, obstacle, ...known, groundwork };
 }
 
 /** An engine that is not ours is judged by what ours would take, where that is known. */

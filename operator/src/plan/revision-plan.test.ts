@@ -13,6 +13,7 @@ const plan: ServicePlan = {
   fit: { state: 'unmeasured' },
   routing: { state: 'none' },
   autoscaling: { state: 'off' },
+  pooling: { endpointPickerImage: null, inferencePools: false },
   obstacle: null,
   fingerprint: 'print',
   firstFingerprint: 'print',

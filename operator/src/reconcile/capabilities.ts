@@ -22,9 +22,10 @@ export class Capabilities {
   }
 
   ofEveryService(): Omit<ClusterCapabilities, 'hostTaken' | 'authority'> {
-    const { gatewayApi, backendTls, istio, keda, forbidden } = this.caches.kinds;
+    const { gatewayApi, backendTls, istio, keda, inferencePools, forbidden } = this.caches.kinds;
     const customMetrics = this.metricsApi.served;
-    return { ...this.installation, gatewayApi, backendTls, istio, keda, forbidden, customMetrics };
+    const served = { gatewayApi, backendTls, istio, keda, inferencePools, customMetrics };
+    return { ...this.installation, ...served, forbidden };
   }
 
   private isHostTaken(object: KubeObject): boolean {

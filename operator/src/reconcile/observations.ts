@@ -1,6 +1,7 @@
 // Gathers what a status is made from: what was wanted and planned, and what the caches hold of it.
 
 import type { KubeObject } from '../kube/types.js';
+import { endpointPickerName } from '../plan/identity/child-identity.js';
 import { podSelector } from '../plan/identity/child-metadata.js';
 import { ofRevision } from '../plan/canary/canary-pods.js';
 import { planAdapterList } from '../plan/pods/adapter-list.js';
@@ -11,6 +12,7 @@ import { planFallback, type Fallback } from '../plan/traffic/fallback.js';
 import type { ServicePlan, ClusterCapabilities } from '../plan/plan-service.js';
 import { originatesTls } from '../plan/traffic/istio-route.js';
 import { authoritiesForActivator } from '../plan/traffic/pod-authority.js';
+import { planPool, type Pool } from '../plan/traffic/pool.js';
 import { planRouting, type Routing } from '../plan/traffic/routing.js';
 import { readSleepMark } from '../plan/scaling/sleep.js';
 import type { ParsedSpec } from '../resource/parse-spec.js';
@@ -70,6 +72,7 @@ export class Observations {
       ...seen,
       fallback: this.fallback(service, plan.routing, { ...seen, pods: stable, now }),
       canary: { state: 'off' },
+      pool: this.pool(service, plan, seen),
       streaming: this.streaming(service, plan),
       modelName: service.modelName,
       wantedReplicas: demand.replicas,
@@ -126,6 +129,7 @@ export class Observations {
       adapterReports: new Map(),
       fallback: { state: 'none' },
       canary: { state: 'off' },
+      pool: { state: 'none' },
       streaming: { state: 'noRoute' },
     };
   }
@@ -140,6 +144,11 @@ export class Observations {
     if (routing.state !== 'planned') return { state: 'noRoute' };
     if (spec.engine.runtime === 'vllm') return { state: 'unpaced' };
     return { state: 'route', ...this.sources.streams.of(`${namespace}/${name}`, routing) };
+  }
+
+  private pool(service: WantedService, { routing, pooling }: ServicePlan, { httpRoute: route }: Seen): Pool {
+    const picker = this.sources.caches.deployment(service.namespace, endpointPickerName(service.name));
+    return planPool({ service, routing, capabilities: pooling, picker, route });
   }
 
   private fallback(service: WantedService, routing: Routing, own: Own): Fallback {

@@ -241,9 +241,9 @@ function isKnown({ resolution }: ServicePlan): boolean {
 
 function routeInputs(
   plan: ServicePlan,
-  { fallback, canary }: Observed,
-): Pick<ChildInputs, 'gateway' | 'fallback' | 'canary'> {
-  return { fallback, canary, gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null };
+  { fallback, canary, pool }: Observed,
+): Pick<ChildInputs, 'gateway' | 'fallback' | 'canary' | 'pool'> {
+  return { fallback, canary, pool, gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null };
 }
 
 function isSameFailure(failure: LastFailure, reported: LastFailure | null | undefined): boolean {

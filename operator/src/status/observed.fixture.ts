@@ -36,6 +36,7 @@ export const base: Observed = {
   virtualService: null,
   fallback: { state: 'none' },
   canary: { state: 'off' },
+  pool: { state: 'none' },
   streaming: { state: 'noRoute' },
   loads: new Map(),
   adapters: [],

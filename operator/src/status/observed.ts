@@ -16,6 +16,7 @@ import type { Autoscaling } from '../plan/scaling/autoscaling.js';
 import type { Demand } from '../plan/scaling/demand.js';
 import type { Canary } from '../plan/canary/canary.js';
 import type { Fallback } from '../plan/traffic/fallback.js';
+import type { Pool } from '../plan/traffic/pool.js';
 import type { Idleness } from '../plan/scaling/idleness.js';
 import type { Sleep } from '../plan/scaling/sleep.js';
 import type { Routing } from '../plan/traffic/routing.js';
@@ -82,6 +83,7 @@ export interface Observed {
   readonly virtualService: VirtualService | null;
   readonly fallback: Fallback;
   readonly canary: Canary;
+  readonly pool: Pool;
   readonly streaming: Streaming;
   /** The object that scales it by load. */
   readonly autoscaler: Autoscaler | null;

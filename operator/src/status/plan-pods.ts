@@ -21,6 +21,7 @@ export function planPods(
   | 'gateway'
   | 'fallback'
   | 'canary'
+  | 'pool'
   | 'operatorNamespace'
   | 'replacement'
   | 'activators'

@@ -1,6 +1,7 @@
 // Routed: whether the gateway's controller has taken the service's route, as far as it reports.
 
 import type { BackendTlsPolicy, ObjectCondition, VirtualService } from '../kube/types.js';
+import { poolRemark } from '../plan/traffic/pool.js';
 import type { Gateway, PlannedRouting } from '../plan/traffic/routing.js';
 import { no, unknown, yes, type Answer } from './answer.js';
 import type { Observed } from './observed.js';
@@ -17,7 +18,10 @@ export function judgeRoute(observed: Observed): Answer {
       ? yes(reason, `${taken.message} ${message}`)
       : no(reason, message);
   }
-  if (fallback.state !== 'active') return taken;
+  if (fallback.state !== 'active') {
+    const remark = poolRemark(observed.pool, observed.name);
+    return remark === null ? taken : yes(remark.reason, `${taken.message} ${remark.message}`);
+  }
   const { service, answers } = fallback;
   return yes(
     'Fallback',

@@ -33,6 +33,7 @@ async function started(instance: string | null, services: readonly KubeObject[] 
     namespaces: ['services'],
     activatorNamespace: 'system',
     instance,
+    pools: false,
     logger: createLogger({ silent: true }),
     onChange: (key) => changed.push(key),
   });

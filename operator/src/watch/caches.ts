@@ -2,7 +2,6 @@
 
 import { fieldManager, labels, type LlmService, type LlmServiceSpec } from '@llmservice/crds';
 import type { Logger } from 'winston';
-import { canaryName, canaryResources } from '../kube/canary-name.js';
 import type { KubeClient } from '../kube/client.js';
 import { isPodOf } from '../kube/is-pod-of.js';
 import { keyOf, resources, serviceKeyOf, type Resource } from '../kube/resources.js';
@@ -21,6 +20,7 @@ import { endpointsManagedBy } from '../plan/traffic/activator-endpoints.js';
 import { concernedHosts, waitsForHostOf } from '../plan/traffic/host-claims.js';
 import { ActivatorPods } from './activator-pods.js';
 import { Collection, type CollectionOptions } from './collection.js';
+import { optionalChildren, poolResources } from './optional-children.js';
 import { podAsRead } from './pod-as-read.js';
 import { ServedKinds } from './served-kinds.js';
 import { fallbackKey, hostKey, serviceIndex } from './service-index.js';
@@ -33,6 +33,8 @@ export interface CachesOptions {
   readonly activatorNamespace: string;
   /** Of the operator, and of the activators that are its own; null: those of no instance. */
   readonly instance: string | null;
+  /** Whether services may have InferencePools and pickers, whose kinds are then watched. */
+  readonly pools: boolean;
   readonly logger: Logger;
   /** A service (namespace/name) that may have to be reconciled. */
   readonly onChange: (key: string) => void;
@@ -105,9 +107,10 @@ export class Caches {
         ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets, networkPolicies],
         ...[jobs, horizontalPodAutoscalers],
       ].map((each) => [each.kind, owned(each, mine)] as const),
-      ...[httpRoutes, backendTlsPolicies, virtualServices, destinationRules, scaledObjects].map(
-        (each) => [each.kind, optional(each)] as const,
-      ),
+      ...[
+        ...[httpRoutes, backendTlsPolicies, virtualServices, destinationRules, scaledObjects],
+        ...(options.pools ? poolResources : []),
+      ].map((each) => [each.kind, optional(each)] as const),
     ]);
   }
 
@@ -188,18 +191,10 @@ export class Caches {
     return this.child(resources.deployments, namespace, name);
   }
 
-  /** What a service may have or not: its route, NetworkPolicy and autoscaler, the activator's endpoints, a canary. */
   optional(namespace: string, name: string): KubeObject[] {
-    const { networkPolicies, horizontalPodAutoscalers, scaledObjects } = resources;
-    const { httpRoutes, backendTlsPolicies, virtualServices, destinationRules } = resources;
-    return [
-      ...[networkPolicies, httpRoutes, backendTlsPolicies, virtualServices, destinationRules],
-      ...[horizontalPodAutoscalers, scaledObjects],
-    ]
-      .map((resource) => this.child(resource, namespace, name))
-      .concat(this.activatorEndpoints(namespace, name))
-      .concat(canaryResources.map((resource) => this.child(resource, namespace, canaryName(name))))
-      .filter((object) => object !== null);
+    return optionalChildren(name).flatMap(
+      ([resource, child]) => this.child(resource, namespace, child) ?? [],
+    );
   }
 
   activatorEndpoints(namespace: string, name: string): KubeObject | null {

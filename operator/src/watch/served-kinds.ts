@@ -55,6 +55,11 @@ export class ServedKinds {
     return this.serves(resources.virtualServices) && this.serves(resources.destinationRules);
   }
 
+  /** Whether the cluster knows InferencePool. Without an endpoint picker nobody looks for it. */
+  get inferencePools(): boolean {
+    return this.serves(resources.inferencePools);
+  }
+
   /** Whether the cluster knows KEDA's ScaledObject. */
   get keda(): boolean {
     return this.serves(resources.scaledObjects);

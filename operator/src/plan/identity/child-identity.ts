@@ -22,6 +22,11 @@ export function activatorEndpointsName(service: string): string {
   return `${service}-activator`;
 }
 
+/** Of all that belongs to the endpoint picker of a service. */
+export function endpointPickerName(service: string): string {
+  return `${service}-picker`;
+}
+
 /** @param hash of the engine config */
 export function configMapName(service: string, hash: string): string {
   return `${service}-engine-${hash}`;
@@ -47,6 +52,7 @@ export function pullJobName(service: string, hash: string): string {
 const { deployments, services, disruptionBudgets, networkPolicies, httpRoutes, virtualServices } = resources;
 const { destinationRules, backendTlsPolicies, horizontalPodAutoscalers, scaledObjects } = resources;
 const { endpointSlices, configMaps, controllerRevisions, jobs } = resources;
+const { inferencePools, serviceAccounts, roles, roleBindings } = resources;
 
 /** Its name for the service and, where it has one, for a hash. */
 type NameOf = (service: string, hash: string) => string;
@@ -55,6 +61,11 @@ const rules: readonly (readonly [Resource, NameOf])[] = [
   ...[deployments, services, disruptionBudgets, networkPolicies, httpRoutes, virtualServices].map(named),
   ...[destinationRules, backendTlsPolicies, horizontalPodAutoscalers, scaledObjects].map(named),
   ...canaryResources.map((resource): [Resource, NameOf] => [resource, canaryName]),
+  named(inferencePools),
+  ...[deployments, services, serviceAccounts, roles, roleBindings].map((resource): [Resource, NameOf] => [
+    resource,
+    endpointPickerName,
+  ]),
   [endpointSlices, activatorEndpointsName],
   [configMaps, configMapName],
   [configMaps, adapterListName],

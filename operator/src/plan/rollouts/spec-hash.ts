@@ -25,7 +25,7 @@ export function specHash({ spec, adapterRoom }: Pick<WantedService, 'spec' | 'ad
         budget: undefined,
         canary: undefined,
         rollout: { ...rollout, strategy: undefined },
-        routing: { ...routing, fallback: undefined },
+        routing: { ...routing, fallback: undefined, backend: undefined },
       },
       specDefaults,
     ),

@@ -1,12 +1,14 @@
 // The public route by the Gateway API: one host, the API's paths, no time limit (a stream lasts as long as it lasts).
 
+import { annotations } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import type { KubeObject } from '../../kube/types.js';
 import { schemeOf, servicePort } from '../pods/container-parts.js';
 import { canaryHeader, mirrorFor, weightFor, type CanaryTraffic, type Chosen } from './canary-traffic.js';
 import { fallbackHeaders, fallbackHost, type FallbackTarget } from './fallback.js';
 import { httpRouteObject } from './http-route-object.js';
-import { publicPaths, type PublicPath } from './public-paths.js';
+import type { Pool } from './pool.js';
+import { pooledPaths, publicPaths, type PublicPath } from './public-paths.js';
 import { routeMetadata } from './route-metadata.js';
 import type { Gateway } from './routing.js';
 
@@ -37,6 +39,12 @@ interface BackendRef {
   readonly port: number;
 }
 
+interface PoolRef {
+  readonly group: 'inference.networking.k8s.io';
+  readonly kind: 'InferencePool';
+  readonly name: string;
+}
+
 interface Mirror {
   readonly backendRef: BackendRef;
   /** Undefined: all of them, which older gateways know too. */
@@ -53,6 +61,7 @@ const choices: readonly Chosen[] = [null, 'always', 'never'];
 /**
  * @param fallback the service that the route leads to instead; null: to its own
  * @param canary what a canary gets; null: nothing
+ * @param pool whether an InferencePool answers what its picker can read; never beside a canary
  */
 export function planHttpRoute(
   service: WantedService,
@@ -60,6 +69,7 @@ export function planHttpRoute(
   gateway: Gateway,
   fallback: FallbackTarget | null,
   canary: CanaryTraffic | null = null,
+  pool: Pool = { state: 'none' },
 ): KubeObject {
   const { pathPrefix } = service.spec.routing;
   const { service: target, scheme } = fallback ?? { service: service.name, scheme: schemeOf(service) };
@@ -85,7 +95,12 @@ export function planHttpRoute(
   };
   const modifiers = fallback === null ? [] : headerModifiers(service, target);
   const rewritten: UrlRewrite = fallback === null ? {} : { hostname: fallbackHost(service, target) };
-  const rule = (paths: readonly PublicPath[], rewrite: UrlRewrite, chosen: Chosen) => {
+  const rule = (
+    paths: readonly PublicPath[],
+    rewrite: UrlRewrite,
+    chosen: Chosen,
+    to: readonly object[] = backends(chosen),
+  ) => {
     const isRewritten = Object.keys(rewrite).length > 0;
     const rewriting: Filter[] = isRewritten ? [{ type: 'URLRewrite', urlRewrite: rewrite }] : [];
     const filters = [...modifiers, ...rewriting, ...mirrors(chosen)];
@@ -97,18 +112,31 @@ export function planHttpRoute(
         ...choosing,
       })),
       ...(filters.length === 0 ? {} : { filters }),
-      backendRefs: backends(chosen),
+      backendRefs: to,
       timeouts: { request: '0s' },
     };
   };
-  // The server is asked for the path alone. A rule has one rewrite, so that each path behind a prefix has a rule.
-  const rules = (canary === null && service.spec.canary === undefined ? [null] : choices).flatMap((chosen) =>
+  /** The server is asked for the path alone. A rule has one rewrite, so that each path behind a prefix has a rule. */
+  const rulesFor = (paths: readonly PublicPath[], chosen: Chosen, to?: readonly object[]) =>
     pathPrefix === undefined
-      ? [rule(publicPaths, rewritten, chosen)]
-      : publicPaths.map((path) => rule([path], { ...rewritten, path: replaced(path) }, chosen)),
+      ? [rule(paths, rewritten, chosen, to)]
+      : paths.map((path) => rule([path], { ...rewritten, path: replaced(path) }, chosen, to));
+  const chosen = canary === null && service.spec.canary === undefined ? [null] : choices;
+  const isPooled = fallback === null && pool.state === 'planned' && pool.leads;
+  const pooled = isPooled ? rulesFor(pooledPaths, null, [poolRef(service.name)]) : [];
+  const metadata = routeMetadata(
+    service,
+    fallback?.service ?? null,
+    pool.state === 'refused' ? { [annotations.poolRefused]: pool.retry } : {},
   );
-  const metadata = routeMetadata(service, fallback?.service ?? null);
-  return httpRouteObject({ metadata, host, gateway }, rules);
+  return httpRouteObject({ metadata, host, gateway }, [
+    ...chosen.flatMap((each) => rulesFor(publicPaths, each)),
+    ...pooled,
+  ]);
+}
+
+function poolRef(name: string): PoolRef {
+  return { group: 'inference.networking.k8s.io', kind: 'InferencePool', name };
 }
 
 function replaced({ type, value }: PublicPath): PathRewrite {

@@ -1,5 +1,5 @@
 // Who may reach the pods of a service: those that its spec lists, and what of ours asks them (the operator for health
-// and load; where the service sleeps, the activator with the requests that it held). The kubelet's probes need no word: a
+// and load; its endpoint picker, which reads metrics; where it sleeps, the activator with the requests that it held). The kubelet's probes need no word: a
 // node always reaches its pods. What pods send is not limited: an S3 endpoint is a name, and policies know addresses.
 
 import type { V1NetworkPolicyPeer } from '@kubernetes/client-node';
@@ -31,8 +31,17 @@ export function planNetworkPolicy(service: WantedService, operatorNamespace: str
       spec: {
         podSelector: { matchLabels: podSelector(service) },
         policyTypes: ['Ingress'],
-        ingress: [{ from: [...peers, ours], ports: [{ port: ports.http, protocol: 'TCP' }] }],
+        ingress: [
+          { from: [...peers, ours, ...pickers(service)], ports: [{ port: ports.http, protocol: 'TCP' }] },
+        ],
       },
     },
   ];
+}
+
+/** Of the service's own namespace. */
+function pickers({ name, spec }: WantedService): V1NetworkPolicyPeer[] {
+  return spec.routing.backend === 'inferencePool'
+    ? [{ podSelector: { matchLabels: { [labels.picker]: name } } }]
+    : [];
 }

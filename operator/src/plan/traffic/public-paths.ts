@@ -10,3 +10,11 @@ export const publicPaths: readonly PublicPath[] = [
   { type: 'PathPrefix', value: '/openai' },
   { type: 'Exact', value: '/health' },
 ];
+
+/** Of these, those whose bodies an endpoint picker reads: all others it would refuse, or spread at random. */
+export const pooledPaths: readonly PublicPath[] = [
+  '/v1/chat/completions',
+  '/v1/completions',
+  '/openai/v1/chat/completions',
+  '/openai/v1/completions',
+].map((value) => ({ type: 'Exact', value }));

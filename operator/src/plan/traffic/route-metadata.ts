@@ -4,13 +4,18 @@ import { annotations } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { childMetadata } from '../identity/child-metadata.js';
 
-/** @param fallback null: it leads to its own service */
+/**
+ * @param fallback null: it leads to its own service
+ * @param more annotations beside that of the fallback
+ */
 export function routeMetadata(
   service: WantedService,
   fallback: string | null,
+  more: Readonly<Record<string, string>> = {},
 ): ReturnType<typeof childMetadata> & { readonly annotations?: Readonly<Record<string, string>> } {
+  const marks = { ...more, ...(fallback === null ? {} : { [annotations.fallback]: fallback }) };
   return {
     ...childMetadata(service, service.name),
-    ...(fallback === null ? {} : { annotations: { [annotations.fallback]: fallback } }),
+    ...(Object.keys(marks).length === 0 ? {} : { annotations: marks }),
   };
 }

@@ -91,6 +91,7 @@ describe('a route to pods that speak HTTPS', () => {
         gateway: { ...gateway, provider: 'gatewayApi' },
         fallback: { state: 'none' },
         canary: { state: 'off' },
+        pool: { state: 'none' },
       }),
     ).toMatchObject([
       {

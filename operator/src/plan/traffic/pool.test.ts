@@ -1,0 +1,176 @@
+import { describe, expect, test } from '@jest/globals';
+import type { HttpRoute } from '../../kube/types.js';
+import { wantedService } from '../../resource/wanted-service.fixture.js';
+import { verdict } from '../../status/observed.fixture.js';
+import { planRoute } from '../children.js';
+import { planPool, type Pool, type PoolInputs } from './pool.js';
+import type { Routing } from './routing.js';
+
+const host = 'demo.example.org';
+const service = wantedService({ routing: { host, backend: 'inferencePool' } });
+const gateway = { name: 'public', namespace: 'gateways', provider: 'gatewayApi' } as const;
+const routing: Routing = { state: 'planned', host, pathPrefix: '', gateway };
+const capabilities = { endpointPickerImage: 'picker:1', inferencePools: true };
+const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'demo-picker' } };
+const ready = { ...deployment, status: { readyReplicas: 1 } };
+const pool = (change: Partial<PoolInputs> = {}): Pool =>
+  planPool({ service, routing, capabilities, picker: ready, route: null, ...change });
+const leading: Pool = { state: 'planned', image: 'picker:1', leads: true };
+
+interface Rule {
+  readonly matches: readonly { readonly path: { readonly value: string } }[];
+  readonly backendRefs: readonly { readonly kind: string; readonly name: string; readonly port?: number }[];
+}
+const routeTo = (
+  planned: Pool,
+  spec: object = {},
+  change: object = {},
+): HttpRoute & { spec: { rules: Rule[] } } =>
+  planRoute(wantedService({ routing: { host, backend: 'inferencePool', ...spec } }), {
+    gateway,
+    fallback: { state: 'none' },
+    canary: { state: 'off' },
+    pool: planned,
+    ...change,
+  })[0] as never;
+const kinds = (route: { spec: { rules: Rule[] } }): string[] =>
+  route.spec.rules.flatMap(({ matches, backendRefs }) =>
+    matches.map(({ path }) => `${path.value} ${backendRefs[0]!.kind}`),
+  );
+
+describe('a route leads to an InferencePool', () => {
+  test.each<[string, Partial<PoolInputs>, object]>([
+    ['once the picker answers', {}, leading],
+    ['not before', { picker: deployment }, { state: 'planned', leads: false }],
+    ['not before there is a picker', { picker: null }, { state: 'planned', leads: false }],
+    ['not unless asked for', { service: wantedService({ routing: { host } }) }, { state: 'none' }],
+    ['not without a route', { routing: { state: 'none' } }, { state: 'none' }],
+    [
+      'not by istio',
+      { routing: { ...routing, gateway: { ...gateway, provider: 'istio' } } },
+      { state: 'unfit', reason: 'InferencePoolUnroutable' },
+    ],
+    [
+      'not where the operator has no picker',
+      { capabilities: { ...capabilities, endpointPickerImage: null } },
+      { state: 'unfit', reason: 'EndpointPickerNotConfigured' },
+    ],
+    [
+      'not where the cluster has none',
+      { capabilities: { ...capabilities, inferencePools: false } },
+      { state: 'unfit', reason: 'InferencePoolMissing' },
+    ],
+    [
+      'not where the operator may not read it',
+      { capabilities: { ...capabilities, inferencePools: false, forbidden: ['inferencepools'] } },
+      { state: 'unfit', reason: 'InferencePoolForbidden' },
+    ],
+  ])('%s', (_, change, expected) => {
+    expect(pool(change)).toMatchObject(expected);
+  });
+
+  test('with completions alone: bodies that a picker cannot read go to the Service', () => {
+    const route = routeTo(leading);
+    expect(kinds(route)).toEqual([
+      '/v1/chat/completions InferencePool',
+      '/v1/completions InferencePool',
+      '/openai/v1/chat/completions InferencePool',
+      '/openai/v1/completions InferencePool',
+      '/v1 Service',
+      '/openai Service',
+      '/health Service',
+    ]);
+    expect(route.spec.rules[0]).toMatchObject({
+      matches: [{ path: { type: 'Exact' } }, {}, {}, {}],
+      backendRefs: [{ group: 'inference.networking.k8s.io', kind: 'InferencePool', name: 'demo' }],
+      timeouts: { request: '0s' },
+    });
+  });
+
+  test('behind a prefix, which the pods do not see', () => {
+    const { rules } = routeTo(leading, { pathPrefix: '/demo' }).spec;
+    expect(rules).toHaveLength(7);
+    expect(rules[1]).toMatchObject({
+      matches: [{ path: { type: 'Exact', value: '/demo/v1/completions' } }],
+      filters: [{ urlRewrite: { path: { type: 'ReplaceFullPath', replaceFullPath: '/v1/completions' } } }],
+      backendRefs: [{ kind: 'InferencePool' }],
+    });
+  });
+
+  test.each<[string, Pool, object]>([
+    ['while its picker does not answer', { ...leading, leads: false }, {}],
+    [
+      'while another service stands in',
+      leading,
+      { fallback: { state: 'active', service: 'other', scheme: 'http', answers: true, recheckMs: null } },
+    ],
+  ])('not %s', (_, planned, change) => {
+    expect(kinds(routeTo(planned, {}, change)).join()).not.toContain('InferencePool');
+  });
+});
+
+/** What the gateway says of the route as it is. */
+const judged = (condition: object, of: Pool = leading): HttpRoute => {
+  const route = routeTo(of);
+  return {
+    ...route,
+    metadata: { ...route.metadata, generation: 2 },
+    status: {
+      parents: [
+        {
+          parentRef: { name: 'public', namespace: 'gateways' },
+          controllerName: 'example.org/gateway',
+          conditions: [{ type: 'ResolvedRefs', status: 'False', reason: 'InvalidKind', ...condition }],
+        },
+      ],
+    },
+  };
+};
+const complaint = { observedGeneration: 2, message: 'Kind is invalid' };
+
+describe('a gateway that knows no InferencePool', () => {
+  test('has its route lead to the Service again', () => {
+    const refused = pool({ route: judged(complaint) });
+    expect(refused).toMatchObject({
+      state: 'refused',
+      message: expect.stringContaining('(Kind is invalid)'),
+    });
+    expect(kinds(routeTo(refused)).join()).not.toContain('InferencePool');
+  });
+
+  test('is not asked again by that route, until the retry annotation changes', () => {
+    const plain = judged(
+      { status: 'True', reason: 'ResolvedRefs', observedGeneration: 3 },
+      pool({ route: judged(complaint) }),
+    );
+    expect(pool({ route: plain })).toMatchObject({ state: 'refused' });
+    expect(pool({ route: plain, service: { ...service, retry: 'again' } })).toMatchObject({ leads: true });
+  });
+
+  test.each([
+    ['of the route as it was before', { ...complaint, observedGeneration: 1 }],
+    ['of something else', { ...complaint, reason: 'BackendNotFound' }],
+  ])('is not recognised by what it says %s', (_, condition) => {
+    expect(pool({ route: judged(condition) })).toMatchObject({ leads: true });
+  });
+});
+
+test.each<[string, Pool, string]>([
+  ['that leads', leading, 'True InferencePool'],
+  ['whose picker does not answer', { ...leading, leads: false }, 'True EndpointPickerPending'],
+  [
+    'that nobody can make',
+    { state: 'unfit', reason: 'InferencePoolMissing', message: '' },
+    'True InferencePoolMissing',
+  ],
+  ['that was refused', { state: 'refused', retry: '', message: '' }, 'True InferencePoolRefused'],
+])(
+  'Routed says of a pool %s what became of it, and a route that is there stays True',
+  (_, planned, expected) => {
+    const accepted = ['Accepted', 'ResolvedRefs'].map((type) => ({ type, status: 'True' }));
+    const httpRoute = judged({});
+    const parents = [{ ...httpRoute.status!.parents![0]!, conditions: accepted }];
+    const seen = { routing, pool: planned, httpRoute: { ...httpRoute, status: { parents } } };
+    expect(verdict(seen, 'Routed')).toBe(expected);
+  },
+);

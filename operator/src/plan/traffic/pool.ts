@@ -1,0 +1,122 @@
+// Whether the route of a service leads to an InferencePool, whose endpoint picker chooses the pod, or to its Service, and why.
+// It leads to the Service unless the operator, the cluster, the gateway and the picker can all do the other: an InferencePool
+// that one of them lacks is never worth a failed request.
+
+import { annotations } from '@llmservice/crds';
+import type { WantedService } from '../../domain/wanted-service.js';
+import { resources } from '../../kube/resources.js';
+import type { Deployment, HttpRoute } from '../../kube/types.js';
+import { endpointPickerName } from '../identity/child-identity.js';
+import type { Routing } from './routing.js';
+
+export type Pool =
+  /** Nobody asked for one, or there is no route to lead to it. */
+  | { readonly state: 'none' }
+  /** There can be none. */
+  | { readonly state: 'unfit'; readonly reason: string; readonly message: string }
+  /** The gateway took the route to the pool for wrong. */
+  | { readonly state: 'refused'; readonly retry: string; readonly message: string }
+  /** The pool and its picker are to be there; `leads`: the picker answers, so that the route leads to the pool. */
+  | { readonly state: 'planned'; readonly image: string; readonly leads: boolean };
+
+export interface PoolCapabilities {
+  /** Null: the operator was installed without. */
+  readonly endpointPickerImage: string | null;
+  /** Whether the cluster knows InferencePool. */
+  readonly inferencePools: boolean;
+  readonly forbidden?: readonly string[];
+}
+
+export interface PoolInputs {
+  readonly service: WantedService;
+  readonly routing: Routing;
+  readonly capabilities: PoolCapabilities;
+  /** The Deployment of the picker; null: there is none. */
+  readonly picker: Deployment | null;
+  /** As it is now; null: there is none. */
+  readonly route: HttpRoute | null;
+}
+
+export function planPool({ service, routing, capabilities, picker, route }: PoolInputs): Pool {
+  if (service.spec.routing.backend !== 'inferencePool' || routing.state !== 'planned')
+    return { state: 'none' };
+  const { endpointPickerImage: image, inferencePools, forbidden = [] } = capabilities;
+  if (routing.gateway.provider === 'istio') {
+    return unfit(
+      'InferencePoolUnroutable',
+      'a VirtualService cannot lead to an InferencePool. Install the operator with gateway.name and gateway.namespace, ' +
+        'or set routing.backend to service.',
+    );
+  }
+  if (image === null) {
+    return unfit(
+      'EndpointPickerNotConfigured',
+      'the operator was installed without an endpoint picker. Set endpointPicker.image of its chart ' +
+        '(--endpoint-picker-image), or set routing.backend to service.',
+    );
+  }
+  if (!inferencePools) {
+    return forbidden.includes(resources.inferencePools.plural)
+      ? unfit(
+          'InferencePoolForbidden',
+          'the operator may not list and watch inferencepools. Give its role these rights, as its chart does.',
+        )
+      : unfit(
+          'InferencePoolMissing',
+          'the cluster has no InferencePool (inference.networking.k8s.io/v1). Install the CRDs of the Gateway API ' +
+            'Inference Extension, or set routing.backend to service.',
+        );
+  }
+  const { retry } = service;
+  const complaint = complaintOf(route, routing.gateway.name);
+  if (complaint !== null || route?.metadata.annotations?.[annotations.poolRefused] === retry) {
+    const said = complaint === null ? '' : ` (${complaint})`;
+    return {
+      state: 'refused',
+      retry,
+      message:
+        `The gateway leads no route to an InferencePool${said}, and requests go to the Service. Use a gateway of the ` +
+        `Gateway API Inference Extension and then change the annotation ${annotations.retry}, or set routing.backend to service.`,
+    };
+  }
+  return { state: 'planned', image, leads: (picker?.status?.readyReplicas ?? 0) > 0 };
+}
+
+function unfit(reason: string, why: string): Pool {
+  return { state: 'unfit', reason, message: `Requests go to the Service: ${why}` };
+}
+
+/** What the gateway says of the kind, as the route now is; null: nothing, or the route does not lead to a pool. */
+function complaintOf(route: HttpRoute | null, gateway: string): string | null {
+  if (route === null || !JSON.stringify(route['spec']).includes(resources.inferencePools.kind)) return null;
+  const { conditions = [] } =
+    route.status?.parents?.find(({ parentRef }) => parentRef.name === gateway) ?? {};
+  const refs = conditions.find(({ type }) => type === 'ResolvedRefs');
+  const isCurrent = (refs?.observedGeneration ?? 0) >= (route.metadata.generation ?? 0);
+  if (refs?.status !== 'False' || refs.reason !== 'InvalidKind' || !isCurrent) return null;
+  return refs.message ?? refs.reason;
+}
+
+/** What is said of it beside a route that was taken; null: nothing. */
+export function poolRemark(pool: Pool, service: string): { reason: string; message: string } | null {
+  switch (pool.state) {
+    case 'none':
+      return null;
+    case 'unfit':
+      return { reason: pool.reason, message: pool.message };
+    case 'refused':
+      return { reason: 'InferencePoolRefused', message: pool.message };
+    case 'planned':
+      return pool.leads
+        ? {
+            reason: 'InferencePool',
+            message: `Completions go to the pod that its endpoint picker ${endpointPickerName(service)} chooses.`,
+          }
+        : {
+            reason: 'EndpointPickerPending',
+            message:
+              `Requests go to the Service until a pod of the Deployment ${endpointPickerName(service)}, its endpoint ` +
+              'picker, is ready. See the events and logs of that pod.',
+          };
+  }
+}

@@ -1,0 +1,28 @@
+// What a service may have or not, and what of it the operator removes when it is not wanted: its route, NetworkPolicy and
+// autoscaler, the activator's endpoints, an InferencePool with its picker, a canary.
+
+import { canaryName, canaryResources } from '../kube/canary-name.js';
+import { resources, type Resource } from '../kube/resources.js';
+import { activatorEndpointsName, endpointPickerName } from '../plan/identity/child-identity.js';
+
+const { networkPolicies, horizontalPodAutoscalers, scaledObjects, deployments, services } = resources;
+const { httpRoutes, backendTlsPolicies, virtualServices, destinationRules, endpointSlices } = resources;
+const { inferencePools, serviceAccounts, roles, roleBindings } = resources;
+
+const named = [
+  ...[networkPolicies, httpRoutes, backendTlsPolicies, virtualServices, destinationRules],
+  ...[horizontalPodAutoscalers, scaledObjects, inferencePools],
+];
+
+/** Kinds that only services with an InferencePool have. */
+export const poolResources: readonly Resource[] = [inferencePools, serviceAccounts, roles, roleBindings];
+
+/** Kinds and names. Not the picker's rights, which the operator may not delete and which go with the service. */
+export function optionalChildren(service: string): readonly (readonly [Resource, string])[] {
+  return [
+    ...named.map((each) => [each, service] as const),
+    [endpointSlices, activatorEndpointsName(service)],
+    ...[deployments, services].map((each) => [each, endpointPickerName(service)] as const),
+    ...canaryResources.map((each) => [each, canaryName(service)] as const),
+  ];
+}

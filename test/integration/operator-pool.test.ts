@@ -1,0 +1,182 @@
+// A service whose route leads to an InferencePool, on a real API server with the definitions that the Gateway API and its
+// inference extension publish, and by the rights that the operator's chart gives. The picker's pods and the gateway are played.
+
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { annotations } from '@llmservice/crds';
+import { objectPath, resources } from '../../operator/src/kube/resources.js';
+import type { HttpRoute, KubeObject } from '../../operator/src/kube/types.js';
+import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { eventually } from '../processes.js';
+import { Kubectl } from './kubectl.js';
+import { renderChart } from './operator-role.js';
+import { World } from './operator-world.js';
+import { installInferencePoolCrd, installRouteCrds } from './published-crds.js';
+
+jest.setTimeout(180_000);
+
+const image = 'example.org/picker:1';
+const rolePath = '/apis/rbac.authorization.k8s.io/v1/clusterroles/llmservice-operator';
+const crdPath =
+  '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/inferencepools.inference.networking.k8s.io';
+const { httpRoutes, inferencePools, deployments, services, llmServices, roleBindings } = resources;
+const access = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+
+let world: World;
+let kubectl: Kubectl;
+
+beforeAll(async () => {
+  world = await World.start();
+  kubectl = new Kubectl(world.api.kubeConfig());
+  world.s3.put('models', 'llama', llamaCheckpoint());
+  await installRouteCrds(kubectl);
+  const settings = ['--set', `gateway.name=public,gateway.namespace=gateways,endpointPicker.image=${image}`];
+  const chart = renderChart('llmservice-operator', ...settings, '--show-only', 'templates/rbac.yaml');
+  const role = chart.find(({ kind }) => kind === 'ClusterRole');
+  await world.request('PATCH', rolePath, { rules: role!['rules'] }, 'application/merge-patch+json');
+  world.startOperator({ capabilities: { endpointPickerImage: image } });
+  await world.createService('chat', {
+    model: world.model('models/llama/'),
+    resources: { limits: { memory: '1Gi' } },
+    routing: { host: 'chat.example.org', backend: 'inferencePool' },
+  });
+}, 180_000);
+
+afterAll(() => world.stop());
+
+/** The kinds that the route leads to, in the order of its rules. */
+async function backends(): Promise<string[]> {
+  const { spec } = (await world.get(httpRoutes, 'chat')) as never as {
+    spec: { rules: { backendRefs: { kind: string }[] }[] };
+  };
+  return spec.rules.map(({ backendRefs }) => backendRefs[0]!.kind);
+}
+const leadsTo = (...kinds: string[]) =>
+  eventually(`a route to ${kinds.join()}`, async () => (await backends()).join() === kinds.join());
+const pooled = ['InferencePool', 'Service'] as const;
+const pickers = (readyReplicas: number) =>
+  world.patch(deployments, 'chat-picker', { status: { replicas: 1, readyReplicas } }, '/status');
+const update = (change: object) => world.patch(llmServices, 'chat', change);
+const gone = async (resource: (typeof resources)[keyof typeof resources], name: string) =>
+  eventually(`no ${resource.kind}`, async () => (await world.get(resource, name)) === null);
+async function routed(reason: string): Promise<string> {
+  await eventually('a route', () => world.get(httpRoutes, 'chat'));
+  await world.acceptRoute('chat');
+  return (await world.condition('chat', 'Routed', 'True', reason)).message;
+}
+
+test('a cluster without InferencePool has a plain route, and the status says what is missing', async () => {
+  expect(await routed('InferencePoolMissing')).toContain(
+    'Install the CRDs of the Gateway API Inference Extension',
+  );
+  expect(await backends()).toEqual(['Service']);
+  expect(await world.get(deployments, 'chat-picker')).toBeNull();
+});
+
+describe('once the cluster knows InferencePool', () => {
+  test('a pool and a picker are there, and the route waits for the picker', async () => {
+    await installInferencePoolCrd(kubectl);
+    const pool = await eventually('the pool', () => world.get(inferencePools, 'chat').catch(() => null));
+    expect(pool['spec']).toMatchObject({ endpointPickerRef: { name: 'chat-picker', kind: 'Service' } });
+    await world.deployment('chat-picker');
+    await eventually('its Service', () => world.get(services, 'chat-picker'));
+    expect(await routed('EndpointPickerPending')).toContain('chat-picker');
+    expect(await backends()).toEqual(['Service']);
+  });
+
+  test.each([
+    ['pods', '', 'list', true],
+    ['inferencepools', 'inference.networking.k8s.io', 'watch', true],
+    ['secrets', '', 'list', false],
+    ['pods', '', 'delete', false],
+  ])('its picker may, with %s of "%s", %s: %s', async (resource, group, verb, allowed) => {
+    const spec = {
+      user: 'system:serviceaccount:default:chat-picker',
+      resourceAttributes: { namespace: 'default', resource, group, verb },
+    };
+    const { status } = await world.request<KubeObject & { status: object }>('POST', access, { spec });
+    expect(status).toMatchObject({ allowed });
+  });
+
+  test('the route leads to the pool while the picker is ready', async () => {
+    await pickers(1);
+    await leadsTo(...pooled);
+    expect(await routed('InferencePool')).toContain('The gateway forwards chat.example.org.');
+    await pickers(0);
+    await leadsTo('Service');
+    await pickers(1);
+    await leadsTo(...pooled);
+  });
+
+  test('a look that changes nothing writes nothing', async () => {
+    const versions = async () =>
+      Promise.all(
+        [inferencePools, httpRoutes].map(
+          async (each) => (await world.get(each, 'chat'))?.metadata.generation,
+        ),
+      );
+    const before = await versions();
+    const { metadata } = await update({ spec: { replicas: 2 } });
+    await eventually(
+      'the new generation',
+      async () => (await world.status('chat')).observedGeneration === metadata.generation,
+    );
+    expect(await versions()).toEqual(before);
+  });
+
+  test('a gateway that refuses the kind gets the plain route back, and is asked again by the annotation', async () => {
+    const route = (await world.get(httpRoutes, 'chat')) as HttpRoute;
+    const condition = {
+      type: 'ResolvedRefs',
+      status: 'False',
+      reason: 'InvalidKind',
+      message: 'Group is invalid',
+      observedGeneration: route.metadata.generation,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    const parentRef = { name: 'public', namespace: 'gateways' };
+    const parents = [{ parentRef, controllerName: 'example.org/gateway', conditions: [condition] }];
+    await world.patch(httpRoutes, 'chat', { status: { parents } }, '/status');
+    await leadsTo('Service');
+    expect(await routed('InferencePoolRefused')).toContain(annotations.retry);
+    await gone(deployments, 'chat-picker');
+    await gone(inferencePools, 'chat');
+    await update({ metadata: { annotations: { [annotations.retry]: '1' } } });
+    await world.deployment('chat-picker');
+    await pickers(1);
+    await leadsTo(...pooled);
+  });
+
+  test('a service that wants no pool any more keeps its route and none of the pool', async () => {
+    await update({ spec: { routing: { backend: 'service' } } });
+    await leadsTo('Service');
+    for (const resource of [deployments, services]) await gone(resource, 'chat-picker');
+    await gone(inferencePools, 'chat');
+    // The operator may delete no rights: they go with the service, to which they belong.
+    expect((await world.get(roleBindings, 'chat-picker'))?.metadata.ownerReferences).toMatchObject([
+      { kind: 'LlmService', name: 'chat' },
+    ]);
+    expect(await routed('Accepted')).toBe('The gateway forwards chat.example.org.');
+  });
+
+  test('a definition that is removed takes the pool from the route', async () => {
+    await update({ spec: { routing: { backend: 'inferencePool' } } });
+    await world.deployment('chat-picker');
+    await pickers(1);
+    await leadsTo(...pooled);
+    await world.request('DELETE', crdPath);
+    await leadsTo('Service');
+    await routed('InferencePoolMissing');
+    await gone(deployments, 'chat-picker');
+  });
+});
+
+test('the sample is taken as it is written', async () => {
+  await world.makeNamespace('experimental');
+  const sample = readFileSync(new URL('../../deploy/samples/inference-pool.yaml', import.meta.url), 'utf8');
+  await kubectl.output(['apply', '--validate=strict', '-f', '-'], sample);
+  const path = objectPath(llmServices, 'experimental', 'demo');
+  expect((await world.api.admin.find<KubeObject>(path))?.['spec']).toMatchObject({
+    routing: { backend: 'inferencePool' },
+  });
+});
