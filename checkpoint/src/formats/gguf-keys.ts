@@ -7,6 +7,7 @@ import type { GgufValue } from './gguf-values.js';
 const architectures = [
   ...([
     'llama',
+    'qwen2',
     'qwen3',
     'qwen3moe',
     'qwen35',

@@ -247,7 +247,7 @@ describe('a GGUF file as a checkpoint', () => {
       'an unknown architecture',
       { keys: { 'general.architecture': 'gemma' } },
       'UnsupportedArchitecture',
-      'supported in GGUF files: llama, qwen3',
+      'supported in GGUF files: llama, qwen2, qwen3',
     ],
     [
       'a missing key',

@@ -128,12 +128,16 @@ def metadata(writer: gguf.GGUFWriter, config: dict) -> None:
     writer.add_block_count(config["num_hidden_layers"])
     writer.add_head_count(config["num_attention_heads"])
     writer.add_head_count_kv(config["num_key_value_heads"])
-    writer.add_key_length(head_dim(config))
-    writer.add_value_length(head_dim(config))
+    # Of Qwen2 no key says how wide a head is.
+    says_width = config["model_type"] != "qwen2"
+    if says_width:
+        writer.add_key_length(head_dim(config))
+        writer.add_value_length(head_dim(config))
     writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
     rope = config.get("rope_parameters", config)
     writer.add_rope_freq_base(rope["rope_theta"])
-    writer.add_rope_dimension_count(int(head_dim(config) * rope.get("partial_rotary_factor", 1)))
+    if says_width:
+        writer.add_rope_dimension_count(int(head_dim(config) * rope.get("partial_rotary_factor", 1)))
     if "intermediate_size" in config:
         writer.add_feed_forward_length(config["intermediate_size"])
     if "num_local_experts" in config:

@@ -2,7 +2,7 @@
 
 from fixture import Fixture
 from gemma4_configs import gemma4_moe_text, gemma4_small_text
-from fixture_configs import FOUR_RANKS, LLAMA3_SCALING, gemma2, gemma3_text, glm4_moe, gpt_oss, llama, mixtral, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe, qwen3_next
+from fixture_configs import FOUR_RANKS, LLAMA3_SCALING, gemma2, gemma3_text, glm4_moe, gpt_oss, llama, mixtral, qwen2, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe, qwen3_next
 
 TEXT_EXPERTS = {"num_experts": 8, "num_experts_per_tok": 4, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64}
 # The types that GPUs read (checkpoint/src/formats/gguf-types.ts).
@@ -29,6 +29,12 @@ FIXTURES = {
         Fixture("llama-gguf-f16", "GGUF in F16, tied head", llama(num_hidden_layers=2, hidden_size=72, intermediate_size=88,
                 rope_theta=10000.0, tie_word_embeddings=True), seed=42),
         "F16", {},
+    ),
+    "qwen2-gguf-q8_0": (
+        Fixture("qwen2-gguf-q8_0", "GGUF of Qwen2 in Q8_0: biases of q, k and v, whose rows keep their order, v in Q4_0, down in F16, tied head; "
+                "no key says how wide a head is",
+                qwen2(num_hidden_layers=2), seed=170),
+        "Q8_0", {"attn_v": "Q4_0", "ffn_down": "F16"},
     ),
     "qwen3-gguf-q4_0": (
         Fixture("qwen3-gguf-q4_0", "GGUF in Q4_0, with a Q8_0 v beside q and k, tied head in BF16",

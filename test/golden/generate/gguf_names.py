@@ -3,7 +3,7 @@
 import re
 
 ARCHITECTURES = {
-    "llama": "llama", "qwen3": "qwen3", "qwen3_moe": "qwen3moe", "mixtral": "llama", "qwen3_5_text": "qwen35",
+    "llama": "llama", "qwen2": "qwen2", "qwen3": "qwen3", "qwen3_moe": "qwen3moe", "mixtral": "llama", "qwen3_5_text": "qwen35",
     "qwen3_5_moe_text": "qwen35moe", "qwen3_next": "qwen3next", "gpt_oss": "gpt-oss",
     "glm4_moe": "glm4moe", "gemma2": "gemma2", "gemma3_text": "gemma3", "gemma4_text": "gemma4",
 }

@@ -162,7 +162,7 @@ class Rank:
         self.pack(self.hidden, (f"{at}q_proj", q), *keys, *values)
         all_heads = self.release.text["num_attention_heads"]
         self.pack(all_heads * d, (f"{at}o_proj", self.hidden), split_columns=True)
-        if self.release.kind == "glm4_moe" and self.release.text["attention_bias"]:
+        if self.release.biased_qkv:
             self.vector(q + 2 * kv)
         if self.release.kind == "gpt_oss":
             self.vector(q + 2 * kv)

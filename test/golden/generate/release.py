@@ -53,7 +53,12 @@ class Release:
 
     @property
     def qk_norm(self) -> bool:
-        return self.text.get("use_qk_norm", self.kind not in ("llama", "mixtral", "gemma2", "gpt_oss", "glm4_moe"))
+        return self.text.get("use_qk_norm", self.kind not in ("llama", "qwen2", "mixtral", "gemma2", "gpt_oss", "glm4_moe"))
+
+    @property
+    def biased_qkv(self) -> bool:
+        """Queries, keys and values alone have biases."""
+        return self.kind == "qwen2" or (self.kind != "gpt_oss" and self.text.get("attention_bias", False))
 
     def heads_of(self, at: str) -> tuple[int, int, bool]:
         """KV heads, features of each, and whether values are keys, of the layer whose tensors begin so."""

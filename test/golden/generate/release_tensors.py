@@ -106,7 +106,7 @@ def stored_layer(release: Release, at: str, full: bool, plain: str, dense: bool 
             yield f"{attn}sinks", plain, [t["num_attention_heads"]]
             for name, rows in (("q", q), ("k", kv), ("v", kv), ("o", h)):
                 yield f"{attn}{name}_proj.bias", plain, [rows]
-        if t.get("attention_bias") and release.kind != "gpt_oss":
+        if release.biased_qkv:
             for name, rows in (("q", q), ("k", kv), ("v", kv)):
                 yield f"{attn}{name}_proj.bias", plain, [rows]
         if release.qk_norm:

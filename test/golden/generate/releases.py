@@ -66,6 +66,11 @@ def llama(name, weights, parameters, *shape, vocab=128256, positions=131072, tie
     return Release(name, {"model_type": "llama", **text, **quantization(weights)}, weights, parameters, **how)
 
 
+def qwen2(name, weights, parameters, *shape, **how):
+    text = sizes(*shape, 152064, 32768, tie_word_embeddings=False)
+    return Release(name, {"model_type": "qwen2", **text, **quantization(weights)}, weights, parameters, **how)
+
+
 def qwen3(name, weights, parameters, *shape, tied=False, **how):
     text = sizes(*shape, 151936, 40960, head_dim=128, tie_word_embeddings=tied)
     return Release(name, {"model_type": "qwen3", **text, **quantization(weights)}, weights, parameters, **how)
@@ -156,6 +161,7 @@ def qwen3_5_moe(name, weights, layers, hidden, heads, experts, width, value_head
     return Release(name, config, weights, also=also, **how)
 
 
+Q7 = (28, 3584, 28, 4, 18944)
 L8, L70, L405 = (32, 4096, 32, 8, 14336), (80, 8192, 64, 8, 28672), (126, 16384, 128, 8, 53248)
 Q8, Q14, Q32 = (36, 4096, 32, 8, 12288), (40, 5120, 40, 8, 17408), (64, 5120, 64, 8, 25600)
 Q30A3, Q235 = (48, 2048, 32, 4, 6144, 128, 768), (94, 4096, 64, 4, 12288, 128, 1536)
@@ -185,6 +191,9 @@ RELEASES = [
     llama("Llama-7B with a token more", "F16", 6_738_423_808, 32, 4096, 32, 32, 11008, vocab=32001, positions=2048),
     llama("Llama-3.1-8B", "BF16", 8_030_261_248, *L8),
     llama("Llama-3.1-8B NVFP4", "NVFP4 modelopt", None, *L8),
+    qwen2("Qwen2.5-7B", "BF16", 7_615_616_512, *Q7),
+    qwen2("Qwen2.5-7B AWQ", "AWQ", None, *Q7),
+    qwen2("Qwen2.5-7B Q4_K_M", "GGUF Q4_K_M", 7_615_616_512, *Q7),
     llama("Llama-3.1-8B Q4_K_M", "GGUF Q4_K_M", 8_030_261_248, *L8),
     llama("Llama-3.1-70B", "BF16", 70_553_706_496, *L70),
     llama("Llama-3.3-70B FP8", "FP8 tensor", None, *L70),
