@@ -85,7 +85,7 @@ export const architectures: readonly Architecture[] = [
   {
     ...dense,
     name: 'mistral',
-    modelTypes: ['mistral'],
+    modelTypes: ['mistral', 'mistral3'],
     biases: { qkv: 'none', output: 'none', mlp: 'none' },
     window: { switch: null, layers: 'all' },
   },
@@ -113,7 +113,7 @@ export const architectures: readonly Architecture[] = [
   {
     ...dense,
     name: 'qwen3',
-    modelTypes: ['qwen3'],
+    modelTypes: ['qwen3', 'qwen3_vl'],
     headDim: 128,
     qkNorm: true,
     window: { switch: 'use_sliding_window', layers: 'named' },

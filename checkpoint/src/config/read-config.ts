@@ -127,10 +127,22 @@ function findArchitecture(top: ConfigObject): Architecture {
     (each) =>
       each.modelTypes.includes(modelType as string) && (each.switch === null || text[each.switch] === true),
   );
-  if (found !== undefined) return found;
+  if (found !== undefined) {
+    checkTextOf(found, modelType as string, text['model_type']);
+    return found;
+  }
   const problem =
     modelType === undefined ? 'there is no model_type' : `model_type ${quote(modelType)} is not supported`;
   throw unsupported(`${problem}; supported: ${supportedModelTypes.join(', ')}`);
+}
+
+/** A wrapper may hold the text of another architecture. */
+function checkTextOf({ modelTypes }: Architecture, wrapper: string, text: unknown): void {
+  const served = [...new Set([...modelTypes, `${wrapper}_text`])];
+  if ((text ?? null) === null || served.includes(text as string)) return;
+  throw unsupported(
+    `text_config.model_type ${quote(text)} is not supported with model_type ${wrapper}; supported: ${served.join(', ')}`,
+  );
 }
 
 const withoutLabels = /(?:Model|ForMaskedLM)$/;

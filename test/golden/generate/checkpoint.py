@@ -115,13 +115,15 @@ def unquantized(config: dict, tensors: dict[str, Tensor]) -> list[str]:
 
 
 # As releases name what the reference has another name for.
+WITH_TOWER = {
+    "model.language_model.": "language_model.model.",
+    "model.vision_tower.": "vision_tower.",
+    "model.multi_modal_projector.": "multi_modal_projector.",
+}
 RELEASED = {
     "mixtral": {".mlp.": ".block_sparse_moe.", ".gate_proj.": ".w1.", ".down_proj.": ".w2.", ".up_proj.": ".w3."},
-    "gemma3": {
-        "model.language_model.": "language_model.model.",
-        "model.vision_tower.": "vision_tower.",
-        "model.multi_modal_projector.": "multi_modal_projector.",
-    },
+    "gemma3": WITH_TOWER,
+    "mistral3": {**WITH_TOWER, "lm_head.": "language_model.lm_head."},
 }
 
 

@@ -3,7 +3,7 @@
 from fixture import Fixture
 from fixture_configs import EIGHT_RANKS, FOUR_RANKS, LLAMA3_SCALING, TWO_LAYERS
 from gemma4_configs import gemma4, gemma4_small_text, gemma4_text
-from fixture_configs import gemma2, gemma3, gemma3_text, llama, mistral, qwen2, qwen3, qwen3_5, qwen3_5_text
+from fixture_configs import gemma2, gemma3, gemma3_text, llama, mistral, mistral3, qwen2, qwen3, qwen3_vl, qwen3_5, qwen3_5_text
 
 DENSE = (
     Fixture(
@@ -173,6 +173,26 @@ DENSE = (
         "a window of 40 positions in every layer, heads wider than hidden (4 x 32 over 96), untied head",
         mistral(sliding_window=40, num_attention_heads=4, head_dim=32),
         seed=16,
+    ),
+    Fixture(
+        "mistral3-bf16",
+        "the text of a multimodal Mistral: fields in text_config, tensors and head below language_model, a vision tower and a projector "
+        "to skip, heads wider than hidden_size / num_attention_heads, no window",
+        mistral3(mistral(num_hidden_layers=2, head_dim=32, sliding_window=None, rope_theta=1000000000.0)),
+        vision=True,
+        seed=175,
+    ),
+    Fixture(
+        "qwen3_vl-bf16",
+        "the text of a multimodal Qwen3: fields in text_config, rotation by interleaved sections, a vision tower that joins layers to skip, "
+        "tied head",
+        qwen3_vl(qwen3(
+            num_hidden_layers=2,
+            rope_theta=5000000.0,
+            rope_scaling={"rope_type": "default", "mrope_interleaved": True, "mrope_section": [6, 5, 5]},
+        )),
+        vision=True,
+        seed=176,
     ),
     Fixture(
         "qwen2-bf16",
