@@ -31,6 +31,8 @@ export const labels = {
   secretFor: 'llmservice.dev/secret-for',
   /** As the chart writes it on activators: of a release that is distinguished from another one in its namespace. */
   activatorInstance: 'llmservice.dev/instance',
+  /** Kueue's, on Deployments and pods: the LocalQueue that admits them. */
+  queue: 'kueue.x-k8s.io/queue-name',
 } as const;
 
 /** `env`: variables of pods other than AWS_*, which are `s3`. */
@@ -64,6 +66,8 @@ export const annotations = {
   failedAttempt: 'llmservice.dev/failed-attempt',
   /** On the Deployment of a service that is asleep: since when and why, as JSON. */
   asleep: 'llmservice.dev/asleep',
+  /** On pods that ask for devices by a claim that was planned: what it asks for, as JSON. */
+  deviceRequest: 'llmservice.dev/device-request',
   /** On Jobs that pull weights ahead: the node. */
   node: 'llmservice.dev/node',
   /** On routes that lead to another service: its name. */

@@ -26,6 +26,8 @@ import { StatusWriter } from './reconcile/status-writer.js';
 import { ServiceMetrics } from './service-metrics.js';
 import { Caches } from './watch/caches.js';
 import { CanaryMonitor } from './watch/canary-monitor.js';
+import { DeviceRoom } from './watch/device-room.js';
+import { PlacementNotes } from './watch/placement-notes.js';
 import { CrashLogs } from './watch/crash-logs.js';
 import type { HealthMonitorOptions } from './watch/health-monitor.js';
 import { IdleMonitor } from './watch/idle-monitor.js';
@@ -157,6 +159,7 @@ export class Operator {
       },
     );
     const crashLogs = new CrashLogs(client);
+    const placement = new PlacementNotes(client, new DeviceRoom(client));
     const streams = new StreamChecks({
       client,
       publicAddress: options.publicAddress,
@@ -189,15 +192,10 @@ export class Operator {
       preflight: this.preflight,
       writer,
       prePulls: new PrePullController(caches, writer, room),
-      crashLogs,
+      ...{ crashLogs, placement },
       observations: new Observations({
-        caches,
-        loads: this.loads,
-        adapters: this.adapters,
-        idle: this.idle,
-        crashLogs,
-        streams,
-        authorities,
+        ...{ caches, crashLogs, placement, streams, authorities },
+        ...{ loads: this.loads, adapters: this.adapters, idle: this.idle },
       }),
       sleeps: new SleepController(caches, this.idle, options.activatorTls),
       statuses: new StatusWriter(caches, writer, now),

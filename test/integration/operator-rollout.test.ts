@@ -7,7 +7,10 @@ import { resources } from '../../operator/src/kube/resources.js';
 import type { Pod } from '../../operator/src/kube/types.js';
 import { replacementOf } from '../../operator/src/plan/rollouts/replacement.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import { eventually } from '../processes.js';
+import { ClaimedDevices } from './claimed-devices.js';
 import { FakeNodes } from './fake-nodes.js';
 import { World, type RunningOperator } from './operator-world.js';
 import { ReadyEndpoints } from './ready-endpoints.js';
@@ -27,7 +30,7 @@ const capabilities = { images: { cpu: null, cuda: null, hip: 'example.org/runtim
 beforeAll(async () => {
   world = await World.start();
   world.s3.put('models', 'llama', llamaCheckpoint());
-  nodes = FakeNodes.start(world.api);
+  nodes = FakeNodes.start(world.api, ['resourceclaim-controller']);
 }, startTimeoutMs);
 
 afterAll(async () => {
@@ -170,5 +173,94 @@ describe('with a spare device', () => {
     expect(endpoints.fewest()).toBe(2);
     await edit(image, { engine: { image: null } });
     await rolledOut(image, 2);
+  });
+});
+
+describe('devices by claims', () => {
+  let devices: ClaimedDevices;
+  const claimed = (name: string, accelerator: object = {}) =>
+    world.createService(name, {
+      model: world.model('models/llama/'),
+      accelerator: { profile: 'mi300x-cpx-nps4', devices: 2, claim: {}, ...accelerator },
+      sharedMemory: { sizeLimit: '1Gi' },
+      nodeSelector: { pool: 'claimed' },
+    });
+
+  /** No controller here deletes what a service leaves behind: its pods would take devices. */
+  const released = async (name: string): Promise<void> => {
+    await edit(name, { stop: true });
+    await eventually(`no pods of ${name}`, async () => (await podsOf(name)).length === 0);
+    await world.delete(resources.llmServices, name);
+  };
+
+  beforeAll(async () => {
+    devices = new ClaimedDevices(world, nodes);
+    await devices.installDriver();
+    await devices.addNode('claimed-0', 'claimed', 2);
+  });
+
+  test('are the partitions of the profile, and of no extended resource', async () => {
+    await claimed('claimed');
+    await world.condition('claimed', 'Ready', 'True');
+    expect(await devices.heldBy('claimed')).toEqual(['partition-1', 'partition-2']);
+    const template = JSON.stringify((await world.deployment('claimed')).spec?.template);
+    expect(template).toContain('"claims":[{"name":"devices"}]');
+    expect(template).not.toContain('amd.com/gpu');
+  });
+
+  test('that nobody has left are counted by node', async () => {
+    await claimed('late', { devices: 1 });
+    const { message } = await world.condition('late', 'Scheduled', 'False', 'Unschedulable');
+    expect(message).toContain('cannot allocate all claims');
+    expect(message).toContain('(AMD_Instinct_MI300X* amdgpu-partition cpx_nps4) are free: claimed-0 0 of 2.');
+    await released('late');
+  });
+
+  test('that no driver lists are named beside those that are listed', async () => {
+    await claimed('dpx', { profile: 'mi300x-dpx-nps1' });
+    const { message } = await world.condition('dpx', 'Scheduled', 'False', 'Unschedulable');
+    expect(message).toContain('No driver lists a device that the claim selects');
+    expect(message).toContain('AMD Instinct MI300X OAM amdgpu-partition cpx_nps4');
+    await released('dpx');
+  });
+
+  test('are released for a new revision, whose template of claims replaces the old one', async () => {
+    const [before = ''] = await devices.templatesOf('claimed');
+    await edit('claimed', { accelerator: { devices: 1 } });
+    await rolledOut('claimed');
+    expect(await replacement('claimed')).toBe('drain');
+    await eventually('one template', async () => (await devices.templatesOf('claimed')).length === 1);
+    expect(await devices.templatesOf('claimed')).not.toContain(before);
+  });
+
+  test('come from a template that the spec names, and a missing one is reported', async () => {
+    await released('claimed');
+    await claimed('own', { claim: { templateName: 'two' } });
+    const { message } = await world.condition('own', 'Scheduled', 'False', 'ClaimTemplateMissing');
+    expect(message).toContain('There is no ResourceClaimTemplate two in the namespace default');
+    await devices.makeTemplate('two', 2);
+    await world.condition('own', 'Ready', 'True');
+    expect(await devices.heldBy('own')).toEqual(['partition-1', 'partition-2']);
+    expect(await devices.templatesOf('own')).toEqual([]);
+    await released('own');
+  });
+
+  test('of the sample reach its pods', async () => {
+    const file = new URL('../../deploy/samples/devices-by-claim.yaml', import.meta.url);
+    const sample = parse(readFileSync(file, 'utf8')) as { spec: { accelerator: object } };
+    await claimed('sample', sample.spec.accelerator);
+    await world.condition('sample', 'Ready', 'True');
+  });
+
+  test('are refused where ResourceClaims are not served', async () => {
+    await operator.stop();
+    startOperator(3_000);
+    client.before = ({ path }) => {
+      if (path.startsWith('/apis/resource.k8s.io')) throw new ApiError(404, 'not found', 'NotFound');
+    };
+    await claimed('unserved');
+    const { message } = await world.condition('unserved', 'Stalled', 'True', 'DeviceClaimsNotServed');
+    expect(message).toContain('resource.k8s.io/v1, which Kubernetes has from 1.34 on');
+    expect(await world.get(resources.deployments, 'unserved')).toBeNull();
   });
 });

@@ -101,6 +101,17 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - apiGroups: ['']
   resources: [persistentvolumeclaims]
   verbs: [get]
+# Devices by claims (spec.accelerator.claim): the templates of these, and which devices are taken.
+- apiGroups: [resource.k8s.io]
+  resources: [resourceclaimtemplates]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [resource.k8s.io]
+  resources: [resourceclaims]
+  verbs: [list]
+# Why Kueue holds a pod (spec.queueName).
+- apiGroups: [kueue.x-k8s.io]
+  resources: [workloads]
+  verbs: [list]
 - apiGroups: ['']
   resources: [events]
   verbs: [create]

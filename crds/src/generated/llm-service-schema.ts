@@ -371,6 +371,40 @@ export const llmServiceSchema: object = {
               "description": "Memory of one device, or of one partition where the card is partitioned. On the CPU: the memory that the engine plans with. Default: on the CPU the memory limit, otherwise the profile's memory or what the engine measures.",
               "type": "string",
               "maxLength": 32
+            },
+            "claim": {
+              "description": "Asks for the devices by a ResourceClaim (resource.k8s.io/v1) in place of an extended resource. {}: the claim is planned from the profile. Default: the extended resource.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "templateName": {
+                  "description": "ResourceClaimTemplate of the namespace. It must ask for accelerator.devices devices of the profile in all. Default: the operator makes one.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 253,
+                  "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+                },
+                "deviceClassName": {
+                  "description": "DeviceClass of the devices. Default: gpu.nvidia.com, for a MIG partition mig.nvidia.com, or gpu.amd.com, as the vendors' drivers install them.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 253,
+                  "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+                },
+                "selectors": {
+                  "description": "CEL expressions over device, which all must hold, in place of the planned ones. Default: the card and the partition of the profile.",
+                  "type": "array",
+                  "minItems": 1,
+                  "maxItems": 8,
+                  "items": {
+                    "description": "A CEL expression, such as device.driver == 'gpu.nvidia.com'.",
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 2048
+                  }
+                }
+              },
+              "required": []
             }
           },
           "required": [
@@ -1035,6 +1069,13 @@ export const llmServiceSchema: object = {
           "type": "string",
           "minLength": 1,
           "maxLength": 253
+        },
+        "queueName": {
+          "description": "LocalQueue of Kueue that admits the pods. While pods serve, Kueue refuses another name. Default: pods go to the scheduler at once.",
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 63,
+          "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
         },
         "topologySpreadConstraints": {
           "description": "How replicas are spread over zones or nodes.",

@@ -121,6 +121,10 @@ export interface LlmServiceSpec {
    */
   priorityClassName?: string;
   /**
+   * LocalQueue of Kueue that admits the pods. While pods serve, Kueue refuses another name. Default: pods go to the scheduler at once.
+   */
+  queueName?: string;
+  /**
    * How replicas are spread over zones or nodes.
    *
    * @maxItems 16
@@ -733,6 +737,28 @@ export interface AcceleratorSpec {
    * Memory of one device, or of one partition where the card is partitioned. On the CPU: the memory that the engine plans with. Default: on the CPU the memory limit, otherwise the profile's memory or what the engine measures.
    */
   memoryPerDevice?: string;
+  /**
+   * Asks for the devices by a ResourceClaim (resource.k8s.io/v1) in place of an extended resource. {}: the claim is planned from the profile. Default: the extended resource.
+   */
+  claim?: {
+    /**
+     * ResourceClaimTemplate of the namespace. It must ask for accelerator.devices devices of the profile in all. Default: the operator makes one.
+     */
+    templateName?: string;
+    /**
+     * DeviceClass of the devices. Default: gpu.nvidia.com, for a MIG partition mig.nvidia.com, or gpu.amd.com, as the vendors' drivers install them.
+     */
+    deviceClassName?: string;
+    /**
+     * CEL expressions over device, which all must hold, in place of the planned ones. Default: the card and the partition of the profile.
+     *
+     * @minItems 1
+     * @maxItems 8
+     *
+     * Items: A CEL expression, such as device.driver == 'gpu.nvidia.com'.
+     */
+    selectors?: string[];
+  };
 }
 /**
  * Settings of the inference engine.

@@ -372,12 +372,40 @@ export const specRules: readonly SpecRule[] = [
   {
     "at": [
       "spec",
+      "accelerator"
+    ],
+    "rule": "!has(self.claim) || !has(self.resourceName) || self.resourceName == 'none'",
+    "fieldPath": ".resourceName",
+    "message": "accelerator.resourceName and accelerator.claim ask for the devices twice; remove one of them"
+  },
+  {
+    "at": [
+      "spec",
+      "accelerator"
+    ],
+    "rule": "!has(self.claim) || has(self.profile)",
+    "fieldPath": ".profile",
+    "message": "accelerator.profile must say what the devices of accelerator.claim are: their vendor and memory; set it to a profile of deploy/docs/accelerators.md"
+  },
+  {
+    "at": [
+      "spec",
       "accelerator",
       "resourceName"
     ],
     "rule": "self == 'none' || self.matches('^(amd|nvidia)\\\\.com/[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$')",
     "fieldPath": "",
     "message": "accelerator.resourceName must be none (CPU) or a resource of amd.com or nvidia.com, such as amd.com/gpu or nvidia.com/gpu"
+  },
+  {
+    "at": [
+      "spec",
+      "accelerator",
+      "claim"
+    ],
+    "rule": "!has(self.templateName) || (!has(self.deviceClassName) && !has(self.selectors))",
+    "fieldPath": ".templateName",
+    "message": "accelerator.claim.templateName names a whole claim; remove deviceClassName and selectors, or remove templateName to have the claim planned"
   },
   {
     "at": [

@@ -16,6 +16,7 @@ const owner = { namespace: 'default', name: 'demo', uid: 'mine' };
 const children: PlannedChildren = {
   configMap: owned('ConfigMap', 'config', 'mine'),
   deployment: owned('Deployment', 'demo', 'mine'),
+  claimTemplates: [],
   adapterList: null,
   adaptersJudged: true,
   canaryLeftovers: 'remove',

@@ -1,5 +1,6 @@
 // Brings the cluster's children of one service to the planned ones: applies what differs, removes what is left over.
 
+import type { V1PodSpec } from '@kubernetes/client-node';
 import { annotations } from '@llmservice/crds';
 import { canaryName } from '../kube/canary-name.js';
 import { ApiError } from '../kube/client.js';
@@ -38,7 +39,8 @@ export async function applyChildren(
   const stored = live !== null && controllerUid(live) === owner.uid ? [] : [revision];
   const { adapterList, adaptersJudged } = children;
   const lists = adapterList !== null && adaptersJudged ? [adapterList] : [];
-  const all = [...lists, children.configMap, ...stored, children.deployment, ...children.others];
+  const before = [...lists, children.configMap, ...children.claimTemplates];
+  const all = [...before, ...stored, children.deployment, ...children.others];
   // Its pods must not answer with the stable ones, nor may a route lead to what another has by its name.
   const tries = children.others.some(({ metadata }) => metadata.name === canaryName(owner.name));
   return applyObjects(writer, view, all, owner, tries ? 'stop' : 'goOn');
@@ -119,6 +121,7 @@ export async function pruneChildren(
     objects.filter((object) => controllerUid(object) === owner.uid);
   for (const object of ours(view.optional())) {
     const { kind, metadata } = object;
+    if (kind === resources.claimTemplates.kind) continue;
     if (children.others.some((each) => each.kind === kind && each.metadata.name === metadata.name)) continue;
     const isOfCanary = metadata.name === canaryName(owner.name);
     if (isOfCanary && (children.canaryLeftovers === 'keep' || isGoing(object))) continue;
@@ -145,6 +148,16 @@ export async function pruneChildren(
     if (!used.has(configMap.metadata.annotations?.[annotations.configHash]))
       await writer.delete(configMap, owner);
   }
+  const named = new Set(kept.flatMap(({ template }) => claimTemplatesIn(template.pod.spec)));
+  for (const object of ours(view.optional())) {
+    const { kind, metadata } = object;
+    if (kind === resources.claimTemplates.kind && !named.has(metadata.name))
+      await writer.delete(object, owner);
+  }
+}
+
+function claimTemplatesIn({ resourceClaims = [] }: V1PodSpec): string[] {
+  return resourceClaims.flatMap(({ resourceClaimTemplateName }) => resourceClaimTemplateName ?? []);
 }
 
 /** What it owned is not let go yet. */

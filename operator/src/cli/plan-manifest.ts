@@ -232,7 +232,7 @@ function objectsOf(
   adapters: readonly ListedAdapter[],
   replacement: Replacement,
 ): KubeObject[] {
-  const { adapterList, configMap, deployment, others } = planChildren(service, {
+  const { adapterList, configMap, claimTemplates, deployment, others } = planChildren(service, {
     template,
     adapters,
     replicas: wantedReplicas(service),
@@ -249,7 +249,8 @@ function objectsOf(
     canaryTemplate: null,
     operatorNamespace: unknownNamespace,
   });
-  return [...(adapterList === null ? [] : [adapterList]), configMap, deployment, ...others];
+  const lists = adapterList === null ? [] : [adapterList];
+  return [...lists, configMap, ...claimTemplates, deployment, ...others];
 }
 
 async function liveOf({ metadata }: KubeObject, cluster: Cluster): Promise<Live> {
@@ -285,6 +286,7 @@ async function capabilities(
     allowedHostPaths: cache?.kind === 'hostPath' ? [cache.path] : [],
     limits: noLimits,
     hostTaken: false,
+    deviceClaims: true,
     // Who scales by load depends on the cluster; the operator's own loop needs no object.
     keda: false,
     customMetrics: false,

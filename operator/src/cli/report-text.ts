@@ -74,11 +74,11 @@ function outcomeOf({ verdict, modelVerdict, refusedAdapters }: PlanReport): stri
 }
 
 function describeAccelerator(accelerator: NonNullable<PlanReport['accelerator']>): string {
-  const { kind, resourceName, devices, memoryBytesPerDevice: memory } = accelerator;
+  const { kind, resourceName, claim, devices, memoryBytesPerDevice: memory } = accelerator;
   const size = memory === null ? 'memory not stated' : formatGiB(memory);
-  return kind === 'cpu'
-    ? `CPU, ${counted(devices, 'rank')}, ${size}`
-    : `${devices} x ${resourceName ?? ''}, ${size} each`;
+  if (kind === 'cpu') return `CPU, ${counted(devices, 'rank')}, ${size}`;
+  const byClaim = claim?.state === 'planned' ? claim.deviceClass : `template ${claim?.templateName ?? ''}`;
+  return `${devices} x ${resourceName ?? `${byClaim} by claim`}, ${size} each`;
 }
 
 function describeEstimate({ bytes, devices }: RoughEstimate): string {

@@ -45,6 +45,9 @@ export const operatorRules: readonly Rule[] = [
   { group: '', resource: 'pods/log', verbs: ['get'] },
   { group: '', resource: 'secrets', verbs: ['get'] },
   { group: '', resource: 'persistentvolumeclaims', verbs: ['get'] },
+  { group: 'resource.k8s.io', resource: 'resourceclaimtemplates', verbs: keptAndDeleted },
+  { group: 'resource.k8s.io', resource: 'resourceclaims', verbs: ['list'] },
+  { group: 'kueue.x-k8s.io', resource: 'workloads', verbs: ['list'] },
   { group: '', resource: 'events', verbs: ['create'] },
 ];
 

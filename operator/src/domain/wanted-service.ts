@@ -36,10 +36,33 @@ export type NodeCache = Folder & {
   readonly prePull: boolean;
 };
 
+/** What a driver says of the devices that are meant. */
+export interface DeviceMatch {
+  readonly driver: string;
+  /** As labels of nodes name the card; `*` stands for any text. */
+  readonly product: string;
+  /** Of the driver's own, by name. */
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** A ResourceClaim, by which devices are asked for in place of an extended resource. */
+export type DeviceClaim =
+  | { readonly state: 'named'; readonly templateName: string }
+  | {
+      readonly state: 'planned';
+      readonly deviceClass: string;
+      /** CEL over `device`; all must hold. */
+      readonly selectors: readonly string[];
+      /** What they select; null: they are the spec's own, which the scheduler alone judges. */
+      readonly match: DeviceMatch | null;
+    };
+
 export interface Accelerator {
   readonly kind: 'cpu' | 'cuda' | 'hip';
-  /** Extended resource; null on the CPU. */
+  /** Extended resource; null on the CPU, and where devices are asked for by a claim. */
   readonly resourceName: string | null;
+  /** Null: none is asked for. */
+  readonly claim: DeviceClaim | null;
   readonly devices: number;
   /** Null where nobody said: the engine measures it on the device. */
   readonly memoryBytesPerDevice: number | null;

@@ -58,6 +58,13 @@ export const resources = {
   pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
   nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
   secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },
+  claimTemplates: {
+    apiVersion: 'resource.k8s.io/v1',
+    kind: 'ResourceClaimTemplate',
+    plural: 'resourceclaimtemplates',
+  },
+  resourceClaims: { apiVersion: 'resource.k8s.io/v1', kind: 'ResourceClaim', plural: 'resourceclaims' },
+  resourceSlices: { apiVersion: 'resource.k8s.io/v1', kind: 'ResourceSlice', plural: 'resourceslices' },
   volumeClaims: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' },
   events: { apiVersion: 'v1', kind: 'Event', plural: 'events' },
   leases: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' },

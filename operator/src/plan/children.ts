@@ -18,6 +18,8 @@ import { planHttpRoute } from './traffic/http-route.js';
 import { planIstioRoute } from './traffic/istio-route.js';
 import { planNetworkPolicy } from './traffic/network-policy.js';
 import { hasAdapterList, planAdapterList } from './pods/adapter-list.js';
+import { planClaimTemplate } from './pods/device-claim.js';
+import { queueLabels } from './pods/pod-metadata.js';
 import { planPodService } from './pods/pod-service.js';
 import type { PlannedTemplate } from './pods/planned-template.js';
 import { replacements, type Replacement } from './rollouts/replacement.js';
@@ -60,6 +62,8 @@ export interface PlannedChildren {
   /** False: the list that is there stays. */
   readonly adaptersJudged: boolean;
   readonly configMap: KubeObject;
+  /** From which pods get the claims of their devices. */
+  readonly claimTemplates: readonly KubeObject[];
   readonly deployment: KubeObject;
   readonly others: readonly KubeObject[];
   /** What becomes of a canary's objects that are not among the others. */
@@ -75,6 +79,9 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
       : null,
     adaptersJudged: inputs.adapters !== null,
     configMap: inputs.template.configMap,
+    claimTemplates: [inputs.template, ...(inputs.canaryTemplate === null ? [] : [inputs.canaryTemplate])]
+      .map((template) => planClaimTemplate(service, template))
+      .filter((object) => object !== null),
     deployment: planDeployment(service, inputs),
     others: [
       // Before a pod of a canary answers.
@@ -123,6 +130,7 @@ function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject
     kind: 'Deployment',
     metadata: {
       ...metadata,
+      labels: { ...metadata.labels, ...queueLabels(service) },
       annotations: {
         [annotations.specHash]: specHash(service),
         ...(inputs.failedAttempt === null ? {} : { [annotations.failedAttempt]: inputs.failedAttempt }),

@@ -155,6 +155,7 @@ describe('a path that the operator', () => {
       gateway: null,
       gatewayApi: false,
       backendTls: false,
+      deviceClaims: true,
       authority: { state: 'none' },
       istioGateway: null,
       istio: false,

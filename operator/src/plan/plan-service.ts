@@ -7,6 +7,7 @@ import { planAutoscaling, type Autoscaling, type AutoscalingCapabilities } from 
 import { asEstimate } from './fit/estimate.js';
 import { planFit } from './fit/memory.js';
 import { refusedClaim } from './claim-modes.js';
+import { refusedDeviceClaim } from './device-claims-served.js';
 import { refusedImage, refusedServiceAccount, type TenantLimits } from './tenant-limits.js';
 import type { PoolCapabilities } from './traffic/pool.js';
 import { planRouting, type Routing, type RoutingCapabilities } from './traffic/routing.js';
@@ -27,6 +28,8 @@ export interface ClusterCapabilities extends RoutingCapabilities, AutoscalingCap
   readonly operatorImage: string | null;
   /** Folders of nodes that services may keep weights in, each namespace in a folder of its own. */
   readonly allowedHostPaths: readonly string[];
+  /** Whether ResourceClaims are served, by which devices may be asked for. */
+  readonly deviceClaims: boolean;
   /** What else manifests may name. */
   readonly limits: TenantLimits;
 }
@@ -40,6 +43,7 @@ export type Installation = Omit<
   | 'keda'
   | 'inferencePools'
   | 'customMetrics'
+  | 'deviceClaims'
   | 'forbidden'
   | 'hostTaken'
   | 'authority'
@@ -140,7 +144,8 @@ function refusedByLimits(service: WantedService, capabilities: ClusterCapabiliti
   return (
     refusedImage(service, limits, own) ??
     refusedServiceAccount(service, limits) ??
-    refusedHostPath(service, capabilities)
+    refusedHostPath(service, capabilities) ??
+    refusedDeviceClaim(service, capabilities)
   );
 }
 
@@ -177,12 +182,15 @@ function knownCheckpoint(preflight: PreflightState): Checkpoint | null {
   return preflight.state === 'unavailable' ? preflight.known : null;
 }
 
-function noImage(of: 'runtime' | 'vllm', { kind, resourceName }: WantedService['accelerator']): Obstacle {
+function noImage(
+  of: 'runtime' | 'vllm',
+  { kind, resourceName, claim }: WantedService['accelerator'],
+): Obstacle {
   const flag = { cpu: 'cpu', cuda: 'cuda', hip: 'rocm' }[kind];
   return {
     reason: 'RuntimeImageMissing',
     message:
-      `The operator was installed without a ${of} image for ${resourceName ?? 'the CPU'}. ` +
+      `The operator was installed without a ${of} image for ${resourceName ?? (claim === null ? 'the CPU' : `the devices of the claim (${kind})`)}. ` +
       `Set its --${of}-image-${flag} or spec.engine.image.`,
     terminal: true,
   };

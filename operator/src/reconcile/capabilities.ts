@@ -22,9 +22,10 @@ export class Capabilities {
   }
 
   ofEveryService(): Omit<ClusterCapabilities, 'hostTaken' | 'authority'> {
-    const { gatewayApi, backendTls, istio, keda, inferencePools, forbidden } = this.caches.kinds;
+    const { gatewayApi, backendTls, istio, keda, inferencePools, deviceClaims, forbidden } =
+      this.caches.kinds;
     const customMetrics = this.metricsApi.served;
-    const served = { gatewayApi, backendTls, istio, keda, inferencePools, customMetrics };
+    const served = { gatewayApi, backendTls, istio, keda, inferencePools, deviceClaims, customMetrics };
     return { ...this.installation, ...served, forbidden };
   }
 

@@ -24,6 +24,7 @@ import type { Caches } from '../watch/caches.js';
 import type { CrashLogs } from '../watch/crash-logs.js';
 import type { IdleMonitor } from '../watch/idle-monitor.js';
 import type { LoadMonitor } from '../watch/load-monitor.js';
+import type { PlacementNotes } from '../watch/placement-notes.js';
 import type { PodAuthorities } from '../watch/pod-authorities.js';
 import type { StreamChecks } from '../watch/stream-checks.js';
 
@@ -33,6 +34,7 @@ export interface ObservationSources {
   readonly adapters: Pick<AdapterMonitor, 'of'>;
   readonly idle: Pick<IdleMonitor, 'of'>;
   readonly crashLogs: Pick<CrashLogs, 'read' | 'explained'>;
+  readonly placement: Pick<PlacementNotes, 'explained'>;
   readonly streams: Pick<StreamChecks, 'of'>;
   readonly authorities: Pick<PodAuthorities, 'of'>;
 }
@@ -59,8 +61,9 @@ export class Observations {
     now: string,
   ): Observed {
     const { caches, loads, crashLogs, idle } = this.sources;
-    const pods = crashLogs.explained(caches.podsOf(service.namespace, service.name));
     const key = `${service.namespace}/${service.name}`;
+    const seenPods = crashLogs.explained(caches.podsOf(service.namespace, service.name));
+    const pods = this.sources.placement.explained(key, seenPods);
     const frame = this.frame(object, now);
     const demand = planDemand(service, frame.previous, pods, now);
     const seen = this.seen(object);

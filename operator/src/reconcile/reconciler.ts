@@ -31,6 +31,7 @@ import { unreadableBefore } from '../status/unreadable-before.js';
 import { judgeRevision, type Patience } from '../status/revision-failure.js';
 import type { Caches } from '../watch/caches.js';
 import type { CrashLogs } from '../watch/crash-logs.js';
+import type { PlacementNotes } from '../watch/placement-notes.js';
 import type { PodAuthorities } from '../watch/pod-authorities.js';
 import type { StreamChecks } from '../watch/stream-checks.js';
 
@@ -39,6 +40,7 @@ export interface ReconcilerOptions {
   readonly preflight: Pick<Preflight, 'look' | 'forget'>;
   readonly writer: Writer;
   readonly crashLogs: Pick<CrashLogs, 'read'>;
+  readonly placement: Pick<PlacementNotes, 'read' | 'forget'>;
   readonly observations: Observations;
   readonly sleeps: Pick<SleepController, 'decide'>;
   readonly statuses: Pick<StatusWriter, 'announce' | 'write'>;
@@ -82,6 +84,7 @@ export class Reconciler {
       this.options.preflight.forget(key);
       this.options.streams.forget(key);
       this.options.authorities.forget(key);
+      this.options.placement.forget(key);
       return null;
     }
     const seen = await this.options.statuses.announce(object);
@@ -121,9 +124,10 @@ export class Reconciler {
 
   /** What is there and what has failed. The failure is written before the pods that reported it are stopped. */
   private async judge(object: KubeObject, service: WantedService, plan: ServicePlan): Promise<Standing> {
-    const { caches, canaries, crashLogs, observations, statuses } = this.options;
+    const { caches, canaries, crashLogs, placement, observations, statuses } = this.options;
     const { namespace, name } = service;
     await crashLogs.read(caches.podsOf(namespace, name));
+    const placedMs = await placement.read(service, caches.podsOf(namespace, name));
     const deployment = caches.deployment(namespace, name);
     const stored = caches.revisionsOf(namespace, name);
     const { history, unreadable } = readRevisions(stored, service, this.options.capabilities.installation);
@@ -142,7 +146,7 @@ export class Reconciler {
     const before = { ...seen, failureHold, canary };
     const isReported = failure !== null && isSameFailure(failure, seen.previous.lastFailure);
     if (failureHold !== null && wasHeld === null && !isReported) await statuses.write(object, before);
-    const recheckMs = verdict.state === 'open' ? verdict.recheckMs : null;
+    const recheckMs = earliest(placedMs, verdict.state === 'open' ? verdict.recheckMs : null);
     return { object, service, plan, deployment, revisions, unreadable, before, recheckMs };
   }
 

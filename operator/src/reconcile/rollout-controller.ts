@@ -61,11 +61,14 @@ function quotaWait(deployment: Deployment | null, now: Date): Rollout['unschedul
   };
 }
 
+/** For room on a node, or in a queue. */
+const waitReasons: ReadonlySet<string> = new Set(['Unschedulable', 'Queued']);
+
 function longestWait(pods: readonly Pod[], revision: string, now: Date): Rollout['unschedulable'] {
   const waits = pods
     .filter((pod) => podRevision(pod) === revision && pod.metadata.deletionTimestamp === undefined)
     .map((pod) => podCondition(pod, 'PodScheduled'))
-    .filter((condition) => condition?.reason === 'Unschedulable' && condition.status === 'False')
+    .filter((condition) => condition?.status === 'False' && waitReasons.has(condition.reason ?? ''))
     .map((condition) => ({
       message: condition?.message ?? '',
       forMs: now.getTime() - Date.parse(condition?.lastTransitionTime ?? now.toISOString()),

@@ -24,12 +24,26 @@ export function crossFieldViolations(spec: LlmServiceSpec, metadata: KubeObject[
     ],
   ];
   return [
+    ...twiceAsked(spec),
     ...rows.filter(([, isBroken]) => isBroken).map(([path, , message]) => ({ path, message })),
     ...scalingViolations(spec),
     ...objectNameViolations(spec),
     ...claimViolations(spec),
     ...bucketViolations(spec),
   ];
+}
+
+/** By a claim, and by the extended resource that stands for the same devices. */
+function twiceAsked({ accelerator, resources }: LlmServiceSpec): Violation[] {
+  const { claim, profile = '' } = accelerator;
+  if (claim === undefined) return [];
+  const extended = findAccelerator(profile)?.resources ?? [];
+  return (['limits', 'requests'] as const).flatMap((side) => {
+    const twice = extended.find((resource) => resources?.[side]?.[resource] !== undefined);
+    if (twice === undefined) return [];
+    const message = `asks for ${twice} beside spec.accelerator.claim, which asks for the devices: remove it`;
+    return [{ path: `spec.resources.${side}`, message }];
+  });
 }
 
 /** Pods mount the claim of the model: no other, and none beside a model that the operator is to plan with drafts and adapters. */

@@ -14,6 +14,7 @@ import type { Accelerator, WantedService } from '../domain/wanted-service.js';
 import type { KubeObject } from '../kube/types.js';
 import { parseAdapters } from './adapters.js';
 import { crossFieldViolations } from './cross-field-rules.js';
+import { deviceClaimOf } from './device-claim.js';
 import { readFields, resourceNameOf, type Fields } from './field-rules.js';
 import { parseNodeCache } from './node-cache.js';
 import { ruleViolations } from './spec-rules.js';
@@ -86,7 +87,8 @@ function acceleratorOf(
     kind === 'cpu' && memoryLimit !== null ? Math.max(1, memoryLimit - sharedMemoryBytes) : null;
   return {
     kind,
-    resourceName: kind === 'cpu' ? null : resourceNameOf(spec),
+    resourceName: kind === 'cpu' || spec.claim !== undefined ? null : resourceNameOf(spec),
+    claim: deviceClaimOf(spec.claim, profile),
     devices: spec.devices,
     memoryBytesPerDevice: memoryPerDevice ?? (profile === null ? ofLimit : profile.memoryMiB * mib),
     env: profile?.env ?? vendorVariables[kind],

@@ -1,5 +1,6 @@
 // Scheduled: whether the pods of this generation have their nodes; if not, what is missing.
 
+import { gatesOf, noRoomForClaim } from '../kube/pod-wait.js';
 import type { Pod } from '../kube/types.js';
 import { no, unknown, yes, type Answer } from './answer.js';
 import type { FailureHold, Observed } from './observed.js';
@@ -18,8 +19,11 @@ export function judgeScheduling(observed: Observed, pods: readonly Pod[]): Answe
   if (pods.length === 0) return unknown('NoPods', 'No pod of this generation exists yet.');
   for (const pod of pods) {
     const condition = podCondition(pod, 'PodScheduled');
-    if (condition?.status === 'False')
-      return no(condition.reason ?? 'Unschedulable', unschedulable(condition.message));
+    if (condition?.status !== 'False') continue;
+    const { reason = 'Unschedulable', message } = condition;
+    if (explainedAlready.has(reason)) return no(reason, message ?? '');
+    if (reason === 'SchedulingGated') return no(reason, gated(pod));
+    return no(reason, unschedulable(message));
   }
   const placed = pods.every((pod) => podCondition(pod, 'PodScheduled')?.status === 'True');
   return placed
@@ -27,11 +31,27 @@ export function judgeScheduling(observed: Observed, pods: readonly Pod[]): Answe
     : unknown('Scheduling', 'Pods wait for the scheduler.');
 }
 
+/** By reasons that are not the scheduler's (see placement-notes.ts). */
+const explainedAlready: ReadonlySet<string> = new Set(['Queued', 'ClaimTemplateMissing']);
+
+function gated(pod: Pod): string {
+  return `The pod ${pod.metadata.name} waits until its scheduling gates are removed: ${gatesOf(pod).join(', ')}.`;
+}
+
 /** The scheduler's own words, and the remedy for the causes that it most often names. */
 function unschedulable(message = 'the scheduler gave no cause'): string {
   const insufficient = /Insufficient ([\w./-]+)/.exec(message)?.[1]?.replace(/[.,]$/, '');
   if (insufficient !== undefined) {
     return `${message} Free ${insufficient} on a node, add a node that has it, or ask for less of it.`;
+  }
+  // What devices there are was added, where it could be read.
+  if (message.includes('the claim selects')) return message;
+  if (message.includes(noRoomForClaim)) {
+    return `${message} Free devices that the claim selects, or correct it (spec.accelerator.claim).`;
+  }
+  const deviceClass = /device class (\S+) does not exist/.exec(message)?.[1];
+  if (deviceClass !== undefined) {
+    return `${message} Install the driver that brings the DeviceClass ${deviceClass}, or correct spec.accelerator.claim.deviceClassName.`;
   }
   if (message.includes('untolerated taint')) return `${message} Add the taint to spec.tolerations.`;
   if (message.includes('affinity') || message.includes('selector')) {

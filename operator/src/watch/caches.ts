@@ -93,7 +93,7 @@ export class Caches {
         ...common,
         resource,
         labelSelector: mine,
-        onChange: (object) => this.changed(object),
+        ...{ index: (object) => serviceKeyOf(object) ?? [], onChange: (object) => this.changed(object) },
         ...this.kinds.optional(resource),
       });
     const { deployments, controllerRevisions, services, configMaps, disruptionBudgets } = resources;
@@ -109,7 +109,7 @@ export class Caches {
       ].map((each) => [each.kind, owned(each, mine)] as const),
       ...[
         ...[httpRoutes, backendTlsPolicies, virtualServices, destinationRules, scaledObjects],
-        ...(options.pools ? poolResources : []),
+        ...[resources.claimTemplates, ...(options.pools ? poolResources : [])],
       ].map((each) => [each.kind, optional(each)] as const),
     ]);
   }
@@ -192,9 +192,10 @@ export class Caches {
   }
 
   optional(namespace: string, name: string): KubeObject[] {
-    return optionalChildren(name).flatMap(
-      ([resource, child]) => this.child(resource, namespace, child) ?? [],
-    );
+    return [
+      ...optionalChildren(name).flatMap(([resource, child]) => this.child(resource, namespace, child) ?? []),
+      ...this.childrenOf(resources.claimTemplates, namespace, name),
+    ];
   }
 
   activatorEndpoints(namespace: string, name: string): KubeObject | null {

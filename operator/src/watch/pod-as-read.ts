@@ -15,6 +15,8 @@ export function podAsRead(object: KubeObject): KubeObject {
     metadata,
     spec: {
       nodeName: spec?.nodeName,
+      schedulingGates: spec?.schedulingGates,
+      resourceClaims: spec?.resourceClaims?.map(({ name }) => ({ name })),
       overhead: spec?.overhead,
       containers: spec?.containers?.map(({ name, ports, resources }) => ({ name, ports, resources })),
       initContainers: spec?.initContainers?.map(({ name, restartPolicy, resources }) => ({

@@ -65,6 +65,11 @@ export class ServedKinds {
     return this.serves(resources.scaledObjects);
   }
 
+  /** Whether the cluster knows ResourceClaims, by which devices may be asked for. */
+  get deviceClaims(): boolean {
+    return this.serves(resources.claimTemplates);
+  }
+
   /** Kinds of others that the operator may not read: they count as not served, but another remedy helps. */
   get forbidden(): readonly string[] {
     const kinds = [...this.states.values()].filter((kind) => kind.isOptional && kind.served === 'forbidden');

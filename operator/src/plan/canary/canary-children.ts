@@ -7,6 +7,7 @@ import { canaryName } from '../../kube/canary-name.js';
 import type { KubeObject } from '../../kube/types.js';
 import { childMetadata, podSelector } from '../identity/child-metadata.js';
 import type { PlannedTemplate } from '../pods/planned-template.js';
+import { queueLabels } from '../pods/pod-metadata.js';
 import { planPodService } from '../pods/pod-service.js';
 import type { Canary } from './canary.js';
 import { podHashLabel } from './canary-pods.js';
@@ -49,10 +50,11 @@ export function planCanaryDeployment(
   template: PlannedTemplate,
   replicas: number,
 ): KubeObject {
+  const metadata = childMetadata(service, canaryName(service.name));
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: childMetadata(service, canaryName(service.name)),
+    metadata: { ...metadata, labels: { ...metadata.labels, ...queueLabels(service) } },
     spec: {
       replicas,
       selector: { matchLabels: podSelector(service) },

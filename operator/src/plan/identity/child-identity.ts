@@ -36,6 +36,11 @@ export function adapterListName(service: string): string {
   return `${service}-adapters`;
 }
 
+/** @param hash of what it asks for */
+export function claimTemplateName(service: string, hash: string): string {
+  return `${service}-devices-${hash}`;
+}
+
 export function revisionName(service: string, hash: string): string {
   return `${service}-${hash}`;
 }
@@ -51,7 +56,7 @@ export function pullJobName(service: string, hash: string): string {
 
 const { deployments, services, disruptionBudgets, networkPolicies, httpRoutes, virtualServices } = resources;
 const { destinationRules, backendTlsPolicies, horizontalPodAutoscalers, scaledObjects } = resources;
-const { endpointSlices, configMaps, controllerRevisions, jobs } = resources;
+const { endpointSlices, configMaps, controllerRevisions, jobs, claimTemplates } = resources;
 const { inferencePools, serviceAccounts, roles, roleBindings } = resources;
 
 /** Its name for the service and, where it has one, for a hash. */
@@ -71,6 +76,7 @@ const rules: readonly (readonly [Resource, NameOf])[] = [
   [configMaps, adapterListName],
   [controllerRevisions, revisionName],
   [jobs, pullJobName],
+  [claimTemplates, claimTemplateName],
 ];
 
 /** Of all that belongs to a gateway, apart from those of a service of its name. */

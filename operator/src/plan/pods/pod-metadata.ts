@@ -1,6 +1,6 @@
 // Labels and annotations of the pods: what the user wants of them, by which Prometheus finds their metrics, and our own.
 
-import { ports, routes } from '@llmservice/crds';
+import { labels, ports, routes } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { childLabels } from '../identity/child-metadata.js';
 import { schemeOf } from './container-parts.js';
@@ -17,6 +17,11 @@ function scrapeAnnotations(service: WantedService): Record<string, string> {
   };
 }
 
+/** By which Kueue knows its pods; on their Deployment for its integration of these, which sets the same on pods. */
+export function queueLabels({ spec }: Pick<WantedService, 'spec'>): Record<string, string> {
+  return spec.queueName === undefined ? {} : { [labels.queue]: spec.queueName };
+}
+
 /** @param own annotations of this template */
 export function podMetadata(
   service: WantedService,
@@ -24,7 +29,7 @@ export function podMetadata(
 ): { labels: Record<string, string>; annotations: Record<string, string> } {
   const { podLabels, podAnnotations } = service.spec;
   return {
-    labels: { ...podLabels, ...childLabels(service) },
+    labels: { ...podLabels, ...queueLabels(service), ...childLabels(service) },
     annotations: { ...scrapeAnnotations(service), ...podAnnotations, ...own },
   };
 }

@@ -23,6 +23,7 @@ import { contentHash } from '../../domain/content-hash.js';
 import { podMetadata } from './pod-metadata.js';
 import { prepareCache, weightsMount, weightsVolume } from './node-cache-volume.js';
 import { planResources, type CheckpointSize } from './resources.js';
+import { claimAnnotations, podClaims } from './device-claim.js';
 import { claimMounts, claimVolumes } from './claim-volume.js';
 import { adapterMounts, adapterVolumes } from './adapter-list.js';
 import { planVllmContainers, vllmAnnotations } from './vllm-pod.js';
@@ -48,6 +49,7 @@ export function planPodTemplate(service: WantedService, inputs: PodInputs): PodT
   const template = {
     metadata: podMetadata(service, {
       [annotations.configHash]: inputs.configHash,
+      ...claimAnnotations(service),
       ...(pullImage === null ? {} : vllmAnnotations),
     }),
     spec: {
@@ -77,6 +79,7 @@ export function planPodTemplate(service: WantedService, inputs: PodInputs): PodT
           ...constraint,
         })),
       }),
+      ...podClaims(service),
       ...(pullImage === null
         ? { ...prepareCache(service, inputs.operatorImage), containers: [planContainer(service, inputs)] }
         : planVllmContainers(service, { ...inputs, pullImage })),

@@ -4,6 +4,7 @@ import type { V1ResourceRequirements } from '@kubernetes/client-node';
 import type { MemoryPlan } from '@llmservice/checkpoint';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { formatMi, parseQuantity } from '../../resource/quantity.js';
+import { deviceAmounts, withClaims } from './device-claim.js';
 
 /** Figures of the resolved checkpoint. */
 export interface CheckpointSize {
@@ -27,9 +28,8 @@ export function planResources(
   size: CheckpointSize,
   plan: MemoryPlan | null,
 ): V1ResourceRequirements {
-  const { spec, accelerator } = service;
-  const device: Amounts =
-    accelerator.resourceName === null ? {} : { [accelerator.resourceName]: String(accelerator.devices) };
+  const { spec } = service;
+  const device: Amounts = deviceAmounts(service);
   const given = spec.resources?.limits ?? {};
   const limits: Amounts = { ...hostLimit(service), ...given, ...device };
   // What a cache holds is not the pod's; it never holds adapters.
@@ -40,7 +40,7 @@ export function planResources(
     ...spec.resources?.requests,
     ...device,
   };
-  return requirementsOf({ requests, limits });
+  return withClaims(service, requirementsOf({ requests, limits }));
 }
 
 /**

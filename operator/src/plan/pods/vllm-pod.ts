@@ -16,6 +16,7 @@ import { formatMi } from '../../resource/quantity.js';
 import { claimMounts, claimOf } from './claim-volume.js';
 import { acceleratorVariables, storeVariables, withUsers } from './container-env.js';
 import { keepAccepting, probe, restricted, caMounts, terminationMessage } from './container-parts.js';
+import { deviceAmounts, withClaims } from './device-claim.js';
 import { requirementsOf, type CheckpointSize } from './resources.js';
 import { kvBytesWithoutLimit, planVllmArgs } from './vllm-args.js';
 
@@ -104,17 +105,14 @@ const baseVariables: readonly EnvVar[] = [
 /** Estimates: a process per rank in addition to the server's, and on the CPU weights and KV cache too. */
 function resourcesOf(service: WantedService, size: CheckpointSize): V1ResourceRequirements {
   const { spec, accelerator, tensor, sharedMemoryBytes } = service;
-  const device =
-    accelerator.resourceName === null ? {} : { [accelerator.resourceName]: String(accelerator.devices) };
+  const device = deviceAmounts(service);
   const processes = 4 * gib * (1 + tensor);
   const held = accelerator.kind === 'cpu' ? size.weightBytes + kvBytesWithoutLimit : 0;
   const limits = { ...spec.resources?.limits, ...device };
-  return requirementsOf({
-    limits,
-    requests: {
-      memory: spec.resources?.limits?.['memory'] ?? formatMi(processes + held + sharedMemoryBytes),
-      ...spec.resources?.requests,
-      ...device,
-    },
-  });
+  const requests = {
+    memory: spec.resources?.limits?.['memory'] ?? formatMi(processes + held + sharedMemoryBytes),
+    ...spec.resources?.requests,
+    ...device,
+  };
+  return withClaims(service, requirementsOf({ limits, requests }));
 }

@@ -75,6 +75,7 @@ function planJob(service: WantedService, template: PlannedTemplate, node: string
 function planPod({ pod }: PlannedTemplate, node: string | null): V1PodSpec {
   const { affinity, containers, volumes = [], ...spec } = pod.spec;
   delete spec.topologySpreadConstraints;
+  delete spec.resourceClaims;
   const [container] = containers;
   if (container === undefined) throw new Error('a template without containers');
   const { name, image, imagePullPolicy, env, securityContext, volumeMounts } =

@@ -30,6 +30,35 @@ const base: Rollout = {
 };
 const taint = { key: 'dedicated', value: 'ml', effect: 'NoSchedule' };
 
+describe('a new pod that waits for what old ones hold', () => {
+  const claims = { resourceClaims: [{ name: 'devices' }] };
+  const pod = { containers: [], ...claims };
+  const old = (spec: PodSpec): Pod => ({ ...oldPod(0, 'a'), spec: { ...spec, nodeName: 'a' } });
+  const waiting = (message: string, spec: PodSpec = pod): Rollout => ({
+    ...{ ...base, changing: false, pod, oldPods: [old(spec)] },
+    unschedulable: { message, forMs: 60_000 },
+  });
+  const noDevices = '0/1 nodes are available: 1 cannot allocate all claims.';
+
+  test.each<[string, Rollout, string]>([
+    ['devices of a claim', waiting(noDevices), 'drain'],
+    ['devices that no old pod has', waiting(noDevices, { containers: [] }), 'surge'],
+    [
+      'quota of a queue',
+      waiting('insufficient unused quota for amd.com/gpu in flavor a, 1 more needed'),
+      'drain',
+    ],
+    [
+      'more than the queue ever has',
+      waiting('insufficient quota for amd.com/gpu > maximum capacity (1)'),
+      'surge',
+    ],
+  ])('%s', (_, rollout, expected) => {
+    expect(decideRollout(rollout, [node('a', 0)])).toBe(expected);
+    expect(decideRollout(rollout, null)).toBe(expected);
+  });
+});
+
 describe('a new template', () => {
   test.each<[string, Partial<Rollout>, NodeRoom[], string]>([
     ['a spare device pair', {}, [node('a', 0), node('b', 2)], 'surge'],

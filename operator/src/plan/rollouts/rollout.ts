@@ -2,6 +2,7 @@
 // the nodes; and again when a new pod finds no node for a while, since others take devices too. Old pods go first only
 // where that makes room: a template that fits nowhere must not cost the pods that serve.
 
+import { noRoomForClaim } from '../../kube/pod-wait.js';
 import type { Pod, PodSpec } from '../../kube/types.js';
 import { mayRunOn, type NodeTraits } from '../fit/node-choice.js';
 import { podRequests, sum, type Requests } from '../fit/pod-requests.js';
@@ -76,10 +77,17 @@ function fits(pod: PodSpec, node: NodeRoom, freed: Requests): boolean {
   );
 }
 
+function hasClaims(spec: PodSpec | undefined): boolean {
+  return (spec?.resourceClaims ?? []).length > 0;
+}
+
 /** Whether some old pod holds enough of every resource that the scheduler misses, or pods like ours bar the nodes. */
 function wouldMakeRoom({ pod, oldPods, unschedulable }: Rollout): boolean {
   const message = unschedulable?.message ?? '';
   if (message.includes("didn't match pod anti-affinity rules")) return true;
+  // An old pod holds devices by a claim, or quota of the queue.
+  const devices = message.includes(noRoomForClaim) && oldPods.some(({ spec }) => hasClaims(spec));
+  if (devices || message.includes('insufficient unused quota')) return true;
   // The old pod holds a claim that one pod alone may mount.
   if (message.includes('ReadWriteOncePod')) return true;
   const missing = [...message.matchAll(/Insufficient ([\w./-]*\w)/g)].map(([, resource = '']) => resource);
