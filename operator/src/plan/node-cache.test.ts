@@ -214,6 +214,13 @@ describe('weights that are pulled ahead', () => {
     accounting: { persistentVolumeClaimRef: { name: 'log' } },
   });
 
+  test('are pulled by a pod that takes no device by a claim', () => {
+    const claimed = wantedService({ ...gpu.spec, accelerator: { profile: 'mi300x', claim: {} } });
+    const [job] = jobsFor(claimed, [{ name: 'a', labels: {}, taints: [], free: {} }]) ?? [];
+    expect(planTemplate(claimed, inputs).pod.spec.resourceClaims).toHaveLength(1);
+    expect(job?.spec.template.spec).not.toHaveProperty('resourceClaims');
+  });
+
   test('are pulled once on each node that may serve, by a pod that takes no device', () => {
     const free = { 'amd.com/gpu': 0 };
     const tainted = { free, taints: [{ key: 'dedicated', effect: 'NoSchedule' }] };
