@@ -19,7 +19,8 @@ const image = 'example.org/picker:1';
 const rolePath = '/apis/rbac.authorization.k8s.io/v1/clusterroles/llmservice-operator';
 const crdPath =
   '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/inferencepools.inference.networking.k8s.io';
-const { httpRoutes, inferencePools, deployments, services, llmServices, roleBindings } = resources;
+const { httpRoutes, inferencePools, deployments, services, serviceAccounts, llmServices, roleBindings } =
+  resources;
 const access = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 
 let world: World;
@@ -53,7 +54,7 @@ async function backends(): Promise<string[]> {
 }
 const leadsTo = (...kinds: string[]) =>
   eventually(`a route to ${kinds.join()}`, async () => (await backends()).join() === kinds.join());
-const pooled = ['InferencePool', 'Service'] as const;
+const pooled = ['Service', 'InferencePool'] as const;
 const pickers = (readyReplicas: number) =>
   world.patch(deployments, 'chat-picker', { status: { replicas: 1, readyReplicas } }, '/status');
 const update = (change: object) => world.patch(llmServices, 'chat', change);
@@ -79,7 +80,8 @@ describe('once the cluster knows InferencePool', () => {
     const pool = await eventually('the pool', () => world.get(inferencePools, 'chat').catch(() => null));
     expect(pool['spec']).toMatchObject({ endpointPickerRef: { name: 'chat-picker', kind: 'Service' } });
     await world.deployment('chat-picker');
-    await eventually('its Service', () => world.get(services, 'chat-picker'));
+    for (const each of [services, serviceAccounts, roleBindings])
+      await eventually(each.kind, () => world.get(each, 'chat-picker'));
     expect(await routed('EndpointPickerPending')).toContain('chat-picker');
     expect(await backends()).toEqual(['Service']);
   });

@@ -54,7 +54,8 @@ interface Mirror {
 /**
  * Gateways take the most specific match wherever it stands. Envoy Gateway names what a rule leads to after the rule's
  * place, and takes away what has no rule any more before the routes to it: where a canary moved rules, requests would
- * meet a 503 for a moment. So all others come first, and the rules are there as long as `spec.canary` is.
+ * meet a 503 for a moment. So all others come first, those of a pool last, and the rules for the header are there as
+ * long as `spec.canary` is.
  */
 const choices: readonly Chosen[] = [null, 'always', 'never'];
 
