@@ -12,6 +12,7 @@ describe('parseOptions', () => {
       RUNTIME_IMAGE_ROCM: 'rocm:1',
       VLLM_IMAGE_CUDA: 'vllm:1',
       ISTIO_GATEWAY: 'istio-system/ingress',
+      ENDPOINT_PICKER_IMAGE: 'picker:1',
       PUBLIC_ADDRESS: 'https://lb.example.org',
       ACTIVATOR_TLS: 'true',
       ALLOW_HOST_PATH: '/var/cache, /srv/models',
@@ -40,7 +41,7 @@ describe('parseOptions', () => {
         vllmImages: { cpu: null, cuda: 'vllm:1', hip: null },
         gateway: null,
         istioGateway: { namespace: 'istio-system', name: 'ingress' },
-        endpointPickerImage: null,
+        endpointPickerImage: 'picker:1',
         allowedHostPaths: ['/var/cache', '/srv/models'],
         limits: {
           images: ['registry.example.org/team/*'],

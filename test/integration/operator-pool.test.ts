@@ -33,6 +33,13 @@ beforeAll(async () => {
   await installRouteCrds(kubectl);
   const settings = ['--set', `gateway.name=public,gateway.namespace=gateways,endpointPicker.image=${image}`];
   const chart = renderChart('llmservice-operator', ...settings, '--show-only', 'templates/rbac.yaml');
+  const [deployment] = renderChart(
+    'llmservice-operator',
+    ...settings,
+    '--show-only',
+    'templates/deployment.yaml',
+  );
+  expect(JSON.stringify(deployment)).toContain(`{"name":"ENDPOINT_PICKER_IMAGE","value":"${image}"}`);
   const role = chart.find(({ kind }) => kind === 'ClusterRole');
   await world.request('PATCH', rolePath, { rules: role!['rules'] }, 'application/merge-patch+json');
   world.startOperator({ capabilities: { endpointPickerImage: image } });

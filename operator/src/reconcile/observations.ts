@@ -1,5 +1,6 @@
 // Gathers what a status is made from: what was wanted and planned, and what the caches hold of it.
 
+import { resources } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
 import { endpointPickerName } from '../plan/identity/child-identity.js';
 import { podSelector } from '../plan/identity/child-metadata.js';
@@ -150,8 +151,11 @@ export class Observations {
   }
 
   private pool(service: WantedService, { routing, pooling }: ServicePlan, { httpRoute: route }: Seen): Pool {
-    const picker = this.sources.caches.deployment(service.namespace, endpointPickerName(service.name));
-    return planPool({ service, routing, capabilities: pooling, picker, route });
+    const { caches } = this.sources;
+    const { namespace, name } = service;
+    const pool = caches.live({ ...resources.inferencePools, metadata: { namespace, name } });
+    const picker = caches.deployment(namespace, endpointPickerName(name));
+    return planPool({ service, routing, capabilities: pooling, pool, picker, route });
   }
 
   private fallback(service: WantedService, routing: Routing, own: Own): Fallback {

@@ -11,10 +11,16 @@ const service = wantedService({ routing: { host, backend: 'inferencePool' } });
 const gateway = { name: 'public', namespace: 'gateways', provider: 'gatewayApi' } as const;
 const routing: Routing = { state: 'planned', host, pathPrefix: '', gateway };
 const capabilities = { endpointPickerImage: 'picker:1', inferencePools: true };
-const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'demo-picker' } };
+const ownedBy = (uid: string) => ({ name: 'demo-picker', ownerReferences: [{ uid, controller: true }] });
+const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: ownedBy(service.uid) };
+const own = {
+  apiVersion: 'inference.networking.k8s.io/v1',
+  kind: 'InferencePool',
+  metadata: ownedBy(service.uid),
+};
 const ready = { ...deployment, status: { readyReplicas: 1 } };
 const pool = (change: Partial<PoolInputs> = {}): Pool =>
-  planPool({ service, routing, capabilities, picker: ready, route: null, ...change });
+  planPool({ service, routing, capabilities, pool: own, picker: ready, route: null, ...change });
 const leading: Pool = { state: 'planned', image: 'picker:1', leads: true };
 
 interface Rule {
@@ -42,6 +48,17 @@ describe('a route leads to an InferencePool', () => {
   test.each<[string, Partial<PoolInputs>, object]>([
     ['once the picker answers', {}, leading],
     ['not before', { picker: deployment }, { state: 'planned', leads: false }],
+    [
+      'not for the pods of a service that has the picker’s name',
+      { picker: { ...ready, metadata: ownedBy('uid-2') } },
+      { state: 'planned', leads: false },
+    ],
+    ['not before there is a pool', { pool: null }, { state: 'planned', leads: false }],
+    [
+      'not where somebody else has one of its name',
+      { pool: { ...own, metadata: ownedBy('uid-2') } },
+      { state: 'planned', leads: false },
+    ],
     ['not before there is a picker', { picker: null }, { state: 'planned', leads: false }],
     ['not unless asked for', { service: wantedService({ routing: { host } }) }, { state: 'none' }],
     ['not without a route', { routing: { state: 'none' } }, { state: 'none' }],

@@ -4,8 +4,9 @@
 
 import { annotations } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
+import { controllerUid } from '../../kube/controller-uid.js';
 import { resources } from '../../kube/resources.js';
-import type { Deployment, HttpRoute } from '../../kube/types.js';
+import type { Deployment, HttpRoute, KubeObject } from '../../kube/types.js';
 import { endpointPickerName } from '../identity/child-identity.js';
 import type { Routing } from './routing.js';
 
@@ -31,13 +32,15 @@ export interface PoolInputs {
   readonly service: WantedService;
   readonly routing: Routing;
   readonly capabilities: PoolCapabilities;
-  /** The Deployment of the picker; null: there is none. */
+  /** By the service's name; null: there is none. */
+  readonly pool: KubeObject | null;
+  /** The Deployment by the picker's name; null: there is none. */
   readonly picker: Deployment | null;
   /** As it is now; null: there is none. */
   readonly route: HttpRoute | null;
 }
 
-export function planPool({ service, routing, capabilities, picker, route }: PoolInputs): Pool {
+export function planPool({ service, routing, capabilities, pool, picker, route }: PoolInputs): Pool {
   if (service.spec.routing.backend !== 'inferencePool' || routing.state !== 'planned')
     return { state: 'none' };
   const { endpointPickerImage: image, inferencePools, forbidden = [] } = capabilities;
@@ -79,7 +82,9 @@ export function planPool({ service, routing, capabilities, picker, route }: Pool
         `Gateway API Inference Extension and then change the annotation ${annotations.retry}, or set routing.backend to service.`,
     };
   }
-  return { state: 'planned', image, leads: (picker?.status?.readyReplicas ?? 0) > 0 };
+  // Somebody else's may have their names.
+  const isOwn = [pool, picker].every((each) => each !== null && controllerUid(each) === service.uid);
+  return { state: 'planned', image, leads: isOwn && (picker?.status?.readyReplicas ?? 0) > 0 };
 }
 
 function unfit(reason: string, why: string): Pool {
@@ -115,8 +120,8 @@ export function poolRemark(pool: Pool, service: string): { reason: string; messa
         : {
             reason: 'EndpointPickerPending',
             message:
-              `Requests go to the Service until a pod of the Deployment ${endpointPickerName(service)}, its endpoint ` +
-              'picker, is ready. See the events and logs of that pod.',
+              `Requests go to the Service until its InferencePool is there and a pod of ${endpointPickerName(service)}, its ` +
+              'endpoint picker, is ready. See the other conditions, and the events and logs of that pod.',
           };
   }
 }
