@@ -6,6 +6,7 @@ import { eventually } from '../processes.js';
 import { demoModel, upload } from './bucket.js';
 import { apply, getJson, kubectl, signalInPod } from './cluster.js';
 import { call, chatBody, chatPath, stream } from './gateway.js';
+import { KubectlLlm } from './kubectl-llm.js';
 import {
   conditionOf,
   makeNamespace,
@@ -112,6 +113,19 @@ test('one address lists both models, and the body says which service answers', a
   expect((await ask('chat'))[0]).toBe('first-own');
   expect((await ask('gpt-4o'))[0]).toBe('first-own');
   expect((await ask('small'))[0]).toBe('second-own');
+});
+
+test('kubectl llm status and the doctor know it', async () => {
+  const plugin = new KubectlLlm();
+  try {
+    const { stdout } = await plugin.run(['status', 'models']);
+    expect(stdout).toMatch(/^e2e\/models: ready, Serving: 2 of 2 models answer/);
+    expect(stdout).toMatch(/^ {2}small +second +Ready$/m);
+    const { stdout: found } = await plugin.run(['doctor', 'first']);
+    expect(found).toContain(`  ok      e2e/models: ready, 2 models by http://${host}/`);
+  } finally {
+    plugin.remove();
+  }
 });
 
 test('a streamed answer comes in pieces', async () => {

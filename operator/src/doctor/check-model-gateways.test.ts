@@ -87,7 +87,7 @@ test('where one service is asked about, only gateways that lead to it are judged
 });
 
 test('a cluster that knows no gateways of models, and one that does not show them', () => {
-  expect(linesOf({ modelGateways: read(null) })).toEqual(['warning: the cluster does not know LlmGateway']);
+  expect(linesOf({ modelGateways: read(null) })).toEqual(['info: the cluster does not know LlmGateway']);
   expect(linesOf({ modelGateways: forbidden })).toEqual([
     'warning: gateways of models of default: you may not read this',
   ]);

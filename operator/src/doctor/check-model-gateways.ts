@@ -14,9 +14,9 @@ export function checkModelGateways({ modelGateways, namespace, service }: Cluste
   const found = valueOf(modelGateways, `gateways of models of ${namespace}`, findings);
   if (modelGateways.state !== 'read') return findings.list;
   if (found === null) {
-    findings.warning(
+    findings.info(
       `the cluster does not know ${gatewayApi.kind}`,
-      'Upgrade the chart llmservice-operator, which brings its CustomResourceDefinition.',
+      'To have many models behind one address, upgrade the chart llmservice-operator, which brings it.',
     );
     return findings.list;
   }
@@ -69,5 +69,5 @@ function leadsTo(gateway: KubeObject, service: string): boolean {
 }
 
 function statusOf(gateway: KubeObject): LlmGatewayStatus {
-  return (gateway['status'] ?? {});
+  return gateway['status'] ?? {};
 }
