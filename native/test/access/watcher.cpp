@@ -168,7 +168,9 @@ void Watcher::access_cell(Cell& cell, const Place& place, const Access& now, Kin
                           uintptr_t address) {
   const bool writes = kind == Kind::kWrite || kind == Kind::kOneStep;
   if (!place.is_shared && !has_waited()) judge_early(cell, now, kind, address);
-  if (place.is_shared && kind != Kind::kWrite) judge_unwritten(cell, place, now, address);
+  // A product may have rows whose results nobody reads.
+  if (place.is_shared && kind != Kind::kWrite && kind != Kind::kProductRead)
+    judge_unwritten(cell, place, now, address);
   if (!cell.parts) {
     judge_write(cell.write, now, kind, place.is_shared, address);
   } else {

@@ -100,6 +100,10 @@ LLMSERVICE_UNMARKED T add_to(T* counter, T value) {
   return before;
 }
 
+// Of tiles_f32.h: lanes read each other's room there, which no device has.
+template <int kCount>
+LLMSERVICE_UNMARKED const float* const* arguments_of_lanes(const float (&mine)[kCount]);
+
 template <class T>
 T* dynamic_shared() {
   return reinterpret_cast<T*>(emulator::shared_memory());

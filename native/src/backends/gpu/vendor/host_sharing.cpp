@@ -10,6 +10,7 @@
 #include <string>
 
 #include "backends/gpu/vendor/host_runtime.h"
+#include "backends/gpu/vendor/watch.h"
 
 namespace llmservice::gpu {
 namespace {
@@ -32,6 +33,7 @@ gpuError_t unmap(void* memory) {
   const auto found = mappings.find(memory);
   if (found == mappings.end()) return gpuErrorInvalidValue;
   munmap(memory, found->second.bytes);
+  watch::memory_ends(memory);
   if (found->second.descriptor >= 0) {
     close(found->second.descriptor);
     give_back_emulated(found->second.bytes);
@@ -56,6 +58,7 @@ gpuError_t gpuMallocForRanks(void** memory, size_t bytes) {
   std::memset(*memory, 0xff, bytes);
   const std::scoped_lock lock(changing);
   mappings[*memory] = {.descriptor = descriptor, .bytes = bytes};
+  watch::memory_begins(*memory, bytes);
   return gpuSuccess;
 }
 

@@ -38,7 +38,7 @@ struct Tile {
 
 // What all lanes of the warp give to an instruction, good until the lanes meet again.
 template <int kCount>
-LLMSERVICE_UNMARKED const float* const* arguments_of_lanes(const float (&mine)[kCount]) {
+const float* const* arguments_of_lanes(const float (&mine)[kCount]) {
   static thread_local float rooms[2][1024][8];
   static thread_local uint8_t turn[1024];
   float* const room = rooms[turn[threadIdx.x] ^= 1][threadIdx.x];

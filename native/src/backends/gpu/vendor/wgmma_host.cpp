@@ -178,9 +178,10 @@ uint64_t tile_descriptor(const std::byte* shared, uint32_t byte) {
 
 void emulator::put_wgmma(DType dtype, float* d, int columns, uint64_t a, uint64_t b, bool keep) {
   std::vector<Product>& mine = products[threadIdx.x];
-  // What a tile's copy has to have brought by now, each of whose rows is looked at when the product is made.
-  for (const uint64_t tile : {a, b})
+  // What a tile's copy has to have brought by now, each of whose rows is read when the product is made.
+  for (const uint64_t tile : {a, b}) {
     watch::product_reads(emulator::shared_memory() + ((tile & 0x3fff) << 4), 16);
+  }
   if (!keep) std::fill(d, d + columns / 2, std::numeric_limits<float>::quiet_NaN());
   mine.push_back({dtype, d, columns, a, b, keep});
 }
