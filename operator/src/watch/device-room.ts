@@ -63,7 +63,7 @@ export class DeviceRoom {
         slices.push(slice);
       return current(slices).flatMap((slice) => devicesOf(slice, taken));
     } catch (error) {
-      // What is told of them is no reason to do nothing else.
+      // A status without them is better than none.
       if (error instanceof ApiError) return null;
       throw error;
     }
