@@ -48,7 +48,7 @@ describe('the API server refuses', () => {
     ['arguments for our engine', { engine: { args: ['--x'] } }, 'spec.engine.args'],
     [
       'a parser that our engine has not',
-      { engine: { reasoningParser: 'glm45' } },
+      { engine: { reasoningParser: 'granite' } },
       'spec.engine.reasoningParser',
     ],
     [

@@ -430,9 +430,9 @@ export const specRules: readonly SpecRule[] = [
       "spec",
       "engine"
     ],
-    "rule": "!has(self.reasoningParser) || (has(self.runtime) && self.runtime == 'vllm') || self.reasoningParser in ['deepseek_r1', 'gemma4', 'mistral', 'qwen3']",
+    "rule": "!has(self.reasoningParser) || (has(self.runtime) && self.runtime == 'vllm') || self.reasoningParser in ['deepseek_r1', 'gemma4', 'glm45', 'mistral', 'qwen3']",
     "fieldPath": ".reasoningParser",
-    "message": "engine.reasoningParser of the native runtime is one of deepseek_r1, gemma4, mistral and qwen3; remove it to use the reasoning markers of the tokenizer, or set engine.runtime to vllm"
+    "message": "engine.reasoningParser of the native runtime is one of deepseek_r1, gemma4, glm45, mistral and qwen3; remove it to use the reasoning markers of the tokenizer, or set engine.runtime to vllm"
   },
   {
     "at": [

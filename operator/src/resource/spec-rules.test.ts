@@ -22,8 +22,8 @@ const paths = (spec: object): string[] => violations(spec).map((each) => each.sp
 test.each<[object, string]>([
   [{ engine: { args: ['--x'] } }, 'spec.engine.args are for engine.runtime vllm; remove them'],
   [
-    { engine: { reasoningParser: 'glm45' } },
-    'spec.engine.reasoningParser of the native runtime is one of deepseek_r1, gemma4, mistral and qwen3',
+    { engine: { reasoningParser: 'granite' } },
+    'spec.engine.reasoningParser of the native runtime is one of deepseek_r1, gemma4, glm45, mistral and qwen3',
   ],
   [
     { engine: { toolCallParser: 'openai' } },

@@ -180,7 +180,7 @@ describe('resolveConfig', () => {
     ],
     [
       { reasoningParser: 'none' },
-      'engine.reasoningParser (--reasoning-parser, REASONING_PARSER) is none, but must be one of deepseek_r1, gemma4, mistral, ',
+      'engine.reasoningParser (--reasoning-parser, REASONING_PARSER) is none, but must be one of deepseek_r1, gemma4, glm45, mistral, ',
     ],
     [{ surprise: 1 }, 'engine.surprise is not a known field'],
   ])('refuses %j', (engine, message) => expect(refusal({ file: file(engine) }).message).toContain(message));

@@ -13,6 +13,7 @@ test.each<[string | undefined, object]>([
   [undefined, { begin: 267, end: 268, label: '' }],
   ['qwen3', { begin: 267, end: 268, label: '' }],
   ['deepseek_r1', { begin: 267, end: 268, label: '' }],
+  ['glm45', { begin: 267, end: 268, label: '' }],
   ['mistral', { begin: 269, end: 270, label: '' }],
 ])('the parser %s has the tokens %j', (parser, expected) => {
   expect(thinkIds(thinking, 271, parser)).toEqual(expected);

@@ -25,6 +25,7 @@ const gemma: ThinkTexts = { texts: ['<|channel>', '<channel|>'], label: 'thought
 export const reasoningParsers: ReadonlyMap<string, ThinkTexts> = new Map<string, ThinkTexts>([
   ['deepseek_r1', think],
   ['gemma4', gemma],
+  ['glm45', think],
   ['mistral', mistral],
   ['qwen3', think],
 ]);
