@@ -3,7 +3,8 @@
 from fixture import Fixture
 from fixture_configs import EIGHT_RANKS, FOUR_RANKS, LLAMA3_SCALING, TWO_LAYERS
 from gemma4_configs import gemma4, gemma4_small_text, gemma4_text
-from fixture_configs import gemma2, gemma3, gemma3_text, llama, mistral, mistral3, qwen2, qwen3, qwen3_vl, qwen3_5, qwen3_5_text
+from fixture_configs import gemma2, gemma3_text, llama, mistral, qwen2, qwen3, qwen3_5, qwen3_5_text
+from multimodal_configs import gemma3, mistral3, qwen3_vl
 
 DENSE = (
     Fixture(
