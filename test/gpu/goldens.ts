@@ -1,7 +1,7 @@
 // Golden models on a device, against transformers with activations rounded as GPUs round them (on-gpu.json). Reports of each
 // how far it is off and where, whether or not that is within the bar. Exit status 1 where one is beyond it.
 // usage: goldens.ts MODELS cuda|hip|emulator RECORD [MODEL...]; MODELS: the folder test/golden/models/, beside which drafters/ has
-// the draft models; MODEL: also adapters/NAME, an adapter beside its base; RECORD: the file for a line of JSON for each model, with all
+// the draft models; MODEL: also adapters/NAME, an adapter beside its base, and encoders/NAME; RECORD: the file for a line of JSON for each model, with all
 // logprobs. The addon is the one that LLMSERVICE_NATIVE_ADDON names.
 
 import assert from 'node:assert/strict';
@@ -21,6 +21,7 @@ import { loadGolden, score } from '../golden/engine-driver.js';
 import { type Bar, type Golden, readGolden } from '../golden/golden-values.js';
 import { continuations, expectGreedy, expectScores, expectTogetherAsAlone } from '../golden/reference-bar.js';
 import { holdDrafter } from './golden-drafters.js';
+import { holdEncoder } from './golden-encoders.js';
 import { describeGreedy, describeScores, greedyDifferences, scoreDifferences } from './golden-differences.js';
 
 const [models, device, record, ...named] = argv.slice(2);
@@ -50,6 +51,8 @@ const refused = new Map([
   ),
   ['llama-bf16-ranks', oddHeads],
   ['gemma4-bf16', oddHeads],
+  ['encoders/eurobert-biases', oddHeads],
+  ['encoders/modernbert-bare', oddHeads],
   ['llama-gguf-q4_1', /A matrix has type Q4_1, which the CPU backend takes/],
   ['qwen3-gguf-q5_k', /A matrix has type Q5_K, which the CPU backend takes/],
 ]);
@@ -81,11 +84,14 @@ async function hold(folder: string, model: string): Promise<Finding> {
       summary: await holdDrafter(folder, model, options.device, (base) => onGpu(folder, base)),
     };
   }
+  const encoder = model.startsWith('encoders/');
+  const place = encoder ? `${folder}../${model}` : folder + model;
   const refusal = refused.get(model);
   if (refusal !== undefined) {
-    await assert.rejects(loadGolden(folder + model, options), refusal);
+    await assert.rejects(loadGolden(place, options), refusal);
     return { faults: [], summary: 'refused, as it must be' };
   }
+  if (encoder) return { faults: [], summary: await holdEncoder(place, options.device) };
   const engine = await loadGolden(folder + model, options);
   try {
     return await compare(engine, model, onGpu(folder, model));
@@ -138,7 +144,8 @@ async function faultOf(name: string, check: () => unknown): Promise<string[]> {
 writeFileSync(record, '');
 const drafters = readdirSync(`${models}../drafters`);
 const adapters = readdirSync(`${models}../adapters`).map((name) => `adapters/${name}`);
-const all = named.length > 0 ? named : [...readdirSync(models), ...drafters, ...adapters];
+const encoders = readdirSync(`${models}../encoders`).map((name) => `encoders/${name}`);
+const all = named.length > 0 ? named : [...readdirSync(models), ...drafters, ...adapters, ...encoders];
 let failed = 0;
 for (const model of all) {
   const startedAt = performance.now();

@@ -6,12 +6,6 @@ import type { ModelShape } from '../config/model-shape.js';
 
 /** Operations without a GPU kernel, and which models take them. runnable() in native/src/model/model.cpp has the same. */
 const onCpusAlone: readonly (readonly [operation: string, isTaken: (shape: ModelShape) => boolean])[] = [
-  ['GELU gates by the error function', ({ activation }) => activation === 'erfGelu'],
-  ['layer norms', ({ layerNorm }) => layerNorm],
-  [
-    'windows to both sides',
-    ({ bidirectional, windows }) => bidirectional && windows.some((each) => each > 0),
-  ],
   [
     'heads that are no multiple of 16 features',
     (shape) => headsOf(shape).some(({ headDim }) => headDim % 16 !== 0),

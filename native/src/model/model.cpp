@@ -69,11 +69,7 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
   if (backend.runs_all_models()) return c;
   std::string missing;
   for (const auto& [operation, taken] :
-       {std::pair{"GELU gates by the error function", c.activation == Activation::kErfGelu},
-        std::pair{"layer norms", c.layer_norm},
-        std::pair{"windows to both sides",
-                  c.bidirectional && std::ranges::any_of(c.windows, std::identity{})},
-        std::pair{"heads that are no multiple of 16 features",
+       {std::pair{"heads that are no multiple of 16 features",
                   c.head_dim % 16 != 0 || (c.global_attention && c.global_attention->head_dim % 16 != 0)},
         std::pair{"heads of more than 512 features", widest_head(c) > 512},
         std::pair{"more than 512 experts, or 16 of a token",

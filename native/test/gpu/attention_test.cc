@@ -110,10 +110,12 @@ INSTANTIATE_TEST_SUITE_P(Shapes, GpuAttentionFaultTest,
                                            Case{attention_shape(2, 1, 16, 16, DType::kBF16, 10), 80}),
                          name);
 
-// Encoders: a row sees the whole segment, and what lies before it.
+// Encoders: a row sees the whole segment, and what lies before it; or as far to both sides as a window goes.
 TEST(GpuAttention, SeesToTheEndOfTheSegmentWhereItIsNotCausal) {
   for (const AttentionShape& shape :
-       {attention_shape(4, 2, 64, 16, DType::kBF16), attention_shape(2, 1, 16, 16, DType::kF8E4M3)}) {
+       {attention_shape(4, 2, 64, 16, DType::kBF16), attention_shape(2, 1, 16, 16, DType::kF8E4M3),
+        attention_shape(4, 2, 64, 16, DType::kBF16, 17), attention_shape(6, 1, 16, 16, DType::kF8E4M3, 1),
+        attention_shape(2, 1, 16, 16, DType::kBF16, 70)}) {
     PagedSequence sequence(shape, 270);
     sequence.causal = false;
     sequence.write();

@@ -47,6 +47,11 @@ TEST_P(QuantizeTest, AddsThenNorms) {
   run(gpu::add_rms_norm(to(), same_x.data(), y.data(), weight.data(), 1e-6f, rows, fused.data(), {}));
   expect_same_bits(same_x.host(), x.host(), "residual");
   expect_same(made, fused);
+
+  run(gpu::add_layer_norm(x.data(), y.data(), weight.data(), 1e-6f, rows, width, made.data(), {}));
+  run(gpu::add_layer_norm(to(), same_x.data(), y.data(), weight.data(), 1e-6f, rows, fused.data(), {}));
+  expect_same_bits(same_x.host(), x.host(), "residual of the norm around the mean");
+  expect_same(made, fused);
 }
 
 // A row with a non-finite value marks itself, and its neighbours are unharmed.
@@ -80,6 +85,10 @@ TEST_P(QuantizeTest, Gates) {
 
   run(gpu::gelu_mul(gate_up.data(), rows, width, made.data()));
   run(gpu::gelu_mul(to(), gate_up.data(), rows, fused.data()));
+  expect_same(made, fused);
+
+  run(gpu::erf_gelu_mul(gate_up.data(), rows, width, made.data()));
+  run(gpu::erf_gelu_mul(to(), gate_up.data(), rows, fused.data()));
   expect_same(made, fused);
 
   const DeviceArray<float> x(random_floats(rows * width, 6)), same_x(random_floats(rows * width, 6));

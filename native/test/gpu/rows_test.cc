@@ -37,6 +37,21 @@ TEST_P(RowsTest, AddsThenNorms) {
   expect_close(out.host(), expected, kTolerance, "out");
 }
 
+// Far from a mean of 0, apart and in place.
+TEST_P(RowsTest, AddsThenNormsAroundTheMean) {
+  std::vector<float> sum(rows * width);
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] = x[i] + 7;
+  std::vector<float> expected(rows * width);
+  const DeviceArray<float> residual(sum), update(y), scale(weight), out(rows * width, NAN);
+  reference.add_layer_norm(sum.data(), y.data(), weight.data(), 1e-5f, rows, width, expected.data(), {});
+  run(gpu::add_layer_norm(residual.data(), update.data(), scale.data(), 1e-5f, rows, width, out.data(), {}));
+  expect_same_bits(residual.host(), sum, "residual");
+  // The mean is off by a few times 2^-24 of 7, which small deviations magnify.
+  expect_close(out.host(), expected, 4 * kTolerance, "out");
+  run(gpu::add_layer_norm(residual.data(), nullptr, scale.data(), 1e-5f, rows, width, residual.data(), {}));
+  expect_same_bits(residual.host(), out.host(), "in place");
+}
+
 TEST_P(RowsTest, ARowIsTheSameAmongOthers) {
   const DeviceArray<float> in(x), scale(weight), out(rows * width, NAN), alone(width, NAN);
   run(gpu::rms_norm(in.data(), scale.data(), 1e-6f, rows, width, out.data()));
@@ -75,6 +90,16 @@ TEST_P(RowsTest, GatesByGelu) {
   reference.gelu_mul(gate_up.data(), rows, width, expected.data());
   const DeviceArray<float> both(gate_up), out(rows * width, NAN);
   run(gpu::gelu_mul(both.data(), rows, width, out.data()));
+  expect_close(out.host(), expected, kTolerance, "out");
+}
+
+// Far into both tails.
+TEST_P(RowsTest, GatesByGeluWithoutApproximation) {
+  const std::vector<float> gate_up = random_floats(rows * 2 * width, 5, 12.0f);
+  std::vector<float> expected(rows * width);
+  reference.erf_gelu_mul(gate_up.data(), rows, width, expected.data());
+  const DeviceArray<float> both(gate_up), out(rows * width, NAN);
+  run(gpu::erf_gelu_mul(both.data(), rows, width, out.data()));
   expect_close(out.host(), expected, kTolerance, "out");
 }
 
@@ -141,6 +166,10 @@ TEST_P(RowsTest, MarksTheFirstFaultOfARow) {
   residual[4 * width - 1] = NAN;
   for (const bool bad_norm : {false, true}) {
     if (bad_norm) scale[width / 2] = NAN;
+    const DeviceArray<float> centered(residual), factor(scale), to_add(update), normed(4 * width, NAN);
+    const DeviceArray<int32_t> marks(std::vector<int32_t>{0, 0, 0, 3});
+    run(gpu::add_layer_norm(centered.data(), to_add.data(), factor.data(), 1e-6f, 4, width, normed.data(),
+                            {marks.data(), 5}));
     std::vector<int32_t> expected = {0, 0, 0, 3};
     std::vector<float> x_expected = residual, out_expected(4 * width);
     reference.add_rms_norm(x_expected.data(), update.data(), scale.data(), 1e-6f, 4, width,
@@ -150,6 +179,7 @@ TEST_P(RowsTest, MarksTheFirstFaultOfARow) {
     run(gpu::add_rms_norm(in.data(), added.data(), factors.data(), 1e-6f, 4, width, out.data(),
                           {first.data(), 5}));
     EXPECT_EQ(first.host(), expected);
+    EXPECT_EQ(marks.host(), expected) << "of the norm around the mean";
     EXPECT_EQ(expected, bad_norm ? (std::vector<int32_t>{6, 5, 6, 3}) : (std::vector<int32_t>{0, 5, 0, 3}));
   }
 }

@@ -112,6 +112,12 @@ def rounded(values: Tensor) -> list[float]:
     return [round(v, DIGITS) for v in values.tolist()]
 
 
+def embedded(model, prompt: list[int]) -> dict:
+    states = hidden_states(model, prompt)
+    pooled = {"cls": states[0], "last": states[-1], "mean": states.mean(0)}
+    return {"prompt": prompt, **{name: rounded(values) for name, values in pooled.items()}}
+
+
 def generate(fixture: Fixture) -> None:
     folder = ENCODERS / fixture.name
     model = build(fixture.config)
@@ -122,11 +128,9 @@ def generate(fixture: Fixture) -> None:
     measured = []
     for length in LENGTHS:
         prompt = random_ids(length, draw)
-        states = hidden_states(model, prompt)
-        if length > 1 and torch.equal(states[0], hidden_states(model, prompt[:-1])[0]):
+        if length > 1 and torch.equal(hidden_states(model, prompt)[0], hidden_states(model, prompt[:-1])[0]):
             raise ValueError("the reference does not look ahead")
-        pooled = {"cls": states[0], "last": states[-1], "mean": states.mean(0)}
-        measured.append({"prompt": prompt, **{name: rounded(values) for name, values in pooled.items()}})
+        measured.append(embedded(model, prompt))
     (folder / "embeddings.json").write_text(json.dumps(measured, separators=(",", ":")) + "\n")
 
 

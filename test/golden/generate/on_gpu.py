@@ -5,7 +5,8 @@ columns beside weights in FP8, float16 beside weights in float16, integers and b
 as which matrices of GGUF in float32 are held; queries times log2(e), keys, values and the weights of attention become
 bfloat16. All else stays in float32. "hopper" has the same again with the sums of FP8 cut as Hopper cuts them (hopper.py),
 and greedy tokens as long as they are the same ones.
-Usage: python generate/on_gpu.py [NAME ...]   (after models.py and gguf_models.py, in the same environment)
+Usage: python generate/on_gpu.py [NAME ...]   (after models.py, gguf_models.py and encoders.py, in the same environment)
+Of encoders, encoders/NAME/on-gpu.json is as embeddings.json.
 """
 
 import json
@@ -19,6 +20,7 @@ from torch.nn import functional
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
+import encoders
 import gguf_fixtures
 from fixture import Fixture
 from fixtures import FIXTURES
@@ -32,7 +34,7 @@ MODELS = Path(__file__).parent.parent / "models"
 ON_CPUS_ALONE = (
     "llama-gptq", "qwen3-gptq", "qwen2-awq", "qwen3-w4a16", "qwen3_moe-gptq", "mixtral-awq", "gemma2-w4a16",
 )
-WITH_ODD_HEADS = ("gemma4-bf16",)  # of 24 features
+WITH_ODD_HEADS = ("gemma4-bf16", "eurobert-biases", "modernbert-bare")  # of 24 features
 COLUMNS = 128
 LOG2E = 1.44269504
 
@@ -61,7 +63,7 @@ def attend(
         scores = (scores / (softcap * LOG2E)).tanh() * (softcap * LOG2E)
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
-    else:
+    elif getattr(module, "is_causal", True):
         scores = scores.masked_fill(torch.ones(scores.shape[-2:]).tril() == 0, -torch.inf)
     top = scores.amax(-1, keepdim=True)
     weights = (scores - top).exp2()
@@ -81,22 +83,36 @@ def form_of(met: set[torch.dtype]):
     return halved if not met or torch.bfloat16 in met else None
 
 
-def generate(fixture: Fixture, folder: Path, adapted: Callable[[nn.Module], nn.Module] = lambda model: model) -> None:
-    """`adapted`: the model with what multiplies activations that are not rounded."""
-    golden = json.loads((folder / "golden.json").read_text())
-    ids, prompts = golden["teacherForced"]["ids"], [run["prompt"] for run in golden["greedy"]]
-    held = Held.of(fixture)
+def rounding(held: Held) -> Callable[[int, Tensor, Tensor], Tensor]:
+    """Its products of activations rounded as GPUs round them, as Held.multiplied() takes them."""
     held.model.set_attn_implementation("halved")
-    matrices = held.matrices()
-    forms = {place_of(p): form_of(held.types_beside(n)) for n, p in matrices.items()}
-    # Experts run on other instructions, which round.
-    in_fp8 = {place_of(p): Fp8Matrix.of(n, held.tensors) for n, p in matrices.items()}
-    model = adapted(held.model)
+    forms = {place_of(p): form_of(held.types_beside(n)) for n, p in held.matrices().items()}
     exact = functional.linear
 
     def as_on_gpus(place: int, x: Tensor, weight: Tensor) -> Tensor:
         form = forms.get(place)
         return exact(form(x) if form else x, weight)
+
+    return as_on_gpus
+
+
+def generate_encoder(fixture: Fixture, folder: Path) -> None:
+    golden = json.loads((folder / "embeddings.json").read_text())
+    held = Held.of(fixture)
+    with held.multiplied(rounding(held)):
+        said = [encoders.embedded(held.model, each["prompt"]) for each in golden]
+    (folder / "on-gpu.json").write_text(json.dumps(said, separators=(",", ":")) + "\n")
+
+
+def generate(fixture: Fixture, folder: Path, adapted: Callable[[nn.Module], nn.Module] = lambda model: model) -> None:
+    """`adapted`: the model with what multiplies activations that are not rounded."""
+    golden = json.loads((folder / "golden.json").read_text())
+    ids, prompts = golden["teacherForced"]["ids"], [run["prompt"] for run in golden["greedy"]]
+    held = Held.of(fixture)
+    as_on_gpus = rounding(held)
+    # Experts run on other instructions, which round.
+    in_fp8 = {place_of(p): Fp8Matrix.of(n, held.tensors) for n, p in held.matrices().items()}
+    model = adapted(held.model)
 
     def as_on_hopper(place: int, x: Tensor, weight: Tensor) -> Tensor:
         return in_fp8[place].times(x) if in_fp8.get(place) else as_on_gpus(place, x, weight)
@@ -123,3 +139,6 @@ if __name__ == "__main__":
             continue
         if len(sys.argv) == 1 or fixture.name in sys.argv[1:]:
             generate(fixture, MODELS / fixture.name)
+    for fixture in encoders.FIXTURES:
+        if fixture.name not in WITH_ODD_HEADS and (len(sys.argv) == 1 or fixture.name in sys.argv[1:]):
+            generate_encoder(fixture, encoders.ENCODERS / fixture.name)

@@ -78,6 +78,8 @@ class GpuBackend final : public Backend {
                 float* out) override;
   void add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
                     float* out, const FaultMarks& marks) override;
+  void add_layer_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
+                      float* out, const FaultMarks& marks) override;
   void add_bias(float* x, const float* bias, int64_t rows, int64_t width) override;
   void take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) override;
   void copy_rows(std::span<const RowCopy> rows, const float* from, int64_t from_stride, int64_t width,
@@ -86,6 +88,7 @@ class GpuBackend final : public Backend {
                     float missing, float* out) override;
   void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
   void gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
+  void erf_gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
   void scale(float* x, int64_t count, float factor) override;
   void cap(float* x, int64_t count, float limit) override;
   void sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) override;

@@ -18,6 +18,13 @@ void GpuBackend::add_rms_norm(float* x, const float* y, const float* weight, flo
       [=](const Activations& to) { return gpu::add_rms_norm(to, x, y, weight, eps, rows, out, marks); });
 }
 
+void GpuBackend::add_layer_norm(float* x, const float* y, const float* weight, float eps, int64_t rows,
+                                int64_t dim, float* out, const FaultMarks& marks) {
+  add_source(
+      gpu::add_layer_norm(x, y, weight, eps, rows, dim, out, marks), rows, dim, out,
+      [=](const Activations& to) { return gpu::add_layer_norm(to, x, y, weight, eps, rows, out, marks); });
+}
+
 void GpuBackend::add_bias(float* x, const float* bias, int64_t rows, int64_t width) {
   add(gpu::add_bias(x, bias, rows, width), rows);
 }
@@ -50,6 +57,11 @@ void GpuBackend::gelu_mul(const float* gate_up, int64_t rows, int64_t width, flo
              [=](const Activations& to) { return gpu::gelu_mul(to, gate_up, rows, out); });
 }
 
+void GpuBackend::erf_gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
+  add_source(gpu::erf_gelu_mul(gate_up, rows, width, out), rows, width, out,
+             [=](const Activations& to) { return gpu::erf_gelu_mul(to, gate_up, rows, out); });
+}
+
 void GpuBackend::scale(float* x, int64_t count, float factor) { add(gpu::scale(x, count, factor), 0); }
 
 void GpuBackend::cap(float* x, int64_t count, float limit) { add(gpu::cap(x, count, limit), 0); }
@@ -65,6 +77,7 @@ void GpuBackend::add_gated(float* out, const float* y, const float* gate, int64_
 
 void GpuBackend::rope_angles(std::span<const int32_t> positions, const float* frequencies, int64_t count,
                              float factor, float* cos, float* sin) {
+  if (count == 0) return;
   const auto rows = static_cast<int64_t>(positions.size());
   add(gpu::rope_angles(staged(positions), rows, frequencies, count, factor, cos, sin), rows);
 }

@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(Plan::kThreads, Plan::kResident) attention_ker
   AttentionRows rows;
   rows.group = work.shape.heads / work.shape.kv_heads;
   rows.position = segment.position;
-  if (!work.rules.causal) rows.seen_end = segment.position + segment.count;
+  rows.segment_end = segment.position + segment.count;
   const auto x = static_cast<int32_t>(blockIdx.x);
   const auto count = static_cast<int32_t>(gridDim.x);
   const int32_t tiles = Plan::kDirect ? count : count / work.splits;
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(Plan::kThreads, Plan::kResident) attention_ker
   if (rows.begin >= segment.count * rows.group) return;
   rows.end = smaller(rows.begin + Plan::kRows, segment.count * rows.group);
   int32_t low = first_visible(work.shape, rows.position_of(rows.begin));
-  int32_t high = rows.end_of(rows.end - 1);
+  int32_t high = work.rules.visible_end(rows.position_of(rows.end - 1), rows.segment_end);
   if constexpr (!Plan::kDirect) {
     const int32_t split = work.splits - 1 - x / tiles;
     low = -smaller(-low, -split_begin(split));
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kThreads) combine_kernel(AttentionWork work) {
   const int64_t slot = (int64_t{blockIdx.y} * work.max_rows + row) * shape.heads + head;
   const float* const partial = work.partial + slot * work.splits * shape.head_dim + feature;
   const float* const tops = work.tops + slot * work.splits * 2;
-  const int32_t last = split_of(work.rules.causal ? position : segment.position + segment.count - 1);
+  const int32_t last = split_of(work.rules.visible_end(position, segment.position + segment.count) - 1);
   Running running;
   float sum = 0;
 #pragma unroll 8
@@ -147,7 +147,7 @@ Launches attention(const AttentionShape& shape, const StepSegments& step, const 
   AttentionWork work{.shape = shape,
                      .segments = step.segments,
                      .cache = cache,
-                     .rules = DeviceRules(rules),
+                     .rules = DeviceRules(rules, shape.window),
                      .q = q,
                      .q_stride = q_stride,
                      .out = out,

@@ -88,7 +88,7 @@ __device__ __forceinline__ void AttentionBlock<Plan>::score(int32_t tile, bool r
     for (int r = 0; r < kResultRows; ++r) {
       const int32_t m = rows_.begin + row_group_ * 16 + result_row(r);
       const int32_t first = first_visible(work_.shape, rows_.position_of(m));
-      const int32_t end = rows_.end_of(m);
+      const int32_t end = end_of(m);
 #pragma unroll
       for (int u = 0; u < Plan::kWarpUnits; ++u) {
 #pragma unroll

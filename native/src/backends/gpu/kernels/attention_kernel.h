@@ -37,14 +37,9 @@ struct AttentionRows {
   int32_t group;
   int32_t begin;  // of the block
   int32_t end;
-  int32_t position;      // of the segment
-  int32_t seen_end = 0;  // not causal: where the segment ends, up to which all rows see
+  int32_t position;     // of the segment
+  int32_t segment_end;  // behind its last position
   __device__ __forceinline__ int32_t position_of(int32_t m) const { return position + m / group; }
-  // Behind the last position that row m sees.
-  __device__ __forceinline__ int32_t end_of(int32_t m) const {
-    const int32_t own = position_of(m) + 1;
-    return own < seen_end ? seen_end : own;
-  }
 };
 
 template <class Plan>
@@ -109,6 +104,10 @@ class AttentionBlock {
   }
   __device__ __forceinline__ bool is_scorer() const { return column_warp_ < Plan::kScoreWarps; }
   __device__ __forceinline__ int unit(int u) const { return column_warp_ * Plan::kWarpUnits + u; }
+  // Behind the last position that row m sees.
+  __device__ __forceinline__ int32_t end_of(int32_t m) const {
+    return work_.rules.visible_end(rows_.position_of(m), rows_.segment_end);
+  }
   __device__ __forceinline__ void load_queries();
   __device__ __forceinline__ void take_scales(int32_t row);
   __device__ __forceinline__ void score(int32_t tile, bool ragged);
@@ -132,7 +131,7 @@ class AttentionBlock {
 
   // Positions that every row of the block sees.
   const int32_t all_begin_ = first_visible(work_.shape, rows_.position_of(rows_.end - 1));
-  const int32_t all_end_ = rows_.end_of(rows_.begin);
+  const int32_t all_end_ = end_of(rows_.begin);
 
   KeyTile<Plan> keys_;  // the next tile's
   Operand queries_[Plan::kHeldSteps];

@@ -22,6 +22,11 @@ struct Gelu {
   }
 };
 
+// x · Φ(x), by what is exact for large negative x too.
+struct ErfGelu {
+  __device__ __forceinline__ static float of(float x) { return 0.5f * x * erfcf(x * -0.70710678f); }
+};
+
 template <class Gate, bool kWhole>
 struct GateMul {
   const float* gate_up;  // (T, 2 · width)
@@ -43,6 +48,8 @@ template <bool kWhole>
 using SiluMul = GateMul<Silu, kWhole>;
 template <bool kWhole>
 using GeluMul = GateMul<Gelu, kWhole>;
+template <bool kWhole>
+using ErfGeluMul = GateMul<ErfGelu, kWhole>;
 
 // Of pairs of a row and one of its experts: the expert's bias joins before the gate opens, which may be
 // clamped (ClampedSwiglu of ops/ops.h).

@@ -1,5 +1,5 @@
 // The norm of a row by one block, in registers as far as it fits there: shared by all norms of rows, so that
-// they have the same bits.
+// they have the same bits. RMSNorm, or LayerNorm, which subtracts the row's mean first.
 #pragma once
 
 #include <cmath>
@@ -22,14 +22,17 @@ struct RowMark {
       : first(marks.first == nullptr ? nullptr : marks.first + row), place(marks.place) {}
 };
 
+// Which norm. Of centered ones the squares are those of what is left behind the mean.
+enum class NormKind : uint8_t { kRms, kLayer };
+
 // What a row's values are multiplied by, besides the weight.
 struct RowNorm {
   float scale;
   bool sound;  // what was normed is finite, as far as somebody looks
 };
 
-// 1 / rms(x) of x (dim), which this block wrote or read. All threads of the block call it, and all see x
-// afterwards.
+// 1 / rms of x (dim), given its squares, which this block wrote or read. All threads of the block call it,
+// and all see x afterwards.
 __device__ __forceinline__ RowNorm norm_of(const float* x, float squares, float eps, int64_t dim,
                                            const RowMark& mark) {
   squares = reduce_block<Sum>(squares);
@@ -47,7 +50,7 @@ __device__ __forceinline__ RowNorm norm_of(const float* x, float squares, float 
 // Thread t has the columns 4 t + n · kQuadStep of a row and the three after each, for n = 0, 1, …, and sums
 // their squares in this order. kQuads of these are loaded at once, and stay in registers if they are the
 // whole row.
-template <bool kWhole, int kQuads>
+template <bool kWhole, int kQuads, NormKind kind = NormKind::kRms>
 class RowNormer {
  public:
   // Loads the weights, which no launch writes.
@@ -56,13 +59,14 @@ class RowNormer {
     load(weight, 0, weights_);
   }
 
-  // put(col, quad of x / rms(x) · weight) for the row's quads, of all threads as long as one has a quad. x
-  // (dim) is where value_of(col, load_of(col)) has put what it returns. All threads of the block call it.
+  // put(col, quad of the norm) for the row's quads, of all threads as long as one has a quad. x (dim) is
+  // where value_of(col, load_of(col)) has put what it returns. All threads of the block call it.
   template <class LoadOf, class ValueOf, class Put>
   __device__ __forceinline__ void norm(const float* x, const RowMark& mark, const LoadOf& load_of,
                                        const ValueOf& value_of, const Put& put) {
     Float4 values[kQuads];
     float squares = 0;
+    float sum = 0;
     for (int32_t first = 0; first < dim_; first += kAtOnce) {
       decltype(load_of(first)) loaded[kQuads];
 #pragma unroll
@@ -71,8 +75,18 @@ class RowNormer {
       for (int n = 0; n < kQuads; ++n) {
         values[n] = value_of(column(first, n), loaded[n]);
 #pragma unroll
-        for (const float value : values[n].v) squares = fmaf(value, value, squares);
+        for (const float value : values[n].v) {
+          if constexpr (kind == NormKind::kLayer)
+            sum += value;
+          else
+            squares = fmaf(value, value, squares);
+        }
       }
+    }
+    float mean = 0;
+    if constexpr (kind == NormKind::kLayer) {
+      mean = reduce_block<Sum>(sum) / static_cast<float>(dim_);
+      squares = squares_around(mean, x, values);
     }
     const RowNorm row = norm_of(x, squares, eps_, dim_, mark);
     bool finite = true;
@@ -87,6 +101,7 @@ class RowNormer {
         const int32_t col = column(first, n);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
+          if constexpr (kind == NormKind::kLayer) values[n].v[i] -= mean;
           values[n].v[i] = col + i < dim_ ? values[n].v[i] * row.scale * weights_[n].v[i] : 0.0f;
           finite &= is_finite(values[n].v[i]);
         }
@@ -104,6 +119,24 @@ class RowNormer {
   __device__ __forceinline__ static int32_t column(int32_t first, int n) {
     return first + n * kQuadStep + 4 * static_cast<int32_t>(threadIdx.x);
   }
+  // This thread's share of Σ (x - mean)². `values`: its quads of the first columns, or of the last where the
+  // row is longer: then all are loaded again.
+  __device__ __forceinline__ float squares_around(float mean, const float* x,
+                                                  Float4 (&values)[kQuads]) const {
+    float squares = 0;
+    for (int32_t first = 0; first < dim_; first += kAtOnce) {
+      if (dim_ > kAtOnce) load(x, first, values);
+#pragma unroll
+      for (int n = 0; n < kQuads; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const float off = column(first, n) + i < dim_ ? values[n].v[i] - mean : 0.0f;
+          squares = fmaf(off, off, squares);
+        }
+      }
+    }
+    return squares;
+  }
   __device__ __forceinline__ void load(const float* row, int32_t first, Float4 (&quads)[kQuads]) const {
 #pragma unroll
     for (int n = 0; n < kQuads; ++n) quads[n] = load_quad<kWhole>(row, column(first, n), dim_);
@@ -116,13 +149,14 @@ class RowNormer {
 };
 
 // Rows up to 8,192 wide stay in registers.
-template <bool kWhole>
-using HeldRowNormer = RowNormer<kWhole, 8>;
+template <bool kWhole, NormKind kind = NormKind::kRms>
+using HeldRowNormer = RowNormer<kWhole, 8, kind>;
 
 // x (dim) += added (null: nothing), then its norm to put(), as RowNormer has it.
-template <bool kWhole, class Put>
-__device__ __forceinline__ void add_and_norm(HeldRowNormer<kWhole>& normer, float* x, const float* added,
-                                             int64_t dim, const RowMark& mark, const Put& put) {
+template <bool kWhole, NormKind kind, class Put>
+__device__ __forceinline__ void add_and_norm(HeldRowNormer<kWhole, kind>& normer, float* x,
+                                             const float* added, int64_t dim, const RowMark& mark,
+                                             const Put& put) {
   struct Summands {
     Float4 x, added;
   };

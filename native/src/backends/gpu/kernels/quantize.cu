@@ -31,15 +31,15 @@ __global__ void __launch_bounds__(kThreads) quantize_kernel(Records to, Source s
   }
 }
 
-// One block per row, as add_rms_norm() has it: the sums are the same.
-template <DType dtype, bool kWhole>
+// One block per row, as add_rms_norm() and add_layer_norm() have it: the sums are the same.
+template <DType dtype, bool kWhole, NormKind kind>
 __global__ void __launch_bounds__(kThreads)
     norm_quantize_kernel(Records to, float* x, const float* added, const float* weight, float eps, float* out,
                          FaultMarks marks) {
   const int32_t dim = to.layout.cols;
   const uint32_t quads = static_cast<uint32_t>(to.tiles) * kTileLanes<dtype>;
   const int64_t at = int64_t{blockIdx.x} * dim;
-  HeldRowNormer<kWhole> normer(weight, eps, dim);
+  HeldRowNormer<kWhole, kind> normer(weight, eps, dim);
   let_next_start();
   wait_for_previous();
   add_and_norm(normer, x + at, added == nullptr ? nullptr : added + at, dim, RowMark(marks, blockIdx.x),
@@ -68,6 +68,17 @@ Launch quantize(const char* name, const Activations& to, const Source& source, i
   return make_launch(name, kernel, grid, kThreads, 0, records, source, rows);
 }
 
+template <NormKind kind>
+Launch norm(const char* name, const Activations& to, float* x, const float* y, const float* weight, float eps,
+            int64_t rows, float* out, const FaultMarks& marks) {
+  const auto kernel = choose_by_type(to.layout.dtype, [&]<DType dtype> {
+    return choose_quads(to.layout.cols, {x, y, weight, out},
+                        [&]<bool kWhole> { return norm_quantize_kernel<dtype, kWhole, kind>; });
+  });
+  return make_launch(name, kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, records_of(to), x, y, weight,
+                     eps, out, marks);
+}
+
 }  // namespace
 
 int64_t record_bytes(const ActivationLayout& layout) {
@@ -88,12 +99,12 @@ Launch quantize(const Activations& to, const float* x, int64_t rows) {
 
 Launch add_rms_norm(const Activations& to, float* x, const float* y, const float* weight, float eps,
                     int64_t rows, float* out, const FaultMarks& marks) {
-  const auto kernel = choose_by_type(to.layout.dtype, [&]<DType dtype> {
-    return choose_quads(to.layout.cols, {x, y, weight, out},
-                        [&]<bool kWhole> { return norm_quantize_kernel<dtype, kWhole>; });
-  });
-  return make_launch("add_rms_norm_quantize", kernel, {static_cast<uint32_t>(rows)}, kThreads, 0,
-                     records_of(to), x, y, weight, eps, out, marks);
+  return norm<NormKind::kRms>("add_rms_norm_quantize", to, x, y, weight, eps, rows, out, marks);
+}
+
+Launch add_layer_norm(const Activations& to, float* x, const float* y, const float* weight, float eps,
+                      int64_t rows, float* out, const FaultMarks& marks) {
+  return norm<NormKind::kLayer>("add_layer_norm_quantize", to, x, y, weight, eps, rows, out, marks);
 }
 
 Launch silu_mul(const Activations& to, const float* gate_up, int64_t rows, float* out) {
@@ -107,6 +118,13 @@ Launch gelu_mul(const Activations& to, const float* gate_up, int64_t rows, float
   const int64_t width = to.layout.cols;
   return choose_quads(width, {gate_up, out}, [&]<bool kWhole> {
     return quantize("gelu_mul_quantize", to, GeluMul<kWhole>{gate_up, width, out}, rows);
+  });
+}
+
+Launch erf_gelu_mul(const Activations& to, const float* gate_up, int64_t rows, float* out) {
+  const int64_t width = to.layout.cols;
+  return choose_quads(width, {gate_up, out}, [&]<bool kWhole> {
+    return quantize("erf_gelu_mul_quantize", to, ErfGeluMul<kWhole>{gate_up, width, out}, rows);
   });
 }
 

@@ -36,11 +36,14 @@ struct Activations {
 Launch quantize(const Activations&, const float* x, int64_t rows);
 
 // The ops of rows.h whose results products read, in one launch with quantize() of what they put out: the same
-// bits as by two. Where nothing else reads what silu_mul() or gelu_mul() puts out, `out` may be null.
+// bits as by two. Where nothing else reads what the _mul() of a gate puts out, `out` may be null.
 Launch add_rms_norm(const Activations&, float* x, const float* y, const float* weight, float eps,
                     int64_t rows, float* out, const FaultMarks& marks);
+Launch add_layer_norm(const Activations&, float* x, const float* y, const float* weight, float eps,
+                      int64_t rows, float* out, const FaultMarks& marks);
 Launch silu_mul(const Activations&, const float* gate_up, int64_t rows, float* out);
 Launch gelu_mul(const Activations&, const float* gate_up, int64_t rows, float* out);
+Launch erf_gelu_mul(const Activations&, const float* gate_up, int64_t rows, float* out);
 // Of pairs of a row and an expert.
 struct ExpertGates {
   const float* bias;       // (experts, 2F); null: none

@@ -11,12 +11,12 @@ namespace {
 constexpr uint32_t kThreads = kRowThreads;
 
 // One block per row. `added` null: nothing is added.
-template <bool kWhole>
+template <bool kWhole, NormKind kind>
 __global__ void __launch_bounds__(kThreads)
-    add_rms_norm_kernel(float* x, const float* added, const float* weight, float eps, int64_t dim, float* out,
-                        FaultMarks marks) {
+    add_norm_kernel(float* x, const float* added, const float* weight, float eps, int64_t dim, float* out,
+                    FaultMarks marks) {
   const int64_t at = blockIdx.x * dim;
-  HeldRowNormer<kWhole> normer(weight, eps, dim);
+  HeldRowNormer<kWhole, kind> normer(weight, eps, dim);
   let_next_start();
   wait_for_previous();
   add_and_norm(normer, x + at, added == nullptr ? nullptr : added + at, dim, RowMark(marks, blockIdx.x),
@@ -49,6 +49,15 @@ template <class Body>
 Launch each(const char* name, int64_t rows, int64_t width, const Body& body) {
   const auto blocks = static_cast<uint32_t>((rows * width + kThreads - 1) / kThreads);
   return make_launch(name, each_kernel<Body>, {blocks}, kThreads, 0, rows, width, body);
+}
+
+template <NormKind kind>
+Launch add_norm(const char* name, float* x, const float* y, const float* weight, float eps, int64_t rows,
+                int64_t dim, float* out, const FaultMarks& marks) {
+  const auto kernel =
+      choose_quads(dim, {x, y, weight, out}, [&]<bool kWhole> { return add_norm_kernel<kWhole, kind>; });
+  return make_launch(name, kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, x, y, weight, eps, dim, out,
+                     marks);
 }
 
 int64_t quads_of(int64_t width) { return (width + 3) / 4; }
@@ -152,10 +161,12 @@ Launch rms_norm(const float* x, const float* weight, float eps, int64_t rows, in
 
 Launch add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
                     float* out, const FaultMarks& marks) {
-  const auto kernel =
-      choose_quads(dim, {x, y, weight, out}, [&]<bool kWhole> { return add_rms_norm_kernel<kWhole>; });
-  return make_launch("add_rms_norm", kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, x, y, weight, eps,
-                     dim, out, marks);
+  return add_norm<NormKind::kRms>("add_rms_norm", x, y, weight, eps, rows, dim, out, marks);
+}
+
+Launch add_layer_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
+                      float* out, const FaultMarks& marks) {
+  return add_norm<NormKind::kLayer>("add_layer_norm", x, y, weight, eps, rows, dim, out, marks);
 }
 
 Launch add_bias(float* x, const float* bias, int64_t rows, int64_t width) {
@@ -176,6 +187,12 @@ Launch silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
 Launch gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
   return choose_quads(width, {gate_up, out}, [&]<bool kWhole> {
     return each("gelu_mul", rows, quads_of(width), GeluMul<kWhole>{gate_up, width, out});
+  });
+}
+
+Launch erf_gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
+  return choose_quads(width, {gate_up, out}, [&]<bool kWhole> {
+    return each("erf_gelu_mul", rows, quads_of(width), ErfGeluMul<kWhole>{gate_up, width, out});
   });
 }
 

@@ -11,10 +11,14 @@ namespace llmservice::gpu {
 Launch rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim, float* out);
 Launch add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
                     float* out, const FaultMarks& marks);
+// `out` may be `x`.
+Launch add_layer_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
+                      float* out, const FaultMarks& marks);
 Launch add_bias(float* x, const float* bias, int64_t rows, int64_t width);
 Launch add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width);
 Launch silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out);
 Launch gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out);
+Launch erf_gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out);
 Launch sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width);
 Launch scale(float* x, int64_t count, float factor);
 Launch cap(float* x, int64_t count, float limit);
