@@ -3,6 +3,7 @@
 
 import { failureKinds, failureReasons } from '../src/failures.js';
 import { hubErrorTable } from '../src/hub-errors.js';
+import { listErrorTable } from '../src/list-errors.js';
 import { ociErrorTable } from '../src/oci-errors.js';
 import { s3ErrorTable } from '../src/s3-errors.js';
 import type { StoreErrorRow } from '../src/store-errors.js';
@@ -195,6 +196,16 @@ ${storeErrorRows('oci', ociErrorTable)}
 
 Every other error is \`RegistryUnavailable\`, such as \`TOOMANYREQUESTS\`: what storage behind the registry refuses is asked for
 again, at a new address.
+
+## Errors of a list
+
+The codes of a [list of files](lists.md) are of our client, which reads it and judges its servers by the status of their answers.
+
+| cause | codes of our client or the connection | HTTP status without a known code | reason |
+|---|---|---|---|
+${storeErrorRows('list', listErrorTable)}
+
+Every other error is \`ListUnavailable\`.
 
 ## Engine faults
 

@@ -6,6 +6,8 @@ export * from './termination-message.js';
 export * from './http-errors.js';
 export { hubErrorTable, readHubError } from './hub-errors.js';
 export type { HubMeaning } from './hub-errors.js';
+export { listErrorTable, readListError } from './list-errors.js';
+export type { ListMeaning } from './list-errors.js';
 export { ociErrorTable, readOciError } from './oci-errors.js';
 export type { OciMeaning } from './oci-errors.js';
 export { readS3Error, s3ErrorTable } from './s3-errors.js';

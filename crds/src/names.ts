@@ -36,7 +36,7 @@ export const labels = {
 } as const;
 
 /** `env`: variables of pods other than AWS_*, which are `s3`. */
-export const secretPurposes = ['s3', 'hub', 'oci', 'keys', 'administration', 'tls', 'env'] as const;
+export const secretPurposes = ['s3', 'hub', 'oci', 'list', 'keys', 'administration', 'tls', 'env'] as const;
 export type SecretPurpose = (typeof secretPurposes)[number];
 
 export const annotations = {

@@ -50,6 +50,11 @@ export function usesRegistry(spec: LlmServiceSpec): boolean {
   return urisOf(spec).some((uri) => uri.startsWith('oci://'));
 }
 
+/** Whether a list of files names any checkpoint. */
+export function usesList(spec: LlmServiceSpec): boolean {
+  return urisOf(spec).some((uri) => /^https?:/.test(uri));
+}
+
 /** Whether any checkpoint lies in Google Cloud Storage, which is reached as S3 is: none lies there then. */
 export function usesGoogle(spec: LlmServiceSpec): boolean {
   return urisOf(spec).some((uri) => uri.startsWith('gs://'));

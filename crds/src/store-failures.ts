@@ -1,4 +1,4 @@
-// How hubs of models, registries and claims fail a service: rows of the table of failures.ts.
+// How hubs of models, registries, lists of files and claims fail a service: rows of the table of failures.ts.
 
 import type { FailureKind } from './failure-kind.js';
 
@@ -51,6 +51,36 @@ export const storeFailures = {
     remedy:
       'Put the CA certificate of the registry as ca.crt into the ConfigMap named in spec.model.oci.caConfigMapRef, or correct the ' +
       'host in spec.model.uri.',
+  },
+  ListNotFound: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'Check https://HOST/PATH/LIST.json in spec.model.uri: no list of files lies there.',
+  },
+  ListUnsupported: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Write the list as deploy/docs/lists.md says, and serve the files from a server that honours ranges.',
+  },
+  ListAccessDenied: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Check the token in the Secret named in spec.model.list.tokenSecretRef; files on other hosts than that of the list need none.',
+  },
+  ListCertificateUntrusted: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Put the CA certificate of the server as ca.crt into the ConfigMap named in spec.model.list.caConfigMapRef, or correct the ' +
+      'host in spec.model.uri.',
+  },
+  ListUnavailable: {
+    terminal: false,
+    httpStatus: 503,
+    remedy:
+      'Wait for the server of the list or correct its host in spec.model.uri; the pull resumes automatically.',
   },
   ClaimNotFound: {
     terminal: true,

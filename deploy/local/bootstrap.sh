@@ -20,7 +20,7 @@ gpu_packages=(clang-19:clang++-19 clang-tools-19:clang-offload-bundler-19 lld-19
   libamdhip64-dev:/usr/include/hip/hip_runtime.h rocm-device-libs:/usr/share/doc/rocm-device-libs)
 test_packages=(libgtest-dev:/usr/include/gtest/gtest.h
   libboost-context-dev:/usr/include/boost/context/detail/fcontext.hpp chromium:chromium
-  prometheus:promtool lua5.1:lua5.1 docker-registry:docker-registry)
+  prometheus:promtool lua5.1:lua5.1 docker-registry:docker-registry nginx-light:/usr/sbin/nginx)
 check_packages=(clang-format:clang-format)
 cluster_packages=(containerd:containerd runc:runc containernetworking-plugins:/usr/lib/cni/bridge buildah:buildah
   debootstrap:debootstrap iptables:iptables conntrack:conntrack ipset:ipset iproute2:ip procps:ps openssl:openssl

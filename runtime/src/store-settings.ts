@@ -11,6 +11,7 @@ export function storeSettingsOf({
   s3Credentials,
   hubToken,
   dockerConfig,
+  listToken,
 }: ResolvedConfig): StoreSettings {
   const { s3, hub, oci } = engineConfig.model;
   const caCertificates = readCertificates(server.s3CaDir);
@@ -28,5 +29,6 @@ export function storeSettingsOf({
       caCertificates,
     },
     oci: { plainHttp: oci?.plainHttp ?? false, dockerConfig, caCertificates },
+    list: { token: listToken, caCertificates },
   };
 }

@@ -9,6 +9,7 @@ import { obtainAdapter } from '../../runtime/src/adapters/obtain-adapter.js';
 import { obtainCheckpoint } from '../../runtime/src/weights/obtain-checkpoint.js';
 import { lastHiddenDrafter } from '../builders/eagle3-drafter.js';
 import { readFiles } from '../builders/files.js';
+import { FileServer } from './file-server.js';
 import { HubServer } from './hub-server.js';
 import { Recorder, sha } from './pull-world.js';
 import { randomAdapter } from './random-adapter.js';
@@ -19,13 +20,16 @@ jest.setTimeout(120_000);
 
 let hub: HubServer;
 let registry: RegistryServer;
+let fileServer: FileServer;
 beforeAll(async () => {
   hub = await HubServer.start();
   registry = await RegistryServer.start();
+  fileServer = await FileServer.start();
 });
 afterAll(async () => {
   hub.stop();
   await registry.stop();
+  await fileServer.stop();
 });
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
@@ -40,6 +44,7 @@ const places: readonly (readonly [string, (name: string, files: Files) => Promis
       return `oci://${registry.host}/org/${name}:v1`;
     },
   ],
+  ['a list', (name, files) => Promise.resolve(`${fileServer.https}/${fileServer.put(name, files).path}`)],
 ];
 
 test.each(places)('from %s', async (_, put) => {
@@ -58,6 +63,7 @@ test.each(places)('from %s', async (_, put) => {
       },
       hub: { endpoint: hub.endpoint, token: null, caCertificates: [] },
       oci: { plainHttp: true, dockerConfig: null, caCertificates: [] },
+      list: { token: null, caCertificates: [fileServer.certificate] },
     },
   };
   try {

@@ -1,4 +1,4 @@
-// Checkpoints of hubs of models and registries, from the manifest on: judged before a pod exists, with the credentials that the
+// Checkpoints of hubs of models, registries and lists of files, from the manifest on: judged before a pod exists, with the credentials that the
 // pod will have.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { resources } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { tarArchive } from '../builders/tar-archive.js';
+import { FileServer, listToken } from './file-server.js';
 import { HubServer, hubToken } from './hub-server.js';
 import { World } from './operator-world.js';
 import { RegistryFront } from './registry-front.js';
@@ -199,6 +200,75 @@ describe('a registry behind a token server', () => {
     } finally {
       front.stop();
     }
+  });
+});
+
+describe('a list of files', () => {
+  let files: FileServer;
+  beforeAll(async () => {
+    files = await FileServer.start();
+    const metadata = { name: 'files-ca', namespace: 'default' };
+    await world.create({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata,
+      data: { 'ca.crt': files.certificate },
+    });
+    await makeToken('list-token', { MODEL_LIST_TOKEN: listToken }, 'list');
+    await makeToken('of-lists-no-more', { MODEL_LIST_TOKEN: listToken }, 'env');
+    files.put('model', llamaCheckpoint());
+    const entry = { path: 'config.json', bytes: 1, hash: `sha256:${'0'.repeat(64)}` };
+    const inside = { ...entry, name: 'tokenizer.json', path: 'https://169.254.169.254/latest/meta-data' };
+    files.putList('model/inside.json', { resources: [entry, inside] });
+    files.putList('model/climbs.json', { resources: [entry, { ...entry, path: '../config.json' }] });
+  });
+  afterAll(() => files.stop());
+
+  const trust = { caConfigMapRef: { name: 'files-ca' } };
+
+  test('is asked with the token of the Secret, which pods get from it', async () => {
+    await world.createService('listed', {
+      model: {
+        uri: `${files.https}/private/model/datapackage.json`,
+        list: { ...trust, tokenSecretRef: { name: 'list-token' } },
+      },
+      ...rest,
+    });
+    await world.condition('listed', 'ModelResolved', 'True');
+    const { spec } = await world.deployment('listed');
+    const [container] = (spec as Workload).template.spec.containers;
+    expect(container?.env).toContainEqual({
+      name: 'MODEL_LIST_TOKEN',
+      valueFrom: { secretKeyRef: { name: 'list-token', key: 'MODEL_LIST_TOKEN' } },
+    });
+  });
+
+  test.each<[string, string, object, FailureReason, string]>([
+    ['list-absent', 'nowhere/datapackage.json', trust, 'ListNotFound', 'ListAbsent'],
+    ['list-nobody', 'private/model/datapackage.json', trust, 'ListAccessDenied', '401'],
+    ['list-untrusted', 'model/datapackage.json', {}, 'ListCertificateUntrusted', 'UNABLE_TO_VERIFY'],
+    ['list-climbs', 'model/climbs.json', trust, 'ListUnsupported', 'resources[1].path must lie below'],
+    ['list-whole', 'whole/model/datapackage.json', trust, 'ListUnsupported', 'gives all of it for a part'],
+    ['list-inside', 'model/inside.json', trust, 'InvalidSpec', 'spec.model.uri leads to 169.254.169.254'],
+    ['list-led', 'metadata/files.json', trust, 'InvalidSpec', 'spec.model.uri leads to 169.254.169.254'],
+    [
+      'list-digest',
+      `model/datapackage.json@sha256:${'0'.repeat(64)}`,
+      trust,
+      'CheckpointCorrupt',
+      'name its new digest',
+    ],
+    [
+      'list-no-label',
+      'model/datapackage.json',
+      { tokenSecretRef: { name: 'of-lists-no-more' } },
+      'SecretNotAllowed',
+      'secret-for=list',
+    ],
+  ])('%s is refused', async (name, place, list, reason, part) => {
+    await world.createService(name, { model: { uri: `${files.https}/${place}`, list }, ...rest });
+    const { message } = await world.condition(name, 'ModelResolved', 'False', reason);
+    expect(message).toContain(part);
   });
 });
 

@@ -87,6 +87,7 @@ export class PullWorld {
 export const nobodys: Omit<ObtainOptions['stores'], 's3'> = {
   hub: { endpoint: 'http://127.0.0.1:1', token: null, caCertificates: [] },
   oci: { plainHttp: false, dockerConfig: null, caCertificates: [] },
+  list: { token: null, caCertificates: [] },
 };
 
 /** Hears what a pull says of itself. */

@@ -37,7 +37,7 @@ export async function verdictsOf(access: Access): Promise<Verdicts> {
   };
   const folders = openStores(
     { spec: { model, engine: { speculative: {} } } } as unknown as Pick<WantedService, 'spec'>,
-    { credentials: keys, hubToken: null, dockerConfig: null, certificates },
+    { credentials: keys, hubToken: null, dockerConfig: null, listToken: null, certificates },
     new AddressGuard(anyEndpoint),
   );
   const files = folders.at({ bucket, prefix: 'p/', file: null });

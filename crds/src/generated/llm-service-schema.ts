@@ -75,7 +75,7 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "uri": {
-              "description": "Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf; of a split one, name the first part, NAME-00001-of-00003.gguf. A repository of a hub of models is hf://OWNER/NAME, with @REVISION (a branch, tag or commit; main by default) and /FOLDER or /FILE.gguf where they are needed. An artifact in a registry is oci://REGISTRY/REPOSITORY:TAG or @sha256:DIGEST, with /FOLDER or /FILE.gguf behind it. A folder on a PersistentVolumeClaim of this namespace, which pods mount read-only, is pvc://CLAIM/FOLDER. A bucket of Google Cloud Storage, read by its S3 API with model.s3, is gs://BUCKET/PREFIX/.",
+              "description": "Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf; of a split one, name the first part, NAME-00001-of-00003.gguf. A repository of a hub of models is hf://OWNER/NAME, with @REVISION (a branch, tag or commit; main by default) and /FOLDER or /FILE.gguf where they are needed. An artifact in a registry is oci://REGISTRY/REPOSITORY:TAG or @sha256:DIGEST, with /FOLDER or /FILE.gguf behind it. A folder on a PersistentVolumeClaim of this namespace, which pods mount read-only, is pvc://CLAIM/FOLDER. A bucket of Google Cloud Storage, read by its S3 API with model.s3, is gs://BUCKET/PREFIX/. Files that a list over HTTPS names are https://HOST/PATH/LIST.json, with @sha256:DIGEST of the list (over http:// always), and /FOLDER or /FILE.gguf behind it.",
               "type": "string",
               "maxLength": 1024
             },
@@ -250,6 +250,47 @@ export const llmServiceSchema: object = {
                 "plainHttp"
               ]
             },
+            "list": {
+              "description": "Access to the server of an https:// list of files. Default: requests name nobody.",
+              "type": "object",
+              "default": {},
+              "additionalProperties": false,
+              "properties": {
+                "tokenSecretRef": {
+                  "description": "Secret of this namespace with the key MODEL_LIST_TOKEN, which goes to the host of the list alone, as Authorization: Bearer. It needs the label llmservice.dev/secret-for=list. Default: requests name nobody.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "properties": {
+                    "name": {
+                      "description": "Name of the Secret.",
+                      "type": "string",
+                      "minLength": 1,
+                      "maxLength": 253
+                    }
+                  },
+                  "required": [
+                    "name"
+                  ]
+                },
+                "caConfigMapRef": {
+                  "description": "ConfigMap of this namespace whose key ca.crt holds PEM certificates to trust in addition to the system's.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "properties": {
+                    "name": {
+                      "description": "Name of the ConfigMap.",
+                      "type": "string",
+                      "minLength": 1,
+                      "maxLength": 253
+                    }
+                  },
+                  "required": [
+                    "name"
+                  ]
+                }
+              },
+              "required": []
+            },
             "cache": {
               "description": "Storage of pulled weights. On a folder of the node, or on a claim, weights are pulled once: every later pod, of any service, starts from them without reading the bucket.",
               "type": "object",
@@ -310,6 +351,7 @@ export const llmServiceSchema: object = {
             "s3",
             "hub",
             "oci",
+            "list",
             "cache"
           ]
         },

@@ -582,7 +582,7 @@ export interface LlmServiceSpec {
  */
 export interface ModelSpec {
   /**
-   * Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf; of a split one, name the first part, NAME-00001-of-00003.gguf. A repository of a hub of models is hf://OWNER/NAME, with @REVISION (a branch, tag or commit; main by default) and /FOLDER or /FILE.gguf where they are needed. An artifact in a registry is oci://REGISTRY/REPOSITORY:TAG or @sha256:DIGEST, with /FOLDER or /FILE.gguf behind it. A folder on a PersistentVolumeClaim of this namespace, which pods mount read-only, is pvc://CLAIM/FOLDER. A bucket of Google Cloud Storage, read by its S3 API with model.s3, is gs://BUCKET/PREFIX/.
+   * Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf; of a split one, name the first part, NAME-00001-of-00003.gguf. A repository of a hub of models is hf://OWNER/NAME, with @REVISION (a branch, tag or commit; main by default) and /FOLDER or /FILE.gguf where they are needed. An artifact in a registry is oci://REGISTRY/REPOSITORY:TAG or @sha256:DIGEST, with /FOLDER or /FILE.gguf behind it. A folder on a PersistentVolumeClaim of this namespace, which pods mount read-only, is pvc://CLAIM/FOLDER. A bucket of Google Cloud Storage, read by its S3 API with model.s3, is gs://BUCKET/PREFIX/. Files that a list over HTTPS names are https://HOST/PATH/LIST.json, with @sha256:DIGEST of the list (over http:// always), and /FOLDER or /FILE.gguf behind it.
    */
   uri: string;
   /**
@@ -637,6 +637,29 @@ export interface ModelSpec {
      * Secret of this namespace of type kubernetes.io/dockerconfigjson, as kubectl create secret docker-registry makes it. It needs the label llmservice.dev/secret-for=oci. Default: requests name nobody.
      */
     credentialsSecretRef?: {
+      /**
+       * Name of the Secret.
+       */
+      name: string;
+    };
+    /**
+     * ConfigMap of this namespace whose key ca.crt holds PEM certificates to trust in addition to the system's.
+     */
+    caConfigMapRef?: {
+      /**
+       * Name of the ConfigMap.
+       */
+      name: string;
+    };
+  };
+  /**
+   * Access to the server of an https:// list of files. Default: requests name nobody.
+   */
+  list: {
+    /**
+     * Secret of this namespace with the key MODEL_LIST_TOKEN, which goes to the host of the list alone, as Authorization: Bearer. It needs the label llmservice.dev/secret-for=list. Default: requests name nobody.
+     */
+    tokenSecretRef?: {
       /**
        * Name of the Secret.
        */

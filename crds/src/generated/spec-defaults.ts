@@ -10,6 +10,7 @@ export const specDefaults = {
     "oci": {
       "plainHttp": false
     },
+    "list": {},
     "cache": {
       "kind": "emptyDir",
       "verify": "onPull",

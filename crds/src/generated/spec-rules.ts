@@ -252,6 +252,15 @@ export const specRules: readonly SpecRule[] = [
       "spec",
       "model"
     ],
+    "rule": "!has(self.list) || !has(self.list.caConfigMapRef) || (!has(self.s3) || !has(self.s3.caConfigMapRef)) && (!has(self.hub) || !has(self.hub.caConfigMapRef)) && (!has(self.oci) || !has(self.oci.caConfigMapRef))",
+    "fieldPath": ".list.caConfigMapRef",
+    "message": "model.list.caConfigMapRef excludes those of model.s3, model.hub and model.oci; put all certificates into one ca.crt"
+  },
+  {
+    "at": [
+      "spec",
+      "model"
+    ],
     "rule": "!self.uri.startsWith('pvc://') || !has(self.cache) || !has(self.cache.kind) || self.cache.kind == 'emptyDir'",
     "fieldPath": ".cache.kind",
     "message": "model.cache keeps what is pulled, and of a pvc:// URI nothing is; remove model.cache"
@@ -271,9 +280,9 @@ export const specRules: readonly SpecRule[] = [
       "model",
       "uri"
     ],
-    "rule": "self.matches('^((s3|gs)://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?|oci://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/[a-z0-9][a-z0-9._/-]*((:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?(/[^?#\\\\s]*)?)?|pvc://[a-z0-9][a-z0-9.-]*(/[^?#\\\\s]*)?)$')",
+    "rule": "self.matches('^((s3|gs)://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?|oci://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/[a-z0-9][a-z0-9._/-]*((:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?(/[^?#\\\\s]*)?)?|pvc://[a-z0-9][a-z0-9.-]*(/[^?#\\\\s]*)?|https?://[A-Za-z0-9][A-Za-z0-9.:-]*/[^?#\\\\s]+\\\\.json([@/][^?#\\\\s]*)?)$')",
     "fieldPath": "",
-    "message": "model.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG, with /FOLDER behind it where it is needed, gs://BUCKET/PREFIX/ or pvc://CLAIM/FOLDER; no other scheme is supported"
+    "message": "model.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG, with /FOLDER behind it where it is needed, gs://BUCKET/PREFIX/, pvc://CLAIM/FOLDER or https://HOST/PATH/LIST.json@sha256:DIGEST (over http:// with its digest alone); no other scheme is supported"
   },
   {
     "at": [
@@ -365,9 +374,9 @@ export const specRules: readonly SpecRule[] = [
       "[]",
       "uri"
     ],
-    "rule": "self.matches('^((s3|gs)://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?|oci://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/[a-z0-9][a-z0-9._/-]*((:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?(/[^?#\\\\s]*)?)?|pvc://[a-z0-9][a-z0-9.-]*(/[^?#\\\\s]*)?)$')",
+    "rule": "self.matches('^((s3|gs)://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?|oci://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/[a-z0-9][a-z0-9._/-]*((:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?(/[^?#\\\\s]*)?)?|pvc://[a-z0-9][a-z0-9.-]*(/[^?#\\\\s]*)?|https?://[A-Za-z0-9][A-Za-z0-9.:-]*/[^?#\\\\s]+\\\\.json([@/][^?#\\\\s]*)?)$')",
     "fieldPath": "",
-    "message": "adapters.uri must be s3://BUCKET/PREFIX/, the folder that holds adapter_config.json, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG, with /FOLDER behind it where it is needed, gs://BUCKET/PREFIX/ or pvc://CLAIM/FOLDER; no other scheme is supported"
+    "message": "adapters.uri must be s3://BUCKET/PREFIX/, the folder that holds adapter_config.json, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG, with /FOLDER behind it where it is needed, gs://BUCKET/PREFIX/, pvc://CLAIM/FOLDER or https://HOST/PATH/LIST.json@sha256:DIGEST (over http:// with its digest alone); no other scheme is supported"
   },
   {
     "at": [
@@ -551,9 +560,9 @@ export const specRules: readonly SpecRule[] = [
       "speculative",
       "uri"
     ],
-    "rule": "self.matches('^((s3|gs)://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?|oci://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/[a-z0-9][a-z0-9._/-]*((:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?(/[^?#\\\\s]*)?)?|pvc://[a-z0-9][a-z0-9.-]*(/[^?#\\\\s]*)?)$')",
+    "rule": "self.matches('^((s3|gs)://[A-Za-z0-9][A-Za-z0-9._-]*(/[^?#\\\\s]*)?|hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[^/?#\\\\s]+)?(/[^?#\\\\s]*)?|oci://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/[a-z0-9][a-z0-9._/-]*((:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?(/[^?#\\\\s]*)?)?|pvc://[a-z0-9][a-z0-9.-]*(/[^?#\\\\s]*)?|https?://[A-Za-z0-9][A-Za-z0-9.:-]*/[^?#\\\\s]+\\\\.json([@/][^?#\\\\s]*)?)$')",
     "fieldPath": "",
-    "message": "engine.speculative.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG, with /FOLDER behind it where it is needed, gs://BUCKET/PREFIX/ or pvc://CLAIM/FOLDER; no other scheme is supported"
+    "message": "engine.speculative.uri must be s3://BUCKET/PREFIX/, the folder that holds config.json, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG, with /FOLDER behind it where it is needed, gs://BUCKET/PREFIX/, pvc://CLAIM/FOLDER or https://HOST/PATH/LIST.json@sha256:DIGEST (over http:// with its digest alone); no other scheme is supported"
   },
   {
     "at": [

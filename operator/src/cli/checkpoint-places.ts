@@ -10,7 +10,7 @@ import { Stores } from '../preflight/stores.js';
 import type { CheckpointFiles } from '../preflight/read-safetensors.js';
 import { ServiceSecrets } from '../preflight/service-secrets.js';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
-import { dockerConfigKey } from '../resource/store-access.js';
+import { dockerConfigKey, listTokenKey } from '../resource/store-access.js';
 import { objectPath, pluralIn, resources, type Resource } from '../kube/resources.js';
 import { FolderFiles } from './folder-files.js';
 import type { Manifest } from './read-manifests.js';
@@ -105,6 +105,7 @@ function secretOf(path: string, env: Readonly<Record<string, string | undefined>
     AWS_SECRET_ACCESS_KEY: key,
     HF_TOKEN: token,
     DOCKER_AUTH_CONFIG: docker,
+    [listTokenKey]: ofList,
   } = env;
   // Of a claim nothing is known then.
   if (pluralIn(path) === resources.volumeClaims.plural) return {};
@@ -114,13 +115,14 @@ function secretOf(path: string, env: Readonly<Record<string, string | undefined>
   const data = {
     ...keys,
     ...(token === undefined ? {} : { HF_TOKEN: token }),
+    ...(ofList === undefined ? {} : { [listTokenKey]: ofList }),
     ...(docker === undefined ? {} : { [dockerConfigKey]: docker }),
   };
   if (Object.keys(data).length === 0) {
     throw new FailureError(
       'S3AccessDenied',
       `the Secret ${path.slice(path.lastIndexOf('/') + 1)} is not among the manifests; set AWS_ACCESS_KEY_ID and ` +
-        'AWS_SECRET_ACCESS_KEY (of a hub HF_TOKEN, of registries DOCKER_AUTH_CONFIG) in its place, or have --diff look in the cluster',
+        'AWS_SECRET_ACCESS_KEY (of a hub HF_TOKEN, of registries DOCKER_AUTH_CONFIG, of lists MODEL_LIST_TOKEN) in its place, or have --diff look in the cluster',
     );
   }
   return { data: encoded(data) };

@@ -169,6 +169,7 @@ const unreadable: readonly string[] = [
   ...['RepositoryNotFound', 'HubAccessDenied', 'HubUnavailable', 'HubCertificateUntrusted'],
   'ClaimNotFound',
   ...['ArtifactNotFound', 'RegistryAccessDenied', 'RegistryUnavailable', 'RegistryCertificateUntrusted'],
+  ...['ListNotFound', 'ListAccessDenied', 'ListUnavailable', 'ListCertificateUntrusted'],
 ];
 
 type Judgement = Pick<PlanReport, 'verdict' | 'modelVerdict' | 'message'>;

@@ -47,6 +47,7 @@ describe('what a service names', () => {
         s3: { forcePathStyle: true, ...s3, caConfigMapRef: { name: 'ca' } },
         hub: {},
         oci: { plainHttp: false },
+        list: { tokenSecretRef: { name: 'lists' } },
         cache: { kind: 'pvc', claimName: 'weights', verify: 'onPull', prePull: false },
       },
       auth: { keysSecretRef: { name: 'keys' }, maxReplicas: 1, protectMetrics: false },
@@ -62,6 +63,7 @@ describe('what a service names', () => {
     expect(found.map(({ name, keys }) => [name, keys])).toEqual([
       ['s3', ['AWS_SECRET_ACCESS_KEY']],
       ['ca', ['ca.crt']],
+      ['lists', ['MODEL_LIST_TOKEN']],
       ['keys', [['keys.yaml', 'keys.json']]],
       ['admins', [['keys.yaml', 'keys.json']]],
       ['tls', ['tls.crt', 'tls.key']],

@@ -76,6 +76,7 @@ const storeReasons: readonly string[] = [
   ...['RepositoryNotFound', 'HubAccessDenied', 'HubCertificateUntrusted'],
   ...['ClaimNotFound', 'ClaimUnusable'],
   ...['ArtifactNotFound', 'RegistryAccessDenied', 'RegistryCertificateUntrusted'],
+  ...['ListNotFound', 'ListUnsupported', 'ListAccessDenied', 'ListCertificateUntrusted'],
 ];
 
 function checkCheckpoint(key: string, { object, checkpoint }: ServiceFacts, findings: Findings): void {
@@ -105,10 +106,16 @@ function checkCheckpoint(key: string, { object, checkpoint }: ServiceFacts, find
       `If the service does not load: ${remedy}`,
     );
   } else {
-    const store = /^pvc:/.test(uri) ? 'claim' : /^(hf|oci):/.test(uri) ? 'repository' : 'bucket';
+    const store = placeWords(uri);
     const what = storeReasons.includes(reason) ? store : 'checkpoint';
     findings.problem(`${key}: ${what}, read from this machine: ${reason}: ${message}`, remedy);
   }
+}
+
+function placeWords(uri: string): string {
+  if (uri.startsWith('pvc:')) return 'claim';
+  if (/^https?:/.test(uri)) return 'list';
+  return /^(hf|oci):/.test(uri) ? 'repository' : 'bucket';
 }
 
 function checkConditions(key: string, { object }: ServiceFacts, now: Date, findings: Findings): void {

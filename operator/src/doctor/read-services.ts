@@ -39,7 +39,7 @@ async function readCheckpoint(
 ): Promise<ServiceFacts['checkpoint']> {
   // Without its keys the store would be read as nobody: the line about the Secret is enough.
   const unread = references.some(
-    ([{ field }, { state }]) => state !== 'read' && /^spec\.model\.(s3|hub|oci)\./.test(field),
+    ([{ field }, { state }]) => state !== 'read' && /^spec\.model\.(s3|hub|oci|list)\./.test(field),
   );
   return unread ? null : attempt(() => preflight.resolve(keyOf({ metadata: service }), service));
 }

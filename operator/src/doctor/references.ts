@@ -2,7 +2,7 @@
 
 import { parseClaimUri } from '@llmservice/checkpoint';
 import type { LlmServiceSpec } from '@llmservice/crds';
-import { dockerConfigKey } from '../resource/store-access.js';
+import { dockerConfigKey, listTokenKey } from '../resource/store-access.js';
 
 export interface ReferencedObject {
   readonly kind: 'Secret' | 'ConfigMap' | 'PersistentVolumeClaim';
@@ -57,6 +57,13 @@ export function referencesOf({
       own.has('DOCKER_AUTH_CONFIG') ? [] : [dockerConfigKey],
     ),
     ...named('ConfigMap', 'spec.model.oci.caConfigMapRef', model.oci.caConfigMapRef, ['ca.crt']),
+    ...named(
+      'Secret',
+      'spec.model.list.tokenSecretRef',
+      model.list.tokenSecretRef,
+      own.has(listTokenKey) ? [] : [listTokenKey],
+    ),
+    ...named('ConfigMap', 'spec.model.list.caConfigMapRef', model.list.caConfigMapRef, ['ca.crt']),
     ...named('Secret', 'spec.auth.keysSecretRef', auth.keysSecretRef, keyFiles),
     ...named('Secret', 'spec.administration.keysSecretRef', administration?.keysSecretRef, keyFiles),
     ...named('Secret', 'spec.tls.secretRef', tls.secretRef, ['tls.crt', 'tls.key']),

@@ -2,6 +2,7 @@
 
 import type { AdapterRoom, ClaimPlace } from '@llmservice/checkpoint';
 import type { HubPlace } from '@llmservice/checkpoint/hub';
+import type { ListPlace } from '@llmservice/checkpoint/list';
 import type { OciPlace } from '@llmservice/checkpoint/oci';
 import type { LlmServiceSpec } from '@llmservice/crds';
 
@@ -15,8 +16,8 @@ export interface BucketLocation {
   readonly google?: true;
 }
 
-/** In S3, in a hub of models, in a registry, or on a claim, which pods alone can read. */
-export type CheckpointLocation = BucketLocation | HubPlace | OciPlace | ClaimPlace;
+/** In S3, in a hub of models, in a registry, in a list of files, or on a claim, which pods alone can read. */
+export type CheckpointLocation = BucketLocation | HubPlace | OciPlace | ListPlace | ClaimPlace;
 
 /** A LoRA adapter that is served beside the model. */
 export interface WantedAdapter {

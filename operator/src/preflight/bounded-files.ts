@@ -20,7 +20,7 @@ export class BoundedFiles implements CheckpointFiles {
       if (range.begin !== beginAt) {
         range.body.destroy();
         throw new FailureError(
-          stores[this.source.kind].unavailable,
+          stores[this.source.kind].withoutRanges,
           `asked for bytes from ${beginAt} on, the endpoint gave those from ${range.begin} on`,
         );
       }

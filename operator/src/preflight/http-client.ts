@@ -1,4 +1,4 @@
-// The HTTP client of preflights for hubs of models and registries. These send their readers on to storage of other names:
+// The HTTP client of preflights for hubs of models, registries and lists of files. These send their readers on to storage of other names:
 // every host is judged where it is connected to.
 
 import { rootCertificates } from 'node:tls';

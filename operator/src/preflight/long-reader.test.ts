@@ -13,7 +13,14 @@ import { LongReader } from './long-reader.js';
 
 const service = wantedService();
 const secrets = {
-  open: () => Promise.resolve({ credentials: null, hubToken: null, dockerConfig: null, certificates: null }),
+  open: () =>
+    Promise.resolve({
+      credentials: null,
+      hubToken: null,
+      dockerConfig: null,
+      listToken: null,
+      certificates: null,
+    }),
 };
 const limits = { maxMs: 60_000, signal: new AbortController().signal };
 
@@ -42,6 +49,7 @@ test('an answer is the look’s, and the process has none of the operator’s va
     endpoints: anyEndpoint,
     credentials: null,
     hubToken: null,
+    listToken: null,
     dockerConfig: null,
     certificates: null,
     maxMs: 60_000,

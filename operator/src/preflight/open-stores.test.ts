@@ -23,7 +23,7 @@ async function filesOf(answer: (request: IncomingMessage, response: ServerRespon
   const guard = new AddressGuard({ allowed: ['127.0.0.1'], refused: [] });
   const opened = openStores(
     wantedService({ model: { uri: 's3://b/p/', s3: { endpoint } } }),
-    { credentials: null, hubToken: null, dockerConfig: null, certificates: null },
+    { credentials: null, hubToken: null, dockerConfig: null, listToken: null, certificates: null },
     guard,
   );
   const files = opened.at({ bucket: 'b', prefix: 'p/', file: null });
@@ -143,7 +143,7 @@ test('what is judged of a branch is what is pinned, whatever is pushed meanwhile
   const hub = { endpoint: `http://127.0.0.1:${port}` };
   const opened = openStores(
     wantedService({ model: { uri: 'hf://me/demo@main', hub } }),
-    { credentials: null, hubToken: null, dockerConfig: null, certificates: null },
+    { credentials: null, hubToken: null, dockerConfig: null, listToken: null, certificates: null },
     new AddressGuard({ allowed: ['127.0.0.1'], refused: [] }),
   );
   const place = () => ({ repository: 'me/demo', revision: 'main', folder: '', file: null });

@@ -7,6 +7,7 @@ import { rootCertificates } from 'node:tls';
 import { S3Client } from '@aws-sdk/client-s3';
 import { S3ByteSource } from '@llmservice/checkpoint/s3';
 import { HubByteSource } from '@llmservice/checkpoint/hub';
+import { ListByteSource, type ListPlace } from '@llmservice/checkpoint/list';
 import { credentialsFor, OciByteSource, registryEndpoint, type OciPlace } from '@llmservice/checkpoint/oci';
 import type { ByteSource } from '@llmservice/checkpoint';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
@@ -59,9 +60,18 @@ export function openStores(
     const credentials = dockerConfig === null ? null : credentialsFor(place.registry, dockerConfig);
     return new OciByteSource({ endpoint, credentials, fetch }, place, { signal, maxUnpackedBytes });
   };
+  const listed = (place: ListPlace): ByteSource => {
+    const field = 'spec.model.uri';
+    const { fetch, destroy } = makeHttpClient(field, place.list, secrets.certificates, guard);
+    closers.push(destroy);
+    const checkAddress = guard.hostsOf(field, place.list).checkHost;
+    const access = { token: secrets.listToken, fetch };
+    return new ListByteSource(access, place, { ranges: 'required', checkAddress, signal });
+  };
   const open = (location: CheckpointLocation): ByteSource => {
     if ('claim' in location) throw new Error('pods alone read a claim');
     if ('registry' in location) return artifact(location);
+    if ('list' in location) return listed(location);
     if ('repository' in location)
       return new HubByteSource(hub(), location, { maxPages: maxHubPages, signal });
     return bucketAt()(location.bucket, location.prefix);

@@ -94,12 +94,14 @@ describe('imagePullSecrets', () => {
       credentials: null,
       hubToken: null,
       dockerConfig: null,
+      listToken: null,
       certificates: null,
     });
     expect(await open(spec, {}).opened).toEqual({
       credentials: null,
       hubToken: null,
       dockerConfig: null,
+      listToken: null,
       certificates: null,
     });
   });

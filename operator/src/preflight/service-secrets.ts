@@ -8,6 +8,7 @@ import type { WantedService } from '../domain/wanted-service.js';
 import {
   caConfigMap,
   hubAccess,
+  listToken,
   ociAccess,
   s3Access,
   type CredentialSource,
@@ -34,6 +35,8 @@ export interface StoreSecrets {
   readonly hubToken: string | null;
   /** With the credentials of registries, as container tools keep them; null: requests name nobody. */
   readonly dockerConfig: string | null;
+  /** Of the server of a list of files; null: requests name nobody. */
+  readonly listToken: string | null;
   /** In PEM, in addition to those that everybody trusts; null: none. */
   readonly certificates: string | null;
 }
@@ -48,6 +51,7 @@ const whereMissing: Readonly<Record<SecretUse['purpose'], FailureReason | null>>
   s3: 'S3AccessDenied',
   hub: 'HubAccessDenied',
   oci: 'RegistryAccessDenied',
+  list: 'ListAccessDenied',
   keys: 'KeysInvalid',
   administration: 'KeysInvalid',
   tls: 'CertificateInvalid',
@@ -68,7 +72,7 @@ export class ServiceSecrets {
 
   /**
    * @throws FailureError SecretNotAllowed where a Secret has no label for what it is used for; S3AccessDenied,
-   * HubAccessDenied, RegistryAccessDenied, KeysInvalid or CertificateInvalid where it or a key of it is missing; InvalidSpec where the ConfigMap or its key is
+   * HubAccessDenied, RegistryAccessDenied, ListAccessDenied, KeysInvalid or CertificateInvalid where it or a key of it is missing; InvalidSpec where the ConfigMap or its key is
    */
   async open(service: Pick<WantedService, 'namespace' | 'spec'>): Promise<StoreSecrets> {
     const { namespace, spec } = service;
@@ -86,6 +90,7 @@ export class ServiceSecrets {
     const { credentials: wanted } = s3Access(service);
     const { token } = hubAccess(service);
     const { dockerConfig } = ociAccess(service);
+    const ofList = listToken(service);
     return {
       credentials:
         wanted === null
@@ -96,6 +101,7 @@ export class ServiceSecrets {
             },
       hubToken: token === null ? null : valueOf(token, secrets, 'HubAccessDenied'),
       dockerConfig: dockerConfig === null ? null : valueOf(dockerConfig, secrets, 'RegistryAccessDenied'),
+      listToken: ofList === null ? null : valueOf(ofList, secrets, 'ListAccessDenied'),
       certificates: await this.certificates(namespace, caConfigMap(spec)),
     };
   }
@@ -122,7 +128,7 @@ export class ServiceSecrets {
 function storeSecrets(service: Pick<WantedService, 'spec'>): string[] {
   const { credentials } = s3Access(service);
   const keys = [credentials?.accessKeyId, credentials?.secretAccessKey];
-  const sources = [...keys, hubAccess(service).token, ociAccess(service).dockerConfig];
+  const sources = [...keys, hubAccess(service).token, ociAccess(service).dockerConfig, listToken(service)];
   return sources.flatMap((source) => (source?.kind === 'secret' ? [source.name] : []));
 }
 

@@ -24,8 +24,8 @@ export function parseAdapters(
     violations.push({
       path: `${path}.uri`,
       message:
-        'must be s3://BUCKET/PREFIX/, a folder with safetensors, gs://BUCKET/PREFIX/, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG or ' +
-        'pvc://CLAIM/FOLDER',
+        'must be s3://BUCKET/PREFIX/, a folder with safetensors, gs://BUCKET/PREFIX/, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG, ' +
+        'pvc://CLAIM/FOLDER or https://HOST/PATH/LIST.json@sha256:DIGEST (over http:// with its digest alone)',
     });
     return [];
   });

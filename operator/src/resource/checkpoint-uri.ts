@@ -2,12 +2,15 @@
 
 import { parseClaimUri, splitGgufPath } from '@llmservice/checkpoint';
 import { parseHubUri } from '@llmservice/checkpoint/hub';
+import { parseListUri } from '@llmservice/checkpoint/list';
 import { parseOciUri } from '@llmservice/checkpoint/oci';
 import type { BucketLocation, CheckpointLocation } from '../domain/wanted-service.js';
 
-/** `s3://bucket/prefix`, with or without the last slash, or a file in it, `hf://owner/name`, `oci://registry/repository:tag`, `pvc://claim/folder`; `gs://` as `s3://`. */
+/** `s3://bucket/prefix`, with or without the last slash, or a file in it, `hf://owner/name`, `oci://registry/repository:tag`, `https://host/list.json`, `pvc://claim/folder`; `gs://` as `s3://`. */
 export function parseCheckpointUri(uri: string): CheckpointLocation | null {
-  return parseHubUri(uri) ?? parseOciUri(uri) ?? parseClaimUri(uri) ?? parseBucketUri(uri);
+  return (
+    parseHubUri(uri) ?? parseOciUri(uri) ?? parseListUri(uri) ?? parseClaimUri(uri) ?? parseBucketUri(uri)
+  );
 }
 
 /** The same without a file. */

@@ -18,7 +18,8 @@ interface FieldRule<T> {
 
 const folder = 's3://BUCKET/PREFIX/, a folder';
 const others =
-  'gs://BUCKET/PREFIX/, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG or pvc://CLAIM/FOLDER';
+  'gs://BUCKET/PREFIX/, hf://OWNER/NAME@REVISION, oci://REGISTRY/REPOSITORY:TAG, pvc://CLAIM/FOLDER or ' +
+  'https://HOST/PATH/LIST.json@sha256:DIGEST (over http:// with its digest alone)';
 const place = `s3://BUCKET/PREFIX/, s3://BUCKET/PREFIX/NAME.gguf, ${others}`;
 const headFolder = `must be ${folder} with safetensors, ${others}`;
 const noHttpUrl = 'must be a URL that begins with http:// or https://';

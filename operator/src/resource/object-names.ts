@@ -20,6 +20,8 @@ export function objectNameViolations({
     ['spec.model.hub.caConfigMapRef', model.hub.caConfigMapRef],
     ['spec.model.oci.credentialsSecretRef', model.oci.credentialsSecretRef],
     ['spec.model.oci.caConfigMapRef', model.oci.caConfigMapRef],
+    ['spec.model.list.tokenSecretRef', model.list.tokenSecretRef],
+    ['spec.model.list.caConfigMapRef', model.list.caConfigMapRef],
     ['spec.auth.keysSecretRef', auth.keysSecretRef],
     ['spec.tls.secretRef', tls.secretRef],
     ['spec.tls.caConfigMapRef', tls.caConfigMapRef],

@@ -25,6 +25,7 @@ export function secretUses({
       ['spec.model.s3.credentialsSecretRef', 's3', model.s3.credentialsSecretRef],
       ['spec.model.hub.tokenSecretRef', 'hub', model.hub.tokenSecretRef],
       ['spec.model.oci.credentialsSecretRef', 'oci', model.oci.credentialsSecretRef],
+      ['spec.model.list.tokenSecretRef', 'list', model.list.tokenSecretRef],
       ['spec.auth.keysSecretRef', 'keys', auth.keysSecretRef],
       ['spec.administration.keysSecretRef', 'administration', administration?.keysSecretRef],
       ['spec.tls.secretRef', 'tls', tls.secretRef],

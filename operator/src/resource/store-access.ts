@@ -1,11 +1,12 @@
-// How a service's stores are reached, from spec.model.s3, spec.model.hub and spec.model.oci, and the keys among the variables of spec.env
+// How a service's stores are reached, from spec.model.s3, hub, oci and list, and the keys among the variables of spec.env
 // (which win, as they do in the pod): so that the operator reads with exactly what the pod will read with, and never with its
 // own identity.
 
 import { googleStorage, type CheckpointFolder } from '@llmservice/checkpoint';
 import { defaultHubEndpoint, hubFolder } from '@llmservice/checkpoint/hub';
+import { listFolder } from '@llmservice/checkpoint/list';
 import { ociFolder } from '@llmservice/checkpoint/oci';
-import { usesGoogle, usesHub, usesRegistry, type EnvVar, type StoreKind } from '@llmservice/crds';
+import { usesGoogle, usesHub, usesList, usesRegistry, type EnvVar, type StoreKind } from '@llmservice/crds';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
 
 /** Where a credential is found. */
@@ -15,6 +16,9 @@ export type CredentialSource =
 
 /** Key of a Secret of type kubernetes.io/dockerconfigjson. */
 export const dockerConfigKey = '.dockerconfigjson';
+
+/** Variable and key of a Secret. */
+export const listTokenKey = 'MODEL_LIST_TOKEN';
 
 export interface S3Access {
   /** Null: AWS itself. */
@@ -87,19 +91,28 @@ export function ociAccess({ spec }: Pick<WantedService, 'spec'>): OciAccess {
   };
 }
 
+/** The token for the host of a list; null: requests name nobody. */
+export function listToken({ spec }: Pick<WantedService, 'spec'>): CredentialSource | null {
+  const variable = (spec.env ?? []).find(({ name }) => name === listTokenKey);
+  return usesList(spec) ? source(variable, spec.model.list.tokenSecretRef?.name, listTokenKey) : null;
+}
+
 /** ConfigMap with further CA certificates under ca.crt, and the field that names it; null: none. */
 export function caConfigMap({
-  model: { s3, hub, oci },
+  model: { s3, hub, oci, list },
 }: Pick<WantedService['spec'], 'model'>): { readonly name: string; readonly field: string } | null {
   if (s3.caConfigMapRef !== undefined) return { name: s3.caConfigMapRef.name, field: 'spec.model.s3' };
   if (hub.caConfigMapRef !== undefined) return { name: hub.caConfigMapRef.name, field: 'spec.model.hub' };
-  return oci.caConfigMapRef === undefined ? null : { name: oci.caConfigMapRef.name, field: 'spec.model.oci' };
+  if (oci.caConfigMapRef !== undefined) return { name: oci.caConfigMapRef.name, field: 'spec.model.oci' };
+  const own = list.caConfigMapRef;
+  return own === undefined ? null : { name: own.name, field: 'spec.model.list' };
 }
 
 /** Null: on a claim. */
 export function storeOf(location: CheckpointLocation): StoreKind | null {
   if ('claim' in location) return null;
   if ('registry' in location) return 'oci';
+  if ('list' in location) return 'list';
   return 'repository' in location ? 'hub' : 's3';
 }
 
@@ -111,6 +124,7 @@ export function placeOf(
   if ('claim' in location)
     return { endpoint: null, bucket: location.claim, prefix: location.folder, file: location.file };
   if ('registry' in location) return ociFolder(location);
+  if ('list' in location) return listFolder(location);
   return 'repository' in location
     ? hubFolder(hubAccess(service).endpoint, location)
     : { endpoint: s3Access(service).endpoint, ...location };

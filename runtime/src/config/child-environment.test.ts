@@ -27,6 +27,7 @@ describe('childEnvironment', () => {
     'AWS_ENDPOINT_URL',
     'HF_TOKEN',
     'DOCKER_AUTH_CONFIG',
+    'MODEL_LIST_TOKEN',
     'NVIDIA_API_KEY',
     'KEYS_DIR',
     'LLMSERVICE_ADMIN_KEYS_DIR',

@@ -27,6 +27,8 @@ export interface ResolvedConfig {
   readonly hubToken: string | null;
   /** With the credentials of registries, as container tools keep them; null: requests name nobody. */
   readonly dockerConfig: string | null;
+  /** For the host of a list of files; null: requests name nobody. */
+  readonly listToken: string | null;
 }
 
 export interface ConfigSources {
@@ -60,7 +62,8 @@ export function resolveConfig({ file, env, flags }: ConfigSources): ResolvedConf
     throw new FailureError('InvalidEngineConfig', violations.join('; '), { violations: violations.length });
   }
   const { HF_TOKEN: hubToken = null, DOCKER_AUTH_CONFIG: dockerConfig = null } = given.env;
-  return { engineConfig: validated.value, server, s3Credentials, hubToken, dockerConfig };
+  const { MODEL_LIST_TOKEN: listToken = null } = given.env;
+  return { engineConfig: validated.value, server, s3Credentials, hubToken, dockerConfig, listToken };
 }
 
 interface Given {

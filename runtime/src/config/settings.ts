@@ -24,7 +24,7 @@ const flags: Readonly<Record<EngineVariableName, Flag>> = {
   STORAGE_URI: [
     '--model',
     'DIR|URI',
-    'checkpoint: a folder, file:///path, s3://bucket/prefix/, hf://owner/name@revision or oci://registry/repository:tag',
+    'checkpoint: a folder, file:///path, s3://bucket/prefix/, hf://owner/name@revision, oci://registry/repository:tag or https://host/list.json',
     asUri,
   ],
   MODEL_NAME: ['--name', 'NAME', 'the served name'],

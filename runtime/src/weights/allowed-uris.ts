@@ -4,6 +4,7 @@
 import { FailureError } from '@llmservice/crds';
 import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { listUri } from '@llmservice/checkpoint/list';
 import { parseCheckpointUri } from './checkpoint-uri.js';
 import { isUnder } from './linked-files.js';
 
@@ -41,6 +42,7 @@ function placeOf(text: string): string {
     const { registry, repository, reference, folder } = uri.place;
     return `oci://${registry}/${repository}@${reference}/${folder}${uri.file ?? ''}`;
   }
+  if (uri.kind === 'list') return `${listUri(uri.place)}${uri.file ?? ''}`;
   return `${uri.google ? 'gs' : 's3'}://${join(uri.bucket, '/')}${uri.prefix}${uri.file ?? ''}`;
 }
 

@@ -1,8 +1,9 @@
 // The URI of a checkpoint, a folder or a .gguf file, as a typed value: s3://bucket/prefix/, hf://owner/name,
-// oci://registry/repository:tag, pvc://claim/folder, file:///path or a path.
+// oci://registry/repository:tag, https://host/list.json, pvc://claim/folder, file:///path or a path.
 
 import { parseClaimUri, splitGgufPath } from '@llmservice/checkpoint';
 import { parseHubUri, type HubPlace } from '@llmservice/checkpoint/hub';
+import { parseListUri, type ListPlace } from '@llmservice/checkpoint/list';
 import { parseOciUri, type OciPlace } from '@llmservice/checkpoint/oci';
 import { FailureError, paths } from '@llmservice/crds';
 import { createHash } from 'node:crypto';
@@ -19,6 +20,7 @@ export type CheckpointUri = { readonly file: string | null } &
     | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string; readonly google: boolean }
     | { readonly kind: 'hub'; readonly place: HubPlace }
     | { readonly kind: 'oci'; readonly place: OciPlace }
+    | { readonly kind: 'list'; readonly place: ListPlace }
     /** `claim`: the folder of a claim that it lies below, as a part of which it is shown; null: it is of this machine. */
     | { readonly kind: 'folder'; readonly dir: string; readonly claim: MountedClaim | null }
   );
@@ -56,6 +58,16 @@ export function parseCheckpointUri(field: UriField, uri: string): CheckpointUri 
       );
     return { kind: 'oci', place, file: place.file };
   }
+  if (/^https?:\/\//.test(uri)) {
+    const place = parseListUri(uri);
+    if (place === null)
+      throw invalid(
+        field,
+        uri,
+        'expected https://HOST/PATH/LIST.json[@sha256:DIGEST][/FOLDER][/FILE.gguf], over http:// with the digest',
+      );
+    return { kind: 'list', place, file: place.file };
+  }
   if (uri.startsWith('pvc://')) {
     const place = parseClaimUri(uri);
     if (place === null) throw invalid(field, uri, 'expected pvc://CLAIM[/FOLDER][/FILE.gguf]');
@@ -78,7 +90,7 @@ export function parseCheckpointUri(field: UriField, uri: string): CheckpointUri 
   throw invalid(
     field,
     uri,
-    'expected s3://bucket/prefix/, gs://bucket/prefix/, hf://owner/name, oci://registry/repository:tag, pvc://claim/folder, file:///path or an absolute path',
+    'expected s3://bucket/prefix/, gs://bucket/prefix/, hf://owner/name, oci://registry/repository:tag, https://host/list.json, pvc://claim/folder, file:///path or an absolute path',
   );
 }
 

@@ -1,4 +1,4 @@
-// The HTTP client of pulls from hubs of models and registries.
+// The HTTP client of pulls from hubs of models, registries and lists of files.
 
 import { rootCertificates } from 'node:tls';
 import { Agent, fetch } from 'undici';

@@ -2,6 +2,7 @@
 
 import { googleStorage, type ByteSource, type CheckpointFolder } from '@llmservice/checkpoint';
 import { HubByteSource, hubFolder } from '@llmservice/checkpoint/hub';
+import { ListByteSource, listFolder } from '@llmservice/checkpoint/list';
 import { credentialsFor, OciByteSource, ociFolder, registryEndpoint } from '@llmservice/checkpoint/oci';
 import { S3ByteSource } from '@llmservice/checkpoint/s3';
 import type { CheckpointUri } from './checkpoint-uri.js';
@@ -12,6 +13,7 @@ export interface StoreSettings {
   readonly s3: S3Settings;
   readonly hub: HubSettings;
   readonly oci: OciSettings;
+  readonly list: ListSettings;
 }
 
 export interface HubSettings {
@@ -28,6 +30,13 @@ export interface OciSettings {
   readonly plainHttp: boolean;
   /** The file in which container tools keep credentials, as text; null: requests name nobody. */
   readonly dockerConfig: string | null;
+  /** PEM certificates to trust besides the system's roots. */
+  readonly caCertificates: readonly string[];
+}
+
+export interface ListSettings {
+  /** For the host of the list alone; null: requests name nobody. */
+  readonly token: string | null;
   /** PEM certificates to trust besides the system's roots. */
   readonly caCertificates: readonly string[];
 }
@@ -74,6 +83,8 @@ function open(uri: StoreUri, settings: StoreSettings, alive: () => void): Opened
       return openHub(uri, settings.hub);
     case 'oci':
       return openArtifact(uri, settings.oci, alive);
+    case 'list':
+      return openList(uri, settings.list);
   }
 }
 
@@ -110,6 +121,15 @@ function openArtifact(
   return {
     bytes: new OciByteSource({ endpoint, credentials, fetch }, place, { look: 'whole', onBytes: alive }),
     folder: ociFolder(place),
+    destroy,
+  };
+}
+
+function openList({ place }: StoreUri & { readonly kind: 'list' }, settings: ListSettings): Opened {
+  const { fetch, destroy } = makeHttpClient(settings.caCertificates);
+  return {
+    bytes: new ListByteSource({ token: settings.token, fetch }, place),
+    folder: listFolder(place),
     destroy,
   };
 }

@@ -15,7 +15,7 @@ import { roomIn } from './weights-disk.js';
 import { FailureError } from '@llmservice/crds';
 
 export interface PullWholeOptions {
-  /** s3://bucket/prefix/, hf://owner/name or oci://registry/repository:tag */
+  /** s3://bucket/prefix/, hf://owner/name, oci://registry/repository:tag or https://host/list.json */
   readonly uri: string;
   /** Folder that the files are put in. */
   readonly dir: string;
@@ -38,7 +38,7 @@ export async function pullWhole(options: PullWholeOptions): Promise<void> {
   if (location.kind === 'folder' || location.file !== null) {
     throw new FailureError(
       'InvalidEngineConfig',
-      `model.uri ${uri}: expected s3://bucket/prefix/, hf://owner/name or oci://registry/repository:tag`,
+      `model.uri ${uri}: expected s3://bucket/prefix/, hf://owner/name, oci://registry/repository:tag or https://host/list.json`,
     );
   }
   const { bytes, disconnect } = openStore(location, stores, signal, () => observer.alive());

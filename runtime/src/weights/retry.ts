@@ -20,7 +20,7 @@ export function retryMs(failures: number, random: number): number {
   return backoffMs(failures, limits) * (1 - 0.3 * random);
 }
 
-/** @throws FailureError the reason of its store when the server honours no range, and whatever else `attempt` throws */
+/** @throws FailureError the reason of its store where the server honours no range, and whatever else `attempt` throws */
 export async function retryWhileUnavailable<T>(
   attempt: () => Promise<T>,
   observer: AvailabilityObserver,
@@ -44,5 +44,5 @@ export async function retryWhileUnavailable<T>(
 
 function rangeNotHonoured(cause: UnavailableError): FailureError {
   const message = `${cause.message}, ${String(wrongRangesAtMost)} times; a pull needs a server that honours the header Range`;
-  return new FailureError(stores[cause.store].unavailable, message, undefined, { cause });
+  return new FailureError(stores[cause.store].withoutRanges, message, undefined, { cause });
 }

@@ -38,8 +38,9 @@ export class StoreHttpError extends Error {
     readonly code: string,
     status: number | null,
     message: string,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
     this.$metadata = status === null ? {} : { httpStatusCode: status };
   }
 }
@@ -89,7 +90,11 @@ export async function followRedirects(
     }
     await answer.body?.cancel();
     if (redirects === maxRedirects)
-      throw new StoreHttpError('TooManyRedirects', null, `${from.href} redirects on and on`);
+      throw new StoreHttpError(
+        'TooManyRedirects',
+        null,
+        `${from.origin}${from.pathname} redirects on and on`,
+      );
     const next = redirectTarget(location, url);
     if (url.protocol === 'https:' && next.protocol !== 'https:')
       throw new StoreHttpError(

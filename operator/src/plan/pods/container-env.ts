@@ -2,12 +2,13 @@
 
 import { paths, ports, serverVariableNames, type EnvVar, type ServerVariableKey } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
-import { caConfigMap, dockerConfigKey } from '../../resource/store-access.js';
+import { caConfigMap, dockerConfigKey, listTokenKey } from '../../resource/store-access.js';
 
 /** How stores are reached: credentials and certificates. */
 export function storeVariables({ spec }: Pick<WantedService, 'spec'>): EnvVar[] {
   const { credentialsSecretRef: secret } = spec.model.s3;
   const token = spec.model.hub.tokenSecretRef;
+  const ofList = spec.model.list.tokenSecretRef;
   const docker = spec.model.oci.credentialsSecretRef;
   const keys = secret === undefined ? [] : ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
   return [
@@ -15,6 +16,9 @@ export function storeVariables({ spec }: Pick<WantedService, 'spec'>): EnvVar[] 
     ...(token === undefined
       ? []
       : [{ name: 'HF_TOKEN', valueFrom: { secretKeyRef: { name: token.name, key: 'HF_TOKEN' } } }]),
+    ...(ofList === undefined
+      ? []
+      : [{ name: listTokenKey, valueFrom: { secretKeyRef: { name: ofList.name, key: listTokenKey } } }]),
     ...(docker === undefined
       ? []
       : [

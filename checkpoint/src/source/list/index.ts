@@ -1,0 +1,6 @@
+// Checkpoints whose files a list over HTTP names.
+
+export { ListByteSource } from './list-byte-source.js';
+export type { ListAccess } from './list-byte-source.js';
+export { listFolder, listUri, parseListUri } from './list-uri.js';
+export type { ListPlace } from './list-uri.js';
