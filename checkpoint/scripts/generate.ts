@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { writeGenerated } from '../../crds/scripts/write-generated.js';
 import { refusedSamples, storedSamples } from './format-samples.js';
+import { modelTypesTable } from './model-types.js';
 import { ggufTable, refusedTable, storedTable, withTables } from './weight-formats.js';
 
 const page = 'deploy/docs/weight-formats.md';
@@ -10,6 +11,7 @@ const text = await readFile(new URL(`../../${page}`, import.meta.url), 'utf8');
 
 await writeGenerated({
   [page]: withTables(text, {
+    models: modelTypesTable(),
     stored: storedTable(storedSamples),
     gguf: ggufTable(),
     refused: refusedTable(refusedSamples),

@@ -154,7 +154,8 @@ function reasonOf(sample: RefusedSample): string {
   throw new Error(`${sample.stored} is read, although it is listed as refused`);
 }
 
-function table(head: readonly string[], body: readonly (readonly string[])[]): string {
+/** Of Markdown. */
+export function table(head: readonly string[], body: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
   return line(head) + `|${'---|'.repeat(head.length)}\n` + body.map(line).join('');
 }

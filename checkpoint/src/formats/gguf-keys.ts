@@ -4,7 +4,7 @@ import { FailureError } from '@llmservice/crds';
 import type { GgufHeader } from './gguf-header.js';
 import type { GgufValue } from './gguf-values.js';
 
-const architectures = [
+export const ggufArchitectures = [
   ...([
     'llama',
     'qwen2',
@@ -20,7 +20,7 @@ const architectures = [
     'gemma4',
   ] as const),
 ] as const;
-export type GgufArchitecture = (typeof architectures)[number];
+export type GgufArchitecture = (typeof ggufArchitectures)[number];
 
 export class GgufKeys {
   readonly architecture: GgufArchitecture;
@@ -30,11 +30,11 @@ export class GgufKeys {
   constructor(header: GgufHeader) {
     this.header = header;
     const name = header.values.get('general.architecture');
-    const known = architectures.find((architecture) => architecture === name);
+    const known = ggufArchitectures.find((architecture) => architecture === name);
     if (known === undefined) {
       const found = name === undefined ? 'missing' : JSON.stringify(name).slice(0, 80);
       throw this.unsupported(
-        `general.architecture is ${found}; supported in GGUF files: ${architectures.join(', ')}`,
+        `general.architecture is ${found}; supported in GGUF files: ${ggufArchitectures.join(', ')}`,
       );
     }
     this.architecture = known;
