@@ -141,8 +141,8 @@ function configOf(folder: string, { https, http, storage }: Ports): string {
 daemon off; master_process off; pid ${folder}/pid; user root;
 events {}
 http {
-  log_format told '$http_host $request_method $uri $status "$http_range" "$http_authorization"';
-  access_log ${folder}/access told;
+  log_format asked '$http_host $request_method $uri $status "$http_range" "$http_authorization"';
+  access_log ${folder}/access asked;
   client_body_temp_path ${folder}/t1; proxy_temp_path ${folder}/t2; fastcgi_temp_path ${folder}/t3;
   uwsgi_temp_path ${folder}/t4; scgi_temp_path ${folder}/t5;
   default_type application/octet-stream;

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { WeightsCache } from '../../runtime/src/weights/cache/weights-cache.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { FileServer, listToken, type PutList } from './file-server.js';
 import { failureOf, largeCheckpoint, pullFrom, Recorder } from './pull-world.js';
@@ -27,10 +28,15 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const pull = (uri: string, token: string | null = null, observer = new Recorder()) =>
+const pull = (
+  uri: string,
+  token: string | null = null,
+  observer = new Recorder(),
+  cache: WeightsCache | null = null,
+) =>
   pullFrom(
     { list: { token, caCertificates: [server.certificate] } },
-    { uri, weightsDir: join(dir, 'weights'), observer, signal: pulls.signal },
+    { uri, weightsDir: join(dir, 'weights'), observer, signal: pulls.signal, cache },
   );
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
@@ -73,6 +79,23 @@ describe('a list', () => {
     const stored = server.requests().filter((each) => each.startsWith('localhost:'));
     expect(stored.some((each) => each.includes(`/${weights} 206 `))).toBe(true);
     expect(stored.filter((each) => !each.endsWith('"-"'))).toEqual([]);
+  });
+
+  test('is cached by what its files are: of another list of the same, nothing is pulled', async () => {
+    const { path } = server.put('cached', files);
+    const seen: string[] = [];
+    const nothing = (): void => undefined;
+    const hit = (): void => void seen.push('hit');
+    const missed = (): void => void seen.push('missed');
+    const observer = { hit, missed, evicted: nothing, damaged: nothing };
+    const root = join(dir, 'cache');
+    const cache = new WeightsCache({ root, maxBytes: null, verify: 'onPull', volume: 'v', observer });
+    await pull(`${server.https}/${path}`, null, new Recorder(), cache);
+    server.putList(path, { name: 'written anew', ...changed({ path, digest: '' }, '', {}) });
+    const before = server.requests().length;
+    expectFiles(await pull(`${server.https}/${path}`, null, new Recorder(), cache));
+    expect(server.requests().slice(before)).toHaveLength(1);
+    expect(seen).toEqual(['missed', 'hit']);
   });
 
   test('of a pull that ended midway is pulled on from there', async () => {

@@ -151,14 +151,19 @@ const noS3: ObtainOptions['stores']['s3'] = {
 /** Pulls from another store than S3. @returns the checkpoint's folder, once its files are verified */
 export async function pullFrom(
   stores: Partial<ObtainOptions['stores']>,
-  { uri, weightsDir, observer, signal }: Pick<ObtainOptions, 'uri' | 'weightsDir' | 'observer' | 'signal'>,
+  {
+    cache = null,
+    ...wanted
+  }: Pick<ObtainOptions, 'uri' | 'weightsDir' | 'observer' | 'signal'> &
+    Partial<Pick<ObtainOptions, 'cache'>>,
 ): Promise<string> {
-  const { dir, arrivals, verified } = await obtainCheckpoint({
-    ...{ uri, weightsDir, observer, signal },
-    ...{ head: null, pins: { model: null, head: null }, cache: null, allowedUris: [] },
+  const { dir, arrivals, verified, kept } = await obtainCheckpoint({
+    ...wanted,
+    ...{ head: null, pins: { model: null, head: null }, cache, allowedUris: [] },
     stores: { ...nobodys, s3: noS3, ...stores },
     sleep: (ms) => sleep(Math.min(ms, 50)),
   });
   await verified.finally(() => arrivals?.close());
+  await kept;
   return dir;
 }
