@@ -33,9 +33,9 @@ __global__ void __launch_bounds__(kThreads) quantize_kernel(Records to, Source s
 
 // One block per row, as add_rms_norm() and add_layer_norm() have it: the sums are the same.
 template <DType dtype, bool kWhole, NormKind kind>
-__global__ void __launch_bounds__(kThreads)
-    norm_quantize_kernel(Records to, float* x, const float* added, const float* weight, float eps, float* out,
-                         FaultMarks marks) {
+__device__ __forceinline__ void norm_and_quantize_row(const Records& to, float* x, const float* added,
+                                                      const float* weight, float eps, float* out,
+                                                      const FaultMarks& marks) {
   const int32_t dim = to.layout.cols;
   const uint32_t quads = static_cast<uint32_t>(to.tiles) * kTileLanes<dtype>;
   const int64_t at = int64_t{blockIdx.x} * dim;
@@ -48,6 +48,20 @@ __global__ void __launch_bounds__(kThreads)
                  store_quad<kWhole>(out + at, col, dim, values);
                  write_record<dtype>(to, blockIdx.x, quad, quad < quads, values);
                });
+}
+
+template <DType dtype, bool kWhole>
+__global__ void __launch_bounds__(kThreads)
+    norm_quantize_kernel(Records to, float* x, const float* added, const float* weight, float eps, float* out,
+                         FaultMarks marks) {
+  norm_and_quantize_row<dtype, kWhole, NormKind::kRms>(to, x, added, weight, eps, out, marks);
+}
+
+template <DType dtype, bool kWhole>
+__global__ void __launch_bounds__(kThreads)
+    layer_norm_quantize_kernel(Records to, float* x, const float* added, const float* weight, float eps,
+                               float* out, FaultMarks marks) {
+  norm_and_quantize_row<dtype, kWhole, NormKind::kLayer>(to, x, added, weight, eps, out, marks);
 }
 
 template <class Choose>
@@ -66,17 +80,6 @@ Launch quantize(const char* name, const Activations& to, const Source& source, i
   const auto kernel =
       choose_by_type(to.layout.dtype, []<DType dtype> { return quantize_kernel<dtype, Source>; });
   return make_launch(name, kernel, grid, kThreads, 0, records, source, rows);
-}
-
-template <NormKind kind>
-Launch norm(const char* name, const Activations& to, float* x, const float* y, const float* weight, float eps,
-            int64_t rows, float* out, const FaultMarks& marks) {
-  const auto kernel = choose_by_type(to.layout.dtype, [&]<DType dtype> {
-    return choose_quads(to.layout.cols, {x, y, weight, out},
-                        [&]<bool kWhole> { return norm_quantize_kernel<dtype, kWhole, kind>; });
-  });
-  return make_launch(name, kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, records_of(to), x, y, weight,
-                     eps, out, marks);
 }
 
 }  // namespace
@@ -99,12 +102,22 @@ Launch quantize(const Activations& to, const float* x, int64_t rows) {
 
 Launch add_rms_norm(const Activations& to, float* x, const float* y, const float* weight, float eps,
                     int64_t rows, float* out, const FaultMarks& marks) {
-  return norm<NormKind::kRms>("add_rms_norm_quantize", to, x, y, weight, eps, rows, out, marks);
+  const auto kernel = choose_by_type(to.layout.dtype, [&]<DType dtype> {
+    return choose_quads(to.layout.cols, {x, y, weight, out},
+                        [&]<bool kWhole> { return norm_quantize_kernel<dtype, kWhole>; });
+  });
+  return make_launch("add_rms_norm_quantize", kernel, {static_cast<uint32_t>(rows)}, kThreads, 0,
+                     records_of(to), x, y, weight, eps, out, marks);
 }
 
 Launch add_layer_norm(const Activations& to, float* x, const float* y, const float* weight, float eps,
                       int64_t rows, float* out, const FaultMarks& marks) {
-  return norm<NormKind::kLayer>("add_layer_norm_quantize", to, x, y, weight, eps, rows, out, marks);
+  const auto kernel = choose_by_type(to.layout.dtype, [&]<DType dtype> {
+    return choose_quads(to.layout.cols, {x, y, weight, out},
+                        [&]<bool kWhole> { return layer_norm_quantize_kernel<dtype, kWhole>; });
+  });
+  return make_launch("add_layer_norm_quantize", kernel, {static_cast<uint32_t>(rows)}, kThreads, 0,
+                     records_of(to), x, y, weight, eps, out, marks);
 }
 
 Launch silu_mul(const Activations& to, const float* gate_up, int64_t rows, float* out) {

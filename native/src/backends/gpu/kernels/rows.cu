@@ -12,15 +12,28 @@ constexpr uint32_t kThreads = kRowThreads;
 
 // One block per row. `added` null: nothing is added.
 template <bool kWhole, NormKind kind>
-__global__ void __launch_bounds__(kThreads)
-    add_norm_kernel(float* x, const float* added, const float* weight, float eps, int64_t dim, float* out,
-                    FaultMarks marks) {
+__device__ __forceinline__ void add_and_norm_row(float* x, const float* added, const float* weight, float eps,
+                                                 int64_t dim, float* out, const FaultMarks& marks) {
   const int64_t at = blockIdx.x * dim;
   HeldRowNormer<kWhole, kind> normer(weight, eps, dim);
   let_next_start();
   wait_for_previous();
   add_and_norm(normer, x + at, added == nullptr ? nullptr : added + at, dim, RowMark(marks, blockIdx.x),
                [&](int64_t col, const Float4& values) { store_quad<kWhole>(out + at, col, dim, values); });
+}
+
+template <bool kWhole>
+__global__ void __launch_bounds__(kThreads)
+    add_rms_norm_kernel(float* x, const float* added, const float* weight, float eps, int64_t dim, float* out,
+                        FaultMarks marks) {
+  add_and_norm_row<kWhole, NormKind::kRms>(x, added, weight, eps, dim, out, marks);
+}
+
+template <bool kWhole>
+__global__ void __launch_bounds__(kThreads)
+    add_layer_norm_kernel(float* x, const float* added, const float* weight, float eps, int64_t dim,
+                          float* out, FaultMarks marks) {
+  add_and_norm_row<kWhole, NormKind::kLayer>(x, added, weight, eps, dim, out, marks);
 }
 
 template <bool kWhole>
@@ -49,15 +62,6 @@ template <class Body>
 Launch each(const char* name, int64_t rows, int64_t width, const Body& body) {
   const auto blocks = static_cast<uint32_t>((rows * width + kThreads - 1) / kThreads);
   return make_launch(name, each_kernel<Body>, {blocks}, kThreads, 0, rows, width, body);
-}
-
-template <NormKind kind>
-Launch add_norm(const char* name, float* x, const float* y, const float* weight, float eps, int64_t rows,
-                int64_t dim, float* out, const FaultMarks& marks) {
-  const auto kernel =
-      choose_quads(dim, {x, y, weight, out}, [&]<bool kWhole> { return add_norm_kernel<kWhole, kind>; });
-  return make_launch(name, kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, x, y, weight, eps, dim, out,
-                     marks);
 }
 
 int64_t quads_of(int64_t width) { return (width + 3) / 4; }
@@ -161,12 +165,18 @@ Launch rms_norm(const float* x, const float* weight, float eps, int64_t rows, in
 
 Launch add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
                     float* out, const FaultMarks& marks) {
-  return add_norm<NormKind::kRms>("add_rms_norm", x, y, weight, eps, rows, dim, out, marks);
+  const auto kernel =
+      choose_quads(dim, {x, y, weight, out}, [&]<bool kWhole> { return add_rms_norm_kernel<kWhole>; });
+  return make_launch("add_rms_norm", kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, x, y, weight, eps,
+                     dim, out, marks);
 }
 
 Launch add_layer_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
                       float* out, const FaultMarks& marks) {
-  return add_norm<NormKind::kLayer>("add_layer_norm", x, y, weight, eps, rows, dim, out, marks);
+  const auto kernel =
+      choose_quads(dim, {x, y, weight, out}, [&]<bool kWhole> { return add_layer_norm_kernel<kWhole>; });
+  return make_launch("add_layer_norm", kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, x, y, weight, eps,
+                     dim, out, marks);
 }
 
 Launch add_bias(float* x, const float* bias, int64_t rows, int64_t width) {
