@@ -165,48 +165,6 @@ TEST(Attention, ASinkTakesItsShareOfEachRowAndGivesNothing) {
   }
 }
 
-// The contract of pairs in scalar code, of the last of `tokens` positions within one split.
-std::vector<float> rounded_attention(const std::vector<float>& q, const std::vector<float>& k,
-                                     const std::vector<float>& v, int32_t tokens, float scale) {
-  const auto to_bf16 = [](double x) { return bf16_to_float(float_to_bf16(static_cast<float>(x))); };
-  const size_t dim = q.size();
-  std::vector<double> scores(tokens, 0.0);
-  for (int32_t p = 0; p < tokens; ++p) {
-    for (size_t i = 0; i < dim; ++i) scores[p] += to_bf16(q[i] * scale) * to_bf16(k[p * dim + i]);
-  }
-  const double top = *std::ranges::max_element(scores);
-  double total = 0;
-  std::vector<double> sums(dim, 0.0);
-  for (int32_t p = 0; p < tokens; ++p) {
-    const double weight = std::exp(scores[p] - top);
-    total += weight;
-    for (size_t i = 0; i < dim; ++i) sums[i] += to_bf16(weight) * to_bf16(v[p * dim + i]);
-  }
-  std::vector<float> out(dim);
-  for (size_t i = 0; i < dim; ++i) out[i] = static_cast<float>(sums[i] / total);
-  return out;
-}
-
-TEST(Attention, InPairsIsNearTheReferenceThatRoundsAlike) {
-  for (const int32_t tokens : {1, 17, 200, 255}) {
-    const AttentionShape s = shape(1, 1, 72, 16, DType::kBF16);
-    const std::vector<float> q = random_floats(72, 1, 3.0f), k = random_floats(tokens * 72, 2),
-                             v = random_floats(tokens * 72, 3);
-    std::vector<int32_t> blocks(16);
-    std::iota(blocks.begin(), blocks.end(), 0);
-    for (const auto& backend : all_backends()) {
-      if (!rounds_attention(*backend, s.kv_dtype)) continue;
-      const auto kc = backend->allocate(16 * 16 * 72 * 2), vc = backend->allocate(16 * 16 * 72 * 2);
-      const KvCache cache{kc->data(), vc->data()};
-      const Segment write{0, tokens, 0, 0, blocks.data(), 0}, read{0, 1, tokens - 1, 0, blocks.data(), 0};
-      write_kv(*backend, s, write, k.data(), v.data(), cache);
-      std::vector<float> out(72);
-      backend->attention(s, {&read, 1}, q.data(), 72, cache, out.data());
-      expect_close(out, rounded_attention(q, k, v, tokens, s.scale), 1e-4f, label(*backend));
-    }
-  }
-}
-
 TEST(Attention, AWindowHidesWhatLiesBeforeIt) {
   const AttentionShape s = shape(1, 1, 16, 16, DType::kF32, 20);
   const int32_t tokens = 290;

@@ -8,7 +8,7 @@ read -ra lanes <<<"${1:-32 64}"
 models=("${@:2}")
 ((${#models[@]})) ||
   models=(gemma2-bf16 gemma3_text-bf16 gemma4_text-bf16 gemma4-bf16-moe gemma4_text-gguf-q8_0 glm4_moe-bf16 gpt_oss-mxfp4
-    encoders/{gemma3_text-bidirectional,modernbert-bf16,xlm-roberta-bf16})
+    encoders/{eurobert-bf16,gemma3_text-bidirectional,modernbert-bf16,xlm-roberta-bf16})
 folder=.build/gpu-tests/emulator
 
 mkdir -p "$folder"

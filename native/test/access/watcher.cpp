@@ -43,6 +43,13 @@ Shadow shadow_of_statics() {
   return {reinterpret_cast<uintptr_t>(__builtin_thread_pointer()) - bytes, bytes};
 }
 
+bool is_written_by(const Cell& cell, uint32_t launch) {
+  for (int i = 0; i < 4; ++i) {
+    if (cell.write_of(i).launch == launch) return true;
+  }
+  return false;
+}
+
 std::string text_of(const char* who, uint32_t block, uint32_t thread, uint32_t threads) {
   return std::string(who) + "block " + std::to_string(block) + " " +
          (thread < threads ? "thread " + std::to_string(thread) : "an asynchronous copy");
@@ -60,6 +67,8 @@ void Watcher::launch_begins(const char* name, uint32_t threads, uint32_t shared_
     static_ = shadow_of_statics();
     shared_ = {0, kMaxShared};
   }
+  // Of a launch that asks for too much, all that it may touch until that is reported.
+  if (shared_bytes > kMaxShared) shared_ = {0, shared_bytes};
   ++launch_;
   kernel_ = name;
   shared_bytes_ = shared_bytes;
@@ -180,7 +189,7 @@ void Watcher::access_cell(Cell& cell, const Place& place, const Access& now, Kin
     for (const Access& read : cell.reads) {
       if (is_unordered(read, now, place.is_shared)) say(Fault::kReadWrite, read, now, address);
     }
-    if (place.is_static && cell.write.launch != launch_) static_bytes_ += 4;
+    if (place.is_static && !is_written_by(cell, launch_)) static_bytes_ += 4;
   }
   Access left = now;
   left.moment = as;
