@@ -225,6 +225,14 @@ export const specRules: readonly SpecRule[] = [
     "at": [
       "spec"
     ],
+    "rule": "!has(self.routing.backend) || self.routing.backend != 'inferencePool' || !has(self.auth.protectMetrics) || !self.auth.protectMetrics",
+    "fieldPath": ".routing.backend",
+    "message": "routing.backend inferencePool does not work with auth.protectMetrics: an endpoint picker reads /metrics without a key; set routing.backend to service, or remove auth.protectMetrics"
+  },
+  {
+    "at": [
+      "spec"
+    ],
     "rule": "!has(self.tls.caConfigMapRef) || has(self.tls.secretRef)",
     "fieldPath": ".tls.caConfigMapRef",
     "message": "tls.caConfigMapRef verifies pods that speak HTTPS; add tls.secretRef, or remove it"
