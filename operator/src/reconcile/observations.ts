@@ -155,7 +155,9 @@ export class Observations {
     const { namespace, name } = service;
     const pool = caches.live({ ...resources.inferencePools, metadata: { namespace, name } });
     const picker = caches.deployment(namespace, endpointPickerName(name));
-    return planPool({ service, routing, capabilities: pooling, pool, picker, route });
+    const asked = { ...resources.services, metadata: { namespace, name: endpointPickerName(name) } };
+    const pickerService = caches.live(asked);
+    return planPool({ service, routing, capabilities: pooling, pool, picker, pickerService, route });
   }
 
   private fallback(service: WantedService, routing: Routing, own: Own): Fallback {

@@ -18,9 +18,13 @@ const own = {
   kind: 'InferencePool',
   metadata: ownedBy(service.uid),
 };
+const pickerService = { apiVersion: 'v1', kind: 'Service', metadata: ownedBy(service.uid) };
 const ready = { ...deployment, status: { readyReplicas: 1 } };
 const pool = (change: Partial<PoolInputs> = {}): Pool =>
-  planPool({ service, routing, capabilities, pool: own, picker: ready, route: null, ...change });
+  planPool({
+    ...{ service, routing, capabilities, pool: own, picker: ready, pickerService, route: null },
+    ...change,
+  });
 const leading: Pool = { state: 'planned', image: 'picker:1', leads: true };
 
 interface Rule {
@@ -59,6 +63,12 @@ describe('a route leads to an InferencePool', () => {
       { pool: { ...own, metadata: ownedBy('uid-2') } },
       { state: 'planned', leads: false },
     ],
+    [
+      'not to a Service of the picker’s name that is somebody else’s',
+      { pickerService: { ...pickerService, metadata: ownedBy('uid-2') } },
+      { state: 'planned', leads: false },
+    ],
+    ['not before the picker has a Service', { pickerService: null }, { state: 'planned', leads: false }],
     ['not before there is a picker', { picker: null }, { state: 'planned', leads: false }],
     ['not unless asked for', { service: wantedService({ routing: { host } }) }, { state: 'none' }],
     ['not without a route', { routing: { state: 'none' } }, { state: 'none' }],
@@ -145,7 +155,7 @@ const judged = (condition: object, of: Pool = leading): HttpRoute => {
 };
 const complaint = { observedGeneration: 2, message: 'Kind is invalid' };
 
-describe('a gateway that knows no InferencePool', () => {
+describe('a gateway that leads to no InferencePool', () => {
   test('has its route lead to the Service again', () => {
     const refused = pool({ route: judged(complaint) });
     expect(refused).toMatchObject({
@@ -153,6 +163,14 @@ describe('a gateway that knows no InferencePool', () => {
       message: expect.stringContaining('(Kind is invalid)'),
     });
     expect(kinds(routeTo(refused)).join()).not.toContain('InferencePool');
+  });
+
+  test.each([
+    [{ reason: 'BackendNotFound' }],
+    [{ type: 'Accepted', reason: 'UnsupportedValue' }],
+    [{ reason: 'RefNotPermitted', message: undefined }],
+  ])('is recognised by whatever it has against the route: %j', (said) => {
+    expect(pool({ route: judged({ ...complaint, ...said }) })).toMatchObject({ state: 'refused' });
   });
 
   test('is not asked again by that route, until the retry annotation changes', () => {
@@ -166,7 +184,8 @@ describe('a gateway that knows no InferencePool', () => {
 
   test.each([
     ['of the route as it was before', { ...complaint, observedGeneration: 1 }],
-    ['of something else', { ...complaint, reason: 'BackendNotFound' }],
+    ['in its favour', { ...complaint, status: 'True' }],
+    ['of something else', { ...complaint, type: 'Programmed' }],
   ])('is not recognised by what it says %s', (_, condition) => {
     expect(pool({ route: judged(condition) })).toMatchObject({ leads: true });
   });

@@ -36,11 +36,14 @@ export interface PoolInputs {
   readonly pool: KubeObject | null;
   /** The Deployment by the picker's name; null: there is none. */
   readonly picker: Deployment | null;
+  /** The Service by the picker's name, which the gateway asks; null: there is none. */
+  readonly pickerService: KubeObject | null;
   /** As it is now; null: there is none. */
   readonly route: HttpRoute | null;
 }
 
-export function planPool({ service, routing, capabilities, pool, picker, route }: PoolInputs): Pool {
+export function planPool(inputs: PoolInputs): Pool {
+  const { service, routing, capabilities, pool, picker, pickerService, route } = inputs;
   if (service.spec.routing.backend !== 'inferencePool' || routing.state !== 'planned')
     return { state: 'none' };
   const { endpointPickerImage: image, inferencePools, forbidden = [] } = capabilities;
@@ -82,8 +85,10 @@ export function planPool({ service, routing, capabilities, pool, picker, route }
         `Gateway API Inference Extension and then change the annotation ${annotations.retry}, or set routing.backend to service.`,
     };
   }
-  // Somebody else's may have their names.
-  const isOwn = [pool, picker].every((each) => each !== null && controllerUid(each) === service.uid);
+  // Somebody else's may have their names. The Service of a stranger would get to read prompts.
+  const isOwn = [pool, picker, pickerService].every(
+    (each) => each !== null && controllerUid(each) === service.uid,
+  );
   return { state: 'planned', image, leads: isOwn && (picker?.status?.readyReplicas ?? 0) > 0 };
 }
 
@@ -91,15 +96,19 @@ function unfit(reason: string, why: string): Pool {
   return { state: 'unfit', reason, message: `Requests go to the Service: ${why}` };
 }
 
-/** What the gateway says of the kind, as the route now is; null: nothing, or the route does not lead to a pool. */
+/** What the gateway has against the route as it now is; null: nothing, or the route does not lead to a pool. */
 function complaintOf(route: HttpRoute | null, gateway: string): string | null {
   if (route === null || !JSON.stringify(route['spec']).includes(resources.inferencePools.kind)) return null;
-  const { conditions = [] } =
-    route.status?.parents?.find(({ parentRef }) => parentRef.name === gateway) ?? {};
-  const refs = conditions.find(({ type }) => type === 'ResolvedRefs');
-  const isCurrent = (refs?.observedGeneration ?? 0) >= (route.metadata.generation ?? 0);
-  if (refs?.status !== 'False' || refs.reason !== 'InvalidKind' || !isCurrent) return null;
-  return refs.message ?? refs.reason;
+  const { generation = 0 } = route.metadata;
+  const parents = route.status?.parents?.filter(({ parentRef }) => parentRef.name === gateway) ?? [];
+  // Gateways have more than one reason for what they do not know, and requests fail by each.
+  const refusal = parents
+    .flatMap(({ conditions = [] }) => conditions)
+    .find(
+      ({ type, status, observedGeneration = 0 }) =>
+        ['ResolvedRefs', 'Accepted'].includes(type) && status === 'False' && observedGeneration >= generation,
+    );
+  return refusal === undefined ? null : (refusal.message ?? refusal.reason ?? refusal.type);
 }
 
 /** What is said of it beside a route that was taken; null: nothing. */
