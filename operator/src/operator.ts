@@ -104,7 +104,7 @@ export class Operator {
       namespaces: options.watchNamespaces,
       activatorNamespace: options.leaseNamespace,
       instance: options.instance,
-      pools: options.capabilities.endpointPickerImage !== null,
+      pickers: options.capabilities.endpointPickerImage !== null,
       onChange: (key) => {
         if (this.synced) this.queue.add(key);
       },

@@ -7,10 +7,10 @@ import { annotations } from '@llmservice/crds';
 import { objectPath, resources } from '../../operator/src/kube/resources.js';
 import type { HttpRoute, KubeObject } from '../../operator/src/kube/types.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
-import { eventually } from '../processes.js';
+import { eventually, settled } from '../processes.js';
 import { Kubectl } from './kubectl.js';
 import { renderChart } from './operator-role.js';
-import { World } from './operator-world.js';
+import { World, type RunningOperator } from './operator-world.js';
 import { installInferencePoolCrd, installRouteCrds } from './published-crds.js';
 
 jest.setTimeout(180_000);
@@ -25,24 +25,16 @@ const access = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 
 let world: World;
 let kubectl: Kubectl;
+let operator: RunningOperator;
 
 beforeAll(async () => {
   world = await World.start();
   kubectl = new Kubectl(world.api.kubeConfig());
   world.s3.put('models', 'llama', llamaCheckpoint());
   await installRouteCrds(kubectl);
-  const settings = ['--set', `gateway.name=public,gateway.namespace=gateways,endpointPicker.image=${image}`];
-  const chart = renderChart('llmservice-operator', ...settings, '--show-only', 'templates/rbac.yaml');
-  const [deployment] = renderChart(
-    'llmservice-operator',
-    ...settings,
-    '--show-only',
-    'templates/deployment.yaml',
-  );
+  const [deployment] = chartWith(image, 'deployment');
   expect(JSON.stringify(deployment)).toContain(`{"name":"ENDPOINT_PICKER_IMAGE","value":"${image}"}`);
-  const role = chart.find(({ kind }) => kind === 'ClusterRole');
-  await world.request('PATCH', rolePath, { rules: role!['rules'] }, 'application/merge-patch+json');
-  world.startOperator({ capabilities: { endpointPickerImage: image } });
+  operator = await install(image);
   await world.createService('chat', {
     model: world.model('models/llama/'),
     resources: { limits: { memory: '1Gi' } },
@@ -51,6 +43,20 @@ beforeAll(async () => {
 }, 180_000);
 
 afterAll(() => world.stop());
+
+/** Of the operator's chart with this image of pickers. */
+function chartWith(picker: string, template: string): KubeObject[] {
+  const settings = `gateway.name=public,gateway.namespace=gateways,endpointPicker.image=${picker}`;
+  const shown = ['--show-only', `templates/${template}.yaml`];
+  return renderChart('llmservice-operator', '--set', settings, ...shown);
+}
+
+/** An operator with this image of pickers (empty: none) and the rights that its chart then gives. */
+async function install(picker: string): Promise<RunningOperator> {
+  const role = chartWith(picker, 'rbac').find(({ kind }) => kind === 'ClusterRole');
+  await world.request('PATCH', rolePath, { rules: role!['rules'] }, 'application/merge-patch+json');
+  return world.startOperator({ capabilities: { endpointPickerImage: picker === '' ? null : picker } });
+}
 
 /** The kinds that the route leads to, in the order of its rules. */
 async function backends(): Promise<string[]> {
@@ -117,20 +123,17 @@ describe('once the cluster knows InferencePool', () => {
     await leadsTo(...pooled);
   });
 
-  test('a look that changes nothing writes nothing', async () => {
-    const versions = async () =>
-      Promise.all(
-        [inferencePools, httpRoutes].map(
-          async (each) => (await world.get(each, 'chat'))?.metadata.generation,
-        ),
-      );
-    const before = await versions();
-    const { metadata } = await update({ spec: { replicas: 2 } });
-    await eventually(
-      'the new generation',
-      async () => (await world.status('chat')).observedGeneration === metadata.generation,
-    );
-    expect(await versions()).toEqual(before);
+  test('a look that changes the number of pods alone writes nothing else', async () => {
+    const written = () =>
+      world.api.writes().filter(({ user, resource }) => user === 'operator' && resource !== 'leases');
+    const before = await settled('what is written', () => written().length);
+    await update({ spec: { replicas: 2 } });
+    await eventually('a write', () => written().length > before);
+    await settled('what is written', () => written().length);
+    const kinds = written()
+      .slice(before)
+      .map(({ resource, name }) => `${resource} ${name}`);
+    expect([...new Set(kinds)].sort()).toEqual(['deployments chat', 'llmservices chat']);
   });
 
   test('a gateway that refuses the kind gets the plain route back, and is asked again by the annotation', async () => {
@@ -168,8 +171,22 @@ describe('once the cluster knows InferencePool', () => {
     expect(await routed('Accepted')).toBe('The gateway forwards chat.example.org.');
   });
 
-  test('a definition that is removed takes the pool from the route', async () => {
+  test('an operator whose chart names no picker any more, and may no longer make one, removes all but its rights', async () => {
     await update({ spec: { routing: { backend: 'inferencePool' } } });
+    await world.deployment('chat-picker');
+    await pickers(1);
+    await leadsTo(...pooled);
+    await operator.stop();
+    operator = await install('');
+    await leadsTo('Service');
+    for (const resource of [deployments, services]) await gone(resource, 'chat-picker');
+    await gone(inferencePools, 'chat');
+    await routed('EndpointPickerNotConfigured');
+    await operator.stop();
+    operator = await install(image);
+  });
+
+  test('a definition that is removed takes the pool from the route', async () => {
     await world.deployment('chat-picker');
     await pickers(1);
     await leadsTo(...pooled);

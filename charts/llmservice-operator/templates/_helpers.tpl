@@ -86,6 +86,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - apiGroups: [networking.istio.io]
   resources: [virtualservices, destinationrules]
   verbs: [get, list, watch, create, patch, delete]
+# Those that are left when endpointPicker.image is taken out; with it more rights follow.
+- apiGroups: [inference.networking.k8s.io]
+  resources: [inferencepools]
+  verbs: [get, list, watch, delete]
 - apiGroups: ['']
   resources: [pods]
   verbs: [list, watch]
@@ -122,7 +126,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 # than it has itself; it deletes none of the three: they go with their service.
 - apiGroups: [inference.networking.k8s.io]
   resources: [inferencepools]
-  verbs: [get, list, watch, create, patch, delete]
+  verbs: [create, patch]
 - apiGroups: ['']
   resources: [serviceaccounts]
   verbs: [get, list, watch, create, patch]

@@ -41,6 +41,11 @@ export const operatorRules: readonly Rule[] = [
   { group: 'keda.sh', resource: 'scaledobjects', verbs: keptAndDeleted },
   { group: 'networking.istio.io', resource: 'virtualservices', verbs: keptAndDeleted },
   { group: 'networking.istio.io', resource: 'destinationrules', verbs: keptAndDeleted },
+  {
+    group: 'inference.networking.k8s.io',
+    resource: 'inferencepools',
+    verbs: ['get', 'list', 'watch', 'delete'],
+  },
   { group: '', resource: 'pods', verbs: ['list', 'watch'] },
   { group: '', resource: 'pods/log', verbs: ['get'] },
   { group: '', resource: 'secrets', verbs: ['get'] },

@@ -33,7 +33,7 @@ async function started(instance: string | null, services: readonly KubeObject[] 
     namespaces: ['services'],
     activatorNamespace: 'system',
     instance,
-    pools: false,
+    pickers: false,
     logger: createLogger({ silent: true }),
     onChange: (key) => changed.push(key),
   });
@@ -56,6 +56,17 @@ test('activators are those of the same instance, where there may be several', as
   const all = 'app.kubernetes.io/name=llmservice-activator';
   expect(await activatorsAskedFor(null)).toBe(`${all},!llmservice.dev/instance`);
   expect(await activatorsAskedFor('team-a')).toBe(`${all},llmservice.dev/instance=team-a`);
+});
+
+test('InferencePools are watched without pickers too: an operator that had one may have left some', async () => {
+  const { caches, asked, stop } = await started(null);
+  stop();
+  const inNamespace = (group: string) => [...asked.keys()].filter((path) => path.startsWith(group));
+  expect(inNamespace('/apis/inference.networking.k8s.io/')).toEqual([
+    '/apis/inference.networking.k8s.io/v1/namespaces/services/inferencepools',
+  ]);
+  expect(caches.kinds.inferencePools).toBe(true);
+  expect(inNamespace('/apis/rbac.authorization.k8s.io/')).toEqual([]);
 });
 
 test('what the watch reports of a write of its own concerns the services alone that it stands in for', async () => {

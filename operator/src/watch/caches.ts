@@ -20,7 +20,7 @@ import { endpointsManagedBy } from '../plan/traffic/activator-endpoints.js';
 import { concernedHosts, waitsForHostOf } from '../plan/traffic/host-claims.js';
 import { ActivatorPods } from './activator-pods.js';
 import { Collection, type CollectionOptions } from './collection.js';
-import { optionalChildren, poolResources } from './optional-children.js';
+import { optionalChildren, pickerResources } from './optional-children.js';
 import { podAsRead } from './pod-as-read.js';
 import { ServedKinds } from './served-kinds.js';
 import { fallbackKey, hostKey, serviceIndex } from './service-index.js';
@@ -33,8 +33,8 @@ export interface CachesOptions {
   readonly activatorNamespace: string;
   /** Of the operator, and of the activators that are its own; null: those of no instance. */
   readonly instance: string | null;
-  /** Whether services may have InferencePools and pickers, whose kinds are then watched. */
-  readonly pools: boolean;
+  /** Whether services may have endpoint pickers, whose kinds are then watched. */
+  readonly pickers: boolean;
   readonly logger: Logger;
   /** A service (namespace/name) that may have to be reconciled. */
   readonly onChange: (key: string) => void;
@@ -109,7 +109,8 @@ export class Caches {
       ].map((each) => [each.kind, owned(each, mine)] as const),
       ...[
         ...[httpRoutes, backendTlsPolicies, virtualServices, destinationRules, scaledObjects],
-        ...[resources.claimTemplates, ...(options.pools ? poolResources : [])],
+        // Pools even without pickers: an operator that had one may have left some.
+        ...[resources.claimTemplates, resources.inferencePools, ...(options.pickers ? pickerResources : [])],
       ].map((each) => [each.kind, optional(each)] as const),
     ]);
   }

@@ -14,15 +14,15 @@ const named = [
   ...[horizontalPodAutoscalers, scaledObjects, inferencePools],
 ];
 
-/** Kinds that only services with an InferencePool have. */
-export const poolResources: readonly Resource[] = [inferencePools, serviceAccounts, roles, roleBindings];
+/** Kinds that endpoint pickers alone have. */
+export const pickerResources: readonly Resource[] = [serviceAccounts, roles, roleBindings];
 
 /** Kinds and names. Not the picker's rights, which the operator may not delete and which go with the service. */
 export function optionalChildren(service: string): readonly (readonly [Resource, string])[] {
   return [
     ...named.map((each) => [each, service] as const),
     [endpointSlices, activatorEndpointsName(service)],
-    ...[deployments, services].map((each) => [each, endpointPickerName(service)] as const),
+    ...[deployments, services, networkPolicies].map((each) => [each, endpointPickerName(service)] as const),
     ...canaryResources.map((each) => [each, canaryName(service)] as const),
   ];
 }

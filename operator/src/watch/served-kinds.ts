@@ -55,7 +55,7 @@ export class ServedKinds {
     return this.serves(resources.virtualServices) && this.serves(resources.destinationRules);
   }
 
-  /** Whether the cluster knows InferencePool. Without an endpoint picker nobody looks for it. */
+  /** Whether the cluster knows InferencePool. */
   get inferencePools(): boolean {
     return this.serves(resources.inferencePools);
   }

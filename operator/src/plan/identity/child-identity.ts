@@ -67,10 +67,9 @@ const rules: readonly (readonly [Resource, NameOf])[] = [
   ...[destinationRules, backendTlsPolicies, horizontalPodAutoscalers, scaledObjects].map(named),
   ...canaryResources.map((resource): [Resource, NameOf] => [resource, canaryName]),
   named(inferencePools),
-  ...[deployments, services, serviceAccounts, roles, roleBindings].map((resource): [Resource, NameOf] => [
-    resource,
-    endpointPickerName,
-  ]),
+  ...[deployments, services, networkPolicies, serviceAccounts, roles, roleBindings].map(
+    (resource): [Resource, NameOf] => [resource, endpointPickerName],
+  ),
   [endpointSlices, activatorEndpointsName],
   [configMaps, configMapName],
   [configMaps, adapterListName],

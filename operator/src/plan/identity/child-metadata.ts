@@ -11,6 +11,11 @@ export function podSelector(service: Pick<Owner, 'name'>): Record<string, string
   return { [labels.service]: service.name };
 }
 
+/** Those of its endpoint picker's, which has none of the above: the Service would lead to it. */
+export function pickerSelector(service: Pick<Owner, 'name'>): Record<string, string> {
+  return { [labels.picker]: service.name };
+}
+
 export function childLabels(service: Pick<Owner, 'name'>): Record<string, string> {
   return {
     ...podSelector(service),

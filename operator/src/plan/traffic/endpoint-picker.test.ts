@@ -5,6 +5,7 @@ import { wantedService } from '../../resource/wanted-service.fixture.js';
 import { children } from '../children.fixture.js';
 import { strangeness } from '../identity/child-identity.js';
 import { planEndpointPicker } from './endpoint-picker.js';
+import { optionalChildren } from '../../watch/optional-children.js';
 import { planNetworkPolicy } from './network-policy.js';
 
 const service = wantedService({ routing: { host: 'demo.example.org', backend: 'inferencePool' } });
@@ -71,6 +72,17 @@ describe('an endpoint picker', () => {
     });
   });
 
+  test('is pulled and placed by the Secrets and tolerations of the service', () => {
+    const placed = {
+      imagePullSecrets: [{ name: 'registry' }],
+      tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+    };
+    const [deployment] = planEndpointPicker(wantedService(placed), 'picker:1').filter(
+      ({ kind }) => kind === 'Deployment',
+    );
+    expect(deployment).toMatchObject({ spec: { template: { spec: placed } } });
+  });
+
   test('comes before the route that leads to its pool', () => {
     const kinds = (leads: boolean): string[] =>
       children(service, { pool: { state: 'planned', image: 'picker:1', leads } }).others.map(
@@ -89,4 +101,21 @@ test('a NetworkPolicy lets the picker read the metrics of the pods, where there 
   const peer = `{"podSelector":{"matchLabels":{"${labels.picker}":"demo"}}}`;
   expect(from({ host: 'demo.example.org', backend: 'inferencePool' })).toContain(peer);
   expect(from({ host: 'demo.example.org' })).not.toContain(labels.picker);
+});
+
+test('a second NetworkPolicy lets those that reach the pods ask the picker, and nobody else', () => {
+  const from = [{ namespaceSelector: { matchLabels: { gateways: 'here' } } }];
+  const closed = { ...service, spec: { ...service.spec, networkPolicy: { from } } };
+  const policy = planEndpointPicker(closed, 'picker:1').find(({ kind }) => kind === 'NetworkPolicy')!;
+  expect(policy).toMatchObject({
+    metadata: { name: 'demo-picker' },
+    spec: {
+      podSelector: { matchLabels: { [labels.picker]: 'demo' } },
+      policyTypes: ['Ingress'],
+      ingress: [{ from, ports: [{ port: 9002, protocol: 'TCP' }] }],
+    },
+  });
+  expect(strangeness(policy, closed)).toBeNull();
+  const removed = optionalChildren('demo').map(([{ kind }, name]) => `${kind} ${name}`);
+  expect(removed).toContain('NetworkPolicy demo-picker');
 });

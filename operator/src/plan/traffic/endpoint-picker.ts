@@ -6,16 +6,23 @@ import { labels, pickerName, ports } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { resources } from '../../kube/resources.js';
 import type { KubeObject } from '../../kube/types.js';
-import { childMetadata, podSelector } from '../identity/child-metadata.js';
+import { childMetadata, pickerSelector, podSelector } from '../identity/child-metadata.js';
 import { endpointPickerName } from '../identity/child-identity.js';
 import { preStopSeconds, restricted, runtimeUser } from '../pods/container-parts.js';
+import { planPickerPolicy } from './network-policy.js';
 
 /** The service of gRPC's health protocol that the picker answers for. */
 const healthService = 'inference-extension';
 
 /** In the order in which they are applied: the pool before its picker, which waits for it. */
 export function planEndpointPicker(service: WantedService, image: string): KubeObject[] {
-  return [planPool(service), ...planRights(service), planDeployment(service, image), planService(service)];
+  return [
+    planPool(service),
+    ...planRights(service),
+    ...planPickerPolicy(service),
+    planDeployment(service, image),
+    planService(service),
+  ];
 }
 
 function planPool(service: WantedService): KubeObject {
@@ -78,7 +85,7 @@ function planDeployment(service: WantedService, image: string): KubeObject {
     spec: {
       // What it knows of prefixes is its own: of two, each would know half.
       replicas: 1,
-      selector: { matchLabels: pickerLabel(service) },
+      selector: { matchLabels: pickerSelector(service) },
       // Two at a time would choose by different knowledge. Meanwhile the route leads to the Service.
       strategy: { type: 'Recreate' },
       revisionHistoryLimit: 1,
@@ -86,7 +93,7 @@ function planDeployment(service: WantedService, image: string): KubeObject {
         metadata: {
           // Without the service's label, by which its Service finds pods.
           labels: {
-            ...pickerLabel(service),
+            ...pickerSelector(service),
             [labels.name]: pickerName,
             [labels.instance]: service.name,
             [labels.managedBy]: metadata.labels[labels.managedBy] ?? '',
@@ -99,9 +106,13 @@ function planDeployment(service: WantedService, image: string): KubeObject {
 }
 
 function planPod(service: WantedService, image: string): V1PodSpec {
+  const { imagePullSecrets, tolerations } = service.spec;
   const probe = { grpc: { port: ports.pickerHealth, service: healthService }, periodSeconds: 5 };
   return {
     serviceAccountName: endpointPickerName(service.name),
+    // Where a namespace pulls by a Secret, or every node has a taint, its picker needs what its pods need.
+    ...(imagePullSecrets === undefined ? {} : { imagePullSecrets }),
+    ...(tolerations === undefined ? {} : { tolerations }),
     enableServiceLinks: false,
     terminationGracePeriodSeconds: preStopSeconds + 25,
     securityContext: {
@@ -147,12 +158,8 @@ function planService(service: WantedService): KubeObject {
     metadata: childMetadata(service, endpointPickerName(service.name)),
     spec: {
       type: 'ClusterIP',
-      selector: pickerLabel(service),
+      selector: pickerSelector(service),
       ports: [{ name: 'grpc', port: ports.picker, targetPort: 'grpc', protocol: 'TCP' }],
     } satisfies V1ServiceSpec,
   };
-}
-
-function pickerLabel({ name }: WantedService): Record<string, string> {
-  return { [labels.picker]: name };
 }

@@ -7,7 +7,8 @@ import { activatorName, fieldManager, labels, ports } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { resources } from '../../kube/resources.js';
 import type { KubeObject } from '../../kube/types.js';
-import { childMetadata, podSelector } from '../identity/child-metadata.js';
+import { endpointPickerName } from '../identity/child-identity.js';
+import { childMetadata, pickerSelector, podSelector } from '../identity/child-metadata.js';
 
 /** @param operatorNamespace where operator and activator run */
 export function planNetworkPolicy(service: WantedService, operatorNamespace: string): KubeObject[] {
@@ -40,8 +41,27 @@ export function planNetworkPolicy(service: WantedService, operatorNamespace: str
 }
 
 /** Of the service's own namespace. */
-function pickers({ name, spec }: WantedService): V1NetworkPolicyPeer[] {
-  return spec.routing.backend === 'inferencePool'
-    ? [{ podSelector: { matchLabels: { [labels.picker]: name } } }]
+function pickers(service: WantedService): V1NetworkPolicyPeer[] {
+  return service.spec.routing.backend === 'inferencePool'
+    ? [{ podSelector: { matchLabels: pickerSelector(service) } }]
     : [];
+}
+
+/** Who may ask the endpoint picker: the gateway's pods are among those that may reach the service's. */
+export function planPickerPolicy(service: WantedService): KubeObject[] {
+  const peers = service.spec.networkPolicy?.from;
+  if (peers === undefined) return [];
+  const { apiVersion, kind } = resources.networkPolicies;
+  return [
+    {
+      apiVersion,
+      kind,
+      metadata: childMetadata(service, endpointPickerName(service.name)),
+      spec: {
+        podSelector: { matchLabels: pickerSelector(service) },
+        policyTypes: ['Ingress'],
+        ingress: [{ from: peers, ports: [{ port: ports.picker, protocol: 'TCP' }] }],
+      },
+    },
+  ];
 }
