@@ -33,6 +33,8 @@ test.each([
   'InsecureAddress',
   'SizeDiffers',
   'FileGone',
+  'InsecureToken',
+  'RequestRefused',
 ])('%s is not tried again, and has a remedy of its own', (code) => {
   const { means, hint } = readListError({ name: 'Error', code, message: 'a message', $metadata: {} });
   expect(failureKinds[means as FailureReason].terminal).toBe(true);

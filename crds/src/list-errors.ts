@@ -44,7 +44,7 @@ export const listErrorTable: readonly StoreErrorRow<ListMeaning>[] = [
   },
   {
     means: 'ListUnsupported',
-    what: 'a path is absolute or climbs out of the folder of the list, or two are equal',
+    what: 'a path is absolute, climbs out of the folder of the list or is not in Unicode, or two become one file',
     codes: ['InvalidPath', 'RepeatedFile'],
     hint: 'paths are relative to the list and below it, each file once',
   },
@@ -65,6 +65,18 @@ export const listErrorTable: readonly StoreErrorRow<ListMeaning>[] = [
     what: 'a list over HTTPS names, or a server leads to, an address without TLS',
     codes: ['InsecureAddress', 'InsecureRedirect'],
     hint: 'files of a list over HTTPS need https:// URLs',
+  },
+  {
+    means: 'ListAccessDenied',
+    what: 'a token is given for a list over http://, which everybody on the way would see',
+    codes: ['InsecureToken'],
+    hint: 'use an https:// list, or give no token',
+  },
+  {
+    means: 'ListAccessDenied',
+    what: 'a server refuses a request (4xx but 408, 425 and 429; 401 and 403 of hosts that it is led to)',
+    codes: ['RequestRefused'],
+    hint: 'correct the server, or the address that the list has or the server leads to',
   },
   {
     means: 'ListAccessDenied',
@@ -108,7 +120,7 @@ export const listErrorTable: readonly StoreErrorRow<ListMeaning>[] = [
   },
 ];
 
-/** An answer of no row (429, 5xx) is that of a server that is busy or fails. */
+/** An answer of no row (408, 425, 429, 5xx) is that of a server that is busy or fails. */
 export function readListError(error: unknown): StoreErrorReading<ListMeaning> {
   return readStoreError(listErrorTable, error, () => 'ListUnavailable');
 }

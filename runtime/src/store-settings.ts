@@ -1,6 +1,7 @@
 // How a replica reaches the stores that checkpoints are read from, and the bucket of what it keeps.
 
 import { defaultHubEndpoint } from '@llmservice/checkpoint/hub';
+import { bindListToken } from '@llmservice/checkpoint/list';
 import { readCertificates } from './config/read-config.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
 import type { StoreSettings } from './weights/open-store.js';
@@ -29,6 +30,6 @@ export function storeSettingsOf({
       caCertificates,
     },
     oci: { plainHttp: oci?.plainHttp ?? false, dockerConfig, caCertificates },
-    list: { token: listToken, caCertificates },
+    list: { token: bindListToken(listToken, engineConfig.model.uri), caCertificates },
   };
 }

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { bindListToken } from '@llmservice/checkpoint/list';
 import { WeightsCache } from '../../runtime/src/weights/cache/weights-cache.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { FileServer, listToken, type PutList } from './file-server.js';
@@ -35,13 +36,14 @@ const pull = (
   cache: WeightsCache | null = null,
 ) =>
   pullFrom(
-    { list: { token, caCertificates: [server.certificate] } },
+    { list: { token: bindListToken(token, uri), caCertificates: [server.certificate] } },
     { uri, weightsDir: join(dir, 'weights'), observer, signal: pulls.signal, cache },
   );
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
 const files = llamaCheckpoint();
 const weights = 'model-00001-of-00002.safetensors';
+const size = Buffer.byteLength(files[weights] ?? '');
 
 function expectFiles(folder: string, expected: Files = files): void {
   for (const [name, content] of Object.entries(expected))
@@ -119,21 +121,21 @@ describe('a list', () => {
 
 describe('refused is', () => {
   test.each<[string, string, string, string]>([
-    ['a list that is not there', 'nowhere/datapackage.json', 'ListNotFound', '404'],
-    ['one without its token', 'private/there/datapackage.json', 'ListAccessDenied', '401'],
-    ['one that nobody may read', 'forbidden/there/datapackage.json', 'ListAccessDenied', '403'],
+    ['a list that is not there', 'nowhere/datapackage.json', 'ListNotFound', 'HTTP 404 ListAbsent'],
+    ['one without its token', 'private/there/datapackage.json', 'ListAccessDenied', 'HTTP 401'],
+    ['one that nobody may read', 'forbidden/there/datapackage.json', 'ListAccessDenied', 'HTTP 403'],
     ['one that redirects on and on', 'loop/there/datapackage.json', 'ListAccessDenied', 'redirects on'],
-    ['one that leads to HTTP', 'plain/there/datapackage.json', 'ListAccessDenied', 'https://'],
+    ['one that leads to HTTP', 'plain/there/datapackage.json', 'ListAccessDenied', 'redirects to http://'],
     [
       'one of another digest',
       `there/datapackage.json@sha256:${'0'.repeat(64)}`,
       'CheckpointCorrupt',
-      'replaced',
+      'DigestMismatch',
     ],
     ['a page of HTML', 'there/page.json', 'ListUnsupported', 'no JSON'],
-    ['JSON that is no list', 'there/config.json', 'ListUnsupported', 'resources'],
-    ['a list that is too long', 'there/long.json', 'ListUnsupported', 'files of the checkpoint alone'],
-    ['one of too many files', 'there/many.json', 'ListUnsupported', '4000'],
+    ['JSON that is no list', 'there/config.json', 'ListUnsupported', 'has no resources'],
+    ['a list that is too long', 'there/long.json', 'ListUnsupported', 'AnswerTooLong'],
+    ['one of too many files', 'there/many.json', 'ListUnsupported', 'more than 4000'],
     [
       'one with a path that climbs',
       'there/climbs.json',
@@ -142,12 +144,12 @@ describe('refused is', () => {
     ],
     ['one without digests', 'there/bare.json', 'ListUnsupported', 'resources[0].hash'],
     ['one of files over HTTP', 'there/plain.json', 'ListAccessDenied', 'resources[0].path'],
-    ['a folder that is not there', 'there/datapackage.json/fp8', 'ModelNotFound', 'config.json'],
+    ['a folder that is not there', 'there/datapackage.json/fp8', 'ModelNotFound', 'has no config.json'],
     ['a name that climbs', 'there/datapackage.json/../etc', 'InvalidEngineConfig', 'https://HOST'],
     ['a server without ranges', 'whole/wide/datapackage.json', 'ListUnsupported', 'honours the header Range'],
-    ['a file that is not there', 'lost/datapackage.json', 'CheckpointIncomplete', weights],
-    ['a file that is longer', 'longer/datapackage.json', 'CheckpointCorrupt', `${weights} has`],
-    ['a file that is shorter', 'shorter/datapackage.json', 'CheckpointCorrupt', weights],
+    ['a file that is not there', 'lost/datapackage.json', 'CheckpointIncomplete', `404 for ${weights}`],
+    ['a file that is longer', 'longer/datapackage.json', 'CheckpointCorrupt', `it has ${String(size + 1)}`],
+    ['a file that is shorter', 'shorter/datapackage.json', 'CheckpointCorrupt', `it has ${String(size - 1)}`],
   ])('%s', async (_, place, reason, words) => {
     const failure = await failureOf(pull(`${server.https}/${place}`));
     expect(failure.reason).toBe(reason);

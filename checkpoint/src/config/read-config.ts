@@ -136,8 +136,12 @@ function findArchitecture(top: ConfigObject): Architecture {
   throw unsupported(`${problem}; supported: ${supportedModelTypes.join(', ')}`);
 }
 
+/** Of which releases with other texts are known. */
+const mixedWrappers: readonly string[] = ['mistral3', 'qwen3_vl'];
+
 /** A wrapper may hold the text of another architecture. */
 function checkTextOf({ modelTypes }: Architecture, wrapper: string, text: unknown): void {
+  if (!mixedWrappers.includes(wrapper)) return;
   const served = [...new Set([...modelTypes, `${wrapper}_text`])];
   if ((text ?? null) === null || served.includes(text as string)) return;
   throw unsupported(

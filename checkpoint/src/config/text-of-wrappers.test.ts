@@ -39,6 +39,12 @@ test.each([
   });
 });
 
+test('what other wrappers call their text makes no difference', () => {
+  const alone = parseCheckpointConfig({ ...small, model_type: 'llama' });
+  const text_config = { ...small, model_type: 'text_of_llama' };
+  expect(parseCheckpointConfig({ model_type: 'llama', text_config })).toEqual(alone);
+});
+
 test('another text in a known wrapper is refused', () => {
   const text_config = { ...small, model_type: 'ministral3' };
   const read = () => parseCheckpointConfig({ model_type: 'mistral3', text_config });

@@ -1,5 +1,6 @@
 // Endpoints that do not do what S3 does: the operator reads for every service, and none may hold it up or fill it.
 
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
@@ -152,4 +153,36 @@ test('what is judged of a branch is what is pinned, whatever is pushed meanwhile
   expect(await opened.at(place()).list()).toEqual(judged);
   opened.close();
   expect(pushed).toBe(1);
+});
+
+test('the token of lists is for the origin of the list that is the model, and not without TLS', async () => {
+  const content = JSON.stringify({
+    resources: [{ path: 'config.json', bytes: 2, hash: `sha256:${'0'.repeat(64)}` }],
+  });
+  const asked: (string | undefined)[] = [];
+  server = createServer(({ headers }, response) => {
+    asked.push(headers.authorization);
+    response.end(content);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const list = `http://127.0.0.1:${port}/files.json`;
+  const digest = createHash('sha256').update(content).digest('hex');
+  const listOf = async (uri: string) => {
+    const opened = openStores(
+      wantedService({ model: { uri } }),
+      { credentials: null, hubToken: null, dockerConfig: null, listToken: 't', certificates: null },
+      new AddressGuard({ allowed: ['127.0.0.1'], refused: [] }),
+    );
+    const files = opened.at({ list, digest, folder: '', file: null });
+    return files.list().finally(() => opened.close());
+  };
+  expect(await listOf('https://files.example/files.json')).toHaveLength(1);
+  expect(await listOf('s3://b/p/')).toHaveLength(1);
+  expect(asked).toEqual([undefined, undefined]);
+  await expect(listOf(`${list}@sha256:${digest}`)).rejects.toMatchObject({
+    reason: 'ListAccessDenied',
+    message: expect.stringContaining('InsecureToken'),
+  });
+  expect(asked).toHaveLength(2);
 });

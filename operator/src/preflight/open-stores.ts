@@ -7,7 +7,7 @@ import { rootCertificates } from 'node:tls';
 import { S3Client } from '@aws-sdk/client-s3';
 import { S3ByteSource } from '@llmservice/checkpoint/s3';
 import { HubByteSource } from '@llmservice/checkpoint/hub';
-import { ListByteSource, type ListPlace } from '@llmservice/checkpoint/list';
+import { bindListToken, ListByteSource, type ListPlace } from '@llmservice/checkpoint/list';
 import { credentialsFor, OciByteSource, registryEndpoint, type OciPlace } from '@llmservice/checkpoint/oci';
 import type { ByteSource } from '@llmservice/checkpoint';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
@@ -65,7 +65,7 @@ export function openStores(
     const { fetch, destroy } = makeHttpClient(field, place.list, secrets.certificates, guard);
     closers.push(destroy);
     const checkAddress = guard.hostsOf(field, place.list).checkHost;
-    const access = { token: secrets.listToken, fetch };
+    const access = { token: bindListToken(secrets.listToken, service.spec.model.uri), fetch };
     return new ListByteSource(access, place, { ranges: 'required', checkAddress, signal });
   };
   const open = (location: CheckpointLocation): ByteSource => {

@@ -27,6 +27,28 @@ test('reads what is there', async () => {
   expect((await readChatTemplate(dir))?.render({ messages: [{ content: 'x' }] })).toBe('x');
 });
 
+test('a template of chat_template.json comes behind the other files', async () => {
+  const rendered = async () => (await readChatTemplate(dir))?.render({ messages: [] });
+  const template = (text: string) => JSON.stringify({ chat_template: text });
+  await writeFile(join(dir, 'chat_template.json'), template('of the processor'));
+  expect(await rendered()).toBe('of the processor');
+  await writeFile(join(dir, 'tokenizer_config.json'), template('of the tokenizer'));
+  expect(await rendered()).toBe('of the tokenizer');
+  await writeFile(join(dir, 'chat_template.jinja'), 'of the file');
+  expect(await rendered()).toBe('of the file');
+});
+
+test.each([
+  ['[]', 'chat_template.json is not a JSON object'],
+  ['{"chat_template": 3}', 'chat_template of chat_template.json is not a text'],
+])('a chat_template.json of %s is refused', async (text, problem) => {
+  await writeFile(join(dir, 'chat_template.json'), text);
+  await expect(readChatTemplate(dir)).rejects.toMatchObject({
+    reason: 'ChatTemplateInvalid',
+    message: expect.stringContaining(problem),
+  });
+});
+
 test('says which file cannot be read', async () => {
   await writeFile(join(dir, 'tokenizer.json'), '{');
   await expect(readTokenizer(dir)).rejects.toThrow(join(dir, 'tokenizer.json'));

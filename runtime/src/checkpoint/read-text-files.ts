@@ -65,7 +65,9 @@ function ggufChatTemplate(gguf: GgufHeader | null): ChatTemplate | null {
 async function readTemplateFiles(modelDir: string): Promise<ChatTemplate | null> {
   const config = await readIfThere(join(modelDir, 'tokenizer_config.json'), 'ChatTemplateInvalid');
   const jinja = await readIfThere(join(modelDir, 'chat_template.jinja'), 'ChatTemplateInvalid');
-  return ChatTemplate.fromFiles(config, jinja);
+  // As processors of transformers wrote it before they wrote Jinja files.
+  const processor = await readIfThere(join(modelDir, 'chat_template.json'), 'ChatTemplateInvalid');
+  return ChatTemplate.fromFiles(config, jinja, processor);
 }
 
 async function readIfThere(file: string, reason: FailureReason): Promise<string | null> {

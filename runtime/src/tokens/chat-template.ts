@@ -1,5 +1,5 @@
-// The checkpoint's chat template: a Jinja program from chat_template.jinja or tokenizer_config.json that turns a
-// conversation into prompt text. It gets the variables and functions that transformers gives it.
+// The checkpoint's chat template: a Jinja program from chat_template.jinja, tokenizer_config.json or chat_template.json that
+// turns a conversation into prompt text. It gets the variables and functions that transformers gives it.
 
 import { FailureError, parseJsonObject } from '@llmservice/crds';
 import { renderBriefly } from './brief-rendering.js';
@@ -73,17 +73,17 @@ export class ChatTemplate {
 
   /**
    * From the texts of a checkpoint's files (null: absent); null when they hold no template.
-   * `chat_template.jinja` wins over tokenizer_config.json.
+   * `chat_template.jinja` wins over tokenizer_config.json, and that over chat_template.json.
    * @throws FailureError ChatTemplateInvalid when the template cannot be parsed
    */
-  static fromFiles(tokenizerConfig: string | null, jinja: string | null): ChatTemplate | null {
-    let config: TokenizerConfig;
-    try {
-      config = parseJsonObject('tokenizer_config.json', tokenizerConfig ?? '{}');
-    } catch (error) {
-      throw invalid((error as Error).message);
-    }
-    return ChatTemplate.compile(jinja ?? config.chat_template ?? null, specialTokensOf(config));
+  static fromFiles(
+    tokenizerConfig: string | null,
+    jinja: string | null,
+    processor: string | null = null,
+  ): ChatTemplate | null {
+    const config: TokenizerConfig = readObject('tokenizer_config.json', tokenizerConfig);
+    const template = jinja ?? config.chat_template ?? templateOfProcessor(processor);
+    return ChatTemplate.compile(template, specialTokensOf(config));
   }
 
   /** Compiles one template, or a list of named ones of which `default` and `tool_use` count; null gives null. */
@@ -187,6 +187,22 @@ export function specialTokensOf(config: Readonly<Record<string, unknown>>): Reco
     if (typeof text === 'string') tokens[key] = text;
   }
   return tokens;
+}
+
+/** Of chat_template.json, which has nothing else that counts. */
+function templateOfProcessor(text: string | null): string | null {
+  const name = 'chat_template.json';
+  const { chat_template: template = null } = readObject(name, text);
+  if (template === null || typeof template === 'string') return template;
+  throw invalid(`chat_template of ${name} is not a text`);
+}
+
+function readObject(name: string, text: string | null): Readonly<Record<string, unknown>> {
+  try {
+    return parseJsonObject(name, text ?? '{}');
+  } catch (error) {
+    throw invalid((error as Error).message);
+  }
 }
 
 function invalid(message: string, cause?: unknown): FailureError {

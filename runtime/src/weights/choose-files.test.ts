@@ -55,6 +55,12 @@ describe('chooseFiles', () => {
   test.each([
     ['TokenizerMissing', listing('config.json', 'model.safetensors'), null, 'tokenizer.json'],
     [
+      'TokenizerMissing',
+      listing('tekken.json', 'model.safetensors'),
+      null,
+      'add the tokenizer.json of the matching release in Hugging Face format',
+    ],
+    [
       'CheckpointIncomplete',
       listing('tokenizer.json', 'a.safetensors'),
       index('a.safetensors', 'b.safetensors'),

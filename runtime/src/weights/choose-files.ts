@@ -35,7 +35,10 @@ export function chooseFiles(
 ): string[] {
   const names = new Set(files.map((file) => file.name));
   if (!names.has('tokenizer.json')) {
-    throw new FailureError('TokenizerMissing', `${uri} has no tokenizer.json`);
+    const remedy = names.has('tekken.json')
+      ? ' but a tekken.json, which is not read: add the tokenizer.json of the matching release in Hugging Face format'
+      : '';
+    throw new FailureError('TokenizerMissing', `${uri} has no tokenizer.json${remedy}`);
   }
   const smallNames = [...names].filter((name) => isSmallCheckpointFile(name)).sort();
   if (index !== null) smallNames.push(safetensorsIndexFile);

@@ -2,7 +2,7 @@
 
 import { googleStorage, type ByteSource, type CheckpointFolder } from '@llmservice/checkpoint';
 import { HubByteSource, hubFolder } from '@llmservice/checkpoint/hub';
-import { ListByteSource, listFolder } from '@llmservice/checkpoint/list';
+import { ListByteSource, listFolder, type ListToken } from '@llmservice/checkpoint/list';
 import { credentialsFor, OciByteSource, ociFolder, registryEndpoint } from '@llmservice/checkpoint/oci';
 import { S3ByteSource } from '@llmservice/checkpoint/s3';
 import type { CheckpointUri } from './checkpoint-uri.js';
@@ -35,8 +35,8 @@ export interface OciSettings {
 }
 
 export interface ListSettings {
-  /** For the host of the list alone; null: requests name nobody. */
-  readonly token: string | null;
+  /** For lists of its origin alone; null: requests name nobody. */
+  readonly token: ListToken | null;
   /** PEM certificates to trust besides the system's roots. */
   readonly caCertificates: readonly string[];
 }

@@ -31,6 +31,8 @@ test.each<[string, string, object]>([
     (path): [string, string, object] => ['InvalidPath', '.path', { path }],
   ),
   ['InvalidPath', '.path', { path: 'x'.repeat(1_025) }],
+  ['InvalidPath', '.path', { path: 'a\ud800.json' }],
+  ['InvalidPath', '.name', { path: 'https://h/x', name: '\udc00.json' }],
   ['InvalidPath', '.path', { path: ['a', 'b'] }],
   ['InvalidPath', '.path', { path: undefined, data: {} }],
   ['InvalidPath', '.path', { path: 'ftp://h/x' }],

@@ -75,7 +75,11 @@ function readResource(
   const given = url === undefined ? path : name;
   const field = url === undefined ? '.path' : '.name, of a URL the path of the file,';
   if (typeof given !== 'string' || !isBelow(given))
-    return violate('InvalidPath', field, 'must lie below the list: no "..", no "/" in front, no "\\"');
+    return violate(
+      'InvalidPath',
+      field,
+      'must lie below the list, in Unicode: no "..", no "/" in front, no "\\"',
+    );
   if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0)
     return violate('InvalidEntry', '.bytes', 'must be the size of the file in bytes');
   const sha256 = typeof hash === 'string' ? /^sha256:([0-9a-fA-F]{64})$/.exec(hash)?.[1] : undefined;
@@ -101,7 +105,7 @@ function readUrl(text: string, list: URL, violate: Violate): URL | null {
 }
 
 function isBelow(path: string): boolean {
-  if (Buffer.byteLength(path) > maxPathBytes || /[\\\p{Cc}]/u.test(path)) return false;
+  if (Buffer.byteLength(path) > maxPathBytes || /[\\\p{Cc}\p{Cs}]/u.test(path)) return false;
   return path.split('/').every((part) => part !== '' && !/^\.+$/.test(part));
 }
 

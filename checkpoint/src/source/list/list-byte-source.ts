@@ -19,11 +19,12 @@ import {
 } from '../http/http-client.js';
 import { readRangeAnswer } from '../range-answer.js';
 import { readFileList, unsupported, type ListedAt } from './file-list.js';
+import type { ListToken } from './list-token.js';
 import { listUri, type ListPlace } from './list-uri.js';
 
 export interface ListAccess {
-  /** For the host of the list alone; null: requests name nobody. */
-  readonly token: string | null;
+  /** Not sent to lists of other origins; null: requests name nobody. */
+  readonly token: ListToken | null;
   readonly fetch: Fetch;
 }
 
@@ -39,15 +40,21 @@ interface ListBounds {
 type Files = ReadonlyMap<string, ListedAt>;
 
 const maxListBytes = 4 * 1024 * 1024;
-/** The file is no more there, or shorter than was asked for. */
 const gone: readonly number[] = [404, 410];
+/** To the server of a list a token may be missing. */
+const denied: readonly number[] = [401, 403];
+/** The file is shorter than was asked for. */
 const notThere = 416;
+/** What another attempt may change, and what is said of a file's length. */
+const passing: readonly number[] = [408, 412, notThere, 425, 429];
 
 export class ListByteSource implements ByteSource {
   readonly kind = 'list';
   readonly uri: string;
   private readonly listUrl: URL;
   private readonly places: StoragePlaces;
+  /** For the origin of the list alone. */
+  private readonly token: string | null;
   private reading: Promise<Files> | null = null;
 
   constructor(
@@ -58,6 +65,8 @@ export class ListByteSource implements ByteSource {
     this.uri = listUri(place);
     this.listUrl = new URL(place.list);
     this.places = new StoragePlaces(this.listUrl.origin);
+    const { token } = access;
+    this.token = token?.origin === this.listUrl.origin ? token.text : null;
   }
 
   async list(): Promise<ListedFile[]> {
@@ -71,6 +80,15 @@ export class ListByteSource implements ByteSource {
 
   async open(name: string, begin: number, end: number): Promise<OpenRange> {
     const file = await this.file(name);
+    try {
+      return await this.openFile(name, file, begin, end);
+    } catch (error) {
+      if (!isOfAnother(error) || !(await this.isReplaced(name, file))) throw error;
+      throw new StoreHttpError('RangeNotThere', null, `the list was replaced, in which ${name} is another`);
+    }
+  }
+
+  private async openFile(name: string, file: ListedAt, begin: number, end: number): Promise<OpenRange> {
     if (begin >= file.bytes) throw new StoreHttpError('RangeNotThere', notThere, `${name} ends before`);
     const until = Math.min(end, file.bytes);
     const headers = {
@@ -80,7 +98,7 @@ export class ListByteSource implements ByteSource {
     const { answer, body } = await this.places
       .get(
         name,
-        (known) => this.request(known, headers),
+        (known) => this.request(known, headers, null),
         () => this.get(file.url, headers, name),
       )
       .catch((error: unknown) => {
@@ -106,6 +124,16 @@ export class ListByteSource implements ByteSource {
     return { ...range, fileBytes: file.bytes, etag: file.sha256, body: Readable.fromWeb(body) };
   }
 
+  /** A list without a digest may have been published anew with its files: what lies there now counts from then on. */
+  private async isReplaced(name: string, { bytes, sha256, url }: ListedAt): Promise<boolean> {
+    if (this.place.digest !== null) return false;
+    const files = await this.read();
+    const now = files.get(name);
+    const isSame = now?.bytes === bytes && now.sha256 === sha256 && now.url.href === url.href;
+    if (!isSame) this.reading = Promise.resolve(files);
+    return !isSame;
+  }
+
   private async file(name: string): Promise<ListedAt> {
     const file = (await this.files()).get(name);
     if (file === undefined) throw new StoreHttpError('FileAbsent', 404, `${this.uri} has no file ${name}`);
@@ -122,44 +150,71 @@ export class ListByteSource implements ByteSource {
 
   private async read(): Promise<Files> {
     const { digest, folder } = this.place;
+    if (this.token !== null && this.listUrl.protocol !== 'https:')
+      throw new StoreHttpError(
+        'InsecureToken',
+        null,
+        `${this.listUrl.origin} would see the token without TLS`,
+      );
     const { body } = await this.get(this.listUrl, { accept: 'application/json' }, null);
     const content = await bytesOf(body, maxListBytes);
     const found = createHash('sha256').update(content).digest('hex');
     if (digest !== null && found !== digest)
       throw new StoreHttpError('DigestMismatch', null, `the list has the digest sha256:${found}`);
     const files = new Map<string, ListedAt>();
-    for (const [path, file] of readFileList(content, this.listUrl)) {
+    for (const [at, [path, file]] of [...readFileList(content, this.listUrl)].entries()) {
       this.bounds.checkAddress?.(file.url);
       const below = path.startsWith(folder) ? path.slice(folder.length) : '';
       const name = below.includes('/') ? flatNameOf(below) : below;
-      if (name !== null && name !== '') files.set(name, file);
+      if (name === null || name === '') continue;
+      // A folder's file and one that has its flat name.
+      if (files.has(name))
+        throw unsupported(
+          'RepeatedFile',
+          this.listUrl,
+          `resources[${String(at)}] becomes the file of an earlier one: pulled, both are named alike`,
+        );
+      files.set(name, file);
     }
     return files;
   }
 
   /** @param name of the file that is asked for; null: the list */
   private get(from: URL, headers: Record<string, string>, name: string | null): Promise<Got> {
+    // Whoever a server leads to could lead back, to what it chooses.
+    let { token } = this;
     return followRedirects(
       from,
-      (url) => this.request(url, headers),
+      (url) => {
+        if (url.origin !== this.listUrl.origin) token = null;
+        return this.request(url, headers, token);
+      },
       async (url, answer) => {
         await answer.body?.cancel();
-        if (url.origin !== from.origin) return storageFailure(url, answer);
         const { status } = answer;
+        const isElsewhere = url.origin !== from.origin;
+        if (isElsewhere && !isFinal(status)) return storageFailure(url, answer);
         const missing = name === null ? 'ListAbsent' : 'FileGone';
+        const refused = isFinal(status) && (isElsewhere || !denied.includes(status)) ? 'RequestRefused' : '';
         const words = `${url.host} answered with ${String(status)} for ${name ?? 'the list'}`;
-        return new StoreHttpError(gone.includes(status) ? missing : '', status, words);
+        return new StoreHttpError(gone.includes(status) ? missing : refused, status, words);
       },
     );
   }
 
-  private request(url: URL, headers: Record<string, string>): Promise<Answer> {
-    const { token, fetch } = this.access;
-    // A list may name any host, and servers lead to storage: neither is to see it.
-    const isOwn = url.origin === this.listUrl.origin && token !== null;
-    const all = { ...headers, ...(isOwn ? { authorization: `Bearer ${token}` } : {}) };
-    return request(fetch, url, all, this.bounds.signal);
+  private request(url: URL, headers: Record<string, string>, token: string | null): Promise<Answer> {
+    const all = { ...headers, ...(token === null ? {} : { authorization: `Bearer ${token}` }) };
+    return request(this.access.fetch, url, all, this.bounds.signal);
   }
+}
+
+function isFinal(status: number): boolean {
+  return status >= 400 && status < 500 && !passing.includes(status);
+}
+
+/** What comes of a file that is no more as it is listed. */
+function isOfAnother(error: unknown): boolean {
+  return error instanceof StoreHttpError && ['SizeDiffers', 'FileGone'].includes(error.code);
 }
 
 function isNotThere(error: unknown): boolean {
