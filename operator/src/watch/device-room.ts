@@ -1,4 +1,5 @@
-// The devices that drivers list, and which of them claims hold: read only when a pod waits for one. Null where the operator
+// The devices that drivers list, and which of them claims hold: read only when a pod waits for one, a rollout has to
+// make room, or weights are pulled ahead. Null where the operator
 // may not read them, or the cluster does not serve them.
 
 import { ApiError, type KubeClient } from '../kube/client.js';
@@ -23,12 +24,15 @@ interface Slice extends KubeObject {
 
 interface Claim extends KubeObject {
   readonly status?: {
+    readonly reservedFor?: readonly { readonly uid: string }[];
     readonly allocation?: {
       readonly devices?: {
         readonly results?: readonly {
           readonly driver: string;
           readonly pool: string;
           readonly device: string;
+          /** It takes nothing from others. */
+          readonly adminAccess?: boolean;
         }[];
       };
     };
@@ -54,14 +58,18 @@ export class DeviceRoom {
 
   private async read(): Promise<Devices> {
     try {
-      const taken = new Set<string>();
+      const holders = new Map<string, string[]>();
       for await (const { status } of this.client.list<Claim>(collectionPath(resources.resourceClaims, null)))
-        for (const { driver, pool, device } of status?.allocation?.devices?.results ?? [])
-          taken.add(`${driver}/${pool}/${device}`);
+        for (const { driver, pool, device, adminAccess } of status?.allocation?.devices?.results ?? []) {
+          if (adminAccess === true) continue;
+          const key = `${driver}/${pool}/${device}`;
+          const uids = (status?.reservedFor ?? []).map(({ uid }) => uid);
+          holders.set(key, [...(holders.get(key) ?? []), ...uids]);
+        }
       const slices: Slice[] = [];
       for await (const slice of this.client.list<Slice>(collectionPath(resources.resourceSlices, null)))
         slices.push(slice);
-      return current(slices).flatMap((slice) => devicesOf(slice, taken));
+      return current(slices).flatMap((slice) => devicesOf(slice, holders));
     } catch (error) {
       // A status without them is better than none.
       if (error instanceof ApiError) return null;
@@ -84,7 +92,7 @@ function poolOf(spec: Slice['spec']): string {
   return `${spec?.driver ?? ''}/${spec?.pool.name ?? ''}`;
 }
 
-function devicesOf({ spec }: Slice, taken: ReadonlySet<string>): ListedDevice[] {
+function devicesOf({ spec }: Slice, holders: ReadonlyMap<string, string[]>): ListedDevice[] {
   if (spec === undefined) return [];
   const { driver, nodeName } = spec;
   return (spec.devices ?? []).map(({ name, attributes = {} }) => ({
@@ -93,6 +101,6 @@ function devicesOf({ spec }: Slice, taken: ReadonlySet<string>): ListedDevice[] 
     attributes: Object.fromEntries(
       Object.entries(attributes).map(([key, { string = '' }]) => [key.replace(`${driver}/`, ''), string]),
     ),
-    taken: taken.has(`${poolOf(spec)}/${name}`),
+    holders: holders.get(`${poolOf(spec)}/${name}`) ?? null,
   }));
 }

@@ -7,26 +7,46 @@ const match = {
   attributes: { type: 'mig', profile: '3g.40gb' },
 };
 const device = (node: string, profile: string, taken = false): ListedDevice => ({
-  ...{ driver: match.driver, node, taken },
+  ...{ driver: match.driver, node, holders: taken ? ['uid'] : null },
   attributes: { productName: 'NVIDIA H100 80GB HBM3', type: 'mig', profile },
 });
 
-test('devices that are meant are counted by node, others are not', () => {
-  const devices = [device('a', '3g.40gb', true), device('a', '3g.40gb'), device('b', '3g.40gb', true)];
-  expect(describeDevices(match, [...devices, device('b', '1g.10gb')])).toBe(
-    'Of devices that the claim selects (NVIDIA-H100* mig 3g.40gb) are free: a 1 of 2, b 0 of 1. ' +
-      'Free devices on a node, add a node that has them, or ask for fewer.',
-  );
+test.each<[string, number, ListedDevice[], string]>([
+  [
+    'taken, whatever else is free',
+    1,
+    [device('a', '3g.40gb', true), device('a', '1g.10gb')],
+    'None of the devices that the claim selects (NVIDIA-H100* mig 3g.40gb) is free.',
+  ],
+  [
+    'free, too few on each node',
+    2,
+    [device('a', '3g.40gb', true), device('a', '3g.40gb'), device('b', '3g.40gb')],
+    'Fewer devices that the claim selects (NVIDIA-H100* mig 3g.40gb) are free on every node than the pod asks for.',
+  ],
+  [
+    'free, enough on a node',
+    2,
+    [device('a', '3g.40gb', true), device('b', '3g.40gb'), device('b', '3g.40gb')],
+    'A node has enough free devices that the claim selects',
+  ],
+])('devices that are meant and are %s', (_, count, devices, expected) => {
+  expect(describeDevices(match, count, devices)).toContain(expected);
 });
 
-test('what a driver lists instead is named', () => {
-  expect(describeDevices(match, [device('a', '1g.10gb')])).toContain(
-    'gpu.nvidia.com lists NVIDIA H100 80GB HBM3 mig 1g.10gb: correct spec.accelerator.profile.',
-  );
-  expect(describeDevices(match, [])).toContain('gpu.nvidia.com lists none at all');
+test('neither names of nodes nor how many are free is said, so that it stays while others come and go', () => {
+  const on = (names: string[]) => names.map((name) => device(name, '3g.40gb'));
+  const few = describeDevices(match, 2, on(['node-a', 'node-b']));
+  expect(describeDevices(match, 2, on(['node-c', 'node-d', 'node-e']))).toBe(few);
+  expect(few).not.toContain('node-');
 });
 
-test('nodes beyond the first five are a number', () => {
-  const devices = Array.from({ length: 7 }, (_, index) => device(`n${String(index)}`, '3g.40gb'));
-  expect(describeDevices(match, devices)).toContain('n4 1 of 1, and 2 more nodes.');
+test('what a driver lists instead is named, in whatever order', () => {
+  const others = [device('a', '7g.80gb'), device('b', '1g.10gb')];
+  const said = describeDevices(match, 1, others);
+  expect(said).toContain(
+    'gpu.nvidia.com lists NVIDIA H100 80GB HBM3 mig 1g.10gb, NVIDIA H100 80GB HBM3 mig 7g.80gb: correct spec.accelerator.profile.',
+  );
+  expect(describeDevices(match, 1, others.reverse())).toBe(said);
+  expect(describeDevices(match, 1, [])).toContain('gpu.nvidia.com lists none at all');
 });

@@ -1,4 +1,4 @@
-// Which of the devices that drivers list a claim selects, and how many of these are free. The scheduler alone allocates: a
+// Which of the devices that drivers list a claim selects, and whether enough of these are free. The scheduler alone allocates: a
 // device that shares its parts with an allocated one counts as free here.
 
 import type { DeviceMatch } from '../../domain/wanted-service.js';
@@ -11,17 +11,18 @@ export interface ListedDevice {
   readonly node: string | null;
   /** Texts alone, by name without the driver's. */
   readonly attributes: Readonly<Record<string, string>>;
-  readonly taken: boolean;
+  /** Uids of the pods that it is reserved for; null: it is free. */
+  readonly holders: readonly string[] | null;
 }
 
-const maxNodes = 5;
+const maxListed = 5;
 
-/** A sentence or two about devices that a pod waits for. */
-export function describeDevices(match: DeviceMatch, devices: readonly ListedDevice[]): string {
+/** Says neither where devices are nor how many: tenants read it, and each allocation in the cluster would change it. */
+export function describeDevices(match: DeviceMatch, count: number, devices: readonly ListedDevice[]): string {
   const meant = devices.filter((device) => isMeant(match, device));
   if (meant.length === 0) {
     const others = devices.filter(({ driver }) => driver === match.driver).map(wordsOf);
-    const listed = [...new Set(others)].slice(0, maxNodes).join(', ');
+    const listed = [...new Set(others)].sort().slice(0, maxListed).join(', ');
     return (
       `No driver lists a device that the claim selects: ${wordsOf(match)}. ` +
       (listed === ''
@@ -29,26 +30,24 @@ export function describeDevices(match: DeviceMatch, devices: readonly ListedDevi
         : `${match.driver} lists ${listed}: correct spec.accelerator.profile.`)
     );
   }
-  const nodes = new Map<string, ListedDevice[]>();
-  for (const device of meant) nodes.set(device.node ?? '', [...(nodes.get(device.node ?? '') ?? []), device]);
-  const byNode = [...nodes].map(([node, of]) => `${node === '' ? 'no node' : node} ${freeOf(of)}`);
-  const rest = byNode.length > maxNodes ? `, and ${String(byNode.length - maxNodes)} more nodes` : '';
-  return (
-    `Of devices that the claim selects (${wordsOf(match)}) are free: ${byNode.slice(0, maxNodes).join(', ')}${rest}. ` +
-    'Free devices on a node, add a node that has them, or ask for fewer.'
-  );
+  const free = meant.filter(({ holders }) => holders === null);
+  const selected = `devices that the claim selects (${wordsOf(match)})`;
+  if (free.length === 0) return `None of the ${selected} is free. Free some, or add a node that has them.`;
+  const nodes = new Set(free.map(({ node }) => node));
+  const most = Math.max(...[...nodes].map((name) => free.filter(({ node }) => node === name).length));
+  return most < count
+    ? `Fewer ${selected} are free on every node than the pod asks for. ` +
+        'Free some on one node, add a node that has them, or ask for fewer.'
+    : `A node has enough free ${selected}, as far as they are listed. Check that the pod may run there ` +
+        '(spec.nodeSelector, spec.affinity, spec.tolerations) and that no allocated device shares their cards.';
 }
 
-function isMeant({ driver, product, attributes }: DeviceMatch, device: ListedDevice): boolean {
+export function isMeant({ driver, product, attributes }: DeviceMatch, device: ListedDevice): boolean {
   return (
     device.driver === driver &&
     new RegExp(productPattern(product)).test(device.attributes['productName'] ?? '') &&
     Object.entries(attributes).every(([name, value]) => device.attributes[name] === value)
   );
-}
-
-function freeOf(devices: readonly ListedDevice[]): string {
-  return `${String(devices.filter(({ taken }) => !taken).length)} of ${String(devices.length)}`;
 }
 
 /** Card, type and partition, of what is meant or of what is there. */
