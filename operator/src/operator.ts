@@ -159,7 +159,8 @@ export class Operator {
       },
     );
     const crashLogs = new CrashLogs(client);
-    const placement = new PlacementNotes(client, new DeviceRoom(client));
+    const devices = new DeviceRoom(client);
+    const placement = new PlacementNotes(client, devices);
     const streams = new StreamChecks({
       client,
       publicAddress: options.publicAddress,
@@ -202,7 +203,7 @@ export class Operator {
       capabilities,
       operatorNamespace: options.leaseNamespace,
       canaries: new CanaryController(caches, this.canaries),
-      rollouts: new RolloutController(room, timing.unschedulableMs ?? unschedulableMs),
+      rollouts: new RolloutController(room, devices, timing.unschedulableMs ?? unschedulableMs),
       streams,
       authorities,
       patience: { imagePullMs: timing.imagePullMs ?? imagePullMs },

@@ -14,12 +14,14 @@ import type { Replacement } from '../plan/rollouts/replacement.js';
 import { RolloutController } from '../reconcile/rollout-controller.js';
 import type { WantedService } from '../domain/wanted-service.js';
 import { ClusterRoom } from '../watch/cluster-room.js';
+import { DeviceRoom } from '../watch/device-room.js';
 
 export class Cluster {
   private readonly rollouts: RolloutController;
 
   private constructor(private readonly client: KubeClient) {
-    this.rollouts = new RolloutController(new ClusterRoom(client, createOperatorLogger(null)), 0);
+    const room = new ClusterRoom(client, createOperatorLogger(null));
+    this.rollouts = new RolloutController(room, new DeviceRoom(client), 0);
   }
 
   /** @throws ClusterError without a kubeconfig */

@@ -109,7 +109,7 @@ export interface PodSpec {
   readonly nodeName?: string;
   /** What has to be removed before the scheduler places it. */
   readonly schedulingGates?: readonly { readonly name: string }[];
-  readonly resourceClaims?: readonly { readonly name: string }[];
+  readonly resourceClaims?: readonly { readonly name: string; readonly resourceClaimTemplateName?: string }[];
   readonly containers?: readonly Container[];
   readonly initContainers?: readonly Container[];
   readonly overhead?: Amounts;

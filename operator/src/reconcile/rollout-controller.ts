@@ -3,10 +3,12 @@
 import { annotations } from '@llmservice/crds';
 import { hasEnded } from '../kube/has-ended.js';
 import type { Deployment, Pod } from '../kube/types.js';
+import type { ListedDevice } from '../plan/fit/device-match.js';
+import { claimAnnotations } from '../plan/pods/device-claim.js';
 import type { PlannedTemplate } from '../plan/pods/planned-template.js';
 import { replacementOf, type Replacement } from '../plan/rollouts/replacement.js';
 import { decideRollout, reviewRollout, type NodeRoom, type Rollout } from '../plan/rollouts/rollout.js';
-import type { WantedService } from '../domain/wanted-service.js';
+import type { DeviceMatch, WantedService } from '../domain/wanted-service.js';
 import { podCondition, podRevision } from '../status/pod-state.js';
 import { readRefusal } from '../status/refusal.js';
 
@@ -19,31 +21,43 @@ export interface RolloutDecision {
 export class RolloutController {
   constructor(
     private readonly room: { look(): Promise<readonly NodeRoom[] | null> },
+    private readonly devices: { look(): Promise<readonly ListedDevice[] | null> },
     private readonly patienceMs: number,
   ) {}
 
   async decide(
-    { spec }: WantedService,
+    service: WantedService,
     template: PlannedTemplate,
     deployment: Deployment | null,
     pods: readonly Pod[],
     now: Date,
   ): Promise<RolloutDecision> {
     const rollout: Rollout = {
-      strategy: spec.rollout.strategy,
+      strategy: service.spec.rollout.strategy,
       current: replacementOf(deployment),
       changing:
         deployment?.spec?.template?.metadata?.annotations?.[annotations.revision] !== template.revision,
       pod: template.pod.spec,
+      metadata: template.pod.metadata,
+      match: matchOf(service, template),
       oldPods: pods.filter((pod) => podRevision(pod) !== template.revision && holdsNode(pod)),
       unschedulable: longestWait(pods, template.revision, now) ?? quotaWait(deployment, now),
     };
     const review = reviewRollout(rollout, this.patienceMs);
     if (review.state === 'settled') return review;
-    const replacement = decideRollout(rollout, await this.room.look());
+    const devices = rollout.match === null ? null : await this.devices.look();
+    const replacement = decideRollout(rollout, await this.room.look(), devices);
     const observing = replacement === 'surge' && !rollout.changing;
     return { replacement, recheckMs: observing ? this.patienceMs : null };
   }
+}
+
+/** Null for a template that is gone back to and asks for other devices than the spec. */
+function matchOf(service: WantedService, { pod }: PlannedTemplate): DeviceMatch | null {
+  const { claim } = service.accelerator;
+  const asked = claimAnnotations(service)[annotations.deviceRequest];
+  const isSame = asked !== undefined && asked === pod.metadata.annotations?.[annotations.deviceRequest];
+  return claim?.state === 'planned' && isSame ? claim.match : null;
 }
 
 function holdsNode(pod: Pod): boolean {

@@ -33,3 +33,13 @@ test('texts of a pod are kept as long as those who write them by right make them
     ]);
   }
 });
+
+test("the templates of a pod's claims are kept, by which a rollout knows what it holds", () => {
+  const resourceClaims = [{ name: 'devices', resourceClaimTemplateName: 'mine' }];
+  const pod: Pod = {
+    ...{ apiVersion: 'v1', kind: 'Pod' },
+    metadata: { name: 'a' },
+    spec: { resourceClaims },
+  };
+  expect((podAsRead(pod) as Pod).spec?.resourceClaims).toEqual(resourceClaims);
+});

@@ -16,7 +16,10 @@ export function podAsRead(object: KubeObject): KubeObject {
     spec: {
       nodeName: spec?.nodeName,
       schedulingGates: spec?.schedulingGates,
-      resourceClaims: spec?.resourceClaims?.map(({ name }) => ({ name })),
+      resourceClaims: spec?.resourceClaims?.map(({ name, resourceClaimTemplateName }) => ({
+        name,
+        ...(resourceClaimTemplateName === undefined ? {} : { resourceClaimTemplateName }),
+      })),
       overhead: spec?.overhead,
       containers: spec?.containers?.map(({ name, ports, resources }) => ({ name, ports, resources })),
       initContainers: spec?.initContainers?.map(({ name, restartPolicy, resources }) => ({

