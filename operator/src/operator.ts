@@ -192,7 +192,7 @@ export class Operator {
       caches,
       preflight: this.preflight,
       writer,
-      prePulls: new PrePullController(caches, writer, room),
+      prePulls: new PrePullController(caches, writer, room, devices),
       ...{ crashLogs, placement },
       observations: new Observations({
         ...{ caches, crashLogs, placement, streams, authorities },

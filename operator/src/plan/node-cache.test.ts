@@ -5,7 +5,8 @@ import { describe, expect, test } from '@jest/globals';
 import { paths, validateEngineConfig } from '@llmservice/crds';
 import type { Job } from '../kube/types.js';
 import type { WantedService } from '../domain/wanted-service.js';
-import { describePrePull, planPrePull, type CandidateNode } from './rollouts/pre-pull.js';
+import type { ListedDevice } from './fit/device-match.js';
+import { describePrePull, planPrePull, whyNoPrePull, type CandidateNode } from './rollouts/pre-pull.js';
 import { wantedService } from '../resource/wanted-service.fixture.js';
 import { planService, type ClusterCapabilities } from './plan-service.js';
 import { keepsToOwnFolder } from './pods/node-cache-volume.js';
@@ -201,8 +202,12 @@ describe('weights that are pulled ahead', () => {
     ...{ name, labels: {}, taints: [], free: {} },
     ...change,
   });
-  const jobsFor = (service: WantedService, nodes: readonly CandidateNode[] | null) =>
-    planPrePull(service, planTemplate(service, inputs), nodes) as
+  const jobsFor = (
+    service: WantedService,
+    nodes: readonly CandidateNode[] | null,
+    devices: readonly ListedDevice[] | null = null,
+  ) =>
+    planPrePull(service, planTemplate(service, inputs), nodes, devices) as
       | {
           metadata: { name: string };
           spec: { template: { metadata: { labels: object }; spec: V1PodSpec } };
@@ -214,11 +219,38 @@ describe('weights that are pulled ahead', () => {
     accounting: { persistentVolumeClaimRef: { name: 'log' } },
   });
 
+  const claimed = wantedService({ ...gpu.spec, accelerator: { profile: 'mi300x', claim: {} } });
+  const device = (name: string, type: string, holders: string[] | null = null): ListedDevice => ({
+    ...{ driver: 'gpu.amd.com', node: name, holders },
+    attributes: { productName: 'AMD Instinct MI300X OAM', type },
+  });
+
   test('are pulled by a pod that takes no device by a claim', () => {
-    const claimed = wantedService({ ...gpu.spec, accelerator: { profile: 'mi300x', claim: {} } });
-    const [job] = jobsFor(claimed, [{ name: 'a', labels: {}, taints: [], free: {} }]) ?? [];
+    const [job] = jobsFor(claimed, [node('a')], [device('a', 'amdgpu')]) ?? [];
     expect(planTemplate(claimed, inputs).pod.spec.resourceClaims).toHaveLength(1);
     expect(job?.spec.template.spec).not.toHaveProperty('resourceClaims');
+  });
+
+  test('are pulled on the nodes that have a device which the claim selects, free or not', () => {
+    const nodes = [node('a'), node('cpu'), node('partitioned'), node('b')];
+    const devices = [device('a', 'amdgpu'), device('b', 'amdgpu', ['uid']), device('partitioned', 'other')];
+    expect(JSON.stringify(jobsFor(claimed, nodes, devices)).match(/"values":\["\w+"\]/g)).toEqual([
+      '"values":["a"]',
+      '"values":["b"]',
+    ]);
+  });
+
+  test('are pulled on nodes that are selected where devices are not known, and else on none', () => {
+    const why = (service: WantedService, devices: readonly ListedDevice[] | null) =>
+      whyNoPrePull(service, planTemplate(service, inputs), devices);
+    const selecting = wantedService({ ...claimed.spec, nodeSelector: { pool: 'gpu' } });
+    const selected = node('a', { labels: { pool: 'gpu' } });
+    expect(jobsFor(selecting, [selected, node('cpu')])).toHaveLength(1);
+    expect(why(selecting, null)).toBeNull();
+    expect(jobsFor(claimed, [node('a')])).toBeNull();
+    expect(why(claimed, null)).toContain('by spec.nodeSelector');
+    expect(why(claimed, [device('a', 'other')])).toContain('no driver lists a device');
+    expect(why(gpu, null)).toBeNull();
   });
 
   test('are pulled once on each node that may serve, by a pod that takes no device', () => {

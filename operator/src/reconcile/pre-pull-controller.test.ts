@@ -24,7 +24,7 @@ function pullsInto(jobs: KubeObject[]) {
   const remove = jest.fn<Writer['delete']>(() => Promise.resolve());
   const caches = { jobsOf: () => jobs, live: () => null, remember: (job: KubeObject) => jobs.push(job) };
   const room = { look: () => Promise.resolve([]) };
-  const pulls = new PrePullController(caches, { apply, delete: remove } as never, room);
+  const pulls = new PrePullController(caches, { apply, delete: remove } as never, room, room);
   return { apply, remove, look: (isHeld = false) => pulls.ensure(service, template, isHeld) };
 }
 
@@ -42,6 +42,35 @@ test('a Job that is not made is reported, and tried again after a while, until i
   const made = { message: 'Weights are pulled ahead: 0 of 1 Jobs are done.', recheckMs: 300_000 };
   expect([await look(), await look()]).toEqual([made, made]);
   expect(apply).toHaveBeenCalledTimes(4);
+});
+
+test('that no node is known to have the devices of a claim is reported, and Jobs that are there stay', async () => {
+  const claimed = wantedService({
+    model: {
+      uri: 's3://bucket/folder/',
+      cache: { kind: 'hostPath', path: '/cache', maxSize: '200Gi', prePull: true },
+    },
+    accelerator: { profile: 'mi300x', claim: {} },
+  });
+  const apply = jest.fn<Writer['apply']>();
+  const remove = jest.fn<Writer['delete']>();
+  const caches = {
+    jobsOf: () => [{ metadata: { name: 'demo-pull-old' } }],
+    live: () => null,
+    remember: () => 0,
+  };
+  const node = { name: 'cpu', labels: {}, taints: [], free: {} };
+  const pulls = new PrePullController(
+    caches as never,
+    { apply, delete: remove } as never,
+    { look: () => Promise.resolve([node]) },
+    { look: () => Promise.resolve(null) },
+  );
+  const { message, recheckMs } = await pulls.ensure(claimed, template, false);
+  expect(recheckMs).toBe(300_000);
+  expect(message).toContain('Weights cannot be pulled ahead: which nodes have the devices of the claim');
+  expect(apply).not.toHaveBeenCalled();
+  expect(remove).not.toHaveBeenCalled();
 });
 
 test('a Job that cannot be deleted is reported by nobody, and tried again', async () => {

@@ -9,6 +9,7 @@ import { pullJobBegin, pullJobName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { terminationMessage } from '../pods/container-parts.js';
 import { contentHash } from '../../domain/content-hash.js';
+import { isMeant, type ListedDevice } from '../fit/device-match.js';
 import { mayRunOn, type NodeTraits } from '../fit/node-choice.js';
 import type { PlannedTemplate } from '../pods/planned-template.js';
 
@@ -21,24 +22,61 @@ const maxNodes = 100;
 const neededVolumes = new Set(['engine-config', 'weights', 'tmp', 's3-ca']);
 const triesPerNode = 3;
 
-/** @param nodes null: not readable; then nothing is known of folders of nodes */
+/**
+ * @param nodes null: not readable; then nothing is known of folders of nodes
+ * @param devices null: not read, or not readable
+ */
 export function planPrePull(
   service: WantedService,
   template: PlannedTemplate,
   nodes: readonly CandidateNode[] | null,
+  devices: readonly ListedDevice[] | null,
 ): KubeObject[] | null {
   if (service.cache?.prePull !== true) return [];
   if (service.cache.kind === 'pvc') return [planJob(service, template, null)];
+  if (whyNoPrePull(service, template, devices) !== null) return null;
   const { resourceName } = service.accelerator;
+  const named = nodesOfClaim(service, devices);
   return (
     nodes
       ?.filter(
-        (node) => mayRunOn(template.pod.spec, node) && (resourceName === null || resourceName in node.free),
+        (node) =>
+          mayRunOn(template.pod.spec, node) &&
+          (resourceName === null || resourceName in node.free) &&
+          (named === null || named.has(node.name)),
       )
       .map(({ name }) => name)
       .sort()
       .slice(0, maxNodes)
       .map((node) => planJob(service, template, node)) ?? null
+  );
+}
+
+/** Why no node is known to get the devices of the pods' claim; null: they have none, or some node may. */
+export function whyNoPrePull(
+  service: WantedService,
+  { pod }: PlannedTemplate,
+  devices: readonly ListedDevice[] | null,
+): string | null {
+  if (service.accelerator.claim === null || service.cache?.kind !== 'hostPath') return null;
+  const named = nodesOfClaim(service, devices);
+  if (named !== null) return named.size > 0 ? null : 'no driver lists a device that the claim selects.';
+  const { nodeSelector = {}, affinity } = pod.spec;
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  return Object.keys(nodeSelector).length > 0 || required !== undefined
+    ? null
+    : 'which nodes have the devices of the claim is not known. Name these nodes by spec.nodeSelector.';
+}
+
+/** With a device that the claim selects, free or not; null: that is not known. */
+function nodesOfClaim(
+  { accelerator }: WantedService,
+  devices: readonly ListedDevice[] | null,
+): ReadonlySet<string | null> | null {
+  const match = accelerator.claim?.state === 'planned' ? accelerator.claim.match : null;
+  if (match === null || devices === null) return null;
+  return new Set(
+    devices.filter((device) => device.node !== null && isMeant(match, device)).map(({ node }) => node),
   );
 }
 
