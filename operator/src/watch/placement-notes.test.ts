@@ -89,7 +89,7 @@ test('all that wait in a namespace share a list for a while, of the version that
   expect(asked.at(-1)).toContain('/v1beta1/');
 });
 
-test('what stays as it is is looked at less and less often', async () => {
+test('what stays as it is is read less and less often', async () => {
   const { clock, notes: of } = notes('v1beta2');
   const service = wantedService({ queueName: 'team' });
   const at = (now: number, ...pods: Pod[]) => {

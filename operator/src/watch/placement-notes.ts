@@ -15,7 +15,7 @@ import { describeWorkload } from '../status/workload-text.js';
 import type { DeviceRoom } from './device-room.js';
 import { answered, QueuedWorkloads } from './queued-workloads.js';
 
-/** What changes there changes no pod. What has not changed for long is looked at less often. */
+/** What changes there changes no pod. What has not changed for long is read less often. */
 const recheckMs = { min: 15_000, max: 4 * 60_000 };
 /** Others of a service wait for the same. */
 const maxPods = 4;
