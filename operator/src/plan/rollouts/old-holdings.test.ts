@@ -108,6 +108,9 @@ test('room for the rest of a pod costs no serving pod where its claim cannot be 
   const full = [node('a', { free: { cpu: 0, pods: 10 } })];
   expect(decideRollout(rollout, full, [device('a', 'old'), device('a', 'old')])).toBe('drain');
   expect(decideRollout(rollout, full, [partition])).toBe('surge');
+  const named = { ...rollout, pod: spec('mine'), metadata: {}, match: null };
+  expect(decideRollout(named, full, null)).toBe('surge');
+  expect(decideRollout({ ...named, pod: spec('old') }, full, null)).toBe('drain');
   const many = { ...rollout, metadata: { annotations: asks(8) } };
   expect(decideRollout(many, full, [device('a', 'old'), device('a', 'old')])).toBe('surge');
   expect(

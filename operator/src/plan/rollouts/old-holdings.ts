@@ -28,7 +28,6 @@ type Devices = readonly ListedDevice[] | null;
 
 /** How old pods are to go, so that a claim can be allocated that cannot be now; `surge`: none would help. */
 export function byClaims(rollout: NewTemplate, nodes: Nodes, devices: Devices): Replacement {
-  if (nothingMeant(rollout, devices)) return 'surge';
   const oldPods = onUsableNodes(rollout, nodes);
   if (oldPods.some((old) => holdsAsMuch(old, rollout))) return 'drain';
   const { count = null } = readDeviceRequest(rollout.metadata) ?? {};
@@ -45,13 +44,14 @@ export function byClaims(rollout: NewTemplate, nodes: Nodes, devices: Devices): 
   return frees(oldPods) ? 'drainAll' : 'surge';
 }
 
-/** Whether the new pod could get its devices once all old ones are gone. A claim that is not of ours is not judged. */
+/** Whether the new pod is known to get its devices once all old ones are gone. */
 export function mayHaveDevices(rollout: NewTemplate, nodes: Nodes, devices: Devices): boolean {
-  const request = readDeviceRequest(rollout.metadata);
-  if (request === null) return true;
+  if ((rollout.pod.resourceClaims ?? []).length === 0) return true;
   if (nothingMeant(rollout, devices)) return false;
   const oldPods = onUsableNodes(rollout, nodes);
   if (oldPods.some((old) => holdsAsMuch(old, rollout))) return true;
+  const request = readDeviceRequest(rollout.metadata);
+  if (request === null) return false;
   const usable = meantDevices(rollout, devices).filter((device) => isFreeWithout(oldPods, device));
   const names = new Set(usable.map(({ node }) => node));
   return [...names].some(
