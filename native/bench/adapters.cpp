@@ -113,7 +113,8 @@ void report_adapters(int steps, WeightFormat format) {
                               .num_blocks = kSlots * kMaxLength / kBlock,
                               .max_num_seqs = kSlots,
                               .max_model_len = kMaxLength,
-                              .max_num_batched_tokens = kSequences * kPrompt + 64};
+                              .max_num_batched_tokens = kSequences * kPrompt + 64,
+                              .max_adapter_rank = kRank};
   Engine engine(options, make_cpu_backend({}), [](auto, auto) {});
   const std::filesystem::path file = checkpoint.dir() / "adapter";
   const std::vector<AdapterPair> pairs = write_pairs(options.checkpoint->config, file);

@@ -45,7 +45,7 @@ async function prepare(): Promise<void> {
 
 /** When the chunks of one answer came. */
 async function stream(replica: ReplicaProcess, signal: AbortSignal, arrivals: number[]): Promise<void> {
-  const body = { prompt: 'The capital of', max_tokens: 1900, ignore_eos: true, stream: true };
+  const body = { prompt: 'The capital of', max_tokens: 7900, ignore_eos: true, stream: true };
   const response = await replica.post('/v1/completions', body, signal);
   try {
     const reader = response.body!.getReader();
@@ -82,7 +82,7 @@ function longest(arrivals: readonly number[][], within: (beginMs: number, endMs:
 }
 
 async function measure(): Promise<void> {
-  const engine = { maxModelLen: 2048, maxNumSeqs: 4, memoryUtilizationPercent: 100 };
+  const engine = { maxModelLen: 8192, maxNumSeqs: 4, memoryUtilizationPercent: 100 };
   const env = { LLMSERVICE_ADAPTERS_DIR: at('list'), LLMSERVICE_MAX_ADAPTERS: String(count) };
   const replica = await ReplicaProcess.start({ uri: at('model'), engine, env });
   const ended = new AbortController();
