@@ -4,22 +4,11 @@ import type { V1PodSpec } from '@kubernetes/client-node';
 import { describe, expect, test } from '@jest/globals';
 import { paths, validateEngineConfig } from '@llmservice/crds';
 import { wantedService } from '../resource/wanted-service.fixture.js';
+import { hostPath, inputs, pvc, withCache } from './cached-weights.fixture.js';
 import { planService, type ClusterCapabilities } from './plan-service.js';
 import { keepsToOwnFolder } from './pods/node-cache-volume.js';
 import { noLimits } from './tenant-limits.js';
 import { planTemplate, type TemplateInputs } from './pods/planned-template.js';
-
-const inputs: TemplateInputs = {
-  image: 'runtime:1',
-  pullImage: null,
-  operatorImage: 'operator:1',
-  size: { fileBytes: 29e9, weightBytes: 29e9 },
-  memoryPlan: null,
-  pins: { model: '0123456789abcdef', head: null },
-};
-const withCache = (cache: object) => wantedService({ model: { uri: 's3://bucket/folder/', cache } });
-const hostPath = { kind: 'hostPath', path: '/var/cache/models', maxSize: '200Gi' };
-const pvc = { kind: 'pvc', claimName: 'weights', verify: 'always' };
 
 function podSpec(cache: object, change: Partial<TemplateInputs> = {}): V1PodSpec {
   const { pod } = planTemplate(withCache(cache), { ...inputs, ...change });

@@ -1,6 +1,5 @@
-// The devices that drivers list, and which of them claims hold: read only when a pod waits for one, a rollout has to
-// make room, or weights are pulled ahead. Null where the operator
-// may not read them, or the cluster does not serve them.
+// The devices that drivers list, and which of them claims hold: read only when a pod waits for one, a rollout has to make
+// room, or weights are pulled ahead. Null where the operator may not read them, or the cluster does not serve them.
 
 import { ApiError, type KubeClient } from '../kube/client.js';
 import { collectionPath, resources } from '../kube/resources.js';

@@ -4,20 +4,9 @@ import type { WantedService } from '../../domain/wanted-service.js';
 import type { Job } from '../../kube/types.js';
 import { wantedService } from '../../resource/wanted-service.fixture.js';
 import type { ListedDevice } from '../fit/device-match.js';
-import { planTemplate, type TemplateInputs } from '../pods/planned-template.js';
+import { hostPath, inputs, pvc, withCache } from '../cached-weights.fixture.js';
+import { planTemplate } from '../pods/planned-template.js';
 import { describePrePull, planPrePull, whyNoPrePull, type CandidateNode } from './pre-pull.js';
-
-const inputs: TemplateInputs = {
-  image: 'runtime:1',
-  pullImage: null,
-  operatorImage: 'operator:1',
-  size: { fileBytes: 29e9, weightBytes: 29e9 },
-  memoryPlan: null,
-  pins: { model: '0123456789abcdef', head: null },
-};
-const withCache = (cache: object) => wantedService({ model: { uri: 's3://bucket/folder/', cache } });
-const hostPath = { kind: 'hostPath', path: '/var/cache/models', maxSize: '200Gi' };
-const pvc = { kind: 'pvc', claimName: 'weights', verify: 'always' };
 
 describe('weights that are pulled ahead', () => {
   const node = (name: string, change: Partial<CandidateNode> = {}): CandidateNode => ({
