@@ -1,5 +1,5 @@
 // The files that a list over HTTP names as a folder of files. The list is read once and compared with its digest where one is
-// wanted; each file is of the size and the SHA-256 that it says.
+// wanted; without one it is read again where a file is no more as it says. Each file is of the size and the SHA-256 in the list.
 
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
