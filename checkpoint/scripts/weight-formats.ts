@@ -6,7 +6,6 @@ import { nvfp4, nvfp4Tensors } from '../src/formats/gguf-nvfp4.js';
 import { ggufTypes, refusedGgufTypes } from '../src/formats/gguf-types.js';
 import type { TensorEntry } from '../src/formats/safetensors-header.js';
 import { checkStorage } from '../src/weights/check-storage.js';
-import { checkDeviceFormats } from '../src/weights/device-formats.js';
 import { inEngineForm } from '../src/weights/fused-experts.js';
 import { joinPacked } from '../src/weights/packed-tensors.js';
 import { rankWeightBytes } from '../src/weights/rank-weights.js';
@@ -31,7 +30,7 @@ export function withTables(page: string, tables: Readonly<Record<string, string>
 
 export function storedTable(samples: readonly StoredSample[]): string {
   return table(
-    ['stored', 'tensors of a matrix (N, K)', 'written by', 'held on the CPU, bytes per weight', 'GPUs'],
+    ['stored', 'tensors of a matrix (N, K)', 'written by', 'held on the CPU, bytes per weight', 'on GPUs'],
     samples.map((sample) => {
       const { held, bytes, onGpu } = judged(sample);
       return [sample.stored, sample.tensors, sample.tools, `${held}, ${bytes}`, onGpu];
@@ -41,16 +40,14 @@ export function storedTable(samples: readonly StoredSample[]): string {
 
 export function ggufTable(): string {
   return table(
-    ['stored', 'columns of a block', 'held on the CPU, bytes per weight', 'GPUs'],
-    [...ggufTypes.values()].map(({ name, columns, onGpu }) => {
+    ['stored', 'columns of a block', 'held on the CPU, bytes per weight', 'on GPUs'],
+    [...ggufTypes.values()].map(({ name, columns }) => {
       const matrix = entry('weight', name, [rows, cols]);
-      const { held, bytes } = weighed(name === nvfp4.name ? nvfp4Tensors(matrix, false) : [matrix], 'llama');
-      return [
-        `GGUF ${name}`,
-        columns === 1 ? '–' : String(columns),
-        `${held}, ${bytes}`,
-        onGpu ? 'yes' : 'no',
-      ];
+      const { held, bytes, onGpu } = weighed(
+        name === nvfp4.name ? nvfp4Tensors(matrix, false) : [matrix],
+        'llama',
+      );
+      return [`GGUF ${name}`, columns === 1 ? '–' : String(columns), `${held}, ${bytes}`, onGpu];
     }),
   );
 }
@@ -102,8 +99,10 @@ function weighed(tensors: readonly TensorEntry[], architecture: string): Judged 
   if (held === undefined || weights.vectors.length > 0) {
     throw new Error(`a sample is not one matrix: ${JSON.stringify(tensors)}`);
   }
-  const bytes = rankWeightBytes(weights, { rank: 0, size: 1, kvHeads: 1 });
-  return { held: nameOf(held), bytes: perWeight(held, bytes), onGpu: isOnGpu(tensors) ? 'yes' : 'no' };
+  const [bytes, onGpu] = [false, true].map((onDevice) =>
+    perWeight(held, rankWeightBytes(weights, { rank: 0, size: 1, kvHeads: 1, onGpu: onDevice })),
+  ) as [string, string];
+  return { held: nameOf(held), bytes, onGpu };
 }
 
 const names: Partial<Record<Held, string>> = {
@@ -133,15 +132,6 @@ function fraction(over: number, under: number): string {
 
 function gcd(a: number, b: number): number {
   return b === 0 ? a : gcd(b, a % b);
-}
-
-function isOnGpu(tensors: readonly TensorEntry[]): boolean {
-  try {
-    checkDeviceFormats('cuda', tensors);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function reasonOf(sample: RefusedSample): string {

@@ -8,41 +8,38 @@ export interface GgufType {
   /** Columns of one block, and its length; 1 and the element's length for unquantized types. */
   readonly columns: number;
   readonly bytes: number;
-  /** Whether GPUs read it too (native/src/backends/gpu/packing.cpp). */
-  readonly onGpu: boolean;
 }
 
 /** By the number that stands for it in the file. */
 export const ggufTypes: ReadonlyMap<number, GgufType> = new Map([
-  [0, { name: 'F32', columns: 1, bytes: 4, onGpu: true }],
-  [1, { name: 'F16', columns: 1, bytes: 2, onGpu: true }],
-  [30, { name: 'BF16', columns: 1, bytes: 2, onGpu: true }],
-  [8, { name: 'Q8_0', columns: 32, bytes: 34, onGpu: true }],
-  [2, { name: 'Q4_0', columns: 32, bytes: 18, onGpu: true }],
-  [3, { name: 'Q4_1', columns: 32, bytes: 20, onGpu: false }],
-  [6, { name: 'Q5_0', columns: 32, bytes: 22, onGpu: false }],
-  [7, { name: 'Q5_1', columns: 32, bytes: 24, onGpu: false }],
-  [10, { name: 'Q2_K', columns: 256, bytes: 84, onGpu: false }],
-  [11, { name: 'Q3_K', columns: 256, bytes: 110, onGpu: false }],
-  [12, { name: 'Q4_K', columns: 256, bytes: 144, onGpu: true }],
-  [13, { name: 'Q5_K', columns: 256, bytes: 176, onGpu: false }],
-  [14, { name: 'Q6_K', columns: 256, bytes: 210, onGpu: true }],
-  [20, { name: 'IQ4_NL', columns: 32, bytes: 18, onGpu: false }],
-  [23, { name: 'IQ4_XS', columns: 256, bytes: 136, onGpu: false }],
-  [39, { name: 'MXFP4', columns: 32, bytes: 17, onGpu: true }],
-  [40, { ...nvfp4, onGpu: true }],
+  [0, { name: 'F32', columns: 1, bytes: 4 }],
+  [1, { name: 'F16', columns: 1, bytes: 2 }],
+  [30, { name: 'BF16', columns: 1, bytes: 2 }],
+  [8, { name: 'Q8_0', columns: 32, bytes: 34 }],
+  [2, { name: 'Q4_0', columns: 32, bytes: 18 }],
+  [3, { name: 'Q4_1', columns: 32, bytes: 20 }],
+  [6, { name: 'Q5_0', columns: 32, bytes: 22 }],
+  [7, { name: 'Q5_1', columns: 32, bytes: 24 }],
+  [10, { name: 'Q2_K', columns: 256, bytes: 84 }],
+  [11, { name: 'Q3_K', columns: 256, bytes: 110 }],
+  [12, { name: 'Q4_K', columns: 256, bytes: 144 }],
+  [13, { name: 'Q5_K', columns: 256, bytes: 176 }],
+  [14, { name: 'Q6_K', columns: 256, bytes: 210 }],
+  [20, { name: 'IQ4_NL', columns: 32, bytes: 18 }],
+  [23, { name: 'IQ4_XS', columns: 256, bytes: 136 }],
+  [39, { name: 'MXFP4', columns: 32, bytes: 17 }],
+  [40, nvfp4],
 ]);
 
 /** What packed integers become, of GPTQ, AWQ and compressed-tensors. */
 const integerTypes: readonly GgufType[] = [
-  { name: 'INT4', columns: 32, bytes: 20, onGpu: false },
-  { name: 'INT8', columns: 32, bytes: 36, onGpu: false },
+  { name: 'INT4', columns: 32, bytes: 20 },
+  { name: 'INT8', columns: 32, bytes: 36 },
 ];
 
 /** What there is to choose from, for messages. */
-export function ggufTypeNames(where: 'anywhere' | 'on GPUs' = 'anywhere'): string {
-  const readers = [...ggufTypes.values()].filter(({ onGpu }) => onGpu || where === 'anywhere');
-  return readers.map(({ name }) => name).join(', ');
+export function ggufTypeNames(): string {
+  return Array.from(ggufTypes.values(), ({ name }) => name).join(', ');
 }
 
 const foreign: ReadonlyMap<number, string> = new Map([
@@ -79,10 +76,6 @@ const blockTypes: ReadonlyMap<string, GgufType> = new Map(
     .filter(({ columns }) => columns > 1)
     .map((type) => [type.name, type]),
 );
-
-export function isIntegerType(name: string): boolean {
-  return integerTypes.some((type) => type.name === name);
-}
 
 /** The block type of this name; undefined for types whose elements stand alone. */
 export function blockType(name: string): GgufType | undefined {

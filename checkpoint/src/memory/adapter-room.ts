@@ -9,7 +9,7 @@ import {
 } from '../adapters/projections.js';
 import { ofLayer } from '../config/layer-attention.js';
 import type { ModelShape } from '../config/model-shape.js';
-import type { Device } from '../weights/device-formats.js';
+import type { Device } from '../weights/check-accelerator.js';
 import type { EngineDtype } from '../weights/resident-weights.js';
 
 /** How many adapters an engine may have at once, and of which rank. */

@@ -6,7 +6,7 @@ import type { ModelShape } from '../config/model-shape.js';
 import { hostProcessBytes } from './host-processes.js';
 import { kvBytesPerToken, type KvCacheDtype } from './kv-cache.js';
 import { adapterBytes, noAdapters, type AdapterRoom } from './adapter-room.js';
-import type { Device } from '../weights/device-formats.js';
+import type { Device } from '../weights/check-accelerator.js';
 import { withDraftHead } from '../weights/draft-head.js';
 import { weightBytesByRank } from '../weights/rank-weights.js';
 import type { EngineDtype, ResidentWeights } from '../weights/resident-weights.js';

@@ -4,6 +4,9 @@ import { FailureError } from '@llmservice/crds';
 import { headsOf } from '../config/layer-attention.js';
 import type { ModelShape } from '../config/model-shape.js';
 
+/** What runs the model. */
+export type Device = 'cpu' | 'cuda' | 'hip';
+
 /** Operations without a GPU kernel, and which models take them. runnable() in native/src/model/model.cpp has the same. */
 const onCpusAlone: readonly (readonly [operation: string, isTaken: (shape: ModelShape) => boolean])[] = [
   [
@@ -18,7 +21,7 @@ const onCpusAlone: readonly (readonly [operation: string, isTaken: (shape: Model
 ];
 
 /** @throws FailureError UnsupportedArchitecture */
-export function checkAccelerator(shape: ModelShape, accelerator: 'cpu' | 'cuda' | 'hip'): void {
+export function checkAccelerator(shape: ModelShape, accelerator: Device): void {
   if (accelerator === 'cpu') return;
   const missing = onCpusAlone.filter(([, isTaken]) => isTaken(shape)).map(([operation]) => operation);
   if (missing.length === 0) return;

@@ -117,3 +117,25 @@ test('equal layers are one entry, and a head beside them is counted with them', 
   expect(both.vectors).toHaveLength(1);
   expect(rankWeightBytes(both, { rank: 0, size: 1, kvHeads: 4 })).toBe(4 * 8 * 4);
 });
+
+/** The native test CodedTest has the same. */
+test.each([
+  ['Q4_0', 72],
+  ['MXFP4', 72],
+  ['Q4_1', 80],
+  ['INT4', 80],
+  ['Q4_K', 76],
+  ['Q2_K', 84],
+  ['Q3_K', 74],
+  ['Q8_0', 136],
+  ['Q5_0', 136],
+  ['IQ4_NL', 72],
+  ['Q6_K', 138],
+  ['IQ4_XS', 70],
+  ['Q5_K', 140],
+  ['Q5_1', 144],
+  ['INT8', 144],
+])('GPUs hold %s in tiles of 64 rows by 128 columns, %i bytes a row', (dtype, bytes) => {
+  const weights = weightsOf([[`${layer}self_attn.o_proj.weight`, dtype, 65, 512]]);
+  expect(rankWeightBytes(weights, { rank: 0, size: 1, kvHeads: 4, onGpu: true })).toBe(2 * 64 * 4 * bytes);
+});

@@ -56,8 +56,8 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, each)
 function tiledBytes({ held, rows }: Run, cols: number, of: RankOf): number {
   const total = sum(rows);
   const tileRows = Math.ceil(total / 64) * 64;
-  const coded = codedRowBytes(held);
-  if (coded > 0) {
+  const coded = codedRowBytes[held];
+  if (coded !== undefined) {
     const tiles = tileRows * Math.ceil(cols / 128) * coded;
     return held === 'nvfp4' || held === 'int8' ? tiles + 4 * total : tiles;
   }
@@ -71,31 +71,24 @@ function tiledBytes({ held, rows }: Run, cols: number, of: RankOf): number {
 }
 
 /**
- * Of 128 columns of a row of codes, with the scales of their groups, by native/src/backends/gpu/kernels/coded_tiles.h;
- * 0 for other types. Q6_K is widened to eight bits.
+ * Of 128 columns of a row: codes of four or eight bits, the scales and minima of their groups, and what those have in
+ * common, by native/src/backends/gpu/kernels/coded_tiles.h.
  */
-function codedRowBytes(held: Held): number {
-  switch (held) {
-    case 'nvfp4':
-    case 'Q4_0':
-    case 'MXFP4':
-      return 64 + 8;
-    case 'Q4_K':
-      return 64 + 8 + 4;
-    case 'int8':
-      return 128;
-    case 'Q8_0':
-      return 128 + 8;
-    case 'Q6_K':
-      return 128 + 8 + 2;
-    default:
-      return 0;
-  }
-}
+const codedRowBytes: Readonly<Partial<Record<Held, number>>> = {
+  ...{ nvfp4: 64 + 8, Q4_0: 64 + 8, MXFP4: 64 + 8, IQ4_NL: 64 + 8 },
+  IQ4_XS: 64 + 4 + 2,
+  ...{ Q4_1: 64 + 16, INT4: 64 + 16 },
+  ...{ Q4_K: 64 + 8 + 4, Q2_K: 64 + 16 + 4, Q3_K: 64 + 8 + 2 },
+  int8: 128,
+  ...{ Q8_0: 128 + 8, Q5_0: 128 + 8 },
+  Q6_K: 128 + 8 + 2,
+  Q5_K: 128 + 8 + 4,
+  ...{ Q5_1: 128 + 16, INT8: 128 + 16 },
+};
 
 /** Whether the GPU backend widens codes, and takes rows of activations as 128 columns in f16 with a scale. */
 export function isCoded(held: Held): boolean {
-  return codedRowBytes(held) > 0;
+  return held in codedRowBytes;
 }
 
 /** Neighbours that are held alike, which lie in the same panels or tiles. */

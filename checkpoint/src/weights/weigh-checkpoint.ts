@@ -6,9 +6,8 @@ import { denseBytes, type DenseModule } from '../config/dense-module.js';
 import type { ModelShape } from '../config/model-shape.js';
 import { checkLoadQuantization } from '../config/quantization.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
-import { checkAccelerator } from './check-accelerator.js';
+import { checkAccelerator, type Device } from './check-accelerator.js';
 import { checkDraftTensors, checkTensors } from './check-tensors.js';
-import { checkDeviceFormats, type Device } from './device-formats.js';
 import type { DraftModel } from './draft-model.js';
 import type { Eagle3Head } from './eagle3-head.js';
 import type { MtpHead } from './mtp-head.js';
@@ -47,7 +46,6 @@ export function weighCheckpoint(
   checkTensors(shape, tensors);
   if (options.speculative.method === 'mtp') checkDraftTensors(shape, head?.tensors ?? tensors);
   checkAccelerator(shape, options.accelerator);
-  checkDeviceFormats(options.accelerator, tensors);
   const serverBytes = dense.reduce((sum, module) => sum + denseBytes(module), 0);
   const trunk = { ...residentWeights(tensors, shape, options), ...(serverBytes > 0 ? { serverBytes } : {}) };
   if (head === null) return trunk;
@@ -57,10 +55,9 @@ export function weighCheckpoint(
   return { ...joined, drafter: { shape: head.shape, eagle3: 'eagle3' in head ? head.eagle3 : null } };
 }
 
-function checkDrafter({ shape, tensors }: MtpHead | Eagle3Head | DraftModel, accelerator: Device): void {
+function checkDrafter({ shape }: MtpHead | Eagle3Head | DraftModel, accelerator: Device): void {
   try {
     checkAccelerator(shape, accelerator);
-    checkDeviceFormats(accelerator, tensors);
   } catch (error) {
     if (!(error instanceof FailureError)) throw error;
     const message = `the draft model of engine.speculative.uri: ${error.message}, or engine.speculative.method ngram or none`;

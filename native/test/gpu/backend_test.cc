@@ -170,5 +170,32 @@ TEST_F(BackendTest, PartsOfDifferentTypesRunOneAfterTheOther) {
   }
 }
 
+// As GPTQ's with desc_act are.
+TEST_F(BackendTest, ColumnsInAnotherOrderMeetTheirActivations) {
+  const StoredMatrix stored = random_matrix(DType::kInt4, 64, kWidth, 9);
+  MatrixPart part = stored.part(0, 64);
+  const auto pack = [&] { return backend.pack({&part, 1}, DType::kBF16, [](uint64_t) {}); };
+  const std::unique_ptr<Matrix> in_order = pack();
+  for (int32_t i = 0; i < kWidth; ++i) part.order.push_back((i * 37 + 11) % kWidth);
+  const std::unique_ptr<Matrix> reordered = pack();
+  EXPECT_EQ(reordered->bytes, in_order->bytes + kWidth * sizeof(int32_t));
+  backend.reserve({.rows = 8, .sequences = 4, .longest = 64, .block_size = 16, .result = kRows * kWidth});
+
+  norm_into(of(normed));
+  backend.matmul(*reordered, of(normed), kRows, of(out));
+  const std::span<float> there = backend.to_host(of(out), kRows * 64);
+  const std::vector<float> product(there.begin(), there.end());
+  EXPECT_EQ(launched, (Names{"add_rms_norm", "quantize_in_order", "matmul_fragments"}));
+
+  const std::span<float> given = backend.to_host(of(normed), kRows * kWidth);
+  std::vector<float> placed;
+  for (int64_t row = 0; row < kRows; ++row) {
+    for (const int32_t column : part.order) placed.push_back(given[row * kWidth + column]);
+  }
+  backend.upload_now(std::as_bytes(std::span(placed)), of(y));
+  backend.matmul(*in_order, of(y), kRows, of(out));
+  expect_same_bits(backend.to_host(of(out), kRows * 64), product, "products");
+}
+
 }  // namespace
 }  // namespace llmservice::testing

@@ -1,5 +1,7 @@
 // Products with weights of four and eight bits in integers and E2M1, packed as a checkpoint's are, against
 // the reference on activations rounded alike; and against themselves in other company and shapes of block.
+#include <map>
+
 #include "backends/gpu/kernels/fragment_products.h"
 #include "backends/gpu/kernels/matmul.h"
 #include "backends/gpu/packing.h"
@@ -97,8 +99,12 @@ class CodedTest : public ::testing::TestWithParam<Case> {
     }
   }
 
-  // kQ4_K subtracts minima from values above zero: what rounds is larger than the difference.
-  float spread() const { return GetParam().dtype == DType::kQ4_K ? 8 : 1; }
+  // What rounds is larger than the difference between products and minima: as large as a code where that is
+  // close to its zero point.
+  float spread() const {
+    const DType type = GetParam().dtype;
+    return !gpu::has_minima(type) ? 1 : type == DType::kInt8 ? 128 : 8;
+  }
 };
 
 TEST_P(CodedTest, HoldsTheStoredValues) {
@@ -111,6 +117,20 @@ TEST_P(CodedTest, HoldsTheStoredValues) {
   std::vector<float> expected = values();
   std::fill_n(expected.begin() + cols, cols, 0.0f);
   expect_close(out.host(), expected, 0.0f, "rows");
+}
+
+// checkpoint/src/weights/rank-weights.test.ts has the same, of 64 outputs by 128 columns.
+TEST_P(CodedTest, TakesWhatWasPlanned) {
+  const std::map<DType, int64_t> row_bytes = {
+      {DType::kF4E2M1, 72}, {DType::kQ4_0, 72},   {DType::kMXFP4, 72}, {DType::kQ4_1, 80},
+      {DType::kInt4, 80},   {DType::kQ4_K, 76},   {DType::kQ2_K, 84},  {DType::kQ3_K, 74},
+      {DType::kI8, 128},    {DType::kQ8_0, 136},  {DType::kQ5_0, 136}, {DType::kIQ4_NL, 72},
+      {DType::kQ6_K, 138},  {DType::kIQ4_XS, 70}, {DType::kQ5_K, 140}, {DType::kQ5_1, 144},
+      {DType::kInt8, 144}};
+  const DType type = GetParam().dtype;
+  const int64_t tiles = (outputs + 63) / 64 * ((cols + 127) / 128);
+  const int64_t of_rows = has_scales(type) ? 4 * outputs : 0;
+  EXPECT_EQ(weights->bytes, static_cast<size_t>(tiles * 64 * row_bytes.at(type) + of_rows));
 }
 
 TEST_P(CodedTest, MultipliesAsTheReference) {
@@ -154,7 +174,12 @@ INSTANTIATE_TEST_SUITE_P(Cases, CodedTest,
                                            Case{DType::kQ4_0, 70, 608}, Case{DType::kQ4_0, 64, 320},
                                            Case{DType::kQ8_0, 49, 416}, Case{DType::kMXFP4, 70, 608},
                                            Case{DType::kMXFP4, 33, 160}, Case{DType::kI8, 90, 333},
-                                           Case{DType::kQ4_K, 70, 768}, Case{DType::kQ6_K, 45, 512}));
+                                           Case{DType::kQ4_K, 70, 768}, Case{DType::kQ6_K, 45, 512},
+                                           Case{DType::kQ4_1, 70, 608}, Case{DType::kQ5_0, 49, 416},
+                                           Case{DType::kQ5_1, 33, 160}, Case{DType::kQ5_K, 70, 768},
+                                           Case{DType::kQ2_K, 45, 1280}, Case{DType::kQ3_K, 33, 512},
+                                           Case{DType::kIQ4_NL, 33, 160}, Case{DType::kIQ4_XS, 70, 768},
+                                           Case{DType::kInt4, 72, 1120}, Case{DType::kInt8, 90, 352}));
 
 }  // namespace
 }  // namespace llmservice::testing

@@ -14,7 +14,7 @@ from torch import nn
 
 from adapters import ADAPTERS, CASES, fixture_of
 from held import halved
-from on_gpu import ON_CPUS_ALONE, generate
+from on_gpu import generate
 
 
 def adapted(model: nn.Module, folder: Path) -> nn.Module:
@@ -29,7 +29,5 @@ def adapted(model: nn.Module, folder: Path) -> nn.Module:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     for name, base, _dtype, _settings in CASES:
-        if base.startswith(ON_CPUS_ALONE):
-            continue
         if len(sys.argv) == 1 or name in sys.argv[1:]:
             generate(fixture_of(base), ADAPTERS / name, lambda model: adapted(model, ADAPTERS / name))

@@ -5,8 +5,6 @@ from gemma4_configs import gemma4_moe_text, gemma4_small_text
 from fixture_configs import FOUR_RANKS, LLAMA3_SCALING, gemma2, gemma3_text, glm4_moe, gpt_oss, llama, mixtral, qwen2, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe, qwen3_next
 
 TEXT_EXPERTS = {"num_experts": 8, "num_experts_per_tok": 4, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64}
-# The types that GPUs read (checkpoint/src/formats/gguf-types.ts).
-ON_GPU = {"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_K", "Q6_K", "MXFP4", "NVFP4"}
 # What the K-quants' files of people mix.
 MIXED = {"ffn_down": "Q6_K", "attn_v": "Q6_K", "token_embd": "Q6_K", "output": "Q6_K"}
 # In NVFP4 without a scale of the whole tensor.

@@ -81,13 +81,16 @@ void GpuBackend::gather(const Matrix& table, std::span<const int32_t> ids, float
 }
 
 void GpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* out) {
+  const int32_t* const order = static_cast<const DeviceWeights&>(w).columns();
   std::optional<ActivationLayout> quantized;
   for (const DeviceBand& band : bands_of(w)) {
     const DeviceMatrix& matrix = band.matrix;
     std::byte* const workspace = memory_of(products_, matmul_workspace(matrix, rows));
     const Activations activations = activations_of(matrix, rows, workspace);
     // A launch and a pass over the rows less where what made them came right before.
-    if (source_.out == x && source_.rows == rows && source_.width == matrix.cols) {
+    if (order != nullptr) {
+      if (activations.layout != quantized) add(quantize_in_order(activations, x, order, rows), rows);
+    } else if (source_.out == x && source_.rows == rows && source_.width == matrix.cols) {
       list_.replace_last(source_.quantizing(activations));
     } else if (activations.layout != quantized) {
       add(quantize(activations, x, rows), rows);

@@ -13,9 +13,6 @@ namespace {
 constexpr int64_t kWindowBytes = int64_t{16} << 20;
 constexpr int64_t kStoredBlock = 128;
 
-// checkpoint/src/formats/gguf-types.ts has the same: the plan refuses the others before it gets here.
-bool has_kernels(DType held) { return held <= DType::kQ6_K || held == DType::kMXFP4; }
-
 int64_t divided(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 void check_format(std::span<const MatrixPart> parts, DType keep) {
@@ -27,12 +24,6 @@ void check_format(std::span<const MatrixPart> parts, DType keep) {
   }
   for (const MatrixPart& part : parts) {
     const DType held = held_as(part.dtype, keep);
-    if (!has_kernels(held)) {
-      throw EngineError(
-          FailureReason::kUnsupportedQuantization,
-          std::string("A matrix has type ") + name_of(held) +
-              ", which the CPU backend takes; GPUs take Q8_0, Q4_0, Q4_K, Q6_K and MXFP4 of GGUF.");
-    }
     if (has_row_scales(held) && part.scaling != Scaling::kRow) {
       throw EngineError(FailureReason::kUnsupportedQuantization,
                         std::string("A matrix of type ") + name_of(part.dtype) +
@@ -156,7 +147,7 @@ const std::byte* PackingWindows::send(int64_t bytes) {
 
 void Packer::pack_coded(std::span<const MatrixPart> parts, DeviceBand& band,
                         const std::function<void(uint64_t)>& on_bytes) {
-  const DType type = band.matrix.dtype;
+  const DType type = parts.front().dtype;
   const int64_t row_bytes = bytes_of(type, band.matrix.cols);
   const int64_t row_groups = type == DType::kF4E2M1 ? band.matrix.cols / kGroupColumns : 0;
   const int64_t window_rows =
@@ -173,7 +164,7 @@ void Packer::pack_coded(std::span<const MatrixPart> parts, DeviceBand& band,
         std::ranges::copy(groups, window.begin() + count * row_bytes);
       }
       const std::byte* const sent = windows_.send(count * (row_bytes + row_groups));
-      device_.run(pack_coded_rows(band.matrix, band.tiles->data(), sent, row_bytes,
+      device_.run(pack_coded_rows(band.matrix, band.tiles->data(), part.dtype, sent, row_bytes,
                                   row_groups > 0 ? sent + count * row_bytes : nullptr,
                                   static_cast<int32_t>(first + row), static_cast<int32_t>(count)));
       on_bytes(count * row_bytes);
@@ -213,14 +204,15 @@ DeviceBand Packer::pack_band(std::span<const MatrixPart> parts, DType held, Tile
   const int32_t scale_rows = scaled ? scale_rows_of(rows) : kTileRows;
   if (scaled) check_scales(rows, divided(cols, kScaleColumns));
   DeviceBand band;
-  band.tiles = std::make_unique<DeviceMemory>(device_, tile_bytes(held, row_count, cols));
+  const DType type = device_type(held);
+  band.tiles = std::make_unique<DeviceMemory>(device_, tile_bytes(type, row_count, cols));
   if (scaled) {
     band.scales = std::make_unique<DeviceMemory>(device_, scale_bytes(held, row_count, cols, scale_rows));
   }
   band.matrix = {.tiles = band.tiles->data(),
                  .scales = scaled ? reinterpret_cast<const float*>(band.scales->data()) : nullptr,
                  .scale_rows = scale_rows,
-                 .dtype = held,
+                 .dtype = type,
                  .order = coded ? TileOrder::kFragments : order,
                  .rows = static_cast<int32_t>(row_count),
                  .cols = static_cast<int32_t>(cols),
@@ -253,6 +245,12 @@ std::unique_ptr<DeviceWeights> Packer::pack(std::span<const MatrixPart> parts, D
     weights->bytes += band.bytes();
   }
   for (DeviceBand& band : weights->bands) band.matrix.stride = static_cast<int32_t>(weights->rows);
+  const std::span<const int32_t> columns = parts.front().order;
+  if (!columns.empty()) {
+    weights->order = std::make_unique<DeviceMemory>(device_, columns.size_bytes());
+    device_.upload(std::as_bytes(columns), weights->order->data());
+    weights->bytes += columns.size_bytes();
+  }
   return weights;
 }
 

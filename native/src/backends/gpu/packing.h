@@ -1,7 +1,7 @@
 // Stored matrices on their way to the device: read through two pinned windows, so that one is sent while the
 // other fills, and laid out there by a kernel. Takes F8_E4M3 with scales per block or row, BF16, F16, F32
-// that is to be held as BF16, I8 and NVFP4 with scales per row, and the block types; throws
-// UnsupportedQuantization or InvalidEngineConfig for all others.
+// that is to be held as BF16, I8 and NVFP4 with scales per row, and the block types, those of integers with
+// columns in any order; throws UnsupportedQuantization or InvalidEngineConfig for all others.
 #pragma once
 
 #include "backends/gpu/device.h"
@@ -19,7 +19,10 @@ struct DeviceBand {
 };
 
 struct DeviceWeights final : Matrix {
-  std::vector<DeviceBand> bands;  // their outputs one after the other
+  std::vector<DeviceBand> bands;        // their outputs one after the other
+  std::unique_ptr<DeviceMemory> order;  // (K) int32, the columns of x that theirs are; null: all, in order
+
+  const int32_t* columns() const { return order ? reinterpret_cast<const int32_t*>(order->data()) : nullptr; }
 };
 
 // Two windows, each in pinned memory and on the device, for as long as a model is loaded: to take and free

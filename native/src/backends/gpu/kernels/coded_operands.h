@@ -25,7 +25,7 @@ struct StripsSource<kType, kRowScales> {
         strip(first) {}
 };
 
-// kWords words of a lane: 1, 2, 4 or 8.
+// kWords words of a lane: 1, 2 or a multiple of 4.
 template <bool kStreamed, int kWords>
 __device__ __forceinline__ void load_words(const MemoryWindow& from, uint32_t lane_offset, uint32_t offset,
                                            uint32_t (&words)[kWords]) {
@@ -50,7 +50,7 @@ requires kCoded<kType>
 struct StripsBlock<kType, kRowScales, kStrips> {
   static constexpr bool kByCodes = kType == DType::kF4E2M1;  // scales go with codes, not with sums
   static constexpr int kVectors = code_bytes(kType) / (16 * kWarpSize);
-  static constexpr int kLaneScales = kByCodes && kWarpSize == 64 ? 8 : kLanesScaleBytes;
+  static constexpr int kLaneScales = kByCodes && kWarpSize == 64 ? 8 : lanes_scale_bytes(kType);
   static constexpr int kLaneCommon = common_bytes(kType) / kFragmentOutputs * kSumOutputs;
 
   OperandVector codes[kStrips][kVectors];
@@ -102,9 +102,13 @@ __device__ __forceinline__ uint32_t widen_codes(uint32_t word, int pair) {
     return (word << 3 * pair & 0x0e000e00) | (word << (pair - 1) & 0x80008000);
   } else {
     // Below 1024 f16 has no fractions: the code is the end of its mantissa.
-    constexpr bool kByte = code_bits(kType) == 8;
+    constexpr bool kByte = code_bits(kType) == 8 || is_looked_up(kType);
     constexpr uint32_t kMask = kByte ? 0x00ff00ff : 0x000f000f;
-    constexpr uint32_t kOffset = kByte ? 0xe480e480 : kType == DType::kQ4_0 ? 0xe408e408 : 0xe400e400;
+    if constexpr (is_looked_up(kType)) {
+      word = look_up(word, {kLookedUp0, kLookedUp4, kLookedUp8, kLookedUp12}).words[pair % 2];
+      pair /= 2;
+    }
+    constexpr uint32_t kOffset = 0xe400e400 | code_excess(kType) * 0x00010001;
     return add_halves((word >> (kByte ? 8 : 4) * pair & kMask) | 0x64006400, kOffset);
   }
 }
@@ -115,7 +119,7 @@ struct CodedOperands {
   static constexpr int kGroupSteps = kType == DType::kF4E2M1 ? kCodedSteps : group_columns(kType) / 16;
   static constexpr int kGroups = kCodedSteps / kGroupSteps;
   static constexpr bool kScalesSums = kGroups > 1;
-  static constexpr bool kMinima = kType == DType::kQ4_K;
+  static constexpr bool kMinima = has_minima(kType);
 
   uint32_t words[kStrips][kCodedSteps * kWeightWords];
   float scales[kStrips][kGroups][kSumOutputs];
@@ -142,12 +146,21 @@ struct CodedOperands {
 #pragma unroll
         for (int i = 0; i < kSumOutputs; ++i) {
           const int at = group * kSumOutputs + i;
-          if constexpr (kType == DType::kQ4_K) {
-            const int first = group * 2 * kSumOutputs + i;
-            scales[s][group][i] = from.common_half(s, i) * static_cast<float>(from.scale_byte(s, first));
+          const int of_two = group * 2 * kSumOutputs + i;
+          if constexpr (has_stepped_minima(kType)) {
+            scales[s][group][i] = from.common_half(s, i) * static_cast<float>(from.scale_byte(s, of_two));
             minima[s][group][i] = -from.common_half(s, kSumOutputs + i) *
-                                  static_cast<float>(from.scale_byte(s, first + kToMinimum));
-          } else if constexpr (kType == DType::kQ6_K) {
+                                  static_cast<float>(from.scale_byte(s, of_two + kSumOutputs));
+          } else if constexpr (is_word_scaled(kType)) {
+            const uint32_t word = from.scales[s][at];
+            scales[s][group][i] = float_of(word & ~kZeroPointMask);
+            minima[s][group][i] =
+                scales[s][group][i] *
+                static_cast<float>(code_excess(kType) - static_cast<int32_t>(word & kZeroPointMask));
+          } else if constexpr (kMinima) {
+            scales[s][group][i] = from.scale_half(s, of_two);
+            minima[s][group][i] = from.scale_half(s, of_two + kSumOutputs);
+          } else if constexpr (has_signed_steps(kType)) {
             const auto code = static_cast<int8_t>(from.scale_byte(s, at));
             scales[s][group][i] = from.common_half(s, i) * static_cast<float>(code);
           } else if constexpr (kType == DType::kMXFP4) {

@@ -1,16 +1,22 @@
 // Weights of four and eight bits that products widen to f16 in registers: where their codes and scales lie. A
 // block is a strip of 16 outputs by 128 columns: codes as lanes take them, then the scales of its groups of
 // columns, then what those have in common. Codes as the device holds them:
-//   kI8, kQ8_0, kQ6_K     eight bits, 128 more than the number
-//   kQ4_0, kQ4_K          four bits, as stored
-//   kF4E2M1, kMXFP4       four bits of E2M1; kF4E2M1: the sign turned where the group's scale is negative
-// Scales: kQ8_0 and kQ4_0 d (f16) of 32 columns; kMXFP4 the power of two (bf16) of 32; kQ4_K scale and
-// minimum (u8) of 32, and d and dmin; kQ6_K scale (i8) of 16, and d; kF4E2M1 the magnitude of 16 columns'
-// scale, times 2^7, as the upper eight bits of an f16 without its sign, which hold every e4m3 number. The
-// scales of rows (kI8, kF4E2M1) lie apart.
+//   kI8, kInt8, kQ8_0, kQ6_K     eight bits, 128 more than the number
+//   kQ5_1, kQ5_K                 eight bits, as stored
+//   kInt4, kQ4_0, kQ4_1, kQ4_K   four bits, as stored
+//   kQ2_K, kQ3_K                 four bits, as stored
+//   kIQ4_NL, kIQ4_XS             four bits, as stored, which a table turns into values
+//   kF4E2M1, kMXFP4              four bits of E2M1; kF4E2M1: the sign turned where the group's scale is
+//   negative
+// Scales of 32 columns: kQ8_0, kQ4_0 and kIQ4_NL d (f16); kIQ4_XS scale (i8), and d; kQ4_1 and kQ5_1 d and m
+// (f16); kMXFP4 the power of two (bf16); kQ4_K and kQ5_K scale and minimum (u8), and d and dmin; kInt4 and
+// kInt8 their word. Of 16: kQ6_K and kQ3_K scale (i8), and d; kQ2_K scale and minimum (u8), and d and dmin;
+// kF4E2M1 the magnitude of the scale, times 2^7, as the upper eight bits of an f16 without its sign, which
+// hold every e4m3 number. The scales of rows (kI8, kF4E2M1) lie apart.
 #pragma once
 
 #include "backends/gpu/vendor/fragments.h"
+#include "ops/block_types.h"
 
 namespace llmservice::gpu {
 
@@ -20,12 +26,62 @@ constexpr int kCodedSteps = 8;  // instructions of 16 columns
 __host__ __device__ constexpr bool is_coded(DType t) { return t >= DType::kI8; }
 __host__ __device__ constexpr bool has_row_scales(DType t) { return t == DType::kI8 || t == DType::kF4E2M1; }
 __host__ __device__ constexpr bool is_e2m1(DType t) { return t == DType::kF4E2M1 || t == DType::kMXFP4; }
-__host__ __device__ constexpr int32_t code_bits(DType t) {
-  return t == DType::kI8 || t == DType::kQ8_0 || t == DType::kQ6_K ? 8 : 4;
+// The type whose form the device gives a stored one: values stay the same to the bit.
+constexpr DType device_type(DType stored) { return stored == DType::kQ5_0 ? DType::kQ8_0 : stored; }
+
+// Whether codes are 128 more than their numbers.
+__host__ __device__ constexpr bool is_signed_byte(DType t) {
+  return t == DType::kI8 || t == DType::kInt8 || t == DType::kQ8_0 || t == DType::kQ6_K;
 }
+__host__ __device__ constexpr int32_t code_bits(DType t) {
+  return is_signed_byte(t) || t == DType::kQ5_1 || t == DType::kQ5_K ? 8 : 4;
+}
+// Whether codes are places in the table of values (ops/block_types.h).
+__host__ __device__ constexpr bool is_looked_up(DType t) {
+  return t == DType::kIQ4_NL || t == DType::kIQ4_XS;
+}
+constexpr uint32_t looked_up_word(int first) {
+  uint32_t word = 0;
+  for (int i = 0; i < 4; ++i) word |= static_cast<uint32_t>(kIq4Values[first + i] + 128) << 8 * i;
+  return word;
+}
+// Four values each, 128 more than they are.
+constexpr uint32_t kLookedUp0 = looked_up_word(0);
+constexpr uint32_t kLookedUp4 = looked_up_word(4);
+constexpr uint32_t kLookedUp8 = looked_up_word(8);
+constexpr uint32_t kLookedUp12 = looked_up_word(12);
+
+// What a code, or what the table has for it, is more than the number that products take.
+__host__ __device__ constexpr int32_t code_excess(DType t) {
+  if (is_signed_byte(t) || is_looked_up(t)) return 128;
+  return t == DType::kQ4_0 || t == DType::kInt4 ? 8 : t == DType::kQ3_K ? 4 : 0;
+}
+// Whether something is added to the products of codes and scales.
+__host__ __device__ constexpr bool has_minima(DType t) {
+  return t == DType::kQ4_1 || t == DType::kQ5_1 || t == DType::kQ4_K || t == DType::kQ5_K ||
+         t == DType::kQ2_K || t == DType::kInt4 || t == DType::kInt8;
+}
+// Whether the scales and minima of groups are small integers, times d and dmin.
+__host__ __device__ constexpr bool has_stepped_minima(DType t) {
+  return t == DType::kQ4_K || t == DType::kQ5_K || t == DType::kQ2_K;
+}
+// Whether the scales of groups are small integers of either sign, times d.
+__host__ __device__ constexpr bool has_signed_steps(DType t) {
+  return t == DType::kQ6_K || t == DType::kQ3_K || t == DType::kIQ4_XS;
+}
+__host__ __device__ constexpr bool is_word_scaled(DType t) { return t == DType::kInt4 || t == DType::kInt8; }
 // Columns that share a scale.
 __host__ __device__ constexpr int32_t group_columns(DType t) {
-  return t == DType::kI8 ? kCodedColumns : t == DType::kF4E2M1 || t == DType::kQ6_K ? 16 : 32;
+  const bool sixteen = t == DType::kF4E2M1 || t == DType::kQ6_K || t == DType::kQ3_K || t == DType::kQ2_K;
+  return t == DType::kI8 ? kCodedColumns : sixteen ? 16 : 32;
+}
+// Bytes of a group's scale, and of all that an output's group has: a minimum beside it, or the word of both.
+__host__ __device__ constexpr int32_t scale_number_bytes(DType t) {
+  const bool byte = t == DType::kF4E2M1 || has_signed_steps(t) || has_stepped_minima(t);
+  return byte ? 1 : is_word_scaled(t) ? 4 : 2;
+}
+__host__ __device__ constexpr int32_t group_bytes(DType t) {
+  return scale_number_bytes(t) * (has_minima(t) && !is_word_scaled(t) ? 2 : 1);
 }
 
 // Of one block.
@@ -33,10 +89,10 @@ __host__ __device__ constexpr int32_t code_bytes(DType t) {
   return kFragmentOutputs * kCodedColumns * code_bits(t) / 8;
 }
 __host__ __device__ constexpr int32_t group_scale_bytes(DType t) {
-  return t == DType::kI8 ? 0 : 8 * kFragmentOutputs;
+  return t == DType::kI8 ? 0 : kCodedColumns / group_columns(t) * group_bytes(t) * kFragmentOutputs;
 }
 __host__ __device__ constexpr int32_t common_bytes(DType t) {
-  return t == DType::kQ4_K ? 4 * kFragmentOutputs : t == DType::kQ6_K ? 2 * kFragmentOutputs : 0;
+  return has_stepped_minima(t) ? 4 * kFragmentOutputs : has_signed_steps(t) ? 2 * kFragmentOutputs : 0;
 }
 __host__ __device__ constexpr int32_t coded_bytes(DType t) {
   return code_bytes(t) + group_scale_bytes(t) + common_bytes(t);
@@ -88,16 +144,18 @@ __host__ __device__ constexpr int32_t sum_lanes(int32_t output) {
 __host__ __device__ constexpr int32_t sum_place(int32_t output) {
   return kWarpSize == 64 ? output % 4 : output / 8;
 }
-constexpr int32_t kLanesScaleBytes = 8 * kSumOutputs;  // of the groups
+// Of the groups.
+__host__ __device__ constexpr int32_t lanes_scale_bytes(DType t) {
+  return group_scale_bytes(t) / kFragmentOutputs * kSumOutputs;
+}
 
 __host__ __device__ constexpr int32_t group_scale_at(DType t, int32_t output, int32_t group) {
   if (kWarpSize == 64 && t == DType::kF4E2M1) return code_bytes(t) + output * 8 + group;
-  const int32_t bytes = t == DType::kF4E2M1 || t == DType::kQ6_K ? 1 : 2;
-  const int32_t own = t == DType::kQ4_K ? sum_place(output) : sum_place(output) * bytes;
-  return code_bytes(t) + sum_lanes(output) * kLanesScaleBytes + group * kSumOutputs * bytes + own;
+  return code_bytes(t) + sum_lanes(output) * lanes_scale_bytes(t) + group * kSumOutputs * group_bytes(t) +
+         sum_place(output) * scale_number_bytes(t);
 }
-// kQ4_K: from a scale to the minimum, and from d to dmin.
-constexpr int32_t kToMinimum = kSumOutputs;
+// From a group's scale to its minimum, and from d to dmin.
+__host__ __device__ constexpr int32_t to_minimum(DType t) { return kSumOutputs * scale_number_bytes(t); }
 constexpr int32_t kToDmin = 2 * kSumOutputs;
 
 __host__ __device__ constexpr int32_t d_at(DType t, int32_t output) {

@@ -62,6 +62,24 @@ auto choose_by_type(const DeviceMatrix& w, Choose choose) {
       return choose.template operator()<DType::kQ4_K, false>();
     case DType::kQ6_K:
       return choose.template operator()<DType::kQ6_K, false>();
+    case DType::kQ4_1:
+      return choose.template operator()<DType::kQ4_1, false>();
+    case DType::kQ5_1:
+      return choose.template operator()<DType::kQ5_1, false>();
+    case DType::kQ5_K:
+      return choose.template operator()<DType::kQ5_K, false>();
+    case DType::kQ3_K:
+      return choose.template operator()<DType::kQ3_K, false>();
+    case DType::kQ2_K:
+      return choose.template operator()<DType::kQ2_K, false>();
+    case DType::kIQ4_NL:
+      return choose.template operator()<DType::kIQ4_NL, false>();
+    case DType::kIQ4_XS:
+      return choose.template operator()<DType::kIQ4_XS, false>();
+    case DType::kInt4:
+      return choose.template operator()<DType::kInt4, false>();
+    case DType::kInt8:
+      return choose.template operator()<DType::kInt8, false>();
     default:
       return w.scale_rows == 1 ? choose.template operator()<DType::kF8E4M3, true>()
                                : choose.template operator()<DType::kF8E4M3, false>();

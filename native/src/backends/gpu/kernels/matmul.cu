@@ -39,10 +39,12 @@ __device__ float coded_value(const DeviceMatrix& table, int32_t row, int32_t col
   const uint32_t code = code_of_word(type, *reinterpret_cast<const uint32_t*>(block + place.word), place);
   const std::byte* const scale = block + group_scale_at(type, output, in_block / group_columns(type));
   const std::byte* const d = block + d_at(type, output);
-  const float centred = static_cast<float>(code) - 128;
+  const uint32_t words[] = {kLookedUp0, kLookedUp4, kLookedUp8, kLookedUp12};
+  const uint32_t looked_up = is_looked_up(type) ? words[code / 4] >> code % 4 * 8 & 0xff : code;
+  const auto number = static_cast<float>(static_cast<int32_t>(looked_up) - code_excess(type));
   switch (type) {
     case DType::kI8:
-      return centred * table.scales[row];
+      return number * table.scales[row];
     case DType::kF4E2M1: {  // e2m1 as the upper bits of an f16, 2^-14 of it; the sum's scale holds 2^-7 more
       const auto half = static_cast<uint16_t>((code & 7) << 9 | (code >> 3) << 15);
       const float group = f16_to_float(static_cast<uint16_t>(static_cast<uint32_t>(scale[0]) << 7));
@@ -55,16 +57,27 @@ __device__ float coded_value(const DeviceMatrix& table, int32_t row, int32_t col
       return f16_to_float(half) * 0x1p14f * bf16_to_float(power);
     }
     case DType::kQ8_0:
-      return centred * half_at(scale);
     case DType::kQ4_0:
-      return (static_cast<float>(code) - 8) * half_at(scale);
-    case DType::kQ4_K: {
+    case DType::kIQ4_NL:
+      return number * half_at(scale);
+    case DType::kQ4_1:
+    case DType::kQ5_1:
+      return unfused_add(unfused_mul(number, half_at(scale)), half_at(scale + to_minimum(type)));
+    case DType::kQ4_K:
+    case DType::kQ5_K:
+    case DType::kQ2_K: {
       const float step = half_at(d) * static_cast<float>(scale[0]);
-      const float least = half_at(d + kToDmin) * static_cast<float>(scale[kToMinimum]);
-      return unfused_add(unfused_mul(static_cast<float>(code), step), -least);
+      const float least = half_at(d + kToDmin) * static_cast<float>(scale[to_minimum(type)]);
+      return unfused_add(unfused_mul(number, step), -least);
     }
-    default:
-      return centred * (half_at(d) * static_cast<float>(static_cast<int8_t>(scale[0])));
+    case DType::kInt4:
+    case DType::kInt8: {
+      const uint32_t word = *reinterpret_cast<const uint32_t*>(scale);
+      const auto zero_point = static_cast<int32_t>(word & kZeroPointMask);
+      return static_cast<float>(static_cast<int32_t>(code) - zero_point) * float_of(word & ~kZeroPointMask);
+    }
+    default:  // kQ3_K, kQ6_K, kIQ4_XS
+      return number * (half_at(d) * static_cast<float>(static_cast<int8_t>(scale[0])));
   }
 }
 

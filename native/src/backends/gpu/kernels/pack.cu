@@ -5,6 +5,7 @@
 #include "backends/gpu/kernels/numbers.h"
 #include "backends/gpu/kernels/quantize_record.h"
 #include "backends/gpu/kernels/reduce.h"
+#include "backends/gpu/kernels/stored_blocks.h"
 #include "backends/gpu/kernels/tiles.h"
 #include "backends/gpu/vendor/vendor.h"
 
@@ -37,84 +38,10 @@ __global__ void __launch_bounds__(kThreads)
   *reinterpret_cast<uint32_t*>(tiles + tile * kTileSize + offset) = word;
 }
 
-__device__ __forceinline__ uint32_t byte_at(const std::byte* from, int64_t offset) {
-  return static_cast<uint32_t>(from[offset]);
-}
-
-// The code of a column of a stored row, as the device holds it; block types as ops/block_types.h has them.
-__device__ uint32_t stored_code(DType type, const std::byte* row, int64_t col) {
-  switch (type) {
-    case DType::kI8:
-      return byte_at(row, col) ^ 0x80;
-    case DType::kF4E2M1:
-      return byte_at(row, col / 2) >> col % 2 * 4 & 15;
-    case DType::kQ8_0:
-      return byte_at(row, col / 32 * 34 + 2 + col % 32) ^ 0x80;
-    case DType::kQ4_0:
-      return byte_at(row, col / 32 * 18 + 2 + col % 16) >> col % 32 / 16 * 4 & 15;
-    case DType::kMXFP4:
-      return byte_at(row, col / 32 * 17 + 1 + col % 16) >> col % 32 / 16 * 4 & 15;
-    case DType::kQ4_K:
-      return byte_at(row, col / 256 * 144 + 16 + col % 256 / 64 * 32 + col % 32) >> col % 64 / 32 * 4 & 15;
-    default: {  // kQ6_K, from -32
-      const std::byte* const block = row + col / 256 * 210;
-      const int64_t half = col % 256 / 128;
-      const int64_t at = col % 128;
-      const uint32_t low = byte_at(block, half * 64 + at % 64) >> at / 64 * 4 & 15;
-      const uint32_t high = byte_at(block, 128 + half * 32 + at % 32) >> at / 32 * 2 & 3;
-      return (low | high << 4) + (128 - 32);
-    }
-  }
-}
-
-// Writes what lies at `from`, a byte or two, to `to`: neighbours may be written at the same time.
-__device__ __forceinline__ void copy_half(const std::byte* from, std::byte* to) {
-  to[0] = from[0];
-  to[1] = from[1];
-}
-
-// The scales of the group of output `output` (of 16) that begins with column `col` of a stored row; `group`
-// in the block `to`.
-__device__ void store_scales(DType type, const std::byte* row, uint32_t own, int64_t col, int32_t output,
-                             std::byte* to) {
-  const auto in_block = static_cast<int32_t>(col % kCodedColumns);
-  std::byte* const scale = to + group_scale_at(type, output, in_block / group_columns(type));
-  if (type == DType::kF4E2M1) {
-    const float magnitude = fp8_to_float(static_cast<uint8_t>(own & 0x7f)) * kStoredFp8Scale;
-    *scale = static_cast<std::byte>(float_to_f16(magnitude * 0x1p7f) >> 7);
-  } else if (type == DType::kQ8_0 || type == DType::kQ4_0) {
-    copy_half(row + col / 32 * (type == DType::kQ8_0 ? 34 : 18), scale);
-  } else if (type == DType::kMXFP4) {  // an exponent is a bf16 without its mantissa, and 2^-127 subnormal
-    const uint32_t exponent = byte_at(row, col / 32 * 17);
-    const uint32_t power = exponent == 0 ? 0x40 : exponent << 7;
-    scale[0] = static_cast<std::byte>(power & 0xff);
-    scale[1] = static_cast<std::byte>(power >> 8);
-  } else if (type == DType::kQ4_K) {
-    const std::byte* const block = row + col / 256 * 144;
-    const int64_t group = col % 256 / 32;
-    const std::byte* const packed = block + 4;
-    if (group < 4) {
-      scale[0] = static_cast<std::byte>(byte_at(packed, group) & 63);
-      scale[kToMinimum] = static_cast<std::byte>(byte_at(packed, 4 + group) & 63);
-    } else {
-      const uint32_t low = byte_at(packed, 4 + group);
-      scale[0] = static_cast<std::byte>((low & 15) | byte_at(packed, group - 4) >> 6 << 4);
-      scale[kToMinimum] = static_cast<std::byte>(low >> 4 | byte_at(packed, group) >> 6 << 4);
-    }
-    if (in_block > 0) return;
-    copy_half(block, to + d_at(type, output));
-    copy_half(block + 2, to + d_at(type, output) + kToDmin);
-  } else if (type == DType::kQ6_K) {
-    const std::byte* const block = row + col / 256 * 210;
-    *scale = block[192 + col % 256 / 16];
-    if (in_block == 0) copy_half(block + 208, to + d_at(type, output));
-  }
-}
-
 // Two columns of a stored row for each thread. Words are shared with other rows, which may come later.
 __global__ void __launch_bounds__(kThreads)
-    pack_coded_kernel(DeviceMatrix matrix, std::byte* tiles, const std::byte* stored, int64_t row_bytes,
-                      const std::byte* group_scales, int32_t first, int32_t count) {
+    pack_coded_kernel(DeviceMatrix matrix, std::byte* tiles, StoredRows stored, const std::byte* group_scales,
+                      int32_t first, int32_t count) {
   const int64_t pairs = divide_up(matrix.cols, 2);
   const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   wait_for_previous();
@@ -122,7 +49,7 @@ __global__ void __launch_bounds__(kThreads)
   if (i >= count * pairs) return;
   const DType type = matrix.dtype;
   const int64_t col = i % pairs * 2;
-  const std::byte* const from = stored + i / pairs * row_bytes;
+  const std::byte* const from = stored.data + i / pairs * stored.bytes;
   const int64_t row = first + i / pairs;
   const auto output = static_cast<int32_t>(row % kFragmentOutputs);
   std::byte* const to = tiles + coded_block_at(matrix, row, col);
@@ -133,10 +60,12 @@ __global__ void __launch_bounds__(kThreads)
   CodePlace place{};
   for (int32_t j = 0; j < 2 && col + j < matrix.cols; ++j) {
     place = code_place(type, output, static_cast<int32_t>(col % kCodedColumns) + j);
-    bits |= code_in_word(type, stored_code(type, from, col + j) ^ turned, place);
+    bits |= code_in_word(type, stored_code(stored, from, col + j) ^ turned, place);
   }
   add_to(reinterpret_cast<uint32_t*>(to + place.word), bits);
-  if (type != DType::kI8 && col % group_columns(type) == 0) store_scales(type, from, own, col, output, to);
+  if (type != DType::kI8 && col % group_columns(type) == 0) {
+    store_scales(stored, type, from, own, col, output, to);
+  }
 }
 
 // A block for each tile of codes, which two tiles of `from` become.
@@ -206,12 +135,14 @@ Launch pack_rows(const DeviceMatrix& matrix, std::byte* tiles, const std::byte* 
                      0, matrix, tiles, stored, first, count);
 }
 
-Launch pack_coded_rows(const DeviceMatrix& matrix, std::byte* tiles, const std::byte* stored,
-                       int64_t row_bytes, const std::byte* group_scales, int32_t first, int32_t count) {
+Launch pack_coded_rows(const DeviceMatrix& matrix, std::byte* tiles, DType stored_type,
+                       const std::byte* stored, int64_t row_bytes, const std::byte* group_scales,
+                       int32_t first, int32_t count) {
   const int64_t pairs = count * divide_up(matrix.cols, 2);
+  const StoredRows rows{stored, row_bytes, stored_type, block_layout(stored_type)};
   return make_launch("pack_coded_rows", pack_coded_kernel,
-                     {static_cast<uint32_t>(divide_up(pairs, kThreads))}, kThreads, 0, matrix, tiles, stored,
-                     row_bytes, group_scales, first, count);
+                     {static_cast<uint32_t>(divide_up(pairs, kThreads))}, kThreads, 0, matrix, tiles, rows,
+                     group_scales, first, count);
 }
 
 }  // namespace llmservice::gpu

@@ -18,6 +18,22 @@ struct Given {
   }
 };
 
+struct GivenInOrder {
+  const float* x;
+  const int32_t* order;
+  int64_t width;
+
+  __device__ __forceinline__ Float4 operator()(int64_t row, int64_t quad) const {
+    Float4 values{};
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int64_t col = quad * 4 + i;
+      if (col < width) values.v[i] = x[row * width + order[col]];
+    }
+    return values;
+  }
+};
+
 // Grid: (blocks over a row's quads, rows or fewer).
 template <DType dtype, class Source>
 __global__ void __launch_bounds__(kThreads) quantize_kernel(Records to, Source source, int64_t rows) {
@@ -73,13 +89,19 @@ auto choose_by_type(DType dtype, Choose choose) {
 }
 
 template <class Source>
-Launch quantize(const char* name, const Activations& to, const Source& source, int64_t rows) {
+Launch quantize(const char* name, void (*kernel)(Records, Source, int64_t), const Activations& to,
+                const Source& source, int64_t rows) {
   const Records records = records_of(to);
   const Grid grid{static_cast<uint32_t>(divide_up(records.tiles * tile_lanes(to.layout.dtype), kThreads)),
                   static_cast<uint32_t>(rows < kMostRowBlocks ? rows : kMostRowBlocks)};
+  return make_launch(name, kernel, grid, kThreads, 0, records, source, rows);
+}
+
+template <class Source>
+Launch quantize(const char* name, const Activations& to, const Source& source, int64_t rows) {
   const auto kernel =
       choose_by_type(to.layout.dtype, []<DType dtype> { return quantize_kernel<dtype, Source>; });
-  return make_launch(name, kernel, grid, kThreads, 0, records, source, rows);
+  return quantize(name, kernel, to, source, rows);
 }
 
 }  // namespace
@@ -98,6 +120,11 @@ Launch quantize(const Activations& to, const float* x, int64_t rows) {
   return choose_quads(width, {x}, [&]<bool kWhole> {
     return quantize("quantize", to, Given<kWhole>{x, width}, rows);
   });
+}
+
+Launch quantize_in_order(const Activations& to, const float* x, const int32_t* order, int64_t rows) {
+  const GivenInOrder source{x, order, to.layout.cols};
+  return quantize("quantize_in_order", quantize_kernel<DType::kI8, GivenInOrder>, to, source, rows);
 }
 
 Launch add_rms_norm(const Activations& to, float* x, const float* y, const float* weight, float eps,

@@ -34,6 +34,8 @@ struct Activations {
 // magnitude over the largest code, or the power of two that makes it 2^14 to 2^15; NaN or infinite where a
 // value is, and then so is every product of the row.
 Launch quantize(const Activations&, const float* x, int64_t rows);
+// The same of columns order[0 … K) of x, in that order; on the device. For coded weights.
+Launch quantize_in_order(const Activations&, const float* x, const int32_t* order, int64_t rows);
 
 // The ops of rows.h whose results products read, in one launch with quantize() of what they put out: the same
 // bits as by two. Where nothing else reads what the _mul() of a gate puts out, `out` may be null.

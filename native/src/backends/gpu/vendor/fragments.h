@@ -11,6 +11,9 @@
 //   .pair(lane_offset, offset)           eight bytes, on a border of eight
 //   multiply_halves(a, b)                two f16 of a word with those of another; add_halves
 //   half_to_float(word)                  of its lower half
+//   look_up(codes, table)                bytes of a table of 16 for eight codes of four bits: words[0] has
+//   those
+//                                        of codes 0, 2, 4 and 6, words[1] the others
 //   keep_order()                         loads stay on their side of it, and arrive in their order
 //   kStartsEarly                         wait_for_previous() does wait, so that weights are best loaded
 //   before

@@ -48,6 +48,21 @@ __device__ __forceinline__ uint32_t add_halves(uint32_t a, uint32_t b) {
   return sum;
 }
 
+__device__ __forceinline__ OperandPair look_up(uint32_t codes, const uint32_t (&table)[4]) {
+  // Each selects by three bits of four codes, from either half of the table; their fourth bit selects between
+  // the halves.
+  const uint32_t within = codes & 0x77777777;
+  const uint32_t half = 0x32103210 | (codes & 0x88888888) >> 1;
+  const auto four = [&](int shift) {
+    const uint32_t lower = __byte_perm(table[0], table[1], within >> shift);
+    const uint32_t upper = __byte_perm(table[2], table[3], within >> shift);
+    return __byte_perm(lower, upper, half >> shift);
+  };
+  const uint32_t low = four(0);
+  const uint32_t high = four(16);
+  return {__byte_perm(low, high, 0x6420), __byte_perm(low, high, 0x7531)};
+}
+
 __device__ __forceinline__ float half_to_float(uint32_t word) {
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(static_cast<uint16_t>(word)));

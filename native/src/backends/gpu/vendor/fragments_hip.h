@@ -69,6 +69,17 @@ __device__ __forceinline__ uint32_t add_halves(uint32_t a, uint32_t b) {
   return __builtin_bit_cast(uint32_t, sum);
 }
 
+__device__ __forceinline__ OperandPair look_up(uint32_t codes, const uint32_t (&table)[4]) {
+  const auto four = [&](uint32_t bytes) {
+    const uint32_t within = bytes & 0x07070707;
+    const uint32_t lower = __builtin_amdgcn_perm(table[1], table[0], within);
+    const uint32_t upper = __builtin_amdgcn_perm(table[3], table[2], within);
+    // The fourth bit of a code selects its byte of the upper half.
+    return __builtin_amdgcn_perm(upper, lower, 0x03020100 | (bytes & 0x08080808) >> 1);
+  };
+  return {four(codes & 0x0f0f0f0f), four(codes >> 4 & 0x0f0f0f0f)};
+}
+
 __device__ __forceinline__ float half_to_float(uint32_t word) {
   return static_cast<float>(__builtin_bit_cast(_Float16, static_cast<uint16_t>(word)));
 }

@@ -91,6 +91,14 @@ uint32_t combine_halves(uint32_t a, uint32_t b, Combine combine) {
 // Both are exact in float.
 inline uint32_t multiply_halves(uint32_t a, uint32_t b) { return combine_halves(a, b, std::multiplies()); }
 inline uint32_t add_halves(uint32_t a, uint32_t b) { return combine_halves(a, b, std::plus()); }
+inline OperandPair look_up(uint32_t codes, const uint32_t (&table)[4]) {
+  OperandPair bytes{};
+  for (int i = 0; i < 8; ++i) {
+    const uint32_t code = codes >> 4 * i & 15;
+    bytes.words[i % 2] |= (table[code / 4] >> code % 4 * 8 & 0xff) << i / 2 * 8;
+  }
+  return bytes;
+}
 inline float half_to_float(uint32_t word) { return f16_to_float(static_cast<uint16_t>(word)); }
 
 constexpr bool kStartsEarly = true;
