@@ -26,7 +26,7 @@ import type { ServerParts } from './http/replica/server-parts.js';
 import { readTlsFiles } from './http/server/tls-files.js';
 import { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
-import { EventLoopDelay } from './metrics/event-loop-delay.js';
+import { EventLoopDelay, eventLoopSampleMs } from './metrics/event-loop-delay.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import { ModelRun } from './model-run.js';
 import { makeRequestLog, Observability } from './observability.js';
@@ -73,7 +73,7 @@ export class Replica {
     this.stall = new StallWatch(engineConfig.noProgressTimeoutSeconds * 1000, now);
     this.observer = new LoadObserver(this.lifecycle, this.stall, logger, now);
     const metrics = new ServerMetrics(model.name, () => this.lifecycle);
-    collectDefaultMetrics({ register: metrics.registry });
+    collectDefaultMetrics({ register: metrics.registry, eventLoopMonitoringPrecision: eventLoopSampleMs });
     this.adapters = new AdapterControl({
       server,
       taken: [names.name, ...names.aliases],
