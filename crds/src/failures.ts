@@ -45,7 +45,7 @@ export const failureKinds = {
     terminal: true,
     httpStatus: 500,
     remedy:
-      'Use an unquantized checkpoint (BF16, F16, F32), or one in FP8 e4m3, NVFP4 or GGUF (Q8_0, Q4_0, Q4_K, Q6_K, MXFP4, NVFP4; CPUs read more of its types, and GPTQ, AWQ and integers of compressed-tensors).',
+      'Use an unquantized checkpoint (BF16, F16, F32), or one in FP8 e4m3, NVFP4, MXFP4, GPTQ, AWQ, integers of compressed-tensors or GGUF (Q2_K to Q8_0, IQ4, MXFP4, NVFP4).',
   },
   ParallelismInvalid: {
     terminal: true,

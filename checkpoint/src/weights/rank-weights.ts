@@ -71,7 +71,7 @@ function tiledBytes({ held, rows }: Run, cols: number, of: RankOf): number {
 }
 
 /**
- * Of 128 columns of a row: codes of four or eight bits, the scales and minima of their groups, and what those have in
+ * Of 128 columns of a row: codes of four, five, six or eight bits, the scales and minima of their groups, and what those have in
  * common, by native/src/backends/gpu/kernels/coded_tiles.h.
  */
 const codedRowBytes: Readonly<Partial<Record<Held, number>>> = {
@@ -80,10 +80,9 @@ const codedRowBytes: Readonly<Partial<Record<Held, number>>> = {
   ...{ Q4_1: 64 + 16, INT4: 64 + 16 },
   ...{ Q4_K: 64 + 8 + 4, Q2_K: 64 + 16 + 4, Q3_K: 64 + 8 + 2 },
   int8: 128,
-  ...{ Q8_0: 128 + 8, Q5_0: 128 + 8 },
-  Q6_K: 128 + 8 + 2,
-  Q5_K: 128 + 8 + 4,
-  ...{ Q5_1: 128 + 16, INT8: 128 + 16 },
+  ...{ Q8_0: 128 + 8, INT8: 128 + 16 },
+  ...{ Q5_0: 80 + 8, Q5_1: 80 + 16, Q5_K: 80 + 8 + 4 },
+  Q6_K: 96 + 8 + 2,
 };
 
 /** Whether the GPU backend widens codes, and takes rows of activations as 128 columns in f16 with a scale. */

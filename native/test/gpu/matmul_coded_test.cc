@@ -124,8 +124,8 @@ TEST_P(CodedTest, TakesWhatWasPlanned) {
   const std::map<DType, int64_t> row_bytes = {
       {DType::kF4E2M1, 72}, {DType::kQ4_0, 72},   {DType::kMXFP4, 72}, {DType::kQ4_1, 80},
       {DType::kInt4, 80},   {DType::kQ4_K, 76},   {DType::kQ2_K, 84},  {DType::kQ3_K, 74},
-      {DType::kI8, 128},    {DType::kQ8_0, 136},  {DType::kQ5_0, 136}, {DType::kIQ4_NL, 72},
-      {DType::kQ6_K, 138},  {DType::kIQ4_XS, 70}, {DType::kQ5_K, 140}, {DType::kQ5_1, 144},
+      {DType::kI8, 128},    {DType::kQ8_0, 136},  {DType::kQ5_0, 88},  {DType::kIQ4_NL, 72},
+      {DType::kQ6_K, 106},  {DType::kIQ4_XS, 70}, {DType::kQ5_K, 92},  {DType::kQ5_1, 96},
       {DType::kInt8, 144}};
   const DType type = GetParam().dtype;
   const int64_t tiles = (outputs + 63) / 64 * ((cols + 127) / 128);
@@ -174,9 +174,9 @@ INSTANTIATE_TEST_SUITE_P(Cases, CodedTest,
                                            Case{DType::kQ4_0, 70, 608}, Case{DType::kQ4_0, 64, 320},
                                            Case{DType::kQ8_0, 49, 416}, Case{DType::kMXFP4, 70, 608},
                                            Case{DType::kMXFP4, 33, 160}, Case{DType::kI8, 90, 333},
-                                           Case{DType::kQ4_K, 70, 768}, Case{DType::kQ6_K, 45, 512},
-                                           Case{DType::kQ4_1, 70, 608}, Case{DType::kQ5_0, 49, 416},
-                                           Case{DType::kQ5_1, 33, 160}, Case{DType::kQ5_K, 70, 768},
+                                           Case{DType::kQ4_K, 70, 768}, Case{DType::kQ6_K, 106, 512},
+                                           Case{DType::kQ4_1, 70, 608}, Case{DType::kQ5_0, 88, 416},
+                                           Case{DType::kQ5_1, 96, 160}, Case{DType::kQ5_K, 92, 768},
                                            Case{DType::kQ2_K, 45, 1280}, Case{DType::kQ3_K, 33, 512},
                                            Case{DType::kIQ4_NL, 33, 160}, Case{DType::kIQ4_XS, 70, 768},
                                            Case{DType::kInt4, 72, 1120}, Case{DType::kInt8, 90, 352}));

@@ -147,7 +147,7 @@ const std::byte* PackingWindows::send(int64_t bytes) {
 
 void Packer::pack_coded(std::span<const MatrixPart> parts, DeviceBand& band,
                         const std::function<void(uint64_t)>& on_bytes) {
-  const DType type = parts.front().dtype;
+  const DType type = band.matrix.dtype;
   const int64_t row_bytes = bytes_of(type, band.matrix.cols);
   const int64_t row_groups = type == DType::kF4E2M1 ? band.matrix.cols / kGroupColumns : 0;
   const int64_t window_rows =
@@ -164,7 +164,7 @@ void Packer::pack_coded(std::span<const MatrixPart> parts, DeviceBand& band,
         std::ranges::copy(groups, window.begin() + count * row_bytes);
       }
       const std::byte* const sent = windows_.send(count * (row_bytes + row_groups));
-      device_.run(pack_coded_rows(band.matrix, band.tiles->data(), part.dtype, sent, row_bytes,
+      device_.run(pack_coded_rows(band.matrix, band.tiles->data(), sent, row_bytes,
                                   row_groups > 0 ? sent + count * row_bytes : nullptr,
                                   static_cast<int32_t>(first + row), static_cast<int32_t>(count)));
       on_bytes(count * row_bytes);
@@ -204,15 +204,14 @@ DeviceBand Packer::pack_band(std::span<const MatrixPart> parts, DType held, Tile
   const int32_t scale_rows = scaled ? scale_rows_of(rows) : kTileRows;
   if (scaled) check_scales(rows, divided(cols, kScaleColumns));
   DeviceBand band;
-  const DType type = device_type(held);
-  band.tiles = std::make_unique<DeviceMemory>(device_, tile_bytes(type, row_count, cols));
+  band.tiles = std::make_unique<DeviceMemory>(device_, tile_bytes(held, row_count, cols));
   if (scaled) {
     band.scales = std::make_unique<DeviceMemory>(device_, scale_bytes(held, row_count, cols, scale_rows));
   }
   band.matrix = {.tiles = band.tiles->data(),
                  .scales = scaled ? reinterpret_cast<const float*>(band.scales->data()) : nullptr,
                  .scale_rows = scale_rows,
-                 .dtype = type,
+                 .dtype = held,
                  .order = coded ? TileOrder::kFragments : order,
                  .rows = static_cast<int32_t>(row_count),
                  .cols = static_cast<int32_t>(cols),

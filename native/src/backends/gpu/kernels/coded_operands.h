@@ -49,11 +49,13 @@ template <DType kType, bool kRowScales, int kStrips>
 requires kCoded<kType>
 struct StripsBlock<kType, kRowScales, kStrips> {
   static constexpr bool kByCodes = kType == DType::kF4E2M1;  // scales go with codes, not with sums
-  static constexpr int kVectors = code_bytes(kType) / (16 * kWarpSize);
+  static constexpr int kVectors = low_bytes(kType) / (16 * kWarpSize);
+  static constexpr int kLaneHighs = (code_bytes(kType) - low_bytes(kType)) / kWarpSize;
   static constexpr int kLaneScales = kByCodes && kWarpSize == 64 ? 8 : lanes_scale_bytes(kType);
   static constexpr int kLaneCommon = common_bytes(kType) / kFragmentOutputs * kSumOutputs;
 
   OperandVector codes[kStrips][kVectors];
+  uint32_t highs[kStrips][kLaneHighs > 0 ? kLaneHighs / 4 : 1];
   uint32_t scales[kStrips][kLaneScales / 4];
   uint32_t common[kStrips][kLaneCommon > 0 ? kLaneCommon / 4 : 1];
 
@@ -68,6 +70,9 @@ struct StripsBlock<kType, kRowScales, kStrips> {
       for (int i = 0; i < kVectors; ++i) {
         codes[s][i] = from.blocks.template vector<kStreamed>(i * kWarpSize * 16 + lane_id() * 16, at);
       }
+      if constexpr (kLaneHighs > 0) {
+        load_words<kStreamed>(from.blocks, low_bytes(kType) + lane_id() * kLaneHighs, at, highs[s]);
+      }
       if constexpr (group_scale_bytes(kType) > 0) {
         load_words<kStreamed>(from.blocks, code_bytes(kType) + scale_lanes * kLaneScales, at, scales[s]);
       }
@@ -79,6 +84,15 @@ struct StripsBlock<kType, kRowScales, kStrips> {
   }
 
   __device__ __forceinline__ uint32_t code_word(int s, int i) const { return codes[s][i / 4].words[i % 4]; }
+  // What operand word `i` has above its codes, where widen_codes() puts them.
+  __device__ __forceinline__ uint32_t high_word(int s, int i) const {
+    constexpr int kBits = high_bits(kType);
+    if constexpr (kBits == 0) return 0;
+    constexpr uint32_t kMask = ((1 << kBits) - 1) * 0x00100010;
+    const int shift = i * kBits % 16;
+    const uint32_t word = highs[s][i * kBits / 16];
+    return (shift < 4 ? word << (4 - shift) : word >> (shift - 4)) & kMask;
+  }
   // Byte or half `i` of the scales, half `i` of what they have in common.
   __device__ __forceinline__ uint32_t scale_byte(int s, int i) const {
     return scales[s][i / 4] >> i % 4 * 8 & 0xff;
@@ -94,22 +108,23 @@ struct StripsBlock<kType, kRowScales, kStrips> {
   }
 };
 
-// Pair `pair` of a word of codes as two f16: the numbers, but e2m1 as 2^-14 of them.
+// Pair `pair` of a word of codes, with the bits above them in `high`, as two f16: the numbers, but e2m1 as
+// 2^-14 of them.
 template <DType kType>
-__device__ __forceinline__ uint32_t widen_codes(uint32_t word, int pair) {
+__device__ __forceinline__ uint32_t widen_codes(uint32_t word, int pair, uint32_t high) {
   if constexpr (is_e2m1(kType)) {
     if (pair < 2) return word << 3 * pair & 0x8e008e00;
     return (word << 3 * pair & 0x0e000e00) | (word << (pair - 1) & 0x80008000);
   } else {
     // Below 1024 f16 has no fractions: the code is the end of its mantissa.
-    constexpr bool kByte = code_bits(kType) == 8 || is_looked_up(kType);
+    constexpr bool kByte = low_bits(kType) == 8 || is_looked_up(kType);
     constexpr uint32_t kMask = kByte ? 0x00ff00ff : 0x000f000f;
     if constexpr (is_looked_up(kType)) {
       word = look_up(word, {kLookedUp0, kLookedUp4, kLookedUp8, kLookedUp12}).words[pair % 2];
       pair /= 2;
     }
     constexpr uint32_t kOffset = 0xe400e400 | code_excess(kType) * 0x00010001;
-    return add_halves((word >> (kByte ? 8 : 4) * pair & kMask) | 0x64006400, kOffset);
+    return add_halves((word >> (kByte ? 8 : 4) * pair & kMask) | high | 0x64006400, kOffset);
   }
 }
 
@@ -127,12 +142,12 @@ struct CodedOperands {
 
   template <bool kRowScales>
   __device__ __forceinline__ explicit CodedOperands(const StripsBlock<kType, kRowScales, kStrips>& from) {
-    constexpr int kPairs = 16 / code_bits(kType);
+    constexpr int kPairs = 16 / low_bits(kType);
 #pragma unroll
     for (int s = 0; s < kStrips; ++s) {
 #pragma unroll
       for (int i = 0; i < kCodedSteps * kWeightWords; ++i) {
-        words[s][i] = widen_codes<kType>(from.code_word(s, i / kPairs), i % kPairs);
+        words[s][i] = widen_codes<kType>(from.code_word(s, i / kPairs), i % kPairs, from.high_word(s, i));
         if constexpr (kType == DType::kF4E2M1) {
           constexpr int kOutputs = kWeightWords / 2;  // of a lane's codes
           const uint32_t scale = from.scale_byte(s, i / kWeightWords * kOutputs + i % kOutputs);

@@ -64,6 +64,8 @@ auto choose_by_type(const DeviceMatrix& w, Choose choose) {
       return choose.template operator()<DType::kQ6_K, false>();
     case DType::kQ4_1:
       return choose.template operator()<DType::kQ4_1, false>();
+    case DType::kQ5_0:
+      return choose.template operator()<DType::kQ5_0, false>();
     case DType::kQ5_1:
       return choose.template operator()<DType::kQ5_1, false>();
     case DType::kQ5_K:

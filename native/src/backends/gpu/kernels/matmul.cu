@@ -36,7 +36,11 @@ __device__ float coded_value(const DeviceMatrix& table, int32_t row, int32_t col
   const int32_t output = row % kFragmentOutputs;
   const int32_t in_block = col % kCodedColumns;
   const CodePlace place = code_place(type, output, in_block);
-  const uint32_t code = code_of_word(type, *reinterpret_cast<const uint32_t*>(block + place.word), place);
+  uint32_t code = code_of_word(type, *reinterpret_cast<const uint32_t*>(block + place.word), place);
+  if (high_bits(type) > 0) {
+    const uint32_t word = *reinterpret_cast<const uint32_t*>(block + place.high_word);
+    code |= code_of_high_word(type, word, place);
+  }
   const std::byte* const scale = block + group_scale_at(type, output, in_block / group_columns(type));
   const std::byte* const d = block + d_at(type, output);
   const uint32_t words[] = {kLookedUp0, kLookedUp4, kLookedUp8, kLookedUp12};
@@ -57,6 +61,7 @@ __device__ float coded_value(const DeviceMatrix& table, int32_t row, int32_t col
       return f16_to_float(half) * 0x1p14f * bf16_to_float(power);
     }
     case DType::kQ8_0:
+    case DType::kQ5_0:
     case DType::kQ4_0:
     case DType::kIQ4_NL:
       return number * half_at(scale);

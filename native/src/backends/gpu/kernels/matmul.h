@@ -20,11 +20,10 @@ int64_t scale_bytes(DType, int64_t rows, int64_t cols, int32_t scale_rows);
 Launch pack_rows(const DeviceMatrix&, std::byte* tiles, const std::byte* stored, int32_t first,
                  int32_t count);
 
-// The same of coded types (coded_tiles.h), whose stored rows of `row_bytes` are those of ops/matrix.h, of a
-// type that the matrix's is device_type() of. All tiles are zeroed by the caller. kF4E2M1: its groups'
-// scales, (count, K / 16); others: null.
-Launch pack_coded_rows(const DeviceMatrix&, std::byte* tiles, DType stored_type, const std::byte* stored,
-                       int64_t row_bytes, const std::byte* group_scales, int32_t first, int32_t count);
+// The same of coded types (coded_tiles.h), whose stored rows of `row_bytes` are those of ops/matrix.h. All
+// tiles are zeroed by the caller. kF4E2M1: its groups' scales, (count, K / 16); others: null.
+Launch pack_coded_rows(const DeviceMatrix&, std::byte* tiles, const std::byte* stored, int64_t row_bytes,
+                       const std::byte* group_scales, int32_t first, int32_t count);
 
 // Tiles and scales of the same matrix in kF8E4M3, one scale for the outputs of a tile and 128 columns. `from`
 // is kBF16 or kF16. Where a value is not finite, neither are the products of its tile.

@@ -57,14 +57,18 @@ __global__ void __launch_bounds__(kThreads)
       type == DType::kF4E2M1 ? byte_at(group_scales, (i / pairs * matrix.cols + col) / 16) : 0;
   const uint32_t turned = own >> 7 << 3;  // the sign of kF4E2M1
   uint32_t bits = 0;
+  uint32_t high = 0;
   CodePlace place{};
   for (int32_t j = 0; j < 2 && col + j < matrix.cols; ++j) {
     place = code_place(type, output, static_cast<int32_t>(col % kCodedColumns) + j);
-    bits |= code_in_word(type, stored_code(stored, from, col + j) ^ turned, place);
+    const uint32_t code = stored_code(type, stored.block, from, col + j) ^ turned;
+    bits |= code_in_word(type, code, place);
+    if (high_bits(type) > 0) high |= code_in_high_word(code, place);
   }
   add_to(reinterpret_cast<uint32_t*>(to + place.word), bits);
+  if (high_bits(type) > 0) add_to(reinterpret_cast<uint32_t*>(to + place.high_word), high);
   if (type != DType::kI8 && col % group_columns(type) == 0) {
-    store_scales(stored, type, from, own, col, output, to);
+    store_scales(type, stored.block, from, own, col, output, to);
   }
 }
 
@@ -135,11 +139,10 @@ Launch pack_rows(const DeviceMatrix& matrix, std::byte* tiles, const std::byte* 
                      0, matrix, tiles, stored, first, count);
 }
 
-Launch pack_coded_rows(const DeviceMatrix& matrix, std::byte* tiles, DType stored_type,
-                       const std::byte* stored, int64_t row_bytes, const std::byte* group_scales,
-                       int32_t first, int32_t count) {
+Launch pack_coded_rows(const DeviceMatrix& matrix, std::byte* tiles, const std::byte* stored,
+                       int64_t row_bytes, const std::byte* group_scales, int32_t first, int32_t count) {
   const int64_t pairs = count * divide_up(matrix.cols, 2);
-  const StoredRows rows{stored, row_bytes, stored_type, block_layout(stored_type)};
+  const StoredRows rows{stored, row_bytes, block_layout(matrix.dtype)};
   return make_launch("pack_coded_rows", pack_coded_kernel,
                      {static_cast<uint32_t>(divide_up(pairs, kThreads))}, kThreads, 0, matrix, tiles, rows,
                      group_scales, first, count);

@@ -50,17 +50,17 @@ __device__ __forceinline__ uint32_t q6k_code(const std::byte* block, int64_t col
 struct StoredRows {
   const std::byte* data;
   int64_t bytes;  // of a row
-  DType type;
   BlockLayout block;
 };
 
 // The code of a column of a stored row, as the device holds it.
-__device__ inline uint32_t stored_code(const StoredRows& stored, const std::byte* row, int64_t col) {
-  if (stored.type == DType::kI8) return byte_at(row, col) ^ 0x80;
-  if (stored.type == DType::kF4E2M1) return byte_at(row, col / 2) >> col % 2 * 4 & 15;
-  const std::byte* const block = row + col / stored.block.columns * stored.block.bytes;
-  const int64_t in_block = col % stored.block.columns;
-  switch (stored.type) {
+__device__ inline uint32_t stored_code(DType type, const BlockLayout& layout, const std::byte* row,
+                                       int64_t col) {
+  if (type == DType::kI8) return byte_at(row, col) ^ 0x80;
+  if (type == DType::kF4E2M1) return byte_at(row, col / 2) >> col % 2 * 4 & 15;
+  const std::byte* const block = row + col / layout.columns * layout.bytes;
+  const int64_t in_block = col % layout.columns;
+  switch (type) {
     case DType::kQ8_0:
       return byte_at(block, 2 + in_block) ^ 0x80;
     case DType::kInt8:
@@ -74,7 +74,7 @@ __device__ inline uint32_t stored_code(const StoredRows& stored, const std::byte
     case DType::kMXFP4:
       return nibble_of_32(block + 1, in_block);
     case DType::kQ5_0:
-      return five_bits(block + 2, in_block) + (128 - 16);
+      return five_bits(block + 2, in_block);
     case DType::kQ5_1:
       return five_bits(block + 4, in_block);
     case DType::kIQ4_XS:
@@ -88,7 +88,7 @@ __device__ inline uint32_t stored_code(const StoredRows& stored, const std::byte
     case DType::kQ3_K:
       return two_bits_of_256(block + 32, in_block) | high_bit_of_256(block, in_block) << 2;
     default:
-      return q6k_code(block, in_block) + (128 - 32);
+      return q6k_code(block, in_block);
   }
 }
 
@@ -123,21 +123,21 @@ __device__ __forceinline__ uint32_t iq4xs_scale(const std::byte* block, int64_t 
 }
 
 // The scales of the group of output `output` (of 16) that begins with column `col` of a stored row, in the
-// block `to` of type `held`. `own`: the e4m3 scale of a group of kF4E2M1, which lies apart.
-__device__ inline void store_scales(const StoredRows& stored, DType held, const std::byte* row, uint32_t own,
+// block `to`. `own`: the e4m3 scale of a group of kF4E2M1, which lies apart.
+__device__ inline void store_scales(DType type, const BlockLayout& layout, const std::byte* row, uint32_t own,
                                     int64_t col, int32_t output, std::byte* to) {
   const auto in_tile = static_cast<int32_t>(col % kCodedColumns);
-  std::byte* const scale = to + group_scale_at(held, output, in_tile / group_columns(held));
-  if (stored.type == DType::kF4E2M1) {
+  std::byte* const scale = to + group_scale_at(type, output, in_tile / group_columns(type));
+  if (type == DType::kF4E2M1) {
     const float magnitude = fp8_to_float(static_cast<uint8_t>(own & 0x7f)) * kStoredFp8Scale;
     *scale = static_cast<std::byte>(float_to_f16(magnitude * 0x1p7f) >> 7);
     return;
   }
-  const std::byte* const block = row + col / stored.block.columns * stored.block.bytes;
-  const int64_t in_block = col % stored.block.columns;
-  std::byte* const minimum = scale + to_minimum(held);
+  const std::byte* const block = row + col / layout.columns * layout.bytes;
+  const int64_t in_block = col % layout.columns;
+  std::byte* const minimum = scale + to_minimum(type);
   int64_t d = 0;  // where those lie that groups have in common
-  switch (stored.type) {
+  switch (type) {
     case DType::kMXFP4: {  // an exponent is a bf16 without its mantissa, and 2^-127 subnormal
       const uint32_t exponent = byte_at(block, 0);
       const uint32_t power = exponent == 0 ? 0x40 : exponent << 7;
@@ -176,8 +176,8 @@ __device__ inline void store_scales(const StoredRows& stored, DType held, const 
       return copy_number(block, scale, 2);
   }
   if (in_tile > 0) return;
-  copy_number(block + d, to + d_at(held, output), 2);
-  if (has_stepped_minima(held)) copy_number(block + d + 2, to + d_at(held, output) + kToDmin, 2);
+  copy_number(block + d, to + d_at(type, output), 2);
+  if (has_stepped_minima(type)) copy_number(block + d + 2, to + d_at(type, output) + kToDmin, 2);
 }
 
 #endif
