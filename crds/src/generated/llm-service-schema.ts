@@ -356,7 +356,7 @@ export const llmServiceSchema: object = {
           ]
         },
         "adapters": {
-          "description": "LoRA adapters of the model, each served beside it under its own name. Changes of the list take effect without a restart, as long as engine.maxAdapters is set. Supported on CPUs only.",
+          "description": "LoRA adapters of the model, each served beside it under its own name. Changes of the list take effect without a restart, as long as engine.maxAdapters is set.",
           "type": "array",
           "maxItems": 256,
           "items": {

@@ -35,7 +35,7 @@ export interface LlmServiceMetadata {
 export interface LlmServiceSpec {
   model: ModelSpec;
   /**
-   * LoRA adapters of the model, each served beside it under its own name. Changes of the list take effect without a restart, as long as engine.maxAdapters is set. Supported on CPUs only.
+   * LoRA adapters of the model, each served beside it under its own name. Changes of the list take effect without a restart, as long as engine.maxAdapters is set.
    *
    * @maxItems 256
    *
