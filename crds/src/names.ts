@@ -115,6 +115,8 @@ export const paths = {
   weights: '/var/lib/llmservice/models',
   /** Where the container that prepares a folder of the node sees all of what the operator allows. */
   nodeFolder: '/var/lib/llmservice/node',
+  /** Where the image of an oci:// URI lies that is mounted. */
+  modelImage: '/var/lib/llmservice/model-image',
   /** Where claims of pvc:// URIs lie, each under its name. */
   claims: '/var/lib/llmservice/claims',
   /** Where the checkpoint lies that was pulled for another engine. */

@@ -29,7 +29,11 @@ export function storeSettingsOf({
       token: hubToken,
       caCertificates,
     },
-    oci: { plainHttp: oci?.plainHttp ?? false, dockerConfig, caCertificates },
+    oci: {
+      plainHttp: oci?.plainHttp ?? false,
+      ...(oci?.mounted === true ? { mounted: engineConfig.model.uri } : {}),
+      ...{ dockerConfig, caCertificates },
+    },
     list: { token: bindListToken(listToken, engineConfig.model.uri), caCertificates },
   };
 }

@@ -100,10 +100,10 @@ export class ApiServer {
     return join(this.folder, 'audit.log');
   }
 
-  /** Takes the API server away and gives it back, as an upgrade of the control plane does. */
-  async restart(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  /** Takes the API server away and gives it back, as an upgrade of the control plane does. @param more flags */
+  async restart(signal: NodeJS.Signals = 'SIGTERM', more: readonly string[] = []): Promise<void> {
     if (this.server !== null) await stop(this.server, signal);
-    this.startApi();
+    this.startApi(more);
     await this.ready();
   }
 
@@ -129,7 +129,7 @@ export class ApiServer {
     );
   }
 
-  private startApi(): void {
+  private startApi(more: readonly string[] = []): void {
     const key = join(this.folder, 'service-accounts.key');
     this.server = start(
       this.programs.apiServer,
@@ -146,6 +146,7 @@ export class ApiServer {
         ...['--shutdown-delay-duration', '0s', '--shutdown-watch-termination-grace-period', '0s'],
         // For which it also waits before it ends while a watch is open.
         ...['--request-timeout', '15s'],
+        ...more,
       ],
       join(this.folder, 'kube-apiserver.log'),
     );

@@ -37,7 +37,10 @@ afterAll(async () => {
 
 interface Workload {
   readonly template: {
-    readonly spec: { readonly containers: readonly { readonly env: readonly object[] }[] };
+    readonly spec: {
+      readonly containers: readonly { readonly env: readonly object[] }[];
+      readonly volumes: readonly object[];
+    };
   };
 }
 
@@ -175,6 +178,34 @@ describe('a registry behind a token server', () => {
     await world.createService(name, { model: { uri: `oci://${registry.host}/${place}`, oci }, ...rest });
     const { message } = await world.condition(name, 'ModelResolved', 'False', reason);
     expect(message).toContain(part);
+  });
+
+  test('is mounted as an image by the digest that was judged, once the API server has such volumes', async () => {
+    const digest = await registry.push('private/mounted', 'v1', rawLayers(llamaCheckpoint()));
+    await world.createService('mounted', {
+      model: {
+        uri: `oci://${registry.host}/private/mounted:v1`,
+        oci: { ...access, delivery: 'imageVolume' },
+      },
+      ...rest,
+    });
+    const { message } = await world.condition('mounted', 'Stalled', 'True', 'ImageVolumesNotServed');
+    expect(message).toContain('set spec.model.oci.delivery to pull');
+    expect(await world.get(resources.deployments, 'mounted')).toBeNull();
+    // As Kubernetes has them by default from 1.35 on.
+    await world.api.restart('SIGTERM', ['--feature-gates', 'ImageVolume=true']);
+    await world.patch(resources.llmServices, 'mounted', {
+      metadata: { annotations: { 'llmservice.dev/retry': 'upgraded' } },
+    });
+    const { spec } = await world.deployment('mounted');
+    const reference = `${registry.host}/private/mounted@${digest}`;
+    expect((spec as Workload).template.spec.volumes).toContainEqual({
+      name: 'checkpoint',
+      image: { reference, pullPolicy: 'IfNotPresent' },
+    });
+    await world.makePod('mounted', 'mounted-1');
+    const pod = await world.get(resources.pods, 'mounted-1');
+    expect(JSON.stringify(pod)).toContain(reference);
   });
 
   test('on an address inside of the cluster is connected to only where the administrator allows it', async () => {

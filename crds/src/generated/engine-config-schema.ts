@@ -79,6 +79,10 @@ export const engineConfigSchema: object = {
           "properties": {
             "plainHttp": {
               "type": "boolean"
+            },
+            "mounted": {
+              "type": "boolean",
+              "description": "The artifact of model.uri is mounted, and not pulled. Absent: it is pulled."
             }
           }
         },

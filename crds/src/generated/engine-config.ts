@@ -27,6 +27,10 @@ export interface EngineConfig {
     };
     oci?: {
       plainHttp?: boolean;
+      /**
+       * The artifact of model.uri is mounted, and not pulled. Absent: it is pulled.
+       */
+      mounted?: boolean;
     };
     /**
      * Present: the weights folder is shared with other pods. Absent: it belongs to this pod alone.

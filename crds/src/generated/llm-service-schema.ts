@@ -208,6 +208,15 @@ export const llmServiceSchema: object = {
               "default": {},
               "additionalProperties": false,
               "properties": {
+                "delivery": {
+                  "description": "How pods get the artifact of model.uri. pull: the runtime pulls its files. imageVolume: the kubelet pulls it as an image, with spec.imagePullSecrets, and mounts it read-only, by the digest that the preflight found; Kubernetes has such volumes by default from 1.35 on. Drafts and adapters are pulled.",
+                  "type": "string",
+                  "default": "pull",
+                  "enum": [
+                    "pull",
+                    "imageVolume"
+                  ]
+                },
                 "plainHttp": {
                   "description": "The registry answers over HTTP, without TLS, such as one inside the cluster. It must be public, or one that the operator allows.",
                   "type": "boolean",
@@ -247,6 +256,7 @@ export const llmServiceSchema: object = {
                 }
               },
               "required": [
+                "delivery",
                 "plainHttp"
               ]
             },

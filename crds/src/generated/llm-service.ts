@@ -630,6 +630,10 @@ export interface ModelSpec {
    */
   oci: {
     /**
+     * How pods get the artifact of model.uri. pull: the runtime pulls its files. imageVolume: the kubelet pulls it as an image, with spec.imagePullSecrets, and mounts it read-only, by the digest that the preflight found; Kubernetes has such volumes by default from 1.35 on. Drafts and adapters are pulled.
+     */
+    delivery: 'pull' | 'imageVolume';
+    /**
      * The registry answers over HTTP, without TLS, such as one inside the cluster. It must be public, or one that the operator allows.
      */
     plainHttp: boolean;

@@ -8,6 +8,7 @@ export const specDefaults = {
     },
     "hub": {},
     "oci": {
+      "delivery": "pull",
       "plainHttp": false
     },
     "list": {},

@@ -278,6 +278,24 @@ export const specRules: readonly SpecRule[] = [
       "spec",
       "model"
     ],
+    "rule": "!has(self.oci) || !has(self.oci.delivery) || self.oci.delivery != 'imageVolume' || self.uri.startsWith('oci://')",
+    "fieldPath": ".oci.delivery",
+    "message": "model.oci.delivery imageVolume mounts the artifact of an oci:// URI; name one in model.uri, or remove model.oci.delivery"
+  },
+  {
+    "at": [
+      "spec",
+      "model"
+    ],
+    "rule": "!has(self.oci) || !has(self.oci.delivery) || self.oci.delivery != 'imageVolume' || !has(self.cache) || !has(self.cache.kind) || self.cache.kind == 'emptyDir'",
+    "fieldPath": ".cache.kind",
+    "message": "model.cache keeps what is pulled, and the kubelet keeps images itself; remove model.cache, or set model.oci.delivery to pull"
+  },
+  {
+    "at": [
+      "spec",
+      "model"
+    ],
     "rule": "!has(self.name) || !has(self.aliases) || !(self.name in self.aliases)",
     "fieldPath": ".aliases",
     "message": "model.aliases repeats model.name; remove it from the aliases"

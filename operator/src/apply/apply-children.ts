@@ -11,6 +11,7 @@ import type { PlannedChildren } from '../plan/children.js';
 import type { ChildOwner } from '../plan/identity/child-identity.js';
 import type { Revision } from '../plan/rollouts/revision.js';
 import type { Obstacle } from '../domain/plan-outcome.js';
+import { ImageVolumesDroppedError } from './image-volumes.js';
 import { needsApply } from './needs-apply.js';
 import { NameTakenError, type Writer } from './writer.js';
 
@@ -75,6 +76,8 @@ export async function applyObjects(
 function toObstacle(error: unknown, { kind, metadata }: KubeObject): Obstacle {
   if (error instanceof NameTakenError)
     return { reason: 'NameTaken', message: error.message, terminal: false };
+  if (error instanceof ImageVolumesDroppedError)
+    return { reason: 'ImageVolumesNotServed', message: error.message, terminal: true };
   if (error instanceof ApiError && isRefusal(error)) {
     return {
       reason: 'InvalidSpec',

@@ -1,17 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
 import type { KubeClient } from '../kube/client.js';
 import type { KubeObject } from '../kube/types.js';
+import { ImageVolumesDroppedError } from './image-volumes.js';
 import { Writer } from './writer.js';
 
 const owner = { namespace: 'tenant', name: 'demo', uid: 'uid-1' };
 
-/** A writer, and what left it. */
-function writing(): { writer: Writer; sent: string[] } {
+/** A writer, and what left it. @param stored what the API server makes of what is applied */
+function writing(stored = (object: KubeObject) => object): { writer: Writer; sent: string[] } {
   const sent: string[] = [];
   const client = {
     guardedBy: () => client,
     find: () => Promise.resolve(null),
-    apply: (object: KubeObject) => Promise.resolve((sent.push(`apply ${object.metadata.name}`), object)),
+    apply: (object: KubeObject, { dryRun = false }: { dryRun?: boolean }) => {
+      sent.push(`${dryRun ? 'try' : 'apply'} ${object.metadata.name}`);
+      return Promise.resolve(stored(object));
+    },
     delete: (object: KubeObject) => Promise.resolve(void sent.push(`delete ${object.metadata.name}`)),
   };
   return { writer: new Writer(client as unknown as KubeClient, () => true, 'test'), sent };
@@ -69,4 +73,31 @@ test('what is not the service’s is not deleted', async () => {
   await writer.delete(child('batch/v1', 'Job', 'foreign', { ownerReferences: [] }), owner);
   await writer.delete(child('batch/v1', 'Job', 'elsewhere', { namespace: 'kube-system' }), owner);
   expect(sent).toEqual(['delete mine']);
+});
+
+describe('a Deployment whose pods mount an image', () => {
+  const volumes = (...list: object[]): object => ({ spec: { template: { spec: { volumes: list } } } });
+  const image = { name: 'checkpoint', image: { reference: 'models/qwen@sha256:ab' } };
+  const deployment = (...list: object[]): KubeObject => ({
+    ...child('apps/v1', 'Deployment', 'demo'),
+    ...volumes(...list),
+  });
+
+  test('is tried first, and applied where the API server keeps the volume', async () => {
+    const { writer, sent } = writing();
+    await writer.apply(deployment(image), null, owner);
+    expect(sent).toEqual(['try demo', 'apply demo']);
+  });
+
+  test('is not applied where the API server leaves the volume out', async () => {
+    const { writer, sent } = writing(() => deployment());
+    await expect(writer.apply(deployment(image), null, owner)).rejects.toThrow(ImageVolumesDroppedError);
+    expect(sent).toEqual(['try demo']);
+  });
+
+  test('is applied at once where it has such a volume already', async () => {
+    const { writer, sent } = writing();
+    await writer.apply(deployment(image, { name: 'tmp', emptyDir: {} }), deployment(image), owner);
+    expect(sent).toEqual(['apply demo']);
+  });
 });

@@ -14,6 +14,7 @@ import { objectPath, resourceOf, resources } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
 import { ownerNoun, strangeness, type ChildOwner } from '../plan/identity/child-identity.js';
 import type { Transition } from '../status/events.js';
+import { hasImageVolumes, ImageVolumesDroppedError } from './image-volumes.js';
 import { marked } from './needs-apply.js';
 
 /** An event that nobody takes must not hold up the service that it is about. */
@@ -55,6 +56,7 @@ export class Writer {
   /**
    * Applies a child over `live`, its last known form (null: none is known).
    * @throws NameTakenError where an object of that name belongs to another
+   * @throws ImageVolumesDroppedError where its pods would be without a volume that it has
    * @throws NotAChildError where services have no such object, or not in this namespace or under this name
    */
   async apply(desired: KubeObject, live: KubeObject | null, owner: ChildOwner): Promise<KubeObject> {
@@ -71,7 +73,12 @@ export class Writer {
           `Delete it or choose another name for the ${ownerNoun(owner)}.`,
       );
     }
-    return this.client.apply(marked(desired), { resourceVersion: present?.metadata.resourceVersion });
+    const version = { resourceVersion: present?.metadata.resourceVersion };
+    if (hasImageVolumes(desired) && !hasImageVolumes(present)) {
+      const tried = await this.client.apply(marked(desired), { ...version, dryRun: true });
+      if (!hasImageVolumes(tried)) throw new ImageVolumesDroppedError();
+    }
+    return this.client.apply(marked(desired), version);
   }
 
   async writeStatus(object: KubeObject, status: LlmServiceStatus | LlmGatewayStatus): Promise<KubeObject> {

@@ -46,7 +46,7 @@ describe('what a service names', () => {
         uri: 's3://b/m/',
         s3: { forcePathStyle: true, ...s3, caConfigMapRef: { name: 'ca' } },
         hub: {},
-        oci: { plainHttp: false },
+        oci: { delivery: 'pull', plainHttp: false },
         list: { tokenSecretRef: { name: 'lists' } },
         cache: { kind: 'pvc', claimName: 'weights', verify: 'onPull', prePull: false },
       },

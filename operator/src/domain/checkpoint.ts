@@ -32,6 +32,8 @@ export interface Checkpoint {
   readonly formerFingerprint?: string;
   /** What the pods' cache knows the files by; absent where there is none. */
   readonly pins?: Pins;
+  /** Of the artifact's manifest, where it lies in a registry: sha256:HEX. */
+  readonly imageDigest?: string;
   /** What is known of the claim that it lies on, where pods alone can read it. */
   readonly claim?: KnownClaim;
   /** Adapters that cannot be served beside it; absent: none. */

@@ -6,7 +6,7 @@ import { FailureError, stores } from '@llmservice/crds';
 import { contentHash } from '../domain/content-hash.js';
 import type { Checkpoint, Pins } from '../domain/checkpoint.js';
 import type { CheckpointLocation, WantedService } from '../domain/wanted-service.js';
-import { placeOf, storeOf } from '../resource/store-access.js';
+import { isImageVolume, placeOf, storeOf } from '../resource/store-access.js';
 import { checkAdapters } from './check-adapters.js';
 import { withoutLong } from './long-reads.js';
 import { readCheckpoint } from './read-checkpoint.js';
@@ -16,6 +16,8 @@ import type { CheckpointFiles } from './read-safetensors.js';
 /** Folders of checkpoints, open for one preflight. */
 export interface OpenFolders {
   at(location: CheckpointLocation): CheckpointFiles;
+  /** Of the artifact's manifest: sha256:HEX; null: it lies in no registry. Absent: so do none. */
+  readonly imageDigest?: (location: CheckpointLocation) => Promise<string | null>;
   /** What is known of a checkpoint whose files pods alone can read; absent: they can be read here. */
   readonly onClaim?: Checkpoint;
   close(): void;
@@ -80,7 +82,9 @@ async function judge(service: WantedService, folders: OpenFolders, long: boolean
     ? readForeignCheckpoint(files, spec.engine)
     : readCheckpoint(files, checkpoint.file, { ...spec.engine, accelerator: accelerator.kind }, source));
   const refusedAdapters = read.model === null ? [] : await checkAdapters(service, open, read.model.shape);
-  const judged = { ...read, refusedAdapters };
+  // A tag leads there now: by the digest, pods get what was judged.
+  const imageDigest = isImageVolume(service) ? await folders.imageDigest?.(checkpoint) : null;
+  const judged = { ...read, refusedAdapters, ...(imageDigest == null ? {} : { imageDigest }) };
   return service.cache === null ? judged : pinned(judged, service, folders);
 }
 

@@ -86,6 +86,10 @@ export function openStores(
   };
   return {
     at: (location: CheckpointLocation) => new BoundedFiles(sourceAt(location), signal),
+    imageDigest: async (location) => {
+      const source = sourceAt(location);
+      return source instanceof OciByteSource ? source.manifestDigest() : null;
+    },
     /** Ends what is being read. */
     close: () => {
       closing.abort();

@@ -108,6 +108,11 @@ export function caConfigMap({
   return own === undefined ? null : { name: own.name, field: 'spec.model.list' };
 }
 
+/** Whether the kubelet pulls the checkpoint, as an image that is mounted. */
+export function isImageVolume({ checkpoint, spec }: Pick<WantedService, 'checkpoint' | 'spec'>): boolean {
+  return 'registry' in checkpoint && spec.model.oci.delivery === 'imageVolume';
+}
+
 /** Null: on a claim. */
 export function storeOf(location: CheckpointLocation): StoreKind | null {
   if ('claim' in location) return null;

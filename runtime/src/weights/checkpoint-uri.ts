@@ -1,14 +1,15 @@
 // The URI of a checkpoint, a folder or a .gguf file, as a typed value: s3://bucket/prefix/, hf://owner/name,
 // oci://registry/repository:tag, https://host/list.json, pvc://claim/folder, file:///path or a path.
 
-import { parseClaimUri, splitGgufPath } from '@llmservice/checkpoint';
+import { claimUri, parseClaimUri, splitGgufPath } from '@llmservice/checkpoint';
 import { parseHubUri, type HubPlace } from '@llmservice/checkpoint/hub';
 import { parseListUri, type ListPlace } from '@llmservice/checkpoint/list';
-import { parseOciUri, type OciPlace } from '@llmservice/checkpoint/oci';
+import { ociUri, parseOciUri, type OciPlace } from '@llmservice/checkpoint/oci';
 import { FailureError, paths } from '@llmservice/crds';
 import { createHash } from 'node:crypto';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Mounted } from './mounted-folder.js';
 
 /** The settings that name a checkpoint. */
 export type UriField = 'model.uri' | 'engine.speculative.uri' | 'administration.allowedUris' | 'adapters';
@@ -21,15 +22,9 @@ export type CheckpointUri = { readonly file: string | null } &
     | { readonly kind: 'hub'; readonly place: HubPlace }
     | { readonly kind: 'oci'; readonly place: OciPlace }
     | { readonly kind: 'list'; readonly place: ListPlace }
-    /** `claim`: the folder of a claim that it lies below, as a part of which it is shown; null: it is of this machine. */
-    | { readonly kind: 'folder'; readonly dir: string; readonly claim: MountedClaim | null }
+    /** `mounted`: what it lies on, as a part of which it is shown; null: it is of this machine. */
+    | { readonly kind: 'folder'; readonly dir: string; readonly mounted: Mounted | null }
   );
-
-/** Where a claim is mounted, and what its folders are called. */
-export interface MountedClaim {
-  readonly name: string;
-  readonly root: string;
-}
 
 /**
  * @param field the setting that it is, for messages
@@ -71,13 +66,11 @@ export function parseCheckpointUri(field: UriField, uri: string): CheckpointUri 
   if (uri.startsWith('pvc://')) {
     const place = parseClaimUri(uri);
     if (place === null) throw invalid(field, uri, 'expected pvc://CLAIM[/FOLDER][/FILE.gguf]');
-    const root = join(paths.claims, place.claim);
-    return {
-      kind: 'folder',
-      dir: join(root, place.folder),
-      claim: { name: place.claim, root },
-      file: place.file,
-    };
+    const { claim, file } = place;
+    const root = join(paths.claims, claim);
+    const uriOf = (folder: string): string => claimUri({ claim, folder });
+    const mounted = { kind: 'claim', name: claim, root, uriOf };
+    return { kind: 'folder', dir: join(root, place.folder), mounted, file };
   }
   if (uri.startsWith('file://')) {
     try {
@@ -96,7 +89,15 @@ export function parseCheckpointUri(field: UriField, uri: string): CheckpointUri 
 
 function localPath(path: string): CheckpointUri {
   const gguf = splitGgufPath(path);
-  return { kind: 'folder', dir: gguf?.folder ?? path, claim: null, file: gguf?.file ?? null };
+  return { kind: 'folder', dir: gguf?.folder ?? path, mounted: null, file: gguf?.file ?? null };
+}
+
+/** An artifact as the folder where pods have it mounted. */
+export function mountedArtifact(place: OciPlace, root: string = paths.modelImage): CheckpointUri {
+  const { registry, repository, folder, file } = place;
+  const uriOf = (below: string): string => ociUri({ ...place, folder: below });
+  const mounted = { kind: 'image', name: `${registry}/${repository}`, root, uriOf };
+  return { kind: 'folder', dir: join(root, folder), mounted, file };
 }
 
 /** A folder name for the pulled copy: readable, and different for every URI. */

@@ -7,7 +7,7 @@ import { shownPath } from '@llmservice/crds/held-folder';
 import { constants, createReadStream, type Stats } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { mayNotRead } from './claim-folder.js';
+import { mayNotRead } from './mounted-folder.js';
 import {
   SourceChangedError,
   type CheckpointSource,

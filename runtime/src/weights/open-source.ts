@@ -5,15 +5,22 @@ import { checkpointPin } from '@llmservice/checkpoint';
 import { join } from 'node:path';
 import { allowedFolders } from './allowed-uris.js';
 import type { CacheEntry, WeightsCache } from './cache/weights-cache.js';
-import { folderOnClaim } from './claim-folder.js';
 import type { CheckpointSource, FileVersion } from './checkpoint-source.js';
-import { checkpointFolderName, parseCheckpointUri, readableName, type UriField } from './checkpoint-uri.js';
+import {
+  checkpointFolderName,
+  mountedArtifact,
+  parseCheckpointUri,
+  readableName,
+  type CheckpointUri,
+  type UriField,
+} from './checkpoint-uri.js';
 import { FolderSource, type Links } from './folder-source.js';
 import type { Attempt } from './inspect-checkpoint.js';
 import { ListedSource } from './listed-source.js';
+import { mountedFolder } from './mounted-folder.js';
 import type { PullObserver } from './pull-files.js';
 import type { Sleep } from './retry.js';
-import { openStore, type OpenStore, type StoreSettings } from './open-store.js';
+import { openStore, type OciSettings, type OpenStore, type StoreSettings } from './open-store.js';
 import { RemoteSource } from './remote-source.js';
 import { roomIn, type Room } from './weights-disk.js';
 
@@ -66,10 +73,10 @@ export async function openSource(
   settings: SourceSettings,
   attempt: Attempt,
 ): Promise<OpenSource> {
-  const uri = parseCheckpointUri(field, text);
+  const uri = whereItLies(field, text, settings.stores.oci);
   if (uri.kind === 'folder') {
     const links = { alsoInto: await allowedFolders(settings.allowedUris) };
-    const shown = uri.claim === null ? undefined : await folderOnClaim(uri.dir, uri.claim);
+    const shown = uri.mounted === null ? undefined : await mountedFolder(uri.dir, uri.mounted);
     return { ...complete(uri.dir, links, shown), file: uri.file, release: nothing };
   }
   const store = openStore(uri, settings.stores, settings.signal, () => settings.observer.alive());
@@ -102,6 +109,11 @@ export async function openSource(
     disconnect();
     throw error;
   }
+}
+
+function whereItLies(field: UriField, text: string, { mounted }: OciSettings): CheckpointUri {
+  const uri = parseCheckpointUri(field, text);
+  return uri.kind === 'oci' && mounted === text ? mountedArtifact(uri.place) : uri;
 }
 
 type Lying = Omit<OpenSource, 'file' | 'release'>;

@@ -28,6 +28,8 @@ export interface HubSettings {
 export interface OciSettings {
   /** Registries are spoken to without TLS. */
   readonly plainHttp: boolean;
+  /** URI of the artifact that is mounted here, so that it is not pulled. Absent: there is none. */
+  readonly mounted?: string;
   /** The file in which container tools keep credentials, as text; null: requests name nobody. */
   readonly dockerConfig: string | null;
   /** PEM certificates to trust besides the system's roots. */

@@ -1,7 +1,7 @@
 // Checkpoints in registries of container images.
 
 export { OciByteSource } from './oci-byte-source.js';
-export { ociFolder, parseOciUri, registryEndpoint } from './oci-uri.js';
+export { ociFolder, ociUri, parseOciUri, registryEndpoint } from './oci-uri.js';
 export type { OciPlace } from './oci-uri.js';
 export type { RegistryAccess } from './registry-client.js';
 export { credentialsFor } from './registry-credentials.js';

@@ -27,6 +27,12 @@ interface OciBounds {
 
 type Files = ReadonlyMap<string, ArtifactFile>;
 
+interface Artifact {
+  readonly files: Files;
+  /** Of the manifest: sha256:HEX. */
+  readonly digest: string;
+}
+
 /** Registries take none that is longer. */
 const maxManifestBytes = 4 * 1024 * 1024;
 /** Of the registry: what lies in storage may be there again. */
@@ -38,7 +44,7 @@ export class OciByteSource implements ByteSource {
   private readonly client: RegistryClient;
   private readonly places: StoragePlaces;
   private readonly share: UnpackShare;
-  private looking: Promise<Files> | null = null;
+  private looking: Promise<Artifact> | null = null;
 
   constructor(
     access: RegistryAccess,
@@ -91,13 +97,22 @@ export class OciByteSource implements ByteSource {
     };
   }
 
+  /** By which container tools name the artifact that the files are of. */
+  async manifestDigest(): Promise<string> {
+    return (await this.artifact()).digest;
+  }
+
   private async file(name: string): Promise<ArtifactFile> {
     const file = (await this.files()).get(name);
     if (file === undefined) throw new StoreHttpError('FileAbsent', 404, `${this.uri} has no file ${name}`);
     return file;
   }
 
-  private files(): Promise<Files> {
+  private async files(): Promise<Files> {
+    return (await this.artifact()).files;
+  }
+
+  private artifact(): Promise<Artifact> {
     this.looking ??= this.look().catch((error: unknown) => {
       this.looking = null;
       throw error;
@@ -105,12 +120,14 @@ export class OciByteSource implements ByteSource {
     return this.looking;
   }
 
-  private async look(): Promise<Files> {
-    const layers = layersIn(await this.manifest());
-    return artifactFiles(layers, this.place.folder, (layer, begin, end) => this.part(layer, begin, end), {
+  private async look(): Promise<Artifact> {
+    const { manifest, digest } = await this.manifest();
+    const part = (layer: Layer, begin: number, end: number): Promise<Buffer> => this.part(layer, begin, end);
+    const files = await artifactFiles(layersIn(manifest), this.place.folder, part, {
       unpack: (layer, compression) => this.unpacked(layer, compression),
       look: this.bounds.look ?? 'headers',
     });
+    return { files, digest };
   }
 
   private unpacked({ digest, bytes }: Layer, compression: Compression): UnpackedLayer {
@@ -119,7 +136,7 @@ export class OciByteSource implements ByteSource {
     return new UnpackedLayer({ bytes, compression, download, share: this.share, onBytes });
   }
 
-  private async manifest(): Promise<Buffer> {
+  private async manifest(): Promise<{ readonly manifest: Buffer; readonly digest: string }> {
     const { reference } = this.place;
     const accept = [...manifestTypes, ...indexTypes].join(', ');
     const { answer, body } = await this.client.get(this.client.url(`manifests/${reference}`), { accept });
@@ -128,7 +145,7 @@ export class OciByteSource implements ByteSource {
     const digest = `sha256:${createHash('sha256').update(manifest).digest('hex')}`;
     if (expected?.startsWith('sha256:') === true && expected !== digest)
       throw new StoreHttpError('DigestMismatch', null, `the manifest ${expected} has the digest ${digest}`);
-    return manifest;
+    return { manifest, digest };
   }
 
   private async part({ digest }: Layer, begin: number, end: number): Promise<Buffer> {

@@ -5,6 +5,7 @@ import { annotations, paths, type EngineConfig } from '@llmservice/crds';
 import type { Pins } from '../../domain/checkpoint.js';
 import type { NodeCache, WantedService } from '../../domain/wanted-service.js';
 import type { KubeObject } from '../../kube/types.js';
+import { isImageVolume } from '../../resource/store-access.js';
 import { configMapName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { ownFolder } from './node-cache-volume.js';
@@ -14,7 +15,7 @@ export const engineConfigKey = 'engine-config.json';
 /** Paths inside the pod, where planPodTemplate mounts what the spec names. */
 export function planEngineConfig(service: WantedService, pins: Pins | null = null): EngineConfig {
   const { spec, accelerator, cache } = service;
-  const { s3, hub, oci } = spec.model;
+  const { s3, hub } = spec.model;
   const { endpoint, region, forcePathStyle } = s3;
   return {
     model: {
@@ -28,7 +29,7 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
       },
       // Runtimes from before hubs and registries refuse the fields.
       ...(hub.endpoint === undefined ? {} : { hub: { endpoint: hub.endpoint } }),
-      ...(oci.plainHttp ? { oci: { plainHttp: true } } : {}),
+      ...planRegistry(service),
       ...(cache === null ? {} : { cache: planCache(service, cache, pins) }),
     },
     accelerator: { kind: accelerator.kind, memoryBytesPerDevice: accelerator.memoryBytesPerDevice },
@@ -66,6 +67,13 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
     drainTimeoutSeconds: spec.rollout.drainTimeoutSeconds,
     noProgressTimeoutSeconds: spec.rollout.noProgressTimeoutSeconds,
   };
+}
+
+function planRegistry(service: WantedService): Pick<EngineConfig['model'], 'oci'> {
+  const { plainHttp } = service.spec.model.oci;
+  const mounted = isImageVolume(service);
+  if (!plainHttp && !mounted) return {};
+  return { oci: { ...(plainHttp ? { plainHttp } : {}), ...(mounted ? { mounted } : {}) } };
 }
 
 /** Names of parsers and tokens for another engine are no business of the runtime that pulls for it. */

@@ -24,7 +24,7 @@ import { podMetadata } from './pod-metadata.js';
 import { prepareCache, weightsMount, weightsVolume } from './node-cache-volume.js';
 import { planResources, type CheckpointSize } from './resources.js';
 import { claimAnnotations, podClaims } from './device-claim.js';
-import { claimMounts, claimVolumes } from './claim-volume.js';
+import { checkpointMounts, checkpointVolumes } from './checkpoint-volume.js';
 import { adapterMounts, adapterVolumes } from './adapter-list.js';
 import { planVllmContainers, vllmAnnotations } from './vllm-pod.js';
 
@@ -126,7 +126,7 @@ function planContainer(service: WantedService, inputs: PodInputs): V1Container {
       { name: 'tmp', mountPath: '/tmp' },
       ...caMounts(service),
       ...adapterMounts(service),
-      ...claimMounts(service),
+      ...checkpointMounts(service),
       ...secretsOf(service).map(({ name, mountPath }) => ({ name, mountPath, readOnly: true })),
       ...(service.spec.accounting.persistentVolumeClaimRef === undefined
         ? []
@@ -145,7 +145,7 @@ function planVolumes(service: WantedService, inputs: PodInputs): V1Volume[] {
     { name: 'tmp', emptyDir: {} },
     ...(ca === null ? [] : [{ name: 's3-ca', configMap: { name: ca.name, defaultMode: 0o644 } }]),
     ...adapterVolumes(service),
-    ...claimVolumes(service),
+    ...checkpointVolumes(service, inputs.size.imageDigest),
     // Readable by fsGroup. Where the Secret is missing the runtime starts all the same, to end with the reason.
     ...secretsOf(service).map(({ name, secretName }) => ({
       name,

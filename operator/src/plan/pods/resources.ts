@@ -4,14 +4,17 @@ import type { V1ResourceRequirements } from '@kubernetes/client-node';
 import type { MemoryPlan } from '@llmservice/checkpoint';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { formatMi, parseQuantity } from '../../resource/quantity.js';
+import { isImageVolume } from '../../resource/store-access.js';
 import { deviceAmounts, withClaims } from './device-claim.js';
 
-/** Figures of the resolved checkpoint. */
+/** What pods depend on of the resolved checkpoint. */
 export interface CheckpointSize {
   /** Bytes of all files that a pod pulls. */
   readonly fileBytes: number;
   /** Packed weights where one rank holds all. */
   readonly weightBytes: number;
+  /** Of the artifact, where the kubelet pulls it: sha256:HEX. Absent: not known. */
+  readonly imageDigest?: string;
 }
 
 type Amounts = Record<string, string | number>;
@@ -32,8 +35,9 @@ export function planResources(
   const device: Amounts = deviceAmounts(service);
   const given = spec.resources?.limits ?? {};
   const limits: Amounts = { ...hostLimit(service), ...given, ...device };
-  // What a cache holds is not the pod's; it never holds adapters.
-  const ownBytes = (service.cache === null ? size.fileBytes : 0) + adapterFileBytes(service, plan);
+  // What a cache or the kubelet holds is not the pod's; neither ever holds adapters.
+  const isPulled = service.cache === null && !isImageVolume(service);
+  const ownBytes = (isPulled ? size.fileBytes : 0) + adapterFileBytes(service, plan);
   const requests: Amounts = {
     memory: given['memory'] ?? formatMi(defaultMemoryBytes(service, size, plan)),
     ...(ownBytes > 0 ? { 'ephemeral-storage': limits['ephemeral-storage'] ?? formatMi(ownBytes) } : {}),

@@ -2,6 +2,7 @@
 
 import { paths, ports, routes, specDefaults } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
+import { mountedFolder } from './checkpoint-volume.js';
 
 /** KV cache on the CPU of a container without a memory limit: vLLM would take its share of the whole node. */
 export const kvBytesWithoutLimit = 4 * 2 ** 30;
@@ -38,9 +39,8 @@ export function planVllmArgs(service: WantedService): string[] {
   ];
 }
 
-function checkpointDir({ checkpoint }: WantedService): string {
-  if (!('claim' in checkpoint)) return paths.pulledCheckpoint;
-  return `${paths.claims}/${checkpoint.claim}/${checkpoint.folder}`.replace(/\/$/, '');
+function checkpointDir(service: WantedService): string {
+  return mountedFolder(service)?.replace(/\/$/, '') ?? paths.pulledCheckpoint;
 }
 
 function option(name: string, value: string | number): string[] {

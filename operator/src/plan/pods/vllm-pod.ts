@@ -13,7 +13,7 @@ import {
 } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { formatMi } from '../../resource/quantity.js';
-import { claimMounts, claimOf } from './claim-volume.js';
+import { checkpointMounts, mountedFolder } from './checkpoint-volume.js';
 import { acceleratorVariables, storeVariables, withUsers } from './container-env.js';
 import { keepAccepting, probe, restricted, caMounts, terminationMessage } from './container-parts.js';
 import { deviceAmounts, withClaims } from './device-claim.js';
@@ -40,8 +40,8 @@ export function planVllmContainers(
   inputs: VllmInputs,
 ): { initContainers?: V1Container[]; containers: V1Container[] } {
   return {
-    // What lies on a claim is loaded from there.
-    ...(claimOf(service) === null ? { initContainers: [weights(service, inputs)] } : {}),
+    // What is mounted is loaded from there.
+    ...(mountedFolder(service) === null ? { initContainers: [weights(service, inputs)] } : {}),
     containers: [vllm(service, inputs)],
   };
 }
@@ -85,7 +85,7 @@ function vllm(service: WantedService, { image, size }: VllmInputs): V1Container 
     readinessProbe: probe('http', routes.health, { periodSeconds: 2, failureThreshold: 3 }),
     volumeMounts: [
       { name: 'weights', mountPath: paths.weights, readOnly: true },
-      ...claimMounts(service),
+      ...checkpointMounts(service),
       { name: 'shared-memory', mountPath: paths.sharedMemory },
       { name: 'tmp', mountPath: '/tmp' },
     ],

@@ -10,7 +10,7 @@ import { keepsToOwnFolder, type NodeRules } from '../pods/node-cache-volume.js';
 const maxLevels = 32;
 /** Of a pod: each would have it see more of its node than any of ours does. */
 const hostFields = ['hostNetwork', 'hostPID', 'hostIPC', 'nodeName', 'ephemeralContainers'];
-const ourVolumes = new Set(['configMap', 'emptyDir', 'secret', 'persistentVolumeClaim', 'hostPath']);
+const ourVolumes = new Set(['configMap', 'emptyDir', 'secret', 'persistentVolumeClaim', 'hostPath', 'image']);
 
 type Fields = Readonly<Record<string, unknown>>;
 

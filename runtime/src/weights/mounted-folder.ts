@@ -1,43 +1,53 @@
-// The folder of a claim that a pvc:// URI names. Whoever fills the claim may leave links in it: those that lead out of it
+// The folder of a mounted claim or image that a URI names. Whoever fills it may leave links in it: those that lead out of it
 // are followed no more than those of files are.
 
-import { claimUri } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { readdir, realpath } from 'node:fs/promises';
 import { relative } from 'node:path';
-import type { MountedClaim } from './checkpoint-uri.js';
 import { isUnder } from './linked-files.js';
 
-/** Of a claim's folders, in a message. */
+/** What a checkpoint is mounted with. */
+export interface Mounted {
+  /** In messages: `claim` or `image`. */
+  readonly kind: string;
+  readonly name: string;
+  /** Where it is mounted. */
+  readonly root: string;
+  /** @param folder empty, or ends with a slash */
+  readonly uriOf: (folder: string) => string;
+}
+
+/** Of folders, in a message. */
 const maxNames = 10;
 
 /**
  * Its URI, once it is known to be there.
  * @throws FailureError ModelNotFound
  */
-export async function folderOnClaim(dir: string, { name, root }: MountedClaim): Promise<string> {
+export async function mountedFolder(dir: string, place: Mounted): Promise<string> {
+  const { kind, name, root, uriOf } = place;
   const folder = relative(root, dir);
-  const uri = claimUri({ claim: name, folder: folder === '' ? '' : `${folder}/` });
+  const uri = uriOf(folder === '' ? '' : `${folder}/`);
   const mounted = await realpath(root).catch((cause: unknown) => {
-    const message = `${uri}: the claim ${name} is not mounted here; pods mount the one that spec.model.uri names`;
+    const message = `${uri}: the ${kind} ${name} is not mounted here; pods mount the one that spec.model.uri names`;
     throw notFound(message, cause);
   });
   const real = await realpath(dir).catch(async (cause: unknown) => {
-    throw notFound(`${uri}: ${await problemWith(cause, root)}`, cause);
+    throw notFound(`${uri}: ${await problemWith(cause, place)}`, cause);
   });
   if (!isUnder(real, mounted))
-    throw notFound(`${uri} is a link that leads out of the claim, which is not read`);
+    throw notFound(`${uri} is a link that leads out of the ${kind}, which is not read`);
   return uri;
 }
 
 /** In words, with the user that has to be let in, or with what there is instead. */
-async function problemWith(error: unknown, root: string): Promise<string> {
+async function problemWith(error: unknown, { kind, root }: Mounted): Promise<string> {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EACCES') return mayNotRead();
   const names = await readdir(root).catch(() => []);
   const some = names.sort().slice(0, maxNames).join(', ');
   const more = names.length > maxNames ? ` and ${String(names.length - maxNames)} more` : '';
-  return `the claim has no such folder; at its top ${names.length === 0 ? 'is nothing' : `are ${some}${more}`}`;
+  return `the ${kind} has no such folder; at its top ${names.length === 0 ? 'is nothing' : `are ${some}${more}`}`;
 }
 
 /** What a file system says of permissions, as what to do. */
