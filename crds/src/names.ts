@@ -74,6 +74,8 @@ export const annotations = {
   fallback: 'llmservice.dev/fallback',
   /** On an HTTPRoute whose gateway took no InferencePool: the value of `retry` at which it refused. */
   poolRefused: 'llmservice.dev/pool-refused',
+  /** On an HTTPRoute whose gateway took no InferencePool for a reason that may pass: how often, and when last (`2 TIME`). */
+  poolRefusals: 'llmservice.dev/pool-refusals',
 } as const;
 
 /** `http` is the container's, by HTTPS too; the Service forwards to it from `service`, or from `secureService`. */

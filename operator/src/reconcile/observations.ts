@@ -76,7 +76,7 @@ export class Observations {
       ...seen,
       fallback: this.fallback(service, plan.routing, { ...seen, pods: stable, now }),
       canary: { state: 'off' },
-      pool: this.pool(service, plan, seen),
+      pool: this.pool(service, plan, seen, now),
       streaming: this.streaming(service, plan),
       modelName: service.modelName,
       wantedReplicas: demand.replicas,
@@ -150,14 +150,19 @@ export class Observations {
     return { state: 'route', ...this.sources.streams.of(`${namespace}/${name}`, routing) };
   }
 
-  private pool(service: WantedService, { routing, pooling }: ServicePlan, { httpRoute: route }: Seen): Pool {
+  private pool(
+    service: WantedService,
+    { routing, pooling }: ServicePlan,
+    { httpRoute: route }: Seen,
+    now: string,
+  ): Pool {
     const { caches } = this.sources;
     const { namespace, name } = service;
     const pool = caches.live({ ...resources.inferencePools, metadata: { namespace, name } });
     const picker = caches.deployment(namespace, endpointPickerName(name));
     const asked = { ...resources.services, metadata: { namespace, name: endpointPickerName(name) } };
     const pickerService = caches.live(asked);
-    return planPool({ service, routing, capabilities: pooling, pool, picker, pickerService, route });
+    return planPool({ service, routing, capabilities: pooling, pool, picker, pickerService, route, now });
   }
 
   private fallback(service: WantedService, routing: Routing, own: Own): Fallback {

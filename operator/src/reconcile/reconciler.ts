@@ -203,6 +203,7 @@ export class Reconciler {
       recheckMs,
       after.fallback.state === 'active' ? after.fallback.recheckMs : null,
       'recheckMs' in before.canary ? before.canary.recheckMs : null,
+      'recheckMs' in before.pool ? (before.pool.recheckMs ?? null) : null,
       activators === null ? this.checkStream(after) : null,
       ofDemand(seen),
     );

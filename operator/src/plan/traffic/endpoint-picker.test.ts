@@ -72,8 +72,11 @@ describe('an endpoint picker', () => {
     });
   });
 
-  test('is pulled and placed by the Secrets and tolerations of the service', () => {
+  test('is pulled and placed as the pods of the service are', () => {
     const placed = {
+      nodeSelector: { pool: 'tenant' },
+      affinity: { nodeAffinity: {} },
+      priorityClassName: 'serving',
       imagePullSecrets: [{ name: 'registry' }],
       tolerations: [{ key: 'dedicated', operator: 'Exists' }],
     };

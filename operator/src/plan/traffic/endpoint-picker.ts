@@ -106,13 +106,16 @@ function planDeployment(service: WantedService, image: string): KubeObject {
 }
 
 function planPod(service: WantedService, image: string): V1PodSpec {
-  const { imagePullSecrets, tolerations } = service.spec;
+  const { imagePullSecrets, tolerations, nodeSelector, affinity, priorityClassName } = service.spec;
   const probe = { grpc: { port: ports.pickerHealth, service: healthService }, periodSeconds: 5 };
   return {
     serviceAccountName: endpointPickerName(service.name),
-    // Where a namespace pulls by a Secret, or every node has a taint, its picker needs what its pods need.
+    // Where a namespace pulls by a Secret, has nodes of its own or goes before others, its picker needs what its pods need.
     ...(imagePullSecrets === undefined ? {} : { imagePullSecrets }),
     ...(tolerations === undefined ? {} : { tolerations }),
+    ...(nodeSelector === undefined ? {} : { nodeSelector }),
+    ...(affinity === undefined ? {} : { affinity }),
+    ...(priorityClassName === undefined ? {} : { priorityClassName }),
     enableServiceLinks: false,
     terminationGracePeriodSeconds: preStopSeconds + 25,
     securityContext: {

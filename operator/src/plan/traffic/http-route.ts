@@ -8,6 +8,7 @@ import { canaryHeader, mirrorFor, weightFor, type CanaryTraffic, type Chosen } f
 import { fallbackHeaders, fallbackHost, type FallbackTarget } from './fallback.js';
 import { httpRouteObject } from './http-route-object.js';
 import type { Pool } from './pool.js';
+import { refusalNotes } from './pool-refusal.js';
 import { pooledPaths, publicPaths, type PublicPath } from './public-paths.js';
 import { routeMetadata } from './route-metadata.js';
 import type { Gateway } from './routing.js';
@@ -125,11 +126,10 @@ export function planHttpRoute(
   const chosen = canary === null && service.spec.canary === undefined ? [null] : choices;
   const isPooled = fallback === null && pool.state === 'planned' && pool.leads;
   const pooled = isPooled ? rulesFor(pooledPaths, null, [poolRef(service.name)]) : [];
-  const metadata = routeMetadata(
-    service,
-    fallback?.service ?? null,
-    pool.state === 'refused' ? { [annotations.poolRefused]: pool.retry } : {},
-  );
+  const metadata = routeMetadata(service, fallback?.service ?? null, {
+    ...(pool.state === 'refused' ? { [annotations.poolRefused]: pool.retry } : {}),
+    ...('refusals' in pool ? refusalNotes(pool.refusals) : {}),
+  });
   return httpRouteObject({ metadata, host, gateway }, [
     ...chosen.flatMap((each) => rulesFor(publicPaths, each)),
     ...pooled,

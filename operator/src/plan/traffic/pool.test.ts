@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { annotations } from '@llmservice/crds';
 import type { HttpRoute } from '../../kube/types.js';
 import { wantedService } from '../../resource/wanted-service.fixture.js';
 import { verdict } from '../../status/observed.fixture.js';
@@ -10,6 +11,7 @@ const host = 'demo.example.org';
 const service = wantedService({ routing: { host, backend: 'inferencePool' } });
 const gateway = { name: 'public', namespace: 'gateways', provider: 'gatewayApi' } as const;
 const routing: Routing = { state: 'planned', host, pathPrefix: '', gateway };
+const now = '2026-11-30T12:00:00Z';
 const capabilities = { endpointPickerImage: 'picker:1', inferencePools: true };
 const ownedBy = (uid: string) => ({ name: 'demo-picker', ownerReferences: [{ uid, controller: true }] });
 const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: ownedBy(service.uid) };
@@ -22,7 +24,7 @@ const pickerService = { apiVersion: 'v1', kind: 'Service', metadata: ownedBy(ser
 const ready = { ...deployment, status: { readyReplicas: 1 } };
 const pool = (change: Partial<PoolInputs> = {}): Pool =>
   planPool({
-    ...{ service, routing, capabilities, pool: own, picker: ready, pickerService, route: null },
+    ...{ service, routing, capabilities, pool: own, picker: ready, pickerService, route: null, now },
     ...change,
   });
 const leading: Pool = { state: 'planned', image: 'picker:1', leads: true };
@@ -180,6 +182,49 @@ describe('a gateway that leads to no InferencePool', () => {
     );
     expect(pool({ route: plain })).toMatchObject({ state: 'refused' });
     expect(pool({ route: plain, service: { ...service, retry: 'again' } })).toMatchObject({ leads: true });
+  });
+
+  describe('for a reason that may pass', () => {
+    const passing = { ...complaint, reason: 'BackendNotFound', message: 'no InferencePool demo' };
+    /** The plain route that is written then, later. */
+    const later = (minutes: number, of: Pool, change: Partial<PoolInputs> = {}): Pool => {
+      const route = judged({ status: 'True', observedGeneration: 3 }, of);
+      const at = new Date(Date.parse(now) + minutes * 60_000).toISOString();
+      return pool({ route, now: at, ...change });
+    };
+
+    test('is asked again by itself, after a minute at first', () => {
+      const refused = pool({ route: judged(passing) });
+      expect(refused).toMatchObject({ state: 'refused', recheckMs: 60_000 });
+      expect(refused).toMatchObject({ message: expect.stringContaining('again at 2026-11-30T12:01:00Z') });
+      expect(later(0.9, refused)).toMatchObject({ state: 'refused', recheckMs: 6_000 });
+      const again = later(1, refused);
+      expect(again).toMatchObject({ leads: true });
+      expect(routeTo(again).metadata.annotations).toMatchObject({
+        [annotations.poolRefusals]: `1 ${now}`,
+      });
+    });
+
+    test('is asked ever later, after an hour at last, and after a day as at first', () => {
+      let of = pool({ route: judged(passing) });
+      const waits = [];
+      for (let time = Date.parse(now), turn = 0; turn < 9; turn += 1) {
+        if (of.state !== 'refused') throw new Error('it is refused');
+        waits.push(of.recheckMs! / 60_000);
+        time += of.recheckMs!;
+        const at = new Date(time).toISOString();
+        const leads = pool({ route: judged({ status: 'True' }, of), now: at });
+        of = pool({ route: judged(passing, leads), now: at });
+      }
+      expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
+      const tomorrow = new Date(Date.parse(now) + 36 * 3_600_000).toISOString();
+      const leading = { ...of, state: 'planned', image: 'picker:1', leads: true } as Pool;
+      expect(pool({ route: judged(passing, leading), now: tomorrow })).toMatchObject({ recheckMs: 60_000 });
+    });
+
+    test('is not asked again by itself where it says of the kind too that it does not have it', () => {
+      expect(pool({ route: judged(complaint) })).not.toHaveProperty('recheckMs');
+    });
   });
 
   test.each([

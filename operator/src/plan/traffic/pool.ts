@@ -2,12 +2,13 @@
 // It leads to the Service unless the operator, the cluster, the gateway and the picker can all do the other: an InferencePool
 // that one of them lacks is never worth a failed request.
 
-import { annotations } from '@llmservice/crds';
+import { annotations, timestamp } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { controllerUid } from '../../kube/controller-uid.js';
 import { resources } from '../../kube/resources.js';
 import type { Deployment, HttpRoute, KubeObject } from '../../kube/types.js';
 import { endpointPickerName } from '../identity/child-identity.js';
+import { askedAgainAt, complaintOf, refusalsOn, refusedAgain, type Refusals } from './pool-refusal.js';
 import type { Routing } from './routing.js';
 
 export type Pool =
@@ -15,10 +16,21 @@ export type Pool =
   | { readonly state: 'none' }
   /** There can be none. */
   | { readonly state: 'unfit'; readonly reason: string; readonly message: string }
-  /** The gateway took the route to the pool for wrong. */
-  | { readonly state: 'refused'; readonly retry: string; readonly message: string }
+  /** The gateway took the route to the pool for wrong; `recheckMs`: until it is asked again, absent: not by itself. */
+  | {
+      readonly state: 'refused';
+      readonly retry: string;
+      readonly message: string;
+      readonly refusals?: Refusals;
+      readonly recheckMs?: number;
+    }
   /** The pool and its picker are to be there; `leads`: the picker answers, so that the route leads to the pool. */
-  | { readonly state: 'planned'; readonly image: string; readonly leads: boolean };
+  | {
+      readonly state: 'planned';
+      readonly image: string;
+      readonly leads: boolean;
+      readonly refusals?: Refusals;
+    };
 
 export interface PoolCapabilities {
   /** Null: the operator was installed without. */
@@ -40,10 +52,12 @@ export interface PoolInputs {
   readonly pickerService: KubeObject | null;
   /** As it is now; null: there is none. */
   readonly route: HttpRoute | null;
+  /** RFC 3339. */
+  readonly now: string;
 }
 
 export function planPool(inputs: PoolInputs): Pool {
-  const { service, routing, capabilities, pool, picker, pickerService, route } = inputs;
+  const { service, routing, capabilities, pool, picker, pickerService, route, now } = inputs;
   if (service.spec.routing.backend !== 'inferencePool' || routing.state !== 'planned')
     return { state: 'none' };
   const { endpointPickerImage: image, inferencePools, forbidden = [] } = capabilities;
@@ -75,40 +89,35 @@ export function planPool(inputs: PoolInputs): Pool {
   }
   const { retry } = service;
   const complaint = complaintOf(route, routing.gateway.name);
-  if (complaint !== null || route?.metadata.annotations?.[annotations.poolRefused] === retry) {
-    const said = complaint === null ? '' : ` (${complaint})`;
-    return {
-      state: 'refused',
-      retry,
-      message:
-        `The gateway leads no route to an InferencePool${said}, and requests go to the Service. Use a gateway of the ` +
-        `Gateway API Inference Extension and then change the annotation ${annotations.retry}, or set routing.backend to service.`,
-    };
-  }
+  const before = refusalsOn(route);
+  if (complaint !== null)
+    return refused(retry, ` (${complaint.said})`, complaint.mayPass ? refusedAgain(before, now) : null, now);
+  const isHeld = route?.metadata.annotations?.[annotations.poolRefused] === retry;
+  const isDue = before !== null && askedAgainAt(before).getTime() <= Date.parse(now);
+  if (isHeld && !isDue) return refused(retry, '', before, now);
   // Somebody else's may have their names. The Service of a stranger would get to read prompts.
   const isOwn = [pool, picker, pickerService].every(
     (each) => each !== null && controllerUid(each) === service.uid,
   );
-  return { state: 'planned', image, leads: isOwn && (picker?.status?.readyReplicas ?? 0) > 0 };
+  const leads = isOwn && (picker?.status?.readyReplicas ?? 0) > 0;
+  return { state: 'planned', image, leads, ...(before === null ? {} : { refusals: before }) };
+}
+
+function refused(retry: string, said: string, refusals: Refusals | null, now: string): Pool {
+  const at = refusals === null ? null : askedAgainAt(refusals);
+  const when = at === null ? '' : `It is asked again at ${timestamp(at)}. `;
+  const message =
+    `The gateway leads no route to an InferencePool${said}, and requests go to the Service. ${when}Use a gateway of the ` +
+    `Gateway API Inference Extension and then change the annotation ${annotations.retry}, or set routing.backend to service.`;
+  const again =
+    refusals === null || at === null
+      ? {}
+      : { refusals, recheckMs: Math.max(0, at.getTime() - Date.parse(now)) };
+  return { state: 'refused', retry, message, ...again };
 }
 
 function unfit(reason: string, why: string): Pool {
   return { state: 'unfit', reason, message: `Requests go to the Service: ${why}` };
-}
-
-/** What the gateway has against the route as it now is; null: nothing, or the route does not lead to a pool. */
-function complaintOf(route: HttpRoute | null, gateway: string): string | null {
-  if (route === null || !JSON.stringify(route['spec']).includes(resources.inferencePools.kind)) return null;
-  const { generation = 0 } = route.metadata;
-  const parents = route.status?.parents?.filter(({ parentRef }) => parentRef.name === gateway) ?? [];
-  // Gateways have more than one reason for what they do not know, and requests fail by each.
-  const refusal = parents
-    .flatMap(({ conditions = [] }) => conditions)
-    .find(
-      ({ type, status, observedGeneration = 0 }) =>
-        ['ResolvedRefs', 'Accepted'].includes(type) && status === 'False' && observedGeneration >= generation,
-    );
-  return refusal === undefined ? null : (refusal.message ?? refusal.reason ?? refusal.type);
 }
 
 /** What is said of it beside a route that was taken; null: nothing. */
