@@ -26,6 +26,13 @@ export const refusedCheckpoints: readonly [
   ],
   ['no-config', 'ModelNotFound', {}, ['config.json'], 'config.json'],
   ['no-tokenizer', 'TokenizerMissing', {}, ['tokenizer.json'], 'tokenizer.json'],
+  [
+    'mistral',
+    'TokenizerMissing',
+    { 'tekken.json': '{}' },
+    ['tokenizer.json'],
+    'but a tekken.json, which is not read',
+  ],
   ['missing-shard', 'CheckpointIncomplete', {}, [shard], shard],
   ['cut-shard', 'CheckpointIncomplete', { [shard]: cut(files[shard]) }, [], 'cut short'],
   ['bad-header', 'CheckpointCorrupt', { [shard]: Buffer.alloc(400, 0xff) }, [], shard],

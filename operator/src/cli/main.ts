@@ -33,7 +33,9 @@ async function plan(options: PlanOptions): Promise<number> {
     cluster?.close();
   }
   const { problems, others } = manifests;
-  const gateways = manifests.gateways.map((gateway) => planGateway(gateway, manifests.services));
+  const gateways = manifests.gateways.map((gateway) =>
+    planGateway(gateway, manifests.services, options.gateway),
+  );
   const verdicts = [...reports, ...gateways].map(({ verdict }): Verdict => verdict);
   const exitCode = exitCodeOf(problems.length > 0 ? [...verdicts, 'invalid'] : verdicts);
   const passedOver = others.map(({ source, object }) => ({ source, kind: object.kind }));

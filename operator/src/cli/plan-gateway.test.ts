@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { Gateway } from '../plan/traffic/routing.js';
 import { describeGatewayPlan, planGateway, type GatewayReport } from './plan-gateway.js';
 import type { Manifest } from './read-manifests.js';
 
@@ -41,6 +42,20 @@ test.each([
   const report = plan(spec, service('first'));
   expect([report.verdict, report.problems]).toEqual(['invalid', [expect.stringContaining(start)]]);
   expect(describeGatewayPlan(report)).toContain('team/models: the manifest is wrong (models.yaml)\n  spec.');
+});
+
+test('its objects are those of the operator, with a route where the operator’s Gateway is known', () => {
+  const host = 'models.example.org';
+  const of = (carrier: Gateway | null): GatewayReport =>
+    planGateway(manifest('LlmGateway', 'models', { routing: { host } }), [service('first')], carrier);
+  const kinds = ({ objects }: GatewayReport): string[] => objects.map(({ kind }) => kind);
+  expect(kinds(of(null))).toEqual(['ConfigMap', 'Deployment', 'Service', 'PodDisruptionBudget']);
+  const report = of({ name: 'public', namespace: 'gateways' });
+  expect(kinds(report)).toContain('HTTPRoute');
+  const text = describeGatewayPlan(report, true);
+  expect(text).toContain('---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n');
+  expect(text).toContain('"url":"http://first.team.svc:80"');
+  expect(describeGatewayPlan(report)).not.toContain('---');
 });
 
 test('a service of another namespace is none of its own', () => {

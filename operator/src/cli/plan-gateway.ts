@@ -1,8 +1,13 @@
-// One manifest of a gateway of models as the operator would take it: its spec, and who answers for its models among the
-// services of the same manifests. What the cluster has besides is not asked. Pure.
+// One manifest of a gateway of models as the operator would take it: its spec, who answers for its models among the services
+// of the same manifests, and its objects. What the cluster has besides is not asked. Pure.
 
+import { stringify } from 'yaml';
 import { keyOf } from '../kube/resources.js';
+import type { KubeObject } from '../kube/types.js';
+import { planGatewayChildren } from '../plan/gateway/gateway-children.js';
 import { routeModels } from '../plan/gateway/route-models.js';
+import { noLimits } from '../plan/tenant-limits.js';
+import { planRouting, type Gateway, type RoutingCapabilities } from '../plan/traffic/routing.js';
 import { parseGateway } from '../resource/parse-gateway.js';
 import type { Verdict } from './exit-codes.js';
 import type { Manifest } from './read-manifests.js';
@@ -16,10 +21,20 @@ export interface GatewayReport {
   readonly models: readonly { readonly name: string; readonly service: string }[];
   /** Services that it names and that are none of the manifests': the cluster may have them. */
   readonly elsewhere: readonly string[];
+  /** With the models above; none where the manifest is wrong. */
+  readonly objects: readonly KubeObject[];
 }
 
-export function planGateway({ source, object }: Manifest, services: readonly Manifest[]): GatewayReport {
-  const report = { gateway: keyOf(object), source, models: [], elsewhere: [] };
+/** Where nobody said which image the operator's is. */
+const unknownImage = 'IMAGE-OF-THE-OPERATOR';
+
+/** @param carrier of its public route; null: not known, and none is planned */
+export function planGateway(
+  { source, object }: Manifest,
+  services: readonly Manifest[],
+  carrier: Gateway | null = null,
+): GatewayReport {
+  const report = { gateway: keyOf(object), source, models: [], elsewhere: [], objects: [] };
   const parsed = parseGateway(object);
   if (!parsed.ok) return { ...report, verdict: 'invalid', problems: parsed.violations.map(shown) };
   const { gateway } = parsed;
@@ -27,7 +42,7 @@ export function planGateway({ source, object }: Manifest, services: readonly Man
     .map((each) => each.object)
     .filter(({ metadata }) => metadata.namespace === gateway.namespace);
   // Whether a ConfigMap of authorities is there is not asked.
-  const { states, problems } = routeModels(gateway, near, () => ({ state: 'known', pem: '' }));
+  const { routes, states, problems } = routeModels(gateway, near, () => ({ state: 'known', pem: '' }));
   const named = (gateway.spec.models ?? []).map(({ service }) => service);
   const elsewhere = [...new Set(named)].filter(
     (name) => !near.some(({ metadata }) => metadata.name === name),
@@ -35,14 +50,34 @@ export function planGateway({ source, object }: Manifest, services: readonly Man
   // Where services are elsewhere, so may be what a fallback names.
   const isWhole = elsewhere.length === 0 && gateway.spec.serviceSelector === undefined;
   const certain = isWhole ? problems : [];
+  const { namespace, name, spec } = gateway;
+  const usable = { ...offline, gateway: carrier };
+  const routing = planRouting({ namespace, spec: { routing: spec.routing, tls: {} } }, usable);
+  const table = { gateway: `${namespace}/${name}`, models: routes };
+  const objects = planGatewayChildren(gateway, {
+    ...{ image: unknownImage, table },
+    routing: routing.state === 'planned' ? routing : null,
+  });
   return {
-    ...{ ...report, elsewhere, models: states.map(({ name, service }) => ({ name, service })) },
+    ...{
+      ...report,
+      elsewhere,
+      objects: certain.length > 0 ? [] : objects,
+      models: states.map(({ name, service }) => ({ name, service })),
+    },
     verdict: certain.length > 0 ? 'invalid' : 'fits',
     problems: certain.map(shown),
   };
 }
 
-export function describeGatewayPlan({ gateway, source, problems, models, elsewhere }: GatewayReport): string {
+/** As of a cluster that has all that a route may need. */
+const offline: Omit<RoutingCapabilities, 'gateway'> = {
+  ...{ istioGateway: null, gatewayApi: true, backendTls: true, istio: false, hostTaken: false },
+  ...{ limits: noLimits, authority: { state: 'none' } },
+};
+
+export function describeGatewayPlan(report: GatewayReport, withObjects = false): string {
+  const { gateway, source, problems, models, elsewhere, objects } = report;
   const outcome = problems.length > 0 ? 'the manifest is wrong' : 'can be served';
   return [
     `${gateway}: ${outcome} (${source})`,
@@ -51,6 +86,7 @@ export function describeGatewayPlan({ gateway, source, problems, models, elsewhe
     ...(elsewhere.length === 0
       ? []
       : [`  elsewhere    ${elsewhere.join(', ')}: not in these manifests, and not asked of the cluster`]),
+    ...(withObjects ? objects.map((object) => `---\n${stringify(object).trimEnd()}`) : []),
   ].join('\n');
 }
 

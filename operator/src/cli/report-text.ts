@@ -30,7 +30,7 @@ export function describePlan(
   const blocks = [
     ...problems,
     ...reports.map((report) => describe(report, objects)),
-    ...gateways.map(describeGatewayPlan),
+    ...gateways.map((report) => describeGatewayPlan(report, objects)),
     ...(others.length === 0 ? [] : [passedOver(others)]),
   ];
   return `${blocks.join('\n\n')}\n`;

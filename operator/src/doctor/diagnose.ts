@@ -5,6 +5,7 @@ import { checkGateways } from './check-gateways.js';
 import { checkModelGateways } from './check-model-gateways.js';
 import { checkNodes } from './check-nodes.js';
 import { checkOperators } from './check-operator.js';
+import { checkPools } from './check-pools.js';
 import { checkServices } from './check-services.js';
 import { checkMetrics, checkStorage } from './check-capabilities.js';
 import { checkTaints } from './check-taints.js';
@@ -21,6 +22,7 @@ export function diagnose(facts: ClusterFacts, version: string): readonly Finding
     ...checkNodes(facts),
     ...checkTaints(facts),
     ...checkGateways(facts),
+    ...checkPools(facts),
     ...checkMetrics(facts),
     ...checkStorage(facts),
     ...checkServices(facts),

@@ -20,6 +20,7 @@ export function operatorFacts(change: Partial<OperatorFacts> = {}): OperatorFact
       watchNamespaces: null,
       gateway: null,
       istioGateway: null,
+      endpointPickerImage: null,
       serviceAccount: 'op',
       leaseName: 'op',
     },

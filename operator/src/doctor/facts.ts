@@ -40,6 +40,8 @@ export interface OperatorSettings {
   readonly watchNamespaces: readonly string[] | null;
   readonly gateway: Gateway | null;
   readonly istioGateway: Gateway | null;
+  /** Null: its services get no InferencePools. */
+  readonly endpointPickerImage: string | null;
   readonly serviceAccount: string;
   readonly leaseName: string;
 }

@@ -96,6 +96,7 @@ export function settingsOf({ spec }: Deployment): OperatorSettings {
       istioNamespace === undefined || istioName === undefined
         ? null
         : { name: istioName, namespace: istioNamespace },
+    endpointPickerImage: text('ENDPOINT_PICKER_IMAGE'),
     serviceAccount: pod?.serviceAccountName ?? 'default',
     leaseName: leaseName(text('OPERATOR_INSTANCE')),
   };

@@ -163,3 +163,19 @@ test('a load of nothing divides by nothing', () => {
     `into memory [${'.'.repeat(24)}] 0.0 MiB of 0.0 MiB`,
   );
 });
+
+test.each<[string | undefined, string, string[]]>([
+  ['inferencePool', 'EndpointPickerPending', ['  pool      EndpointPickerPending: EndpointPickerPending.']],
+  ['inferencePool', 'InferencePool', ['  pool      InferencePool: InferencePool.']],
+  ['service', 'Accepted', []],
+  [undefined, 'Accepted', []],
+])('a service whose backend is %s says of %s where completions go', (backend, reason, expected) => {
+  const { conditions = [] } = serving.status ?? {};
+  const routed = service({
+    ...serving.status,
+    conditions: [...conditions, condition('Routed', 'True', reason)],
+  });
+  const spec = { replicas: 2, routing: backend === undefined ? {} : { backend } };
+  const lines = describeService({ ...routed, spec }, now).split('\n');
+  expect(lines.filter((line) => line.startsWith('  pool'))).toEqual(expected);
+});

@@ -8,7 +8,7 @@ import { troubles } from '../status/troubles.js';
 import { alignedRows } from './aligned-rows.js';
 
 export interface ServiceObject extends KubeObject {
-  readonly spec?: { readonly replicas?: number };
+  readonly spec?: { readonly replicas?: number; readonly routing?: { readonly backend?: string } };
   readonly status?: LlmServiceStatus;
 }
 
@@ -20,6 +20,7 @@ export function describeService(service: ServiceObject, now: Date): string {
     ...(url === '' ? [] : [`  url       ${url}`]),
     ...(model === '' ? [] : [`  model     ${model}`]),
     `  replicas  ${status.readyReplicas ?? 0} ready of ${service.spec?.replicas ?? 1}`,
+    ...describePool(service),
     ...(loading === undefined ? [] : [`  loading   ${describeLoading(loading)}`]),
     ...troubles(status).flatMap(({ type, status: state, reason, message }) => [
       `  ${type}=${state} ${reason}`,
@@ -29,6 +30,13 @@ export function describeService(service: ServiceObject, now: Date): string {
   ];
   if (memoryPlan !== undefined) lines.push(...describePlan(memoryPlan));
   return `${lines.join('\n')}\n`;
+}
+
+/** Where completions go of a service that wants an InferencePool: its route is good without one too. */
+function describePool(service: ServiceObject): string[] {
+  const routed = conditionOf(service, 'Routed');
+  if (service.spec?.routing?.backend !== 'inferencePool' || routed?.status !== 'True') return [];
+  return [`  pool      ${routed.reason}: ${routed.message}`];
 }
 
 /**

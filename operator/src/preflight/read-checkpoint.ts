@@ -40,6 +40,7 @@ import {
 } from './read-safetensors.js';
 
 const tokenizerFile = 'tokenizer.json';
+const mistralTokenizerFile = 'tekken.json';
 /** Vocabularies of half a million tokens make 20 MiB. */
 const maxGgufHeaderBytes = 64 * 2 ** 20;
 
@@ -136,11 +137,19 @@ async function readSafetensors(files: CheckpointFiles, config: ConfigFile): Prom
   const shape = parseCheckpointConfig(config.text);
 
   const tokenizer = await files.read(tokenizerFile, 1);
-  if (tokenizer === null) throw new FailureError('TokenizerMissing', 'the folder has no tokenizer.json');
+  if (tokenizer === null) throw await withoutTokenizer(files);
   etags.set(tokenizerFile, tokenizer.etag);
   const { dense } = await readModules(files, shape.hidden, etags);
 
   const { tensors, fileBytes } = await readShards(files, etags);
   const whole = joinPacked(parseConfigObject(config.text), inEngineForm(shape, tensors));
   return { shape: asStored(shape, tensors), tensors: whole, dense, fileBytes, etags };
+}
+
+async function withoutTokenizer(files: CheckpointFiles): Promise<FailureError> {
+  const isMistral = (await files.readOptional(mistralTokenizerFile, 1)) !== null;
+  const remedy = isMistral
+    ? ` but a ${mistralTokenizerFile}, which is not read: add the tokenizer.json of the matching release in Hugging Face format`
+    : '';
+  return new FailureError('TokenizerMissing', `the folder has no tokenizer.json${remedy}`);
 }
