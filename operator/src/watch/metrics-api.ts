@@ -29,6 +29,8 @@ export class MetricsApi {
       await sleep(retryMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
     }
+    // Ended while it was asked: nobody would stop the timer.
+    if (signal.aborted) return;
     this.timer = setInterval(() => void this.look(), this.options.intervalMs ?? 60_000);
   }
 
