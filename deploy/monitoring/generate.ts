@@ -4,6 +4,7 @@ import { stringify } from 'yaml';
 import { writeGenerated } from '../../crds/scripts/write-generated.js';
 import { dashboards } from './dashboards/dashboards.js';
 import { burnRateGroups } from './rules/burn-rates.js';
+import { gatewayGroups } from './rules/gateway-alerts.js';
 import {
   absentActivatorGroups,
   absentOperatorGroups,
@@ -19,7 +20,7 @@ const banner = '# Generated from deploy/monitoring by `npm run generate`. Do not
 const rules = (groups: readonly RuleGroup[]): string => banner + stringify(groups, { lineWidth: 0 });
 
 await writeGenerated({
-  [`${folder}/rules/services.yaml`]: rules([...burnRateGroups, ...serviceGroups]),
+  [`${folder}/rules/services.yaml`]: rules([...burnRateGroups, ...serviceGroups, ...gatewayGroups]),
   [`${folder}/rules/operator.yaml`]: rules(operatorGroups),
   [`${folder}/rules/operator-absent.yaml`]: rules(absentOperatorGroups),
   [`${folder}/rules/activator.yaml`]: rules(activatorGroups),

@@ -5,6 +5,7 @@ export const jobs = {
   services: 'job="llm-service"',
   operator: 'job="llmservice-operator"',
   activator: 'job="llmservice-activator"',
+  routers: 'job="llmservice-router"',
 } as const;
 
 /** The chart replaces each by a value of its `monitoring`. */

@@ -1,5 +1,5 @@
 // Every query of the chart's dashboards and rules, asked of a real Prometheus that has scraped a real replica with keys and
-// speculation, a real operator that manages a service, and a real activator: none errs, none reads what nobody exports.
+// speculation, a real operator that manages a service, a real activator and a gateway's router: none errs, none reads what nobody exports.
 
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { KubeClient } from '../../operator/src/kube/client.js';
@@ -11,6 +11,7 @@ import { World, type RunningOperator } from './operator-world.js';
 import { askPrometheus, seriesOf, type QueryResult, type Scrape } from './promcheck.js';
 import { renderedObjects, type RenderedObject } from './rendered-monitoring.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+import { modelRoute, RouterProcess } from './router-process.js';
 import { s3Environment } from './s3-server.js';
 
 jest.setTimeout(180_000);
@@ -70,6 +71,7 @@ async function scrapes(): Promise<Scrape[]> {
   const world = await World.start();
   let replica: ReplicaProcess | null = null;
   let activator: ActivatorProcess | null = null;
+  let router: RouterProcess | null = null;
   try {
     await grantActivatorRole(world);
     world.s3.put('models', 'llama', llamaCheckpoint());
@@ -90,10 +92,13 @@ async function scrapes(): Promise<Scrape[]> {
     await world.condition('demo', 'Ready', 'True');
     activator = await ActivatorProcess.start(world.api);
     await replica.ready();
+    router = await RouterProcess.start({ routes: [modelRoute('demo', url)] });
     const taken: Scrape[] = [];
     for (let i = 0; i < 3; i++) {
       // As many as the objectives need in an hour.
-      for (const key of ['a', 'b', 'a', 'b', 'a', 'b']) await ask(replica, key);
+      for (const key of ['a', 'b', 'a', 'b', 'a', 'b']) await ask(replica.url, key);
+      await ask(router.url, 'a', 'demo');
+      await ask(router.url, 'a', 'unknown').catch(() => undefined);
       await (
         await activator.send('nobody', {})
       ).answer;
@@ -113,10 +118,17 @@ async function scrapes(): Promise<Scrape[]> {
         text: activated,
         target: { job: 'llmservice-activator', namespace: system, pod: 'activator' },
       });
+      const ofRouter = { namespace: 'default', gateway: 'all', pod: 'all-gateway-1' };
+      taken.push({
+        atMs,
+        text: await router.metrics(),
+        target: { job: 'llmservice-router', ...ofRouter },
+      });
       now = new Date(atMs + 15_000);
     }
     return taken;
   } finally {
+    await router?.stop();
     await activator?.stop();
     await replica?.stop();
     await world.stop();
@@ -135,12 +147,12 @@ function startReplica(folders: Folders, endpoint: string): Promise<ReplicaProces
   });
 }
 
-async function ask({ url }: ReplicaProcess, key: string): Promise<void> {
+async function ask(url: string, key: string, model?: string): Promise<void> {
   const headers = { authorization: `Bearer sk-${key}` };
   const messages = [
     { role: 'user', content: 'What is the capital of France? What is the capital of France?' },
   ];
-  const body = JSON.stringify({ messages, max_tokens: 24 });
+  const body = JSON.stringify({ model, messages, max_tokens: 24 });
   const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body });
   if (!answer.ok) throw new Error(await answer.text());
   await answer.text();

@@ -81,10 +81,13 @@ export class RouterProcess {
     await eventually('the router to read its table', () => this.reads() > before);
   }
 
+  async metrics(): Promise<string> {
+    return (await fetch(`${this.metricsUrl}/metrics`)).text();
+  }
+
   /** Value of a series, with its labels as Prometheus writes them; 0 where there is none. */
   async metric(series: string): Promise<number> {
-    const text = await (await fetch(`${this.metricsUrl}/metrics`)).text();
-    const line = text.split('\n').find((each) => each.startsWith(`${series} `));
+    const line = (await this.metrics()).split('\n').find((each) => each.startsWith(`${series} `));
     return Number(line?.split(' ').at(-1) ?? 0);
   }
 

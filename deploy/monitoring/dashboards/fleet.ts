@@ -6,6 +6,8 @@ import { quantile, rate } from './selection.js';
 
 const here = 'namespace=~"$namespace"';
 const pods = `${jobs.services},${here}`;
+const routers = `${jobs.routers},${here}`;
+const gateway = '{{namespace}}/{{gateway}}';
 const own = '{{namespace}}/{{service}}';
 const top = (expr: string): string => `topk(10, ${expr})`;
 
@@ -81,6 +83,38 @@ export const fleet = dashboard(
           [query('{{device}}', `sum by (device) (llmservice_service_devices{${here}})`)],
           { stacked: true },
         ),
+      ],
+    },
+    {
+      title: 'Gateways of models',
+      panels: [
+        graph(
+          'Requests a second, by outcome',
+          'reqps',
+          [
+            query(
+              `${gateway} {{outcome}}`,
+              top(rate('llmservice_router_requests_total', routers, 'namespace', 'gateway', 'outcome')),
+            ),
+          ],
+          { stacked: true, description: 'fallback_: another model answered. unreached, failed: nobody did.' },
+        ),
+        graph('Requests refused by routers a second', 'reqps', [
+          query(
+            `${gateway} {{reason}}`,
+            rate('llmservice_router_refused_total', routers, 'namespace', 'gateway', 'reason'),
+          ),
+        ]),
+        graph('Time added by routers, 99th percentile', 's', [
+          query(
+            gateway,
+            top(quantile(0.99, 'llmservice_router_added_seconds', routers, 'namespace', 'gateway')),
+          ),
+        ]),
+        graph('Requests under way, and models', 'short', [
+          query(`${gateway} requests`, `sum by (namespace, gateway) (llmservice_router_open{${routers}})`),
+          query(`${gateway} models`, `max by (namespace, gateway) (llmservice_router_models{${routers}})`),
+        ]),
       ],
     },
   ],
