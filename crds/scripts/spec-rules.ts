@@ -4,8 +4,11 @@ import type { SpecRule } from '../src/spec-rule.js';
 import type { JsonSchema } from './json-schema.js';
 import { banner } from './typescript-files.js';
 
-/** Kubernetes' own functions for URLs and quantities, which CEL does not have: the operator parses those fields. */
-const kubernetesLibrary = /\b(isURL|isQuantity)\(/;
+/**
+ * Kubernetes' own functions for URLs and quantities, which CEL does not have: the operator parses those fields. What an object
+ * was before an update, the API server alone knows.
+ */
+const kubernetesAlone = /\b(isURL|isQuantity)\(|\boldSelf\b/;
 
 export function rulesModule(schema: JsonSchema, constant: string, source: string): string {
   return `${banner(source)}
@@ -19,7 +22,7 @@ function rulesOf(schema: JsonSchema, at: readonly string[]): SpecRule[] {
   const { properties = {}, items } = schema;
   return [
     ...(schema['x-kubernetes-validations'] ?? [])
-      .filter(({ rule }) => !kubernetesLibrary.test(rule))
+      .filter(({ rule }) => !kubernetesAlone.test(rule))
       .map(({ rule, fieldPath = '', message }) => ({ at, rule, fieldPath, message })),
     ...Object.entries(properties).flatMap(([name, property]) => rulesOf(property, [...at, name])),
     ...(items === undefined ? [] : rulesOf(items, [...at, '[]'])),

@@ -95,6 +95,16 @@ export const ports = {
   picker: 9002,
   pickerHealth: 9003,
   pickerMetrics: 9090,
+  /** Of a leader's pod, where the ranks of other nodes find it. */
+  ranks: 7070,
+} as const;
+
+/** Of LeaderWorkerSet, on the pods of its groups. */
+export const groupLabels = {
+  set: 'leaderworkerset.sigs.k8s.io/name',
+  group: 'leaderworkerset.sigs.k8s.io/group-index',
+  /** 0: the leader's. */
+  worker: 'leaderworkerset.sigs.k8s.io/worker-index',
 } as const;
 
 /** What pods of the activator have in their label for names. */

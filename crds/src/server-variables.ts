@@ -38,6 +38,7 @@ export const serverVariableNames = {
   adaptersDir: 'LLMSERVICE_ADAPTERS_DIR',
   maxAdapters: 'LLMSERVICE_MAX_ADAPTERS',
   maxAdapterRank: 'LLMSERVICE_MAX_ADAPTER_RANK',
+  rankPort: 'LLMSERVICE_RANK_PORT',
   trustRemoteCode: 'TRUST_REMOTE_CODE',
 } as const;
 export type ServerVariableKey = keyof typeof serverVariableNames;

@@ -7,21 +7,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../../operator/src/kube/types.js';
-import { Authority } from '../builders/certificates.js';
 import { eventually, freePort, start, stop, toolFolders } from '../processes.js';
 import type { ApiServer } from './api-server.js';
 import { Kubectl } from './kubectl.js';
+import { listensForTls, registerWebhooks, webhookServer } from './webhooks.js';
 
 const kinds = ['workloads', 'clusterqueues', 'localqueues', 'resourceflavors', 'workloadpriorityclasses'];
 const more = ['admissionchecks', 'cohorts', 'topologies', 'provisioningrequestconfigs'];
 const multi = ['multikueueclusters', 'multikueueconfigs'];
 const group = 'kueue.x-k8s.io';
 const apiVersion = `${group}/v1beta2`;
-
-interface Webhook {
-  readonly rules: readonly { readonly resources: readonly string[]; readonly apiGroups: readonly string[] }[];
-  readonly clientConfig: { readonly service: { readonly path: string } };
-}
 
 export class KueueController {
   private constructor(
@@ -39,16 +34,12 @@ export class KueueController {
       await kubectl.output(['apply', '--server-side', '-f', '-'], text);
     }
     const folder = mkdtempSync(join(tmpdir(), 'llmservice-kueue-'));
-    const authority = new Authority('kueue');
-    const { cert, key } = authority.issue('localhost');
-    const caBundle = Buffer.from(authority.cert).toString('base64');
-    authority.remove();
-    const port = await freePort();
+    const server = webhookServer('kueue', await freePort());
     const files = {
-      'tls.crt': cert,
-      'tls.key': key,
+      'tls.crt': server.cert,
+      'tls.key': server.key,
       kubeconfig: api.kubeConfig().exportConfig(),
-      config: JSON.stringify(configuration(folder, port, await freePort())),
+      config: JSON.stringify(configuration(folder, server.port, await freePort())),
     };
     for (const [name, text] of Object.entries(files))
       writeFileSync(join(folder, name), text, { mode: 0o600 });
@@ -59,10 +50,11 @@ export class KueueController {
     const args = ['--config', join(folder, 'config'), '--kubeconfig', join(folder, 'kubeconfig'), ...off];
     const child = start('unshare', [...withEtc(folder), program, ...args], join(folder, 'kueue.log'));
     const kueue = new KueueController(api, folder, child);
-    await eventually('its webhooks', () => kueue.listens(port), 120_000);
+    await eventually('its webhooks', () => kueue.listens(server.port), 120_000);
     const text = readFileSync(join(components, 'webhook/manifests.yaml'), 'utf8');
+    const known = new Set([...kinds, 'pods', 'deployments']);
     for (const each of parseAllDocuments(text))
-      await kueue.register(each.toJS() as KubeObject, port, caBundle);
+      await registerWebhooks(api, each.toJS() as KubeObject, server, known);
     return kueue;
   }
 
@@ -93,30 +85,6 @@ export class KueueController {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** What its webhooks are for of what is here; the API server finds them by their address. */
-  private async register(object: KubeObject, port: number, caBundle: string): Promise<void> {
-    const webhooks = object['webhooks'] as readonly Webhook[];
-    const known = new Set([...kinds, 'pods', 'deployments']);
-    const here = webhooks.filter(({ rules }) =>
-      rules.every(({ resources }) => resources.every((each) => known.has(each.replace(/\/.*/, '')))),
-    );
-    const plural = `${object.kind.toLowerCase()}s`;
-    await this.api.admin.request({
-      method: 'POST',
-      path: `/apis/${object.apiVersion}/${plural}`,
-      body: {
-        ...object,
-        webhooks: here.map((each) => ({
-          ...each,
-          clientConfig: {
-            url: `https://127.0.0.1:${String(port)}${each.clientConfig.service.path}`,
-            caBundle,
-          },
-        })),
-      },
-    });
-  }
-
   private create(path: string, object: object): Promise<unknown> {
     const plural = path.split('/').at(-1) ?? '';
     const kind = { resourceflavors: 'ResourceFlavor', clusterqueues: 'ClusterQueue' }[plural] ?? 'LocalQueue';
@@ -124,15 +92,9 @@ export class KueueController {
     return this.api.admin.request({ method: 'POST', path: `/apis/${apiVersion}/${path}`, body });
   }
 
-  private async listens(port: number): Promise<true> {
+  private listens(port: number): Promise<true> {
     if (this.child.exitCode !== null) throw new Error(`kueue ended: ${this.log().slice(-2_000)}`);
-    const response = await fetch(`http://127.0.0.1:${String(port)}/`).catch(
-      (error: unknown) => error as Error,
-    );
-    // Nothing that listens for TLS answers this with another error than of a refused connection.
-    if (response instanceof Error && JSON.stringify(response.cause ?? '').includes('ECONNREFUSED'))
-      throw response;
-    return true;
+    return listensForTls(port);
   }
 }
 

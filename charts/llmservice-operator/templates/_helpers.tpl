@@ -86,6 +86,9 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - apiGroups: [networking.istio.io]
   resources: [virtualservices, destinationrules]
   verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [leaderworkerset.x-k8s.io]
+  resources: [leaderworkersets]
+  verbs: [get, list, watch, create, patch, delete]
 # Those that are left when endpointPicker.image is taken out; with it more rights follow.
 - apiGroups: [inference.networking.k8s.io]
   resources: [inferencepools]

@@ -476,9 +476,19 @@ export const llmServiceSchema: object = {
               "format": "int32",
               "minimum": 1,
               "maximum": 64
+            },
+            "nodes": {
+              "description": "Number of pods that share the ranks of one replica, each with as many devices. More than 1 needs the LeaderWorkerSet API in the cluster, and never changes to or from 1.",
+              "type": "integer",
+              "format": "int32",
+              "default": 1,
+              "minimum": 1,
+              "maximum": 16
             }
           },
-          "required": []
+          "required": [
+            "nodes"
+          ]
         },
         "engine": {
           "description": "Settings of the inference engine.",

@@ -60,6 +60,10 @@ export interface LlmServiceSpec {
      * Number of tensor-parallel ranks, one per device. Default: accelerator.devices.
      */
     tensor?: number;
+    /**
+     * Number of pods that share the ranks of one replica, each with as many devices. More than 1 needs the LeaderWorkerSet API in the cluster, and never changes to or from 1.
+     */
+    nodes: number;
   };
   engine: EngineSpec;
   /**

@@ -22,7 +22,9 @@ export const specDefaults = {
     "resourceName": "none",
     "devices": 1
   },
-  "parallelism": {},
+  "parallelism": {
+    "nodes": 1
+  },
   "engine": {
     "runtime": "native",
     "memoryUtilizationPercent": 85,

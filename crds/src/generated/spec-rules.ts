@@ -11,6 +11,12 @@ export const specRules: readonly SpecRule[] = [
   },
   {
     "at": [],
+    "rule": "!has(self.spec.parallelism) || !has(self.spec.parallelism.nodes) || self.spec.parallelism.nodes == 1 || size(self.metadata.name) <= 43",
+    "fieldPath": ".spec.parallelism.nodes",
+    "message": "parallelism.nodes above 1 is for names of at most 43 characters, to which those of the pods add; choose a shorter metadata.name"
+  },
+  {
+    "at": [],
     "rule": "!has(self.spec.routing) || !has(self.spec.routing.fallback) || self.spec.routing.fallback.service != self.metadata.name",
     "fieldPath": ".spec.routing.fallback.service",
     "message": "routing.fallback.service names this service itself; name another LlmService of this namespace"
@@ -228,6 +234,94 @@ export const specRules: readonly SpecRule[] = [
     "rule": "!has(self.routing.backend) || self.routing.backend != 'inferencePool' || !has(self.auth.protectMetrics) || !self.auth.protectMetrics",
     "fieldPath": ".routing.backend",
     "message": "routing.backend inferencePool does not work with auth.protectMetrics: an endpoint picker reads /metrics without a key; set routing.backend to service, or remove auth.protectMetrics"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.nodes) || self.parallelism.nodes == 1 || self.accelerator.devices % self.parallelism.nodes == 0",
+    "fieldPath": ".parallelism.nodes",
+    "message": "parallelism.nodes must divide accelerator.devices, the devices of all nodes of a replica: each node runs as many ranks; change one of them"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.nodes) || self.parallelism.nodes == 1 || !has(self.engine.runtime) || self.engine.runtime == 'native'",
+    "fieldPath": ".engine.runtime",
+    "message": "engine.runtime vllm does not work with parallelism.nodes yet; set it to native, or parallelism.nodes to 1"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.nodes) || self.parallelism.nodes == 1 || self.accelerator.resourceName == 'none' && !has(self.accelerator.profile) || (has(self.engine.collectives) && self.engine.collectives == 'library')",
+    "fieldPath": ".engine.collectives",
+    "message": "engine.collectives must be library with devices on several nodes: the engine's own all-reduce is for devices of one node; set it to library, or parallelism.nodes to 1"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.nodes) || self.parallelism.nodes == 1 || !has(self.canary)",
+    "fieldPath": ".canary",
+    "message": "canary does not work with parallelism.nodes yet; remove it, or set parallelism.nodes to 1"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.nodes) || self.parallelism.nodes == 1 || !has(self.scaling.idleAfterSeconds)",
+    "fieldPath": ".scaling.idleAfterSeconds",
+    "message": "scaling.idleAfterSeconds does not work with parallelism.nodes yet; remove it, or set parallelism.nodes to 1"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.nodes) || self.parallelism.nodes == 1 || !has(self.model.cache.kind) || self.model.cache.kind == 'emptyDir'",
+    "fieldPath": ".model.cache.kind",
+    "message": "model.cache does not work with parallelism.nodes yet; remove it, or set parallelism.nodes to 1"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.nodes) || self.parallelism.nodes == 1 || !has(self.adapters) && (!has(self.engine.maxAdapters) || self.engine.maxAdapters == 0)",
+    "fieldPath": ".adapters",
+    "message": "adapters do not work with parallelism.nodes yet; remove adapters and engine.maxAdapters, or set parallelism.nodes to 1"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.nodes) || self.parallelism.nodes == 1 || !has(self.accelerator.claim)",
+    "fieldPath": ".accelerator.claim",
+    "message": "accelerator.claim does not work with parallelism.nodes yet; ask for the devices by accelerator.resourceName or a profile, or set parallelism.nodes to 1"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.nodes) || self.parallelism.nodes == 1 || !has(self.administration)",
+    "fieldPath": ".administration",
+    "message": "administration does not work with parallelism.nodes yet; remove it, or set parallelism.nodes to 1"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.nodes) || self.parallelism.nodes == 1 || !has(self.queueName)",
+    "fieldPath": ".queueName",
+    "message": "queueName does not work with parallelism.nodes yet; remove it, or set parallelism.nodes to 1"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.nodes) || self.parallelism.nodes == 1 || !has(self.accounting.persistentVolumeClaimRef)",
+    "fieldPath": ".accounting.persistentVolumeClaimRef",
+    "message": "accounting.persistentVolumeClaimRef does not work with parallelism.nodes yet; remove it, or set parallelism.nodes to 1"
   },
   {
     "at": [

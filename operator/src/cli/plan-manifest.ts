@@ -288,6 +288,7 @@ async function capabilities(
     limits: noLimits,
     hostTaken: false,
     deviceClaims: true,
+    leaderWorkerSets: true,
     // Who scales by load depends on the cluster; the operator's own loop needs no object.
     keda: false,
     customMetrics: false,

@@ -46,6 +46,7 @@ export const operatorRules: readonly Rule[] = [
     resource: 'inferencepools',
     verbs: ['get', 'list', 'watch', 'delete'],
   },
+  { group: 'leaderworkerset.x-k8s.io', resource: 'leaderworkersets', verbs: keptAndDeleted },
   { group: '', resource: 'pods', verbs: ['list', 'watch'] },
   { group: '', resource: 'pods/log', verbs: ['get'] },
   { group: '', resource: 'secrets', verbs: ['get'] },

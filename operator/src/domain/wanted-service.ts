@@ -89,6 +89,10 @@ export interface WantedService {
   readonly cache: NodeCache | null;
   readonly accelerator: Accelerator;
   readonly tensor: number;
+  /** Pods of one replica, which share its ranks equally. */
+  readonly nodes: number;
+  /** Ranks of one pod, with a device each. */
+  readonly podRanks: number;
   readonly sharedMemoryBytes: number;
   /** Value of the retry annotation; empty when absent. */
   readonly retry: string;

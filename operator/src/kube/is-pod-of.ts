@@ -1,15 +1,18 @@
 import { canaryName } from './canary-name.js';
+import { isGroupPodOf } from './group-pods.js';
 import type { Pod } from './types.js';
 
 /** As the Deployment's controller sets it on the pods of each ReplicaSet. */
 const hashLabel = 'pod-template-hash';
 
 /**
- * Whether a pod is of the Deployment or of its canary's, and not one that only has its labels: a ReplicaSet NAME-HASH or
+ * Whether a pod is of the Deployment, of its canary's or of the service's groups, and not one that only has its labels: a ReplicaSet NAME-HASH or
  * NAME-canary-HASH controls it, where HASH is its own label. Nobody has to read ReplicaSets for that: the garbage collector removes a pod whose controller is
  * not there by its uid, and a ReplicaSet takes for its own what names its uid.
  */
-export function isPodOf({ metadata }: Pod, deployment: string): boolean {
+export function isPodOf(pod: Pod, deployment: string): boolean {
+  if (isGroupPodOf(pod, deployment)) return true;
+  const { metadata } = pod;
   const controller = metadata.ownerReferences?.find((owner) => owner.controller === true);
   const hash = metadata.labels?.[hashLabel];
   if (controller?.kind !== 'ReplicaSet' || hash === undefined) return false;

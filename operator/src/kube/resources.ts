@@ -30,6 +30,11 @@ export const resources = {
     kind: 'InferencePool',
     plural: 'inferencepools',
   },
+  leaderWorkerSets: {
+    apiVersion: 'leaderworkerset.x-k8s.io/v1',
+    kind: 'LeaderWorkerSet',
+    plural: 'leaderworkersets',
+  },
   serviceAccounts: { apiVersion: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' },
   roles: { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', plural: 'roles' },
   roleBindings: {

@@ -12,6 +12,7 @@ import { planAutoscaler, type Autoscaler } from './scaling/autoscaling.js';
 import { childMetadata, podSelector } from './identity/child-metadata.js';
 import { planBackendTlsPolicy } from './traffic/backend-tls-policy.js';
 import { canaryTraffic } from './traffic/canary-traffic.js';
+import { planGroupService, planLeaderWorkerSet } from './leader-worker-set.js';
 import type { Fallback } from './traffic/fallback.js';
 import { planEndpointPicker } from './traffic/endpoint-picker.js';
 import { planHttpRoute } from './traffic/http-route.js';
@@ -35,7 +36,7 @@ export interface ChildInputs {
   readonly adapters: readonly ListedAdapter[] | null;
   readonly replicas: number;
   readonly replacement: Replacement;
-  /** Set on the Deployment of a held service: the attempt that failed terminally. */
+  /** Set on what holds the pods of a held service: the attempt that failed terminally. */
   readonly failedAttempt: string | null;
   /** Name of the revision that was Ready last. */
   readonly goodRevision: string | null;
@@ -64,6 +65,7 @@ export interface PlannedChildren {
   readonly configMap: KubeObject;
   /** From which pods get the claims of their devices. */
   readonly claimTemplates: readonly KubeObject[];
+  /** What holds the pods: where a replica is on several nodes, a LeaderWorkerSet in its place. */
   readonly deployment: KubeObject;
   readonly others: readonly KubeObject[];
   /** What becomes of a canary's objects that are not among the others. */
@@ -82,10 +84,11 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
     claimTemplates: [inputs.template, ...(inputs.canaryTemplate === null ? [] : [inputs.canaryTemplate])]
       .map((template) => planClaimTemplate(service, template))
       .filter((object) => object !== null),
-    deployment: planDeployment(service, inputs),
+    deployment: planWorkload(service, inputs),
     others: [
       // Before a pod of a canary answers.
       planService(service, inputs.canary),
+      ...planGroupService(service),
       ...canary.objects,
       planDisruptionBudget(service),
       ...planNetworkPolicy(service, inputs.operatorNamespace),
@@ -115,7 +118,23 @@ export function planRoute(
       ];
 }
 
-function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject {
+function planWorkload(service: WantedService, inputs: ChildInputs): KubeObject {
+  const notes = {
+    [annotations.specHash]: specHash(service),
+    ...(inputs.failedAttempt === null ? {} : { [annotations.failedAttempt]: inputs.failedAttempt }),
+    ...(inputs.asleep === null ? {} : { [annotations.asleep]: JSON.stringify(inputs.asleep) }),
+    ...(inputs.goodRevision === null ? {} : { [annotations.goodRevision]: inputs.goodRevision }),
+  };
+  return service.nodes > 1
+    ? planLeaderWorkerSet(service, { ...inputs, notes })
+    : planDeployment(service, inputs, notes);
+}
+
+function planDeployment(
+  service: WantedService,
+  inputs: ChildInputs,
+  notes: Readonly<Record<string, string>>,
+): KubeObject {
   // Paused, it takes a ReplicaSet over and lets it be, as long as its pods are no more than these allow.
   const handingOver =
     inputs.canary.state === 'promoting'
@@ -131,12 +150,7 @@ function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject
     metadata: {
       ...metadata,
       labels: { ...metadata.labels, ...queueLabels(service) },
-      annotations: {
-        [annotations.specHash]: specHash(service),
-        ...(inputs.failedAttempt === null ? {} : { [annotations.failedAttempt]: inputs.failedAttempt }),
-        ...(inputs.asleep === null ? {} : { [annotations.asleep]: JSON.stringify(inputs.asleep) }),
-        ...(inputs.goodRevision === null ? {} : { [annotations.goodRevision]: inputs.goodRevision }),
-      },
+      annotations: { ...notes },
     },
     spec: {
       replicas: inputs.replicas,

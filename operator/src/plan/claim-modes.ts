@@ -9,9 +9,10 @@ export function refusedClaim(
   claim: KnownClaim | undefined,
 ): Obstacle | null {
   if (claim?.onePod !== true) return null;
-  const { replicas, scaling, canary } = spec;
+  const { replicas, scaling, canary, parallelism } = spec;
   const bounds: readonly (readonly [string, number])[] = [
     ['spec.replicas', replicas],
+    ['spec.parallelism.nodes', parallelism.nodes],
     ['spec.scaling.maxReplicas', scaling.maxReplicas ?? 0],
     ...(scaling.schedules ?? []).map(
       ({ minReplicas }, at) => [`spec.scaling.schedules[${String(at)}].minReplicas`, minReplicas] as const,

@@ -142,6 +142,7 @@ describe('a path that the operator', () => {
       gatewayApi: false,
       backendTls: false,
       deviceClaims: true,
+      leaderWorkerSets: true,
       authority: { state: 'none' },
       istioGateway: null,
       istio: false,

@@ -8,6 +8,7 @@ import { asEstimate } from './fit/estimate.js';
 import { planFit } from './fit/memory.js';
 import { refusedClaim } from './claim-modes.js';
 import { refusedDeviceClaim } from './device-claims-served.js';
+import { refusedGroups } from './groups-served.js';
 import { refusedImage, refusedServiceAccount, type TenantLimits } from './tenant-limits.js';
 import type { PoolCapabilities } from './traffic/pool.js';
 import { planRouting, type Routing, type RoutingCapabilities } from './traffic/routing.js';
@@ -30,6 +31,8 @@ export interface ClusterCapabilities extends RoutingCapabilities, AutoscalingCap
   readonly allowedHostPaths: readonly string[];
   /** Whether ResourceClaims are served, by which devices may be asked for. */
   readonly deviceClaims: boolean;
+  /** Whether LeaderWorkerSets are served, which replicas on several nodes take. */
+  readonly leaderWorkerSets: boolean;
   /** What else manifests may name. */
   readonly limits: TenantLimits;
 }
@@ -44,6 +47,7 @@ export type Installation = Omit<
   | 'inferencePools'
   | 'customMetrics'
   | 'deviceClaims'
+  | 'leaderWorkerSets'
   | 'forbidden'
   | 'hostTaken'
   | 'authority'
@@ -145,7 +149,8 @@ function refusedByLimits(service: WantedService, capabilities: ClusterCapabiliti
     refusedImage(service, limits, own) ??
     refusedServiceAccount(service, limits) ??
     refusedHostPath(service, capabilities) ??
-    refusedDeviceClaim(service, capabilities)
+    refusedDeviceClaim(service, capabilities) ??
+    refusedGroups(service, capabilities)
   );
 }
 

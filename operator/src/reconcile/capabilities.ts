@@ -22,11 +22,12 @@ export class Capabilities {
   }
 
   ofEveryService(): Omit<ClusterCapabilities, 'hostTaken' | 'authority'> {
-    const { gatewayApi, backendTls, istio, keda, inferencePools, deviceClaims, forbidden } =
+    const { gatewayApi, backendTls, istio, keda, inferencePools, deviceClaims, leaderWorkerSets, forbidden } =
       this.caches.kinds;
     const customMetrics = this.metricsApi.served;
-    const served = { gatewayApi, backendTls, istio, keda, inferencePools, deviceClaims, customMetrics };
-    return { ...this.installation, ...served, forbidden };
+    const served = { gatewayApi, backendTls, istio, keda, inferencePools, deviceClaims };
+    const more = { leaderWorkerSets, customMetrics };
+    return { ...this.installation, ...served, ...more, forbidden };
   }
 
   private isHostTaken(object: KubeObject): boolean {

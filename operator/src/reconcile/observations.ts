@@ -3,7 +3,8 @@
 import { resources } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
 import { endpointPickerName } from '../plan/identity/child-identity.js';
-import { podSelector } from '../plan/identity/child-metadata.js';
+import { servingSelector } from '../plan/identity/child-metadata.js';
+import { groupSetName } from '../kube/group-set-name.js';
 import { ofRevision } from '../plan/canary/canary-pods.js';
 import { planAdapterList } from '../plan/pods/adapter-list.js';
 import { schemeOf } from '../plan/pods/container-parts.js';
@@ -65,7 +66,7 @@ export class Observations {
     const key = `${service.namespace}/${service.name}`;
     const seenPods = crashLogs.explained(caches.podsOf(service.namespace, service.name));
     const pods = this.sources.placement.explained(key, seenPods);
-    const frame = this.frame(object, now);
+    const frame = this.frame(object, service.nodes, now);
     const demand = planDemand(service, frame.previous, pods, now);
     const seen = this.seen(object);
     const tried = frame.previous.canary?.revision;
@@ -91,6 +92,7 @@ export class Observations {
       routing: plan.routing,
       revision,
       pods,
+      ...this.groups(service),
       loads: loads.of(pods),
       adapters: this.adapters(service, plan),
       refusedAdapters: plan.refusedAdapters,
@@ -109,7 +111,7 @@ export class Observations {
     const spec = object['spec'] as Partial<WantedService['spec']> | undefined;
     const routing = { provider: 'auto', ...spec?.routing };
     const known = { routing, tls: spec?.tls ?? {} } as WantedService['spec'];
-    const frame = this.frame(object, now);
+    const frame = this.frame(object, spec?.parallelism?.nodes ?? 1, now);
     const { previous } = frame;
     return {
       ...frame,
@@ -127,6 +129,8 @@ export class Observations {
       routing: planRouting({ namespace, spec: known }, capabilities),
       revision: null,
       pods: this.sources.caches.podsOf(namespace, name),
+      workers: [],
+      groupLosses: [],
       loads: new Map(),
       adapters: [],
       refusedAdapters: [],
@@ -182,9 +186,18 @@ export class Observations {
     });
   }
 
-  private frame(object: KubeObject, now: string): Frame {
+  private groups({ namespace, name, nodes }: WantedService): Pick<Observed, 'workers' | 'groupLosses'> {
+    if (nodes === 1) return { workers: [], groupLosses: [] };
+    const { caches, placement } = this.sources;
+    const workers = placement.explained(`${namespace}/${name}`, caches.workersOf(namespace, name));
+    const wanted = caches.deployment(namespace, name)?.spec?.replicas ?? 0;
+    const groups = Array.from({ length: wanted }, (_, index) => `${groupSetName(name)}-${String(index)}`);
+    return { workers, groupLosses: caches.groupLosses.of(namespace, groups) };
+  }
+
+  private frame(object: KubeObject, nodes: number, now: string): Frame {
     const { name, namespace = '', generation = 0 } = object.metadata;
-    const selector = Object.entries(podSelector({ name })).map(([key, value]) => `${key}=${value}`);
+    const selector = Object.entries(servingSelector({ name, nodes })).map(([key, value]) => `${key}=${value}`);
     return {
       namespace,
       name,

@@ -127,7 +127,8 @@ export class Reconciler {
     const { caches, canaries, crashLogs, placement, observations, statuses } = this.options;
     const { namespace, name } = service;
     await crashLogs.read(caches.podsOf(namespace, name));
-    const placedMs = await placement.read(service, caches.podsOf(namespace, name));
+    const all = [...caches.podsOf(namespace, name), ...caches.workersOf(namespace, name)];
+    const placedMs = await placement.read(service, all);
     const deployment = caches.deployment(namespace, name);
     const stored = caches.revisionsOf(namespace, name);
     const { history, unreadable } = readRevisions(stored, service, this.options.capabilities.installation);
@@ -168,7 +169,7 @@ export class Reconciler {
     const { sleep, activators, recheckMs } = await sleeps.decide(service, deployment, before);
     const pods = planPods(revisions, target, before, failureHold, sleep);
     const at = this.options.now();
-    const rollout = await rollouts.decide(service, pods.template, deployment, before.pods, at);
+    const rollout = await rollouts.decide(service, pods.template, deployment, [...before.pods, ...before.workers], at);
     const wanted = planChildren(service, {
       ...pods,
       ...routeInputs(plan, before),

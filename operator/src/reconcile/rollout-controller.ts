@@ -33,6 +33,7 @@ export class RolloutController {
     now: Date,
   ): Promise<RolloutDecision> {
     const rollout: Rollout = {
+      groupSize: service.nodes,
       strategy: service.spec.rollout.strategy,
       current: replacementOf(deployment),
       changing:

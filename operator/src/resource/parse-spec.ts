@@ -50,7 +50,9 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
   }
 
   const tensor = spec.parallelism.tensor ?? spec.accelerator.devices;
-  const sharedMemoryBytes = fields.sharedMemory ?? defaultSharedMemory(kind, tensor, spec.engine.runtime);
+  const { nodes } = spec.parallelism;
+  const podRanks = tensor / nodes;
+  const sharedMemoryBytes = fields.sharedMemory ?? defaultSharedMemory(kind, podRanks, spec.engine.runtime);
   const { name, namespace = '', uid = '', generation = 0, annotations: notes } = object.metadata;
   return {
     ok: true,
@@ -68,6 +70,8 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
       cache,
       accelerator: acceleratorOf(spec.accelerator, kind, fields, sharedMemoryBytes),
       tensor,
+      nodes,
+      podRanks,
       sharedMemoryBytes,
       retry: notes?.[annotations.retry] ?? '',
       promote: notes?.[annotations.promote] ?? '',

@@ -14,7 +14,8 @@ import { adaptersLoaded } from './adapters-condition.js';
 import type { Answer } from './answer.js';
 import { withinBudget } from './budget-condition.js';
 import { canaryPassing } from './canary-condition.js';
-import { answer, currentPods, livingPods, type Answers } from './conditions.js';
+import { answer, currentPods, currentWorkers, livingPods, type Answers } from './conditions.js';
+import { currentLosses } from './group-text.js';
 import type { Pod } from '../kube/types.js';
 import { stageOf } from '../plan/canary/canary.js';
 import { publicUrl } from '../plan/traffic/host-claims.js';
@@ -156,7 +157,10 @@ function loadingOf(observed: Observed): LoadingStatus | null {
 /** The newest failure of this generation's pods, else the one before, until the service works. */
 function lastFailureOf(observed: Observed, answers: Answers): LastFailure | null {
   if (answers.Ready.status === 'True') return null;
-  const failure = worstFailure(livingPods(observed));
+  const failure =
+    worstFailure([...livingPods(observed), ...currentWorkers(observed)]) ??
+    currentLosses(observed).find((loss) => loss.failure !== null)?.failure ??
+    null;
   const previous = observed.previous.lastFailure ?? null;
   // What nothing was held for is tried again, whatever its reason.
   if (failure !== null) return toLastFailure({ ...failure, terminal: false }, observed);

@@ -7,6 +7,7 @@ import type { Pod } from '../kube/types.js';
 import { failed, no, sentences, unknown, withRemedy, yes, type Answer } from './answer.js';
 import { withinBudget } from './budget-condition.js';
 import { canaryUnderWay } from './canary-condition.js';
+import { groupRestart } from './group-text.js';
 import { judgedByPods, unjudged } from './judged-by-pods.js';
 import type { FailureHold, Observed } from './observed.js';
 import { isReady, podFailure, podRevision, runtimeStatus, weightsStatus } from './pod-state.js';
@@ -23,12 +24,17 @@ export type Answers = Readonly<Record<ConditionType, Answer>>;
 
 /** Pods of the revision that this generation wants and that are to stay. */
 export function currentPods(observed: Observed): Pod[] {
-  return observed.pods.filter(
-    (pod) =>
-      observed.revision !== null &&
-      podRevision(pod) === observed.revision &&
-      pod.metadata.deletionTimestamp === undefined,
-  );
+  return observed.pods.filter((pod) => isCurrent(pod, observed));
+}
+
+/** Those of them that compute for others. */
+export function currentWorkers(observed: Observed): Pod[] {
+  return observed.workers.filter((pod) => isCurrent(pod, observed));
+}
+
+function isCurrent(pod: Pod, { revision }: Observed): boolean {
+  if (revision === null || podRevision(pod) !== revision) return false;
+  return pod.metadata.deletionTimestamp === undefined;
 }
 
 /** Those of the revision that are not over; where all are, how they ended is what there is to report. */
@@ -45,7 +51,7 @@ export function answer(observed: Observed): Answers {
       judgedByPods(observed, 'ModelResolved') ??
       modelResolved(observed),
     Fits: answerBefore(observed, 'Fits') ?? judgedByPods(observed, 'Fits') ?? fits(observed),
-    Scheduled: judgeScheduling(observed, currentPods(observed)),
+    Scheduled: judgeScheduling(observed, [...currentPods(observed), ...currentWorkers(observed)]),
     Loaded: loaded(observed),
     Serving: serving(observed),
     Routed: judgeRoute(observed),
@@ -135,7 +141,9 @@ function loaded(observed: Observed): Answer {
   if (resting !== null) return resting;
   const pods = livingPods(observed);
   if (pods.some(isReady)) return yes('Loaded', 'The weights are in memory.');
-  for (const pod of pods) {
+  const restart = groupRestart(observed);
+  if (restart !== null) return no('GroupRestarted', restart);
+  for (const pod of [...pods, ...currentWorkers(observed)]) {
     const failure = podFailure(pod);
     if (failure !== null) return no(failure.reason, withRemedy(failure));
     const waiting = runtimeStatus(pod)?.state?.waiting;
@@ -198,7 +206,8 @@ function readiness(observed: Observed, answers: Omit<Answers, 'Ready' | 'Reconci
     return no(first.reason, first.message);
   }
   if (ready < observed.wantedReplicas) {
-    return no('ReplicasStarting', `${ready} of ${observed.wantedReplicas} pods of this generation answer.`);
+    const answering = `${ready} of ${observed.wantedReplicas} pods of this generation answer.`;
+    return no('ReplicasStarting', sentences(answering.slice(0, -1), groupRestart(observed) ?? '').trim());
   }
   if (Serving.status !== 'True') return Serving;
   if (Routed.status !== 'True' || observed.fallback.state === 'active')

@@ -31,6 +31,8 @@ export const base: Observed = {
   selector: 'a=b',
   deployment: null,
   pods: [],
+  workers: [],
+  groupLosses: [],
   httpRoute: null,
   backendTlsPolicy: null,
   virtualService: null,

@@ -21,6 +21,7 @@ import type { Idleness } from '../plan/scaling/idleness.js';
 import type { Sleep } from '../plan/scaling/sleep.js';
 import type { Routing } from '../plan/traffic/routing.js';
 import type { StreamOutcome } from '../plan/traffic/stream-check.js';
+import type { PodFailure } from './pod-state.js';
 
 /** Progress as a pod's /health reports it. */
 export interface LoadProgress {
@@ -46,6 +47,21 @@ export type Streaming =
   | { readonly state: 'unpaced' }
   /** `route`: its hash; `outcome`: of the last look; null: none is known. */
   | { readonly state: 'route'; readonly route: string; readonly outcome: StreamOutcome | null };
+
+/** The pod of a group that was lost first, for which the group starts again. */
+export interface GroupLoss {
+  /** Name of the leader's pod. */
+  readonly group: string;
+  readonly pod: string;
+  /** 0: the leader itself. */
+  readonly worker: number;
+  readonly revision: string | null;
+  /** Null: it was deleted, or ended without an error. */
+  readonly failure: PodFailure | null;
+  readonly how: 'deleted' | 'ended';
+  /** How often in a row a pod of the group failed, without an answer between. */
+  readonly failures: number;
+}
 
 export interface Observed {
   readonly namespace: string;
@@ -77,7 +93,12 @@ export interface Observed {
   readonly revision: string | null;
   readonly selector: string;
   readonly deployment: Deployment | null;
+  /** One of each replica, which answers for it. */
   readonly pods: readonly Pod[];
+  /** Of groups: those that compute for their leaders. */
+  readonly workers: readonly Pod[];
+  /** Of its groups that start again: which pod was lost. */
+  readonly groupLosses: readonly GroupLoss[];
   readonly httpRoute: HttpRoute | null;
   readonly backendTlsPolicy: BackendTlsPolicy | null;
   readonly virtualService: VirtualService | null;

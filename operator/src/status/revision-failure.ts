@@ -6,7 +6,8 @@
 import { hasEnded } from '../kube/has-ended.js';
 import type { Pod } from '../kube/types.js';
 import type { RevisionPlan } from '../plan/revision-plan.js';
-import { currentPods } from './conditions.js';
+import { currentPods, currentWorkers } from './conditions.js';
+import { currentLosses } from './group-text.js';
 import type { Observed } from './observed.js';
 import {
   isEvicted,
@@ -40,7 +41,9 @@ export function judgeRevision(
   standing: RevisionPlan['standing'],
   patience: Patience,
 ): RevisionVerdict {
-  const pods = currentPods(observed);
+  const lost = groupFailure(observed, standing);
+  if (lost !== null) return { state: 'failed', failure: lost };
+  const pods = [...currentPods(observed), ...currentWorkers(observed)];
   const failure = standing === 'good' ? lastingFailure(pods) : worstFailure(pods);
   if (failure?.terminal === true) return { state: 'failed', failure };
   if (standing !== 'challenger') return { state: 'open', recheckMs: null };
@@ -62,6 +65,17 @@ export function judgeRevision(
     recheckMs = Math.min(recheckMs ?? Infinity, leftMs);
   }
   return { state: 'open', recheckMs };
+}
+
+/** Pods of a group are not restarted but made anew: what failed before is remembered for them. */
+function groupFailure(observed: Observed, standing: RevisionPlan['standing']): PodFailure | null {
+  for (const { failure, failures, group } of currentLosses(observed)) {
+    if (failure === null) continue;
+    const often = failures >= maxRestarts;
+    const isOver = failure.terminal ? standing !== 'good' || often : standing === 'challenger' && often;
+    if (isOver) return often ? { ...failure, message: `${failure.message} (${failures} starts of the group ${group})` } : failure;
+  }
+  return null;
 }
 
 /** A pod that is evicted is not restarted: another comes in its place, which begins at no restarts. */

@@ -1,6 +1,7 @@
 // Scheduled: whether the pods of this generation have their nodes; if not, what is missing.
 
 import { gatesOf, noRoomForClaim } from '../kube/pod-wait.js';
+import { resources } from '../kube/resources.js';
 import type { Pod } from '../kube/types.js';
 import { no, unknown, yes, type Answer } from './answer.js';
 import type { FailureHold, Observed } from './observed.js';
@@ -16,7 +17,7 @@ export function judgeScheduling(observed: Observed, pods: readonly Pod[]): Answe
   if (resting !== null) return resting;
   const refusal = readRefusal(deployment);
   if (refusal !== null && pods.length < observed.wantedReplicas) return no(refusal.reason, refusal.message);
-  if (pods.length === 0) return unknown('NoPods', 'No pod of this generation exists yet.');
+  if (pods.length === 0) return unknown('NoPods', noPods(observed));
   for (const pod of pods) {
     const condition = podCondition(pod, 'PodScheduled');
     if (condition?.status !== 'False') continue;
@@ -29,6 +30,14 @@ export function judgeScheduling(observed: Observed, pods: readonly Pod[]): Answe
   return placed
     ? yes('Scheduled', 'Every pod has its node.')
     : unknown('Scheduling', 'Pods wait for the scheduler.');
+}
+
+/** A StatefulSet has no condition that would say why the API server refuses its pods. */
+function noPods({ deployment }: Observed): string {
+  const none = 'No pod of this generation exists yet.';
+  if (deployment?.kind !== resources.leaderWorkerSets.kind) return none;
+  const { name } = deployment.metadata;
+  return `${none} If it stays so, check that LWS's controller runs, and the events of the StatefulSet ${name}.`;
 }
 
 /** By reasons that are not the scheduler's (see placement-notes.ts). */

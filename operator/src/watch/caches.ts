@@ -1,9 +1,11 @@
 // The operator's view of the cluster: one reflector per resource, and for every change the services it may concern.
 
-import { fieldManager, labels, type LlmService, type LlmServiceSpec } from '@llmservice/crds';
+import { fieldManager, labels } from '@llmservice/crds';
 import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
-import { isPodOf } from '../kube/is-pod-of.js';
+import { isWorker } from '../kube/group-pods.js';
+import { groupSetName } from '../kube/group-set-name.js';
+import { asDeployment, type LeaderWorkerSet } from '../kube/group-set.js';
 import { keyOf, resources, serviceKeyOf, type Resource } from '../kube/resources.js';
 import type {
   Autoscaler,
@@ -20,9 +22,12 @@ import { endpointsManagedBy } from '../plan/traffic/activator-endpoints.js';
 import { concernedHosts, waitsForHostOf } from '../plan/traffic/host-claims.js';
 import { ActivatorPods } from './activator-pods.js';
 import { Collection, type CollectionOptions } from './collection.js';
-import { optionalChildren, pickerResources } from './optional-children.js';
+import { GroupLosses } from './group-losses.js';
+import { childKinds, optionalChildren } from './optional-children.js';
 import { podAsRead } from './pod-as-read.js';
+import { scaledServices } from './scaled-services.js';
 import { ServedKinds } from './served-kinds.js';
+import { podsOfService, podsOfServices } from './pods-of-service.js';
 import { fallbackKey, hostKey, serviceIndex } from './service-index.js';
 
 export interface CachesOptions {
@@ -48,6 +53,7 @@ export class Caches {
   private readonly pods: Collection;
   private readonly activatorPods: ActivatorPods;
   private readonly children: ReadonlyMap<string, Collection>;
+  readonly groupLosses = new GroupLosses();
   /** What the cluster serves of what is read. */
   readonly kinds: ServedKinds;
 
@@ -66,18 +72,24 @@ export class Caches {
     const owned = (
       resource: Resource,
       labelSelector: string,
-      keep: Pick<CollectionOptions, 'keep'> = {},
+      change: Partial<Pick<CollectionOptions, 'keep' | 'onChange'>> = {},
     ): Collection =>
       new Collection({
         ...common,
         ...this.kinds.necessary(resource),
-        ...keep,
         resource,
         labelSelector,
         index: (object) => serviceKeyOf(object) ?? [],
         onChange: (object) => this.changed(object),
+        ...change,
       });
-    this.pods = owned(resources.pods, labels.service, { keep: podAsRead });
+    this.pods = owned(resources.pods, labels.service, {
+      keep: podAsRead,
+      onChange: (pod) => {
+        this.groupLosses.see(pod);
+        this.changed(pod);
+      },
+    });
     this.activatorPods = new ActivatorPods({
       ...base,
       namespace: options.activatorNamespace,
@@ -96,22 +108,14 @@ export class Caches {
         ...{ index: (object) => serviceKeyOf(object) ?? [], onChange: (object) => this.changed(object) },
         ...this.kinds.optional(resource),
       });
-    const { deployments, controllerRevisions, services, configMaps, disruptionBudgets } = resources;
-    const { horizontalPodAutoscalers, endpointSlices, destinationRules, scaledObjects } = resources;
     // The cluster's own slices have the labels of their Service, ours among them.
+    const { endpointSlices } = resources;
     const myEndpoints = owned(endpointSlices, `${endpointsManagedBy}=${fieldManager},${labels.service}`);
-    const { networkPolicies, jobs, httpRoutes, backendTlsPolicies, virtualServices } = resources;
+    const kinds = childKinds(options.pickers);
     this.children = new Map([
       [endpointSlices.kind, myEndpoints],
-      ...[
-        ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets, networkPolicies],
-        ...[jobs, horizontalPodAutoscalers],
-      ].map((each) => [each.kind, owned(each, mine)] as const),
-      ...[
-        ...[httpRoutes, backendTlsPolicies, virtualServices, destinationRules, scaledObjects],
-        // Pools even without pickers: an operator that had one may have left some.
-        ...[resources.claimTemplates, resources.inferencePools, ...(options.pickers ? pickerResources : [])],
-      ].map((each) => [each.kind, optional(each)] as const),
+      ...kinds.own.map((each) => [each.kind, owned(each, mine)] as const),
+      ...kinds.ofOthers.map((each) => [each.kind, optional(each)] as const),
     ]);
   }
 
@@ -188,8 +192,12 @@ export class Caches {
     return known !== null && known.metadata.uid === uid ? known : object;
   }
 
+  /** What holds the pods of a service; where a replica is on several nodes, its LeaderWorkerSet, as if it were one. */
   deployment(namespace: string, name: string): Deployment | null {
-    return this.child(resources.deployments, namespace, name);
+    const groups = this.child(resources.leaderWorkerSets, namespace, groupSetName(name));
+    return groups === null
+      ? this.child(resources.deployments, namespace, name)
+      : asDeployment(groups);
   }
 
   optional(namespace: string, name: string): KubeObject[] {
@@ -210,26 +218,15 @@ export class Caches {
 
   /** Services that may fall asleep, with their pods. */
   sleepers(): Map<string, Pod[]> {
-    return this.whose(({ idleAfterSeconds }) => idleAfterSeconds !== undefined);
+    return scaledServices(this, ({ idleAfterSeconds }) => idleAfterSeconds !== undefined);
   }
 
   /** Services whose load matters, with their pods: they may fall asleep, or are scaled by it. */
   watched(): Map<string, Pod[]> {
-    return this.whose(
+    return scaledServices(
+      this,
       ({ idleAfterSeconds, maxReplicas }) => idleAfterSeconds !== undefined || maxReplicas !== undefined,
     );
-  }
-
-  private whose(chosen: (scaling: Partial<LlmServiceSpec['scaling']>) => boolean): Map<string, Pod[]> {
-    const found = new Map<string, Pod[]>();
-    for (const service of this.llmServices.values() as Iterable<LlmService & KubeObject>) {
-      const { name, namespace = '' } = service.metadata;
-      // An older CRD does not fill it in.
-      const { scaling = {} } = service.spec as Partial<LlmService['spec']>;
-      if (chosen(scaling) && this.kinds.isWhole(namespace))
-        found.set(keyOf(service), this.podsOf(namespace, name));
-    }
-    return found;
   }
 
   autoscaler(namespace: string, name: string): Autoscaler | null {
@@ -255,18 +252,19 @@ export class Caches {
     return this.child(resources.virtualServices, namespace, name);
   }
 
-  /** Those of its Deployment: others may have the same labels. */
+  /** One of each replica, which answers for it: of a group the leader. Others may have the same labels. */
   podsOf(namespace: string, service: string): Pod[] {
-    const labelled = this.pods.indexed(`${namespace}/${service}`) as Pod[];
-    return labelled.filter((pod) => isPodOf(pod, service));
+    return podsOfService(this.pods, namespace, service).filter((pod) => !isWorker(pod));
+  }
+
+  /** Those of its groups that compute for their leaders. */
+  workersOf(namespace: string, service: string): Pod[] {
+    return podsOfService(this.pods, namespace, service).filter(isWorker);
   }
 
   /** Of all services. */
-  *servicePods(): Generator<Pod> {
-    for (const pod of this.pods.values() as Iterable<Pod>) {
-      const service = pod.metadata.labels?.[labels.service];
-      if (service !== undefined && isPodOf(pod, service)) yield pod;
-    }
+  servicePods(): Generator<Pod> {
+    return podsOfServices(this.pods);
   }
 
   /** That pull weights ahead. */

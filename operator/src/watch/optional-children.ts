@@ -15,7 +15,24 @@ const named = [
 ];
 
 /** Kinds that endpoint pickers alone have. */
-export const pickerResources: readonly Resource[] = [serviceAccounts, roles, roleBindings];
+const pickerResources: readonly Resource[] = [serviceAccounts, roles, roleBindings];
+
+/** Kinds of objects that belong to services, beside EndpointSlices: the cluster's own, and those of others, which may be missing. */
+export function childKinds(withPickers: boolean): Record<'own' | 'ofOthers', readonly Resource[]> {
+  const { controllerRevisions, configMaps, disruptionBudgets, jobs } = resources;
+  return {
+    own: [
+      ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets, networkPolicies],
+      ...[jobs, horizontalPodAutoscalers],
+    ],
+    ofOthers: [
+      ...[httpRoutes, backendTlsPolicies, virtualServices, destinationRules, scaledObjects],
+      // Pools even without pickers: an operator that had one may have left some.
+      ...[resources.claimTemplates, resources.leaderWorkerSets, inferencePools],
+      ...(withPickers ? pickerResources : []),
+    ],
+  };
+}
 
 /** Kinds and names. Not the picker's rights, which the operator may not delete and which go with the service. */
 export function optionalChildren(service: string): readonly (readonly [Resource, string])[] {

@@ -65,6 +65,11 @@ export class ServedKinds {
     return this.serves(resources.scaledObjects);
   }
 
+  /** Whether the cluster knows LeaderWorkerSet, which replicas on several nodes take. */
+  get leaderWorkerSets(): boolean {
+    return this.serves(resources.leaderWorkerSets);
+  }
+
   /** Whether the cluster knows ResourceClaims, by which devices may be asked for. */
   get deviceClaims(): boolean {
     return this.serves(resources.claimTemplates);

@@ -7,11 +7,13 @@ import type { Fit } from '../../domain/plan-outcome.js';
 import type { WantedService } from '../../domain/wanted-service.js';
 
 export function planFit(service: WantedService, { shape, weights }: PlannedCheckpoint): Fit {
-  const { accelerator, tensor, spec } = service;
-  if (accelerator.kind === 'cpu' && service.sharedMemoryBytes < sharedMemoryNeeded(tensor)) {
+  const { accelerator, tensor, nodes, podRanks, spec } = service;
+  if (accelerator.kind === 'cpu' && service.sharedMemoryBytes < sharedMemoryNeeded(podRanks)) {
     return { state: 'failed', failure: sharedMemoryTooSmall(service) };
   }
   const memoryBytes = accelerator.memoryBytesPerDevice;
+  // On the CPU the plan divides one memory by all ranks, and each pod brings its own.
+  const sharedMemories = accelerator.kind === 'cpu' ? nodes : 1;
   try {
     const plan = planMemory({
       ...spec.engine,
@@ -21,7 +23,7 @@ export function planFit(service: WantedService, { shape, weights }: PlannedCheck
       accelerator: accelerator.kind,
       weights,
       // Without a size, what does not depend on it (tensor-parallel size, context) is still checked.
-      memoryBytes: memoryBytes ?? Number.MAX_SAFE_INTEGER,
+      memoryBytes: memoryBytes === null ? Number.MAX_SAFE_INTEGER : memoryBytes * sharedMemories,
       tensor,
     });
     return memoryBytes === null
@@ -33,11 +35,11 @@ export function planFit(service: WantedService, { shape, weights }: PlannedCheck
   }
 }
 
-function sharedMemoryTooSmall({ tensor, sharedMemoryBytes: given }: WantedService): Failure {
-  const needed = sharedMemoryNeeded(tensor);
+function sharedMemoryTooSmall({ podRanks, sharedMemoryBytes: given }: WantedService): Failure {
+  const needed = sharedMemoryNeeded(podRanks);
   return {
     reason: 'SharedMemoryTooSmall',
-    message: `${tensor} ranks exchange data over ${needed} bytes of /dev/shm, but spec.sharedMemory.sizeLimit is ${given}`,
+    message: `${podRanks} ranks exchange data over ${needed} bytes of /dev/shm, but spec.sharedMemory.sizeLimit is ${given}`,
     detail: { needed, available: given },
   };
 }

@@ -4,6 +4,7 @@
 
 import type { gatewayApi } from '@llmservice/crds';
 import { canaryName, canaryResources } from '../../kube/canary-name.js';
+import { groupSetName } from '../../kube/group-set-name.js';
 import { resources, type Resource } from '../../kube/resources.js';
 import type { KubeObject } from '../../kube/types.js';
 
@@ -57,7 +58,7 @@ export function pullJobName(service: string, hash: string): string {
 const { deployments, services, disruptionBudgets, networkPolicies, httpRoutes, virtualServices } = resources;
 const { destinationRules, backendTlsPolicies, horizontalPodAutoscalers, scaledObjects } = resources;
 const { endpointSlices, configMaps, controllerRevisions, jobs, claimTemplates } = resources;
-const { inferencePools, serviceAccounts, roles, roleBindings } = resources;
+const { inferencePools, leaderWorkerSets, serviceAccounts, roles, roleBindings } = resources;
 
 /** Its name for the service and, where it has one, for a hash. */
 type NameOf = (service: string, hash: string) => string;
@@ -70,6 +71,7 @@ const rules: readonly (readonly [Resource, NameOf])[] = [
   ...[deployments, services, networkPolicies, serviceAccounts, roles, roleBindings].map(
     (resource): [Resource, NameOf] => [resource, endpointPickerName],
   ),
+  ...[leaderWorkerSets, services].map((resource): [Resource, NameOf] => [resource, groupSetName]),
   [endpointSlices, activatorEndpointsName],
   [configMaps, configMapName],
   [configMaps, adapterListName],

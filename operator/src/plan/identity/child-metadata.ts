@@ -1,7 +1,7 @@
 // Names, labels and the owner of everything that belongs to one service.
 
 import type { V1OwnerReference } from '@kubernetes/client-node';
-import { api, fieldManager, labels } from '@llmservice/crds';
+import { api, fieldManager, groupLabels, labels } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 
 type Owner = Pick<WantedService, 'namespace' | 'name' | 'uid'>;
@@ -9,6 +9,11 @@ type Owner = Pick<WantedService, 'namespace' | 'name' | 'uid'>;
 /** The labels that select a service's pods; a Deployment's selector can never change, so these stay minimal. */
 export function podSelector(service: Pick<Owner, 'name'>): Record<string, string> {
   return { [labels.service]: service.name };
+}
+
+/** Of those that answer requests: where several pods share a replica's ranks, the leaders. */
+export function servingSelector(service: Pick<WantedService, 'name' | 'nodes'>): Record<string, string> {
+  return { ...podSelector(service), ...(service.nodes > 1 ? { [groupLabels.worker]: '0' } : {}) };
 }
 
 /** Those of its endpoint picker's, which has none of the above: the Service would lead to it. */

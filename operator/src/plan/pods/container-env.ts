@@ -37,7 +37,8 @@ export function serverVariables({
   name: service,
   spec,
   adapterRoom,
-}: Pick<WantedService, 'namespace' | 'name' | 'spec' | 'adapterRoom'>): EnvVar[] {
+  nodes,
+}: Pick<WantedService, 'namespace' | 'name' | 'spec' | 'adapterRoom' | 'nodes'>): EnvVar[] {
   const { tls, server, administration, requestLog, compatibility } = spec;
   const hasAdapters = adapterRoom.max > 0;
   const settings: Partial<Record<ServerVariableKey, string | number | boolean | undefined>> = {
@@ -71,6 +72,7 @@ export function serverVariables({
     adaptersDir: hasAdapters ? paths.adapters : undefined,
     maxAdapters: hasAdapters ? adapterRoom.max : undefined,
     maxAdapterRank: hasAdapters ? adapterRoom.maxRank : undefined,
+    rankPort: nodes > 1 ? ports.ranks : undefined,
   };
   return Object.entries(settings).flatMap(([key, value]) =>
     value === undefined

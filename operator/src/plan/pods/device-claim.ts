@@ -35,10 +35,12 @@ interface DeviceRequest {
   readonly selectors: readonly string[];
 }
 
-/** Devices as amounts of an extended resource; empty without. */
-export function deviceAmounts({ accelerator }: Pick<WantedService, 'accelerator'>): Record<string, string> {
-  const { resourceName, devices } = accelerator;
-  return resourceName === null ? {} : { [resourceName]: String(devices) };
+/** Devices of a pod as amounts of an extended resource; empty without. */
+export function deviceAmounts({
+  accelerator: { resourceName },
+  podRanks,
+}: Pick<WantedService, 'accelerator' | 'podRanks'>): Record<string, string> {
+  return resourceName === null ? {} : { [resourceName]: String(podRanks) };
 }
 
 /** Of the container that computes. */

@@ -3,7 +3,7 @@
 import type { V1ServiceSpec } from '@kubernetes/client-node';
 import type { WantedService } from '../../domain/wanted-service.js';
 import type { KubeObject } from '../../kube/types.js';
-import { childMetadata, podSelector } from '../identity/child-metadata.js';
+import { childMetadata, servingSelector } from '../identity/child-metadata.js';
 import { schemeOf, servicePort } from './container-parts.js';
 
 /** @param labels that the pods have beside the service's */
@@ -19,7 +19,7 @@ export function planPodService(
     metadata: childMetadata(service, name),
     spec: {
       type: 'ClusterIP',
-      selector: { ...podSelector(service), ...labels },
+      selector: { ...servingSelector(service), ...labels },
       ports: [
         {
           name: scheme,

@@ -110,7 +110,10 @@ function planContainer(service: WantedService, inputs: PodInputs): V1Container {
     name: runtimeContainer,
     image: inputs.image,
     imagePullPolicy: 'IfNotPresent',
-    ports: [{ name: scheme, containerPort: ports.http, protocol: 'TCP' }],
+    ports: [
+      { name: scheme, containerPort: ports.http, protocol: 'TCP' },
+      ...(service.nodes > 1 ? [{ name: 'ranks', containerPort: ports.ranks, protocol: 'TCP' }] : []),
+    ],
     env: planEnv(service),
     resources: planResources(service, inputs.size, inputs.memoryPlan),
     securityContext: restricted,

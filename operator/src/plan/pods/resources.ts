@@ -61,9 +61,9 @@ function adapterFileBytes({ tensor }: WantedService, plan: MemoryPlan | null): n
  * hostile requests reach it, and then end this pod and no other. What is read from disk is no part of it, since the
  * kernel gives that back. On the CPU the engine plans with a limit that it is given, and nobody knows the node's.
  */
-function hostLimit({ spec, accelerator, sharedMemoryBytes }: WantedService): Amounts {
+function hostLimit({ spec, accelerator, podRanks, sharedMemoryBytes }: WantedService): Amounts {
   if (accelerator.kind === 'cpu') return {};
-  const bytes = 8 * gib + 4 * gib * accelerator.devices + sharedMemoryBytes;
+  const bytes = 8 * gib + 4 * gib * podRanks + sharedMemoryBytes;
   // A limit below the request would be refused.
   const requested = parseQuantity(spec.resources?.requests?.['memory'] ?? 0) ?? 0;
   return { memory: formatMi(Math.max(bytes, requested)) };
@@ -72,10 +72,10 @@ function hostLimit({ spec, accelerator, sharedMemoryBytes }: WantedService): Amo
 /** Host memory: all that the engine holds on the CPU; with devices the loading windows and the processes other than the engine. */
 function defaultMemoryBytes(service: WantedService, size: CheckpointSize, plan: MemoryPlan | null): number {
   if (service.accelerator.kind !== 'cpu') return 4 * gib + service.sharedMemoryBytes;
-  // The plan is one rank's; all ranks share the pod's memory.
+  // The plan is one rank's; all ranks of a pod share its memory.
   if (plan !== null) {
     const perRank = plan.rows.reduce((sum, row) => (row.name === 'free' ? sum : sum + row.bytes), 0);
-    return perRank * service.tensor;
+    return perRank * service.podRanks;
   }
-  return size.weightBytes + gib + service.sharedMemoryBytes;
+  return Math.ceil(size.weightBytes / service.nodes) + gib + service.sharedMemoryBytes;
 }

@@ -31,7 +31,7 @@ const node = (name: string, change: Partial<NodeRoom> = {}): NodeRoom => ({
   ...change,
 });
 const base: Rollout = {
-  ...{ strategy: 'Auto', current: 'surge', changing: false, match },
+  ...{ strategy: 'Auto', current: 'surge', changing: false, match, groupSize: 1 },
   pod: claiming('new'),
   metadata: { annotations: asks(2) },
   oldPods: [old('old', { annotations: asks(2) })],

@@ -21,6 +21,7 @@ const node = (name: string, devices: number, change: Partial<NodeRoom> = {}): No
   ...change,
 });
 const base: Rollout = {
+  groupSize: 1,
   strategy: 'Auto',
   current: 'surge',
   changing: true,

@@ -6,7 +6,7 @@ import { noRoomForClaim } from '../../kube/pod-wait.js';
 import type { PodSpec } from '../../kube/types.js';
 import type { ListedDevice } from '../fit/device-match.js';
 import { mayRunOn, type NodeTraits } from '../fit/node-choice.js';
-import { podRequests, sum, type Requests } from '../fit/pod-requests.js';
+import { difference, podRequests, sum, type Requests } from '../fit/pod-requests.js';
 import { byClaims, freesQuota, mayHaveDevices, type NewTemplate } from './old-holdings.js';
 import type { Replacement } from './replacement.js';
 
@@ -16,6 +16,8 @@ export interface NodeRoom extends NodeTraits {
 }
 
 export interface Rollout extends NewTemplate {
+  /** Pods that come and go together. */
+  readonly groupSize: number;
   readonly strategy: 'Auto' | 'Surge' | 'Drain';
   /** What the Deployment is set to. */
   readonly current: Replacement;
@@ -62,18 +64,45 @@ export function decideRollout(
   return chosen === 'surge' || mayHaveDevices(rollout, nodes, devices) ? chosen : 'surge';
 }
 
-function hasRoom({ pod }: Rollout, nodes: readonly NodeRoom[]): boolean {
-  return nodes.some((node) => fits(pod, node, {}));
+function hasRoom({ pod, groupSize }: Rollout, nodes: readonly NodeRoom[]): boolean {
+  return podsThatFit(pod, nodes, groupSize) === groupSize;
+}
+
+/** How many of so many pods find room at once. */
+function podsThatFit(pod: PodSpec, nodes: readonly NodeRoom[], wanted: number): number {
+  let placed = 0;
+  for (const node of nodes) {
+    let held: Requests = {};
+    while (placed < wanted && fits(pod, node, negated(held))) {
+      held = sum(held, podRequests(pod));
+      placed += 1;
+    }
+  }
+  return placed;
+}
+
+function negated(requests: Requests): Requests {
+  return difference({}, requests);
 }
 
 function predict(rollout: Rollout, nodes: readonly NodeRoom[]): Replacement {
-  const { pod, oldPods } = rollout;
+  const { pod, oldPods, groupSize } = rollout;
   if (hasRoom(rollout, nodes)) return 'surge';
+  if (groupSize > 1) return predictGroups(rollout, nodes);
   const held = (node: NodeRoom): Requests[] =>
     oldPods.filter(({ spec }) => spec?.nodeName === node.name).map(({ spec = {} }) => podRequests(spec));
   if (nodes.some((node) => held(node).some((one) => fits(pod, node, one)))) return 'drain';
   if (nodes.some((node) => fits(pod, node, held(node).reduce(sum, {})))) return 'drainAll';
   return 'surge';
+}
+
+/** An old group goes first where what the old ones hold makes room for a new one. */
+function predictGroups({ pod, oldPods, groupSize }: Rollout, nodes: readonly NodeRoom[]): Replacement {
+  const freed = nodes.map((node) => {
+    const held = oldPods.filter(({ spec }) => spec?.nodeName === node.name);
+    return { ...node, free: held.map(({ spec = {} }) => podRequests(spec)).reduce(sum, node.free) };
+  });
+  return podsThatFit(pod, freed, groupSize) === groupSize ? 'drain' : 'surge';
 }
 
 function fits(pod: PodSpec, node: NodeRoom, freed: Requests): boolean {

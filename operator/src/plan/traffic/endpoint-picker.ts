@@ -6,7 +6,7 @@ import { labels, pickerName, ports } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { resources } from '../../kube/resources.js';
 import type { KubeObject } from '../../kube/types.js';
-import { childMetadata, pickerSelector, podSelector } from '../identity/child-metadata.js';
+import { childMetadata, pickerSelector, servingSelector } from '../identity/child-metadata.js';
 import { endpointPickerName } from '../identity/child-identity.js';
 import { preStopSeconds, restricted, runtimeUser } from '../pods/container-parts.js';
 import { planPickerPolicy } from './network-policy.js';
@@ -32,7 +32,7 @@ function planPool(service: WantedService): KubeObject {
     kind,
     metadata: childMetadata(service, service.name),
     spec: {
-      selector: { matchLabels: podSelector(service) },
+      selector: { matchLabels: servingSelector(service) },
       targetPorts: [{ number: ports.http }],
       endpointPickerRef: {
         group: '',

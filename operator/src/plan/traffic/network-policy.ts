@@ -1,4 +1,4 @@
-// Who may reach the pods of a service: those that its spec lists, and what of ours asks them (the operator for health
+// Who may reach the pods of a service: each other where they share a replica's ranks; those that its spec lists, and what of ours asks them (the operator for health
 // and load; its endpoint picker, which reads metrics; where it sleeps, the activator with the requests that it held). The kubelet's probes need no word: a
 // node always reaches its pods. What pods send is not limited: an S3 endpoint is a name, and policies know addresses.
 
@@ -13,7 +13,7 @@ import { childMetadata, pickerSelector, podSelector } from '../identity/child-me
 /** @param operatorNamespace where operator and activator run */
 export function planNetworkPolicy(service: WantedService, operatorNamespace: string): KubeObject[] {
   const peers = service.spec.networkPolicy?.from;
-  if (peers === undefined) return [];
+  if (peers === undefined && service.nodes === 1) return [];
   const { apiVersion, kind } = resources.networkPolicies;
   const sleeps = service.spec.scaling.idleAfterSeconds !== undefined;
   const ours: V1NetworkPolicyPeer = {
@@ -33,11 +33,20 @@ export function planNetworkPolicy(service: WantedService, operatorNamespace: str
         podSelector: { matchLabels: podSelector(service) },
         policyTypes: ['Ingress'],
         ingress: [
-          { from: [...peers, ours, ...pickers(service)], ports: [{ port: ports.http, protocol: 'TCP' }] },
+          {
+            ...(peers === undefined ? {} : { from: [...peers, ours, ...pickers(service)] }),
+            ports: [{ port: ports.http, protocol: 'TCP' }],
+          },
+          ...betweenRanks(service),
         ],
       },
     },
   ];
+}
+
+/** Ranks of several nodes meet at one port and agree on others; nobody but them may join, since none shows who it is. */
+function betweenRanks(service: WantedService): { from: V1NetworkPolicyPeer[] }[] {
+  return service.nodes === 1 ? [] : [{ from: [{ podSelector: { matchLabels: podSelector(service) } }] }];
 }
 
 /** Of the service's own namespace. */
