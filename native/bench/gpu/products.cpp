@@ -30,6 +30,19 @@ std::vector<ProductShape> products_of(const QwenSizes& s) {
           {"head", s.vocab, s.hidden, DType::kBF16}};
 }
 
+// Codes that products widen, of which each type keeps other numbers of words in registers (kernels.md).
+std::vector<ProductShape> coded_products_of(const QwenSizes& s) {
+  std::vector<ProductShape> shapes;
+  for (const DType type : {DType::kInt4, DType::kMXFP4, DType::kQ4_K, DType::kQ6_K}) {
+    shapes.push_back({"gate, up", 2 * s.feed_forward, s.hidden, type});
+  }
+  return shapes;
+}
+
+const char* type_name(DType t) {
+  return t == DType::kF8E4M3 ? "e4m3" : t == DType::kBF16 ? "bf16" : name_of(t);
+}
+
 // Slices of four units each, which differ in how many sums are joined: none, two by two, and a quarter of
 // all.
 std::vector<ProductShape> probes_of(int64_t multiprocessors) {
@@ -44,7 +57,7 @@ struct Weights {
       : tile_bytes(gpu::tile_bytes(p.dtype, p.outputs, p.cols)),
         scale_bytes(gpu::scale_bytes(p.dtype, p.outputs, p.cols, gpu::kTileRows)),
         copies(copies_of(tile_bytes, rotated)),
-        tiles(device, p.dtype == DType::kF8E4M3 ? Values::kF8E4M3 : Values::kBF16, copies * tile_bytes),
+        tiles(device, p.dtype == DType::kBF16 ? Values::kBF16 : Values::kF8E4M3, copies * tile_bytes),
         scales(device, Values::kF32Scale, std::max<int64_t>(scale_bytes, 1)) {}
 
   gpu::DeviceMatrix matrix(const gpu::Device& device, const ProductShape& p, int copy) const {
@@ -52,7 +65,8 @@ struct Weights {
             .scales = p.dtype == DType::kF8E4M3 ? scales.as<float>() : nullptr,
             .scale_rows = gpu::kTileRows,
             .dtype = p.dtype,
-            .order = gpu::tile_order(device.compute_capability()),
+            .order = gpu::is_coded(p.dtype) ? gpu::TileOrder::kFragments
+                                            : gpu::tile_order(device.compute_capability()),
             .rows = static_cast<int32_t>(p.outputs),
             .cols = static_cast<int32_t>(p.cols),
             .stride = static_cast<int32_t>(p.outputs),
@@ -74,6 +88,9 @@ int copies_of(int64_t bytes, int64_t all) {
 
 void visit_products(gpu::Device& device, const OpSizes& sizes, const OpVisitor& visit) {
   std::vector<ProductShape> shapes = products_of(sizes.model);
+  // Tunings do not change them.
+  if (sizes.tunings.size() == 1)
+    std::ranges::copy(coded_products_of(sizes.model), std::back_inserter(shapes));
   if (sizes.probes) std::ranges::copy(probes_of(device.multiprocessors()), std::back_inserter(shapes));
   for (const ProductShape& p : shapes) {
     const Weights weights(device, p, sizes.rotated_bytes);
@@ -84,13 +101,14 @@ void visit_products(gpu::Device& device, const OpSizes& sizes, const OpVisitor& 
       const RandomMemory x(device, Values::kF32, rows * p.cols * 4);
       const gpu::DeviceMemory out(device, rows * p.outputs * 4);
       const gpu::DeviceMemory workspace(device, gpu::matmul_workspace(weights.matrix(device, p, 0), rows));
-      const double weight_bytes = static_cast<double>(p.outputs * p.cols * size_of(p.dtype)) +
-                                  (eight_bit ? static_cast<double>(weights.scale_bytes) : 0);
+      const int64_t code_bytes =
+          gpu::is_coded(p.dtype) ? weights.tile_bytes : p.outputs * p.cols * size_of(p.dtype);
+      const double weight_bytes =
+          static_cast<double>(code_bytes) + (eight_bit ? static_cast<double>(weights.scale_bytes) : 0);
       for (const gpu::ProductTuning& tuning : sizes.tunings) {
-        nlohmann::json what = {
-            {"op", "product"},         {"name", p.name}, {"rows", rows},
-            {"outputs", p.outputs},    {"cols", p.cols}, {"dtype", eight_bit ? "e4m3" : "bf16"},
-            {"copies", weights.copies}};
+        nlohmann::json what = {{"op", "product"},         {"name", p.name}, {"rows", rows},
+                               {"outputs", p.outputs},    {"cols", p.cols}, {"dtype", type_name(p.dtype)},
+                               {"copies", weights.copies}};
         if (sizes.tunings.size() > 1) {
           what.update({{"resident", tuning.resident}, {"ahead_bytes", tuning.ahead_bytes}});
         }

@@ -43,8 +43,9 @@ __device__ float coded_value(const DeviceMatrix& table, int32_t row, int32_t col
   }
   const std::byte* const scale = block + group_scale_at(type, output, in_block / group_columns(type));
   const std::byte* const d = block + d_at(type, output);
-  const uint32_t words[] = {kLookedUp0, kLookedUp4, kLookedUp8, kLookedUp12};
-  const uint32_t looked_up = is_looked_up(type) ? words[code / 4] >> code % 4 * 8 & 0xff : code;
+  constexpr uint64_t kLower = kLookedUp0 | uint64_t{kLookedUp4} << 32;
+  constexpr uint64_t kUpper = kLookedUp8 | uint64_t{kLookedUp12} << 32;
+  const uint32_t looked_up = is_looked_up(type) ? (code < 8 ? kLower : kUpper) >> code % 8 * 8 & 0xff : code;
   const auto number = static_cast<float>(static_cast<int32_t>(looked_up) - code_excess(type));
   switch (type) {
     case DType::kI8:

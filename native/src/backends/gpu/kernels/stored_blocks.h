@@ -53,13 +53,24 @@ struct StoredRows {
   BlockLayout block;
 };
 
+struct InBlock {
+  const std::byte* block;
+  int32_t col;
+};
+
+// A column of a row. Divided in 32 bits: CUDA calls a function for 64.
+__device__ __forceinline__ InBlock block_of(const BlockLayout& layout, const std::byte* row, int64_t col) {
+  const auto columns = static_cast<uint32_t>(layout.columns);
+  const uint32_t block = static_cast<uint32_t>(col) / columns;
+  return {row + block * layout.bytes, static_cast<int32_t>(static_cast<uint32_t>(col) - block * columns)};
+}
+
 // The code of a column of a stored row, as the device holds it.
-__device__ inline uint32_t stored_code(DType type, const BlockLayout& layout, const std::byte* row,
-                                       int64_t col) {
+__device__ __forceinline__ uint32_t stored_code(DType type, const BlockLayout& layout, const std::byte* row,
+                                                int64_t col) {
   if (type == DType::kI8) return byte_at(row, col) ^ 0x80;
   if (type == DType::kF4E2M1) return byte_at(row, col / 2) >> col % 2 * 4 & 15;
-  const std::byte* const block = row + col / layout.columns * layout.bytes;
-  const int64_t in_block = col % layout.columns;
+  const auto [block, in_block] = block_of(layout, row, col);
   switch (type) {
     case DType::kQ8_0:
       return byte_at(block, 2 + in_block) ^ 0x80;
@@ -124,8 +135,8 @@ __device__ __forceinline__ uint32_t iq4xs_scale(const std::byte* block, int64_t 
 
 // The scales of the group of output `output` (of 16) that begins with column `col` of a stored row, in the
 // block `to`. `own`: the e4m3 scale of a group of kF4E2M1, which lies apart.
-__device__ inline void store_scales(DType type, const BlockLayout& layout, const std::byte* row, uint32_t own,
-                                    int64_t col, int32_t output, std::byte* to) {
+__device__ __forceinline__ void store_scales(DType type, const BlockLayout& layout, const std::byte* row,
+                                             uint32_t own, int64_t col, int32_t output, std::byte* to) {
   const auto in_tile = static_cast<int32_t>(col % kCodedColumns);
   std::byte* const scale = to + group_scale_at(type, output, in_tile / group_columns(type));
   if (type == DType::kF4E2M1) {
@@ -133,8 +144,7 @@ __device__ inline void store_scales(DType type, const BlockLayout& layout, const
     *scale = static_cast<std::byte>(float_to_f16(magnitude * 0x1p7f) >> 7);
     return;
   }
-  const std::byte* const block = row + col / layout.columns * layout.bytes;
-  const int64_t in_block = col % layout.columns;
+  const auto [block, in_block] = block_of(layout, row, col);
   std::byte* const minimum = scale + to_minimum(type);
   int64_t d = 0;  // where those lie that groups have in common
   switch (type) {
