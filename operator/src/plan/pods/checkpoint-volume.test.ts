@@ -48,7 +48,7 @@ describe('an artifact that is delivered as an image', () => {
     );
   });
 
-  test('is what the runtime is told to read, and to pull nothing of', () => {
+  test('is read by the runtime where it is mounted, and not pulled', () => {
     expect(planEngineConfig(wantedService({ model: artifact })).model).toMatchObject({
       uri: artifact.uri,
       oci: { mounted: true },
