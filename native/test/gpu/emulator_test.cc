@@ -58,7 +58,74 @@ __global__ void part_kernel(float* out) {
 TEST(EmulatorDeathTest, LanesThatPartAreReported) {
   const DeviceArray<float> out(1, 0.0f);
   EXPECT_DEATH(testing::run(make_launch("part", part_kernel, {}, kThreads, 0, out.data())),
-               "lanes of a warp part");
+               "part, block .0, 0, 0.: threads wait .*lanes of a warp part.* 2 of " +
+                   std::to_string(kWarpSize) + " wait in shuffle\\(\\) at .*emulator_test.cc");
+}
+
+enum class Together { kYes, kNo };
+
+// Each is a meeting that the upper half of the lanes enters from elsewhere, or in the same call.
+template <Together together>
+__global__ void shuffle_and_barrier_kernel(float* out) {
+  const bool is_upper = lane_id() >= kWarpSize / 2;
+  if (together == Together::kYes || !is_upper) out[threadIdx.x] = shuffle(1.0f, 0);
+  if (together == Together::kYes || is_upper) sync_warp();
+}
+
+template <Together together>
+__global__ void two_shuffles_kernel(float* out) {
+  const bool is_upper = lane_id() >= kWarpSize / 2;
+  if (together == Together::kNo && is_upper) {
+    out[threadIdx.x] = shuffle(2.0f, 0);
+  } else {
+    out[threadIdx.x] = shuffle(1.0f, 0);
+  }
+}
+
+template <Together together>
+__global__ void two_barriers_kernel(float* out) {
+  out[threadIdx.x] = 1;
+  if (together == Together::kNo && lane_id() % 2 == 1) {
+    sync_block();
+  } else {
+    sync_block();
+  }
+}
+
+// Warps may go through different calls.
+__global__ void warps_apart_kernel(float* out) {
+  if (warp_id() == 0) {
+    sync_warp();
+  } else {
+    out[threadIdx.x] = shuffle(1.0f, 0);
+  }
+  if (warp_id() == 0) {
+    sync_block();
+  } else {
+    sync_block();
+  }
+}
+
+void launch(void (*kernel)(float*)) {
+  const DeviceArray<float> out(kThreads, 0.0f);
+  testing::run(make_launch("apart", kernel, {2}, kThreads, 0, out.data()));
+}
+
+TEST(Emulator, LanesMeetInOneCallAndWarpsInAny) {
+  launch(shuffle_and_barrier_kernel<Together::kYes>);
+  launch(two_shuffles_kernel<Together::kYes>);
+  launch(two_barriers_kernel<Together::kYes>);
+  launch(warps_apart_kernel);
+}
+
+TEST(EmulatorDeathTest, LanesInDifferentCallsAreReported) {
+  const std::string where =
+      "apart, block .0, 0, 0.: lanes of warp . meet in different calls: lane [0-9]+ in ";
+  EXPECT_DEATH(
+      launch(shuffle_and_barrier_kernel<Together::kNo>),
+      where + "sync_warp.* at .*emulator_test.cc:[0-9]+, lane [0-9]+ in shuffle.* at .*emulator_test.cc:");
+  EXPECT_DEATH(launch(two_shuffles_kernel<Together::kNo>), where + "shuffle.*, lane [0-9]+ in shuffle");
+  EXPECT_DEATH(launch(two_barriers_kernel<Together::kNo>), where + "sync_block.*, lane [0-9]+ in sync_block");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/gpu/vendor/host.h"
+#include "backends/gpu/vendor/warp_calls.h"
 #include "backends/gpu/vendor/watch.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -26,12 +27,6 @@ using boost::context::detail::transfer_t;
 constexpr size_t kStackBytes = 128 << 10;
 // Times that all fibers may pass the turn on without one of them meeting or ending.
 constexpr int kIdleRounds = 10'000;
-
-[[noreturn]] void stop(const std::string& what) {
-  std::fprintf(stderr, "kernel emulator: block (%u, %u, %u): %s\n", blockIdx.x, blockIdx.y, blockIdx.z,
-               what.c_str());
-  std::abort();
-}
 
 struct Fiber;
 
@@ -51,13 +46,15 @@ struct Fiber {
 };
 
 struct Block {
+  const char* kernel = "";
   const std::function<void()>* body = nullptr;
   std::vector<uint32_t> order;  // threads that have not begun
   size_t begun = 0;
   std::deque<Fiber*> ready;
   Meeting all;
   std::vector<Meeting> warps;
-  std::vector<uint64_t> values;  // (warps, 2, lanes): of this exchange and the one before
+  std::vector<FirstArrival> at_warps, at_block;  // (warps)
+  std::vector<uint64_t> values;                  // (warps, 2, lanes): of this exchange and the one before
   uint32_t ended = 0;
   int idle = 0;
   std::byte* shared = nullptr;
@@ -74,6 +71,12 @@ thread_local std::vector<Fiber*> spare;
 thread_local const void* scheduler_stack = nullptr;
 thread_local size_t scheduler_stack_bytes = 0;
 #endif
+
+[[noreturn]] void stop(const std::string& what) {
+  std::fprintf(stderr, "kernel emulator: %s, block (%u, %u, %u): %s\n", block.kernel, blockIdx.x, blockIdx.y,
+               blockIdx.z, what.c_str());
+  std::abort();
+}
 
 // Leaves the running fiber for the scheduler and returns when its turn comes again.
 void leave() {
@@ -176,6 +179,17 @@ void choose_order(uint32_t threads, uint64_t number) {
   }
 }
 
+// What the first warp that misses lanes waits in.
+std::string waiting_lanes() {
+  for (const Meeting& warp : block.warps) {
+    if (warp.waiting.empty()) continue;
+    return " Of warp " + std::to_string(&warp - block.warps.data()) + ", " +
+           std::to_string(warp.waiting.size()) + " of " + std::to_string(warp.members) + " wait in " +
+           text_of(block.at_warps[&warp - block.warps.data()].call());
+  }
+  return {};
+}
+
 void run_block(uint32_t threads) {
   const uint32_t warps = (threads + kWarpSize - 1) / kWarpSize;
   block.begun = 0;
@@ -183,6 +197,8 @@ void run_block(uint32_t threads) {
   block.idle = 0;
   block.all = {.members = threads};
   block.warps.assign(warps, {});
+  block.at_warps.assign(warps, {});
+  block.at_block.assign(warps, {});
   for (uint32_t i = 0; i < threads; ++i) ++block.warps[i / kWarpSize].members;
   block.values.assign(size_t{warps} * 2 * kWarpSize, 0);
   while (block.ended < threads) {
@@ -193,13 +209,19 @@ void run_block(uint32_t threads) {
       block.ready.pop_front();
       resume(next);
     } else {
-      stop("threads wait at barriers that others never reach; did lanes of a warp part?");
+      stop("threads wait at barriers that others never reach; did lanes of a warp part?" + waiting_lanes());
     }
   }
 }
 
 // Until all who have not ended are there.
-void meet(Meeting& meeting, bool orders) {
+void meet(Meeting& meeting, bool orders, const Call& call) {
+  const uint32_t warp = running->thread / kWarpSize;
+  std::vector<FirstArrival>& first = &meeting == &block.all ? block.at_block : block.at_warps;
+  const std::string difference = first[warp].difference(meeting.turn, running->thread % kWarpSize, call);
+  if (!difference.empty()) {
+    stop("lanes of warp " + std::to_string(warp) + " meet in different calls: " + difference);
+  }
   meeting.orders = orders;
   if (meeting.waiting.size() + 1 == meeting.members) return hold(meeting);
   meeting.waiting.push_back(running);
@@ -213,6 +235,7 @@ void run(const char* name, Index grid, uint32_t threads, uint32_t shared_bytes,
   watch::launch_begins(name, threads, shared_bytes);
   blockDim = {threads, 1, 1};
   gridDim = grid;
+  block.kernel = name;
   block.body = &thread;
   uint64_t number = 0;
   for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z) {
@@ -234,17 +257,21 @@ void run(const char* name, Index grid, uint32_t threads, uint32_t shared_bytes,
   watch::launch_ends();
 }
 
-void meet_block() { meet(block.all, true); }
+void meet_block(const char* name, Place place) { meet(block.all, true, {name, place.at}); }
 
-void meet_warp() { meet(block.warps[running->thread / kWarpSize], true); }
+void meet_warp(const char* name, Place place) {
+  meet(block.warps[running->thread / kWarpSize], true, {name, place.at});
+}
 
-void gather_warp() { meet(block.warps[running->thread / kWarpSize], false); }
+void gather_warp(const char* name, Place place) {
+  meet(block.warps[running->thread / kWarpSize], false, {name, place.at});
+}
 
-const uint64_t* exchange(uint64_t value) {
+const uint64_t* exchange(uint64_t value, const char* name, Place place) {
   const uint32_t warp = running->thread / kWarpSize;
   uint64_t* const bank = &block.values[(size_t{warp} * 2 + block.warps[warp].turn % 2) * kWarpSize];
   bank[running->thread % kWarpSize] = value;
-  gather_warp();
+  gather_warp(name, place);
   return bank;
 }
 

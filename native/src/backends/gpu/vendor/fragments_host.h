@@ -28,7 +28,8 @@ constexpr OperandPlace token_place(int column, int byte) {
 }
 
 template <class Code, class Widen>
-void emulate_mma(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens, Widen widen) {
+void emulate_mma(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens, Widen widen,
+                 Place place) {
   constexpr int kBytes = sizeof(Code);
   constexpr int kInWord = 4 / kBytes;
   constexpr int kWeights = kWarpSize == 64 ? 2 : 4;  // words
@@ -42,7 +43,7 @@ void emulate_mma(float (&sums)[4], const uint32_t* weights, const uint32_t* toke
   for (int i = 0; i < 2 * kInWord; ++i) {
     own.tokens[i] = widen(static_cast<Code>(tokens[i / kInWord] >> (i % kInWord * kBytes * 8)));
   }
-  const uint64_t* const all = emulator::exchange(reinterpret_cast<uint64_t>(&own));
+  const uint64_t* const all = emulator::exchange(reinterpret_cast<uint64_t>(&own), "a product", place);
   const int lane = lane_id();
   for (int i = 0; i < 4; ++i) {
     const int row = kWarpSize == 64 ? lane / 16 * 4 + i : lane / 4 + i / 2 * 8;
@@ -57,24 +58,30 @@ void emulate_mma(float (&sums)[4], const uint32_t* weights, const uint32_t* toke
     }
     sums[i] = static_cast<float>(sums[i] + sum);
   }
-  emulator::gather_warp();  // others have read `own`
+  emulator::gather_warp("the end of a product", place);  // others have read `own`
 }
 
-inline void mma_fp8(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens) {
+inline void mma_fp8(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens,
+                    Place place = Here::current()) {
   static const auto values = [] {
     std::array<float, 256> table;
     for (int code = 0; code < 256; ++code) table[code] = fp8_to_float(static_cast<uint8_t>(code));
     return table;
   }();
-  emulate_mma<uint8_t>(sums, weights, tokens, [](uint8_t code) { return values[code]; });
+  emulate_mma<uint8_t>(
+      sums, weights, tokens, [](uint8_t code) { return values[code]; }, place);
 }
 
-inline void mma_bf16(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens) {
-  emulate_mma<uint16_t>(sums, weights, tokens, [](uint16_t code) { return bf16_to_float(code); });
+inline void mma_bf16(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens,
+                     Place place = Here::current()) {
+  emulate_mma<uint16_t>(
+      sums, weights, tokens, [](uint16_t code) { return bf16_to_float(code); }, place);
 }
 
-inline void mma_f16(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens) {
-  emulate_mma<uint16_t>(sums, weights, tokens, [](uint16_t code) { return f16_to_float(code); });
+inline void mma_f16(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens,
+                    Place place = Here::current()) {
+  emulate_mma<uint16_t>(
+      sums, weights, tokens, [](uint16_t code) { return f16_to_float(code); }, place);
 }
 
 template <class Combine>

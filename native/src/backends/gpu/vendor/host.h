@@ -51,24 +51,28 @@ inline thread_local emulator::Index gridDim;
 
 inline int lane_id() { return static_cast<int>(threadIdx.x % kWarpSize); }
 inline int warp_id() { return static_cast<int>(threadIdx.x / kWarpSize); }
-inline void sync_block() { emulator::meet_block(); }
-inline void sync_warp() { emulator::meet_warp(); }
+
+// What lanes meet in has one argument more than on devices: from where it is called.
+using emulator::Here;
+using emulator::Place;
+inline void sync_block(Place place = Here::current()) { emulator::meet_block("sync_block()", place); }
+inline void sync_warp(Place place = Here::current()) { emulator::meet_warp("sync_warp()", place); }
 
 template <class T>
-T shuffle(T value, int lane) {
+T shuffle(T value, int lane, Place place = Here::current()) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(uint64_t));
   uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
-  bits = emulator::exchange(bits)[lane];
+  bits = emulator::exchange(bits, "shuffle()", place)[lane];
   std::memcpy(&value, &bits, sizeof(T));
   return value;
 }
 template <class T>
-T shuffle_xor(T value, int mask) {
-  return shuffle(value, lane_id() ^ mask);
+T shuffle_xor(T value, int mask, Place place = Here::current()) {
+  return shuffle(value, lane_id() ^ mask, place);
 }
-inline uint64_t ballot(bool predicate) {
-  const uint64_t* all = emulator::exchange(predicate ? 1 : 0);
+inline uint64_t ballot(bool predicate, Place place = Here::current()) {
+  const uint64_t* all = emulator::exchange(predicate ? 1 : 0, "ballot()", place);
   uint64_t bits = 0;
   for (int lane = 0; lane < kWarpSize; ++lane) bits |= all[lane] << lane;
   return bits;

@@ -186,7 +186,7 @@ void emulator::put_wgmma(DType dtype, float* d, int columns, uint64_t a, uint64_
   mine.push_back({dtype, d, columns, a, b, keep});
 }
 
-void commit_wgmma() { emulator::gather_warp(); }
+void commit_wgmma(Place place) { emulator::gather_warp("commit_wgmma()", place); }
 
 void make_products() {
   for (const Product& product : products[threadIdx.x]) multiply(product);

@@ -29,17 +29,17 @@ namespace emulator {
 void put_wgmma(DType dtype, float* d, int columns, uint64_t a, uint64_t b, bool keep);
 }  // namespace emulator
 
-void commit_wgmma();
+void commit_wgmma(Place place = Here::current());
 void make_products();
 
 template <int kRegisters>
-void begin_wgmma(float (&)[kRegisters]) {
-  emulator::gather_warp();
+void begin_wgmma(float (&)[kRegisters], Place place = Here::current()) {
+  emulator::gather_warp("begin_wgmma()", place);
 }
 template <int kRegisters>
-void wait_wgmma(float (&)[kRegisters]) {
+void wait_wgmma(float (&)[kRegisters], Place place = Here::current()) {
   make_products();
-  emulator::gather_warp();
+  emulator::gather_warp("wait_wgmma()", place);
 }
 
 inline int64_t keep_here(int64_t value) { return value; }
