@@ -36,6 +36,7 @@ const folders = {
     pods: ['identity'], // templates of pods and the config that they mount, whichever engine serves
     scaling: ['identity'], // how many pods: by load, schedules, a budget, and asleep
     rollouts: ['identity', 'fit', 'pods'], // revisions, and how one takes the place of another
+    class: ['rollouts'], // what a service takes from a class, and what is beyond its bounds
     canary: ['identity', 'pods'], // a revision beside the stable one: when, how long, how it is judged
     traffic: ['identity', 'pods', 'scaling', 'canary'], // how requests come to the pods, and whose may
     gateway: ['identity', 'pods', 'traffic'], // many services behind one address

@@ -3,9 +3,16 @@
 import { readFile } from 'node:fs/promises';
 import { parse, stringify } from 'yaml';
 import { acceleratorsModule, acceleratorsPage, type Card } from './accelerators.js';
-import { api, gatewayApi } from '../src/names.js';
+import { api, classApi, gatewayApi } from '../src/names.js';
+import { classDefinition, classDefinitionText } from './class-definition.js';
 import { failureReasonsHeader } from './failure-reasons-header.js';
-import { fromCustomResource, gatewayTitles, serviceTitles, type JsonSchema } from './json-schema.js';
+import {
+  classTitles,
+  fromCustomResource,
+  gatewayTitles,
+  serviceTitles,
+  type JsonSchema,
+} from './json-schema.js';
 import { failuresPage, referencePage } from './reference-page.js';
 import { rulesModule } from './spec-rules.js';
 import { defaultsModule, schemaModule, typesModule } from './typescript-files.js';
@@ -19,6 +26,8 @@ interface CustomResourceDefinition {
 const root = new URL('../../', import.meta.url);
 const crdFile = 'llmservices.llmservice.dev.yaml';
 const gatewayFile = 'llmgateways.llmservice.dev.yaml';
+const classBase = 'llmserviceclasses.base.yaml';
+const classFile = 'llmserviceclasses.llmservice.dev.yaml';
 const engineConfigFile = 'engine-config.schema.json';
 const keyFileFile = 'key-file.schema.json';
 
@@ -33,8 +42,11 @@ async function outputs(): Promise<Record<string, string>> {
   const openApiSchema = schemaOf(crd);
   const gatewaySchema = schemaOf(gatewayCrd);
   const spec = openApiSchema.properties?.['spec'] ?? {};
+  const classCrd = classDefinition(await readCrd(classBase), spec);
+  const classSchema = schemaOf(classCrd);
   const llmService = fromCustomResource(openApiSchema, api.groupVersion, api.kind, serviceTitles);
   const llmGateway = fromCustomResource(gatewaySchema, api.groupVersion, gatewayApi.kind, gatewayTitles);
+  const llmServiceClass = fromCustomResource(classSchema, api.groupVersion, classApi.kind, classTitles);
   const generated = 'crds/src/generated';
   return {
     [`${generated}/llm-service.ts`]: await typesModule(llmService, 'LlmService', crdFile),
@@ -44,6 +56,13 @@ async function outputs(): Promise<Record<string, string>> {
     [`${generated}/llm-gateway.ts`]: await typesModule(llmGateway, 'LlmGateway', gatewayFile),
     [`${generated}/llm-gateway-schema.ts`]: schemaModule(llmGateway, 'llmGatewaySchema', gatewayFile),
     [`${generated}/gateway-rules.ts`]: rulesModule(gatewaySchema, 'gatewayRules', gatewayFile),
+    [`crds/${classFile}`]: classDefinitionText(classCrd),
+    [`${generated}/llm-service-class.ts`]: await typesModule(llmServiceClass, 'LlmServiceClass', classFile),
+    [`${generated}/llm-service-class-schema.ts`]: schemaModule(
+      llmServiceClass,
+      'llmServiceClassSchema',
+      classFile,
+    ),
     [`${generated}/engine-config.ts`]: await typesModule(engineConfig, 'EngineConfig', engineConfigFile),
     [`${generated}/engine-config-schema.ts`]: schemaModule(
       engineConfig,
@@ -54,11 +73,12 @@ async function outputs(): Promise<Record<string, string>> {
     [`${generated}/key-file-schema.ts`]: schemaModule(keyFile, 'keyFileSchema', keyFileFile),
     [`${generated}/accelerators.ts`]: acceleratorsModule(cards),
     'deploy/docs/accelerators.md': acceleratorsPage(cards),
-    'deploy/docs/reference.md': referencePage(openApiSchema, gatewaySchema),
+    'deploy/docs/reference.md': referencePage(openApiSchema, gatewaySchema, classSchema),
     'deploy/docs/failures.md': failuresPage(),
     'native/src/ops/failure_reason.h': failureReasonsHeader(),
     'charts/llmservice-operator/templates/crd.yaml': chartCopy(crd, crdFile),
     'charts/llmservice-operator/templates/crd-gateways.yaml': chartCopy(gatewayCrd, gatewayFile),
+    'charts/llmservice-operator/templates/crd-classes.yaml': chartCopy(classCrd, classFile),
   };
 }
 

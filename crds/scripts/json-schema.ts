@@ -53,6 +53,7 @@ export const serviceTitles: Titles = {
   'status.loading': 'LoadingStatus',
   'status.lastFailure': 'LastFailure',
   'status.memoryPlan': 'MemoryPlanStatus',
+  'status.class': 'ClassStatus',
 };
 
 export const gatewayTitles: Titles = {
@@ -61,6 +62,13 @@ export const gatewayTitles: Titles = {
   'spec.models[]': 'GatewayModel',
   status: 'LlmGatewayStatus',
   'status.models[]': 'GatewayModelStatus',
+};
+
+export const classTitles: Titles = {
+  '': 'LlmServiceClass',
+  spec: 'LlmServiceClassSpec',
+  'spec.defaults': 'ClassDefaults',
+  'spec.bounds': 'ClassBounds',
 };
 
 /** What the API server puts into metadata, as far as the operator reads it. */

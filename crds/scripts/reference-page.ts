@@ -25,8 +25,8 @@ function part(schema: JsonSchema, name: string): string {
   return [table(fields), rules([{ path: name, schema: root, required: true }, ...fields])].join('\n');
 }
 
-/** The reference of LlmService and of LlmGateway in Markdown. */
-export function referencePage(schema: JsonSchema, gateway: JsonSchema): string {
+/** The reference of LlmService, LlmGateway and LlmServiceClass in Markdown. */
+export function referencePage(schema: JsonSchema, gateway: JsonSchema, serviceClass: JsonSchema): string {
   return `${banner}
 # LlmService
 
@@ -57,7 +57,16 @@ Every field of the \`LlmGateway\` resource (\`llmservice.dev/v1alpha1\`, short n
 ${part(gateway, 'spec')}
 ## Status of LlmGateway
 
-${part(gateway, 'status')}`;
+${part(gateway, 'status')}
+# LlmServiceClass
+
+Every field of the \`LlmServiceClass\` resource (\`llmservice.dev/v1alpha1\`, short name \`llmclass\`), which belongs to no
+namespace: [classes of a platform](classes.md). Where a text says Default, it says what applies if neither the service nor its
+class names a value.
+
+## Spec of LlmServiceClass
+
+${part(serviceClass, 'spec')}`;
 }
 
 function fieldsOf(schema: JsonSchema, path: string): Field[] {

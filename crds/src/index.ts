@@ -38,6 +38,7 @@ export type {
   LlmGatewaySpec,
   LlmGatewayStatus,
 } from './generated/llm-gateway.js';
+export type { ClassBounds, ClassDefaults, LlmServiceClass } from './generated/llm-service-class.js';
 export { gatewayRules } from './generated/gateway-rules.js';
 export { llmServiceSchema } from './generated/llm-service-schema.js';
 export { specDefaults } from './generated/spec-defaults.js';

@@ -14,6 +14,9 @@ export const api = {
 /** Many models behind one address. */
 export const gatewayApi = { kind: 'LlmGateway', plural: 'llmgateways' } as const;
 
+/** Defaults and bounds of a platform, of the whole cluster. */
+export const classApi = { kind: 'LlmServiceClass', plural: 'llmserviceclasses' } as const;
+
 export const fieldManager = 'llmservice-operator';
 /** Who sets spec.replicas by load, where neither KEDA nor a HorizontalPodAutoscaler does. */
 export const autoscalerManager = 'llmservice-autoscaler';
@@ -42,6 +45,8 @@ export type SecretPurpose = (typeof secretPurposes)[number];
 export const annotations = {
   /** Any change of its value clears a terminal failure and tries again. */
   retry: 'llmservice.dev/retry',
+  /** Any change of its value has a service take its class as it is now. */
+  refreshClass: 'llmservice.dev/refresh-class',
   /** Written by activators, RFC 3339: any change of its value wakes a service that is asleep. */
   lastRequest: 'llmservice.dev/last-request-at',
   /** Content hash of the engine config a pod was made from. */
@@ -217,10 +222,11 @@ export const conditionTypes = [
 ] as const;
 export type ConditionType = (typeof conditionTypes)[number];
 
-/** Only on services that are scaled by load, have a budget, adapters, or a canary. */
+/** Only on services that are scaled by load, have a budget, adapters, a canary, or a class. */
 export const optionalConditionTypes = [
   'ScalingActive',
   'WithinBudget',
   'AdaptersLoaded',
   'CanaryPassing',
+  'ClassResolved',
 ] as const;

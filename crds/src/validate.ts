@@ -5,6 +5,8 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { engineConfigSchema } from './generated/engine-config-schema.js';
 import type { EngineConfig } from './generated/engine-config.js';
 import { llmGatewaySchema } from './generated/llm-gateway-schema.js';
+import { llmServiceClassSchema } from './generated/llm-service-class-schema.js';
+import type { LlmServiceClass } from './generated/llm-service-class.js';
 import type { LlmGateway } from './generated/llm-gateway.js';
 import { llmServiceSchema } from './generated/llm-service-schema.js';
 import type { LlmService } from './generated/llm-service.js';
@@ -45,6 +47,16 @@ export function readLlmService(value: unknown): Validated<LlmService> {
 /** As `readLlmService`, of an LlmGateway. */
 export function readLlmGateway(value: unknown): Validated<LlmGateway> {
   return validate(pruning, llmGatewaySchema, value);
+}
+
+/** Checks an LlmServiceClass as somebody wrote it. */
+export function validateLlmServiceClass(value: unknown): Validated<LlmServiceClass> {
+  return validate(whole, llmServiceClassSchema, value);
+}
+
+/** As `readLlmService`, of an LlmServiceClass. */
+export function readLlmServiceClass(value: unknown): Validated<LlmServiceClass> {
+  return validate(pruning, llmServiceClassSchema, value);
 }
 
 /** Checks what the operator hands the runtime. */

@@ -32,7 +32,9 @@ export class Kubectl {
   }
 
   /** Installs a CRD of ours and waits until the API serves it. */
-  async installCrd(plural: 'llmservices' | 'llmgateways' = 'llmservices'): Promise<void> {
+  async installCrd(
+    plural: 'llmservices' | 'llmgateways' | 'llmserviceclasses' = 'llmservices',
+  ): Promise<void> {
     const crd = new URL(`../../crds/${plural}.llmservice.dev.yaml`, import.meta.url);
     await this.output(['apply', '--server-side', '-f', '-'], await readFile(crd, 'utf8'));
     const name = `crd/${plural}.llmservice.dev`;

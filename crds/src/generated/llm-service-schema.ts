@@ -68,6 +68,13 @@ export const llmServiceSchema: object = {
       "title": "LlmServiceSpec",
       "additionalProperties": false,
       "properties": {
+        "className": {
+          "description": "LlmServiceClass of the cluster whose defaults the service takes and whose bounds it keeps (deploy/docs/classes.md). Default: none.",
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 63,
+          "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+        },
         "model": {
           "description": "The checkpoint to serve, and the names to serve it under.",
           "type": "object",
@@ -2102,7 +2109,7 @@ export const llmServiceSchema: object = {
           "minimum": 0
         },
         "conditions": {
-          "description": "Condition types: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load also ScalingActive, with a budget also WithinBudget; with adapters also AdaptersLoaded; with a canary also CanaryPassing.",
+          "description": "Condition types: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load also ScalingActive, with a budget also WithinBudget; with adapters also AdaptersLoaded; with a canary also CanaryPassing; with a class also ClassResolved.",
           "type": "array",
           "maxItems": 32,
           "items": {
@@ -2157,6 +2164,53 @@ export const llmServiceSchema: object = {
               "lastTransitionTime"
             ]
           }
+        },
+        "class": {
+          "description": "What the service took from its class, and keeps until its own spec or the annotation llmservice.dev/refresh-class changes; absent without spec.className.",
+          "type": "object",
+          "title": "ClassStatus",
+          "additionalProperties": false,
+          "properties": {
+            "name": {
+              "description": "Name of the LlmServiceClass.",
+              "type": "string",
+              "maxLength": 63
+            },
+            "generation": {
+              "description": "Generation of the class that the values are of.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "specHash": {
+              "description": "Hash of what pods depend on in the service's own spec, for which the values were taken.",
+              "type": "string",
+              "maxLength": 64
+            },
+            "admittedHash": {
+              "description": "Hash of the service's own spec, but for replicas and stop, that the bounds admitted.",
+              "type": "string",
+              "maxLength": 64
+            },
+            "refresh": {
+              "description": "Value of the annotation llmservice.dev/refresh-class at that time; empty when absent.",
+              "type": "string",
+              "maxLength": 256
+            },
+            "values": {
+              "description": "Values of the class that apply, by the names of the fields of spec.",
+              "type": "object",
+              "additionalProperties": true
+            }
+          },
+          "required": [
+            "name",
+            "generation",
+            "specHash",
+            "admittedHash",
+            "refresh",
+            "values"
+          ]
         },
         "canary": {
           "description": "The revision that is tried beside the stable one; absent when none is.",

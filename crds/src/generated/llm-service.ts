@@ -33,6 +33,10 @@ export interface LlmServiceMetadata {
  * Desired state. Only model.uri is required.
  */
 export interface LlmServiceSpec {
+  /**
+   * LlmServiceClass of the cluster whose defaults the service takes and whose bounds it keeps (deploy/docs/classes.md). Default: none.
+   */
+  className?: string;
   model: ModelSpec;
   /**
    * LoRA adapters of the model, each served beside it under its own name. Changes of the list take effect without a restart, as long as engine.maxAdapters is set.
@@ -1200,11 +1204,12 @@ export interface LlmServiceStatus {
    */
   observedGeneration?: number;
   /**
-   * Condition types: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load also ScalingActive, with a budget also WithinBudget; with adapters also AdaptersLoaded; with a canary also CanaryPassing.
+   * Condition types: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load also ScalingActive, with a budget also WithinBudget; with adapters also AdaptersLoaded; with a canary also CanaryPassing; with a class also ClassResolved.
    *
    * @maxItems 32
    */
   conditions?: Condition[];
+  class?: ClassStatus;
   /**
    * The revision that is tried beside the stable one; absent when none is.
    */
@@ -1358,6 +1363,37 @@ export interface Condition {
    * When status last changed.
    */
   lastTransitionTime: string;
+}
+/**
+ * What the service took from its class, and keeps until its own spec or the annotation llmservice.dev/refresh-class changes; absent without spec.className.
+ */
+export interface ClassStatus {
+  /**
+   * Name of the LlmServiceClass.
+   */
+  name: string;
+  /**
+   * Generation of the class that the values are of.
+   */
+  generation: number;
+  /**
+   * Hash of what pods depend on in the service's own spec, for which the values were taken.
+   */
+  specHash: string;
+  /**
+   * Hash of the service's own spec, but for replicas and stop, that the bounds admitted.
+   */
+  admittedHash: string;
+  /**
+   * Value of the annotation llmservice.dev/refresh-class at that time; empty when absent.
+   */
+  refresh: string;
+  /**
+   * Values of the class that apply, by the names of the fields of spec.
+   */
+  values: {
+    [k: string]: unknown;
+  };
 }
 /**
  * Progress of the pod that loads; absent when none does.

@@ -17,6 +17,7 @@ import type { Scheme } from '../plan/pods/container-parts.js';
 import { isReady } from '../status/pod-state.js';
 import { podUrl, type PodIdentity } from '../watch/ask-pod.js';
 import { Collection } from '../watch/collection.js';
+import { asResolved } from '../plan/class/resolved-object.js';
 import { podAsRead } from '../watch/pod-as-read.js';
 import { ActivatorError } from './activator-error.js';
 import { serviceOfHost, type Named } from './service-of-host.js';
@@ -58,6 +59,7 @@ export class Directory {
     this.services = new Collection({
       ...common,
       resource: resources.llmServices,
+      keep: asResolved,
       onChange: (service) => onChange(keyOf(service)),
     });
     this.pods = new Collection({

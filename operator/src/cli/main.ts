@@ -26,8 +26,9 @@ async function plan(options: PlanOptions): Promise<number> {
     const objects = objectsOf(manifests.others, cluster, process.env, options.namespace);
     const places = new CheckpointPlaces(options.folders, objects);
     const preflight = new Preflight(places);
+    const { classes } = manifests;
     for (const manifest of manifests.services) {
-      reports.push(await planManifest(manifest, { ...options, places, preflight, cluster }));
+      reports.push(await planManifest(manifest, { ...options, places, preflight, cluster, classes }));
     }
   } finally {
     cluster?.close();

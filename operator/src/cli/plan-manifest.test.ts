@@ -22,7 +22,7 @@ async function planned(memory: string | undefined, preflight: PlanSettings['pref
     ...(memory === undefined ? {} : { resources: { limits: { memory } } }),
   });
   const settings = {
-    ...{ preflight, places: world.endpoints, cluster: null, image: null, gateway: null },
+    ...{ preflight, places: world.endpoints, cluster: null, classes: [], image: null, gateway: null },
     ...{ pricePerDeviceHour: null, meanTokens: 2048 },
   };
   const report = await planManifest({ source: 'a.yaml', object: manifest }, settings);

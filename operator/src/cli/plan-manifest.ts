@@ -17,7 +17,7 @@ import { planTemplate, type PlannedTemplate } from '../plan/pods/planned-templat
 import type { Replacement } from '../plan/rollouts/replacement.js';
 import type { Gateway } from '../plan/traffic/routing.js';
 import type { CheckpointSource, Preflight } from '../preflight/preflight.js';
-import { parseSpec } from '../resource/parse-spec.js';
+import { classResolved } from '../status/class-condition.js';
 import { fits, modelResolved } from '../status/conditions.js';
 import { changesOf, type ObjectChange } from './changes.js';
 import type { Cluster } from './cluster.js';
@@ -27,12 +27,15 @@ import { disruptionOf, type Disruption } from './disruption.js';
 import { estimateOf } from './estimate.js';
 import { type Verdict } from './exit-codes.js';
 import type { Manifest } from './read-manifests.js';
+import { invalid, resolveManifest } from './resolve-manifest.js';
 
 export interface PlanSettings {
   readonly preflight: Pick<Preflight, 'resolve'>;
   readonly places: CheckpointSource;
   /** Null: nothing is compared. */
   readonly cluster: Cluster | null;
+  /** Of the same manifests. */
+  readonly classes: readonly Manifest[];
   readonly image: string | null;
   readonly gateway: Gateway | null;
   readonly pricePerDeviceHour: number | null;
@@ -47,6 +50,8 @@ export interface PlanReport {
   readonly modelVerdict: Verdict;
   /** Why, and what can be done about it. */
   readonly message: string;
+  /** What its class gives; null: it names none. */
+  readonly serviceClass: string | null;
   readonly accelerator: WantedService['accelerator'] | null;
   readonly checkpoint: CheckpointSummary | null;
   /** Without them the rest is served, as `memoryPlan` has it. */
@@ -100,15 +105,12 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
   const live = cluster === null ? undefined : await liveOf(manifest.object, cluster);
   const { uid = '', generation = 0 } = live?.service?.metadata ?? {};
   const object = { ...manifest.object, metadata: { ...manifest.object.metadata, uid, generation } };
-  const parsed = parseSpec(object, 'manifest');
-  if (!parsed.ok) {
-    const list = parsed.violations.map(({ path, message }) => `${path} ${message}`.trim());
-    return { ...nothing(manifest), ...invalid(list.join('; ')) };
-  }
+  const resolved = await resolveManifest(object, live?.service ?? null, settings);
+  if (!('service' in resolved)) return { ...nothing(manifest), ...resolved };
   const refusal = (await cluster?.refusal(manifest.object)) ?? null;
   if (refusal !== null) return { ...nothing(manifest), ...invalid(refusal) };
 
-  const { service } = parsed;
+  const { service } = resolved;
   const result = await settings.preflight.resolve(keyOf(manifest.object), service);
   const plan = planService(service, result, await capabilities(service, settings, live));
   const report = {
@@ -118,6 +120,7 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
       const name = service.adapters[at]?.name ?? '';
       return { name, uri, reason, message };
     }),
+    serviceClass: classResolved(service.serviceClass)?.message ?? null,
     accelerator: service.accelerator,
     ...(result.state === 'resolved' ? plannedMemory(service, result.checkpoint, plan, settings) : {}),
     ...(result.state === 'failed' ? { estimate: await estimateOf(service, settings.places) } : {}),
@@ -156,7 +159,8 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
 
 function nothing({ source, object }: Manifest): Omit<PlanReport, keyof Judgement> {
   return {
-    ...{ service: keyOf(object), source, accelerator: null, checkpoint: null, refusedAdapters: [] },
+    ...{ service: keyOf(object), source, serviceClass: null, accelerator: null },
+    ...{ checkpoint: null, refusedAdapters: [] },
     ...{ estimate: null, memoryPlan: null, cost: null, disruption: null, canary: null },
     ...{ objects: [], changes: null },
   };
@@ -173,10 +177,6 @@ const unreadable: readonly string[] = [
 ];
 
 type Judgement = Pick<PlanReport, 'verdict' | 'modelVerdict' | 'message'>;
-
-function invalid(message: string): Judgement {
-  return { verdict: 'invalid', modelVerdict: 'invalid', message };
-}
 
 /** Adapters decide only where nothing stands in the way of the model that they are for. */
 function judged(plan: ServicePlan, result: PreflightResult): Judgement {

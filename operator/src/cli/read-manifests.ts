@@ -1,10 +1,11 @@
 // Manifests as people and tools write them: files, folders and standard input, of several documents each, as `helm
-// template` and `helmfile template` print them. LlmServices and LlmGateways are separated from everything else.
+// template` and `helmfile template` print them. LlmServices, LlmGateways and LlmServiceClasses are separated from
+// everything else.
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { api, gatewayApi } from '@llmservice/crds';
+import { api, classApi, gatewayApi, validateLlmServiceClass } from '@llmservice/crds';
 import { parseAllDocuments } from 'yaml';
 import { keyOf } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
@@ -18,6 +19,7 @@ export interface Manifest {
 export interface Manifests {
   readonly services: readonly Manifest[];
   readonly gateways: readonly Manifest[];
+  readonly classes: readonly Manifest[];
   readonly others: readonly Manifest[];
   readonly problems: readonly string[];
 }
@@ -47,13 +49,14 @@ export async function readManifests(
   const ours = (kind: string): Manifest[] =>
     found.filter(isOurs(kind)).flatMap((manifest) => named(manifest, namespace, problems));
   const [services, gateways] = [ours(api.kind), ours(gatewayApi.kind)];
+  const classes = found.filter(isOurs(classApi.kind)).filter((manifest) => isValidClass(manifest, problems));
   checkDistinct(services, problems);
   checkDistinct(gateways, problems);
-  if (services.length + gateways.length === 0 && problems.length === 0)
+  if (services.length + gateways.length + classes.length === 0 && problems.length === 0)
     problems.push(`there is no ${api.kind} in them`);
-  const kinds = [isOurs(api.kind), isOurs(gatewayApi.kind)];
+  const kinds = [isOurs(api.kind), isOurs(gatewayApi.kind), isOurs(classApi.kind)];
   const others = found.filter((manifest) => !kinds.some((isOfKind) => isOfKind(manifest)));
-  return { services, gateways, others, problems };
+  return { services, gateways, classes, others, problems };
 }
 
 /** A folder's with those of its folders, in order. */
@@ -115,6 +118,13 @@ function named({ source, object }: Manifest, fallback: string, problems: string[
     return [];
   }
   return [{ source, object: { ...object, metadata: { ...object.metadata, name, namespace } } }];
+}
+
+function isValidClass({ source, object }: Manifest, problems: string[]): boolean {
+  const checked = validateLlmServiceClass(object);
+  if (checked.ok) return true;
+  problems.push(...checked.violations.map(({ path, message }) => `${source}: ${path} ${message}`));
+  return false;
 }
 
 function checkDistinct(services: readonly Manifest[], problems: string[]): void {

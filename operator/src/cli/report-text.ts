@@ -37,8 +37,18 @@ export function describePlan(
 }
 
 function describe(report: PlanReport, withObjects: boolean): string {
-  const { checkpoint, accelerator, estimate, memoryPlan, disruption, canary, cost, changes, objects } =
-    report;
+  const {
+    serviceClass,
+    checkpoint,
+    accelerator,
+    estimate,
+    memoryPlan,
+    disruption,
+    canary,
+    cost,
+    changes,
+    objects,
+  } = report;
   const lines = [`${report.service}: ${outcomeOf(report)} (${report.source})`, `  ${report.message}`];
   for (const { name, uri, message } of report.refusedAdapters)
     lines.push(`  adapter ${name}, ${uri}, is refused: ${message}`);
@@ -49,6 +59,7 @@ function describe(report: PlanReport, withObjects: boolean): string {
         `ranks that divide it: ${tensorParallel.join(', ')}`,
     );
   }
+  if (serviceClass !== null) lines.push(`  class        ${serviceClass}`);
   if (accelerator !== null) lines.push(`  accelerator  ${describeAccelerator(accelerator)}`);
   if (estimate !== null) lines.push(`  estimate     ${describeEstimate(estimate)}`);
   if (memoryPlan !== null) lines.push('  memory of one rank', ...memoryTable(memoryPlan.rows));

@@ -10,10 +10,11 @@ import {
 } from '@llmservice/crds';
 import { keyOf } from '../kube/resources.js';
 import type { PreflightResult } from '../domain/checkpoint.js';
-import { parseSpec } from '../resource/parse-spec.js';
+import { resolveClass } from '../plan/class/resolve-class.js';
 import { troubles } from '../status/troubles.js';
 import { nodeDevices } from './check-nodes.js';
 import { checkPlacement } from './check-placement.js';
+import { classesOf } from './class-facts.js';
 import type { ClusterFacts, ServiceFacts } from './facts.js';
 import { Findings, type Finding } from './finding.js';
 import { valueOf } from './reading.js';
@@ -32,9 +33,15 @@ export function checkServices(facts: ClusterFacts): readonly Finding[] {
     );
   }
   const nodes = nodeDevices(facts);
+  const classes = classesOf(facts.serviceClasses);
   for (const service of services) {
     const key = keyOf(service.object);
-    const parsed = parseSpec(service.object);
+    const parsed = resolveClass(service.object, classes);
+    if (!parsed.ok && facts.serviceClasses.state !== 'read' && parsed.serviceClass.state === 'refused') {
+      valueOf(facts.serviceClasses, `${key}: its class`, findings);
+      checkConditions(key, service, facts.now, findings);
+      continue;
+    }
     if (!parsed.ok) {
       const list = parsed.violations.map(({ path, message }) => `${path} ${message}`.trim());
       findings.problem(`${key}: ${list.join('; ')}`, failureKinds.InvalidSpec.remedy);

@@ -57,6 +57,7 @@ export function clusterFacts(change: Partial<ClusterFacts> = {}): ClusterFacts {
     namespace: 'default',
     service: null,
     services: read([]),
+    serviceClasses: read([]),
     modelGateways: read([]),
     ...change,
   };

@@ -96,6 +96,8 @@ export interface ClusterFacts {
   /** The one that is asked about; null: all of the namespace. */
   readonly service: string | null;
   readonly services: Reading<readonly ServiceFacts[]>;
+  /** Of the cluster; null: it does not know the kind. */
+  readonly serviceClasses: Reading<readonly KubeObject[] | null>;
   /** LlmGateways of the namespace; null: the cluster does not know the kind. */
   readonly modelGateways: Reading<readonly KubeObject[] | null>;
 }

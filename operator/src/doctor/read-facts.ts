@@ -5,11 +5,12 @@ import { activatorName, api, fieldManager, labels } from '@llmservice/crds';
 import { errorText } from '../kube/error-text.js';
 import type { KubeClient } from '../kube/client.js';
 import { ClusterError, type Connection } from '../kube/connect.js';
-import { listModelGateways } from '../kube/model-gateways.js';
+import { listIfServed } from '../kube/list-if-served.js';
 import { collectionPath, objectPath, resources, type Resource } from '../kube/resources.js';
 import type { Deployment, KubeObject, Node } from '../kube/types.js';
 import { requestedByNode } from '../watch/cluster-room.js';
 import { deniedRequests } from './access-reviews.js';
+import { classesOf } from './class-facts.js';
 import { doctorResources } from './doctor-resources.js';
 import type { ClusterFacts, CustomResourceDefinition, GatewayObject } from './facts.js';
 import { personRules, requestsOf } from './operator-rules.js';
@@ -37,6 +38,9 @@ export async function readFacts({ client, server }: Connection, scope: Scope): P
     const path = collectionPath(resources.deployments, operatorNamespace);
     return client.listAll<Deployment>(path, { labelSelector: `${labels.name}=${name}` });
   };
+  const serviceClasses = await attempt(() =>
+    listIfServed(client, collectionPath(resources.llmServiceClasses, null)),
+  );
   return {
     server,
     version,
@@ -68,9 +72,13 @@ export async function readFacts({ client, server }: Connection, scope: Scope): P
       return readServices(
         client,
         objects.filter((object) => object !== null),
+        classesOf(serviceClasses),
       );
     }),
-    modelGateways: await attempt(() => listModelGateways(client, namespace)),
+    serviceClasses,
+    modelGateways: await attempt(() =>
+      listIfServed(client, collectionPath(resources.llmGateways, namespace)),
+    ),
   };
 }
 

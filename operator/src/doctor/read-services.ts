@@ -8,17 +8,22 @@ import { guardedBy } from '../preflight/cluster-guard.js';
 import { Stores } from '../preflight/stores.js';
 import { Preflight } from '../preflight/preflight.js';
 import { ServiceSecrets } from '../preflight/service-secrets.js';
-import { parseSpec } from '../resource/parse-spec.js';
+import type { KnownClasses } from '../plan/class/known-classes.js';
+import { resolveClass } from '../plan/class/resolve-class.js';
 import type { WantedService } from '../domain/wanted-service.js';
 import type { ServiceFacts, StoredObject } from './facts.js';
 import { attempt } from './reading.js';
 import { referencesOf, type ReferencedObject } from './references.js';
 
-export function readServices(client: KubeClient, objects: readonly KubeObject[]): Promise<ServiceFacts[]> {
+export function readServices(
+  client: KubeClient,
+  objects: readonly KubeObject[],
+  classes: KnownClasses,
+): Promise<ServiceFacts[]> {
   const preflight = new Preflight(new Stores(new ServiceSecrets(client), guardedBy(anyEndpoint), client));
   return Promise.all(
     objects.map(async (object) => {
-      const parsed = parseSpec(object);
+      const parsed = resolveClass(object, classes);
       if (!parsed.ok) return { object, references: [], checkpoint: null };
       const { service } = parsed;
       const references = await Promise.all(

@@ -5,6 +5,7 @@ import type { HubPlace } from '@llmservice/checkpoint/hub';
 import type { ListPlace } from '@llmservice/checkpoint/list';
 import type { OciPlace } from '@llmservice/checkpoint/oci';
 import type { LlmServiceSpec } from '@llmservice/crds';
+import type { ServiceClass } from './service-class.js';
 
 export interface BucketLocation {
   readonly bucket: string;
@@ -76,7 +77,9 @@ export interface WantedService {
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
+  /** With the values of its class. */
   readonly spec: LlmServiceSpec;
+  readonly serviceClass: ServiceClass;
   /** The name that clients send. */
   readonly modelName: string;
   readonly checkpoint: CheckpointLocation;

@@ -1,6 +1,6 @@
 // The kinds that the operator reads or writes, and their paths in the API.
 
-import { api, gatewayApi, labels } from '@llmservice/crds';
+import { api, classApi, gatewayApi, labels } from '@llmservice/crds';
 import type { KubeObject } from './types.js';
 
 export interface Resource {
@@ -12,6 +12,7 @@ export interface Resource {
 export const resources = {
   llmServices: { apiVersion: api.groupVersion, kind: api.kind, plural: api.plural },
   llmGateways: { apiVersion: api.groupVersion, ...gatewayApi },
+  llmServiceClasses: { apiVersion: api.groupVersion, ...classApi },
   deployments: { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' },
   controllerRevisions: { apiVersion: 'apps/v1', kind: 'ControllerRevision', plural: 'controllerrevisions' },
   services: { apiVersion: 'v1', kind: 'Service', plural: 'services' },
@@ -86,7 +87,7 @@ export function collectionPath(resource: Resource, namespace: string | null): st
   return `${groupPath(resource.apiVersion)}${scope}/${resource.plural}`;
 }
 
-export function objectPath(resource: Resource, namespace: string, name: string): string {
+export function objectPath(resource: Resource, namespace: string | null, name: string): string {
   return `${collectionPath(resource, namespace)}/${encodeURIComponent(name)}`;
 }
 

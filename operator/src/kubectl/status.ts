@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseFlags, UsageError } from '../command-line.js';
 import { ClusterError, clusterFlags, connect, orClusterError, type Connection } from '../kube/connect.js';
-import { listModelGateways } from '../kube/model-gateways.js';
+import { listIfServed } from '../kube/list-if-served.js';
 import { collectionPath, objectPath, resources } from '../kube/resources.js';
 import type { Terminal } from './command.js';
 import { describeGateway, describeGateways, type GatewayObject } from './gateway-text.js';
@@ -80,7 +80,8 @@ async function list(
       : describeServices(services, namespace === null),
   );
   // Who may not see gateways, or has a cluster without them, asks for services.
-  const gateways = (await listModelGateways(client, namespace).catch(() => null)) ?? [];
+  const gateways =
+    (await listIfServed(client, collectionPath(resources.llmGateways, namespace)).catch(() => null)) ?? [];
   if (gateways.length > 0) stdout.write(`\n${describeGateways(gateways, namespace === null)}`);
   return 0;
 }

@@ -17,7 +17,7 @@ import { authoritiesForActivator } from '../plan/traffic/pod-authority.js';
 import { planPool, type Pool } from '../plan/traffic/pool.js';
 import { planRouting, type Routing } from '../plan/traffic/routing.js';
 import { readSleepMark } from '../plan/scaling/sleep.js';
-import type { ParsedSpec } from '../resource/parse-spec.js';
+import type { ResolvedSpec } from '../plan/class/resolve-class.js';
 import type { WantedService } from '../domain/wanted-service.js';
 import type { Observed, Streaming } from '../status/observed.js';
 import { answeringMs } from '../status/pod-state.js';
@@ -80,6 +80,7 @@ export class Observations {
       pool: this.pool(service, plan, seen, now),
       streaming: this.streaming(service, plan),
       modelName: service.modelName,
+      serviceClass: service.serviceClass,
       wantedReplicas: demand.replicas,
       demand,
       autoscaling: plan.autoscaling,
@@ -103,7 +104,7 @@ export class Observations {
   /** Of a service whose spec cannot be followed; its pods stay as they are. */
   ofInvalid(
     object: KubeObject,
-    { violations }: ParsedSpec & { ok: false },
+    { violations, serviceClass }: ResolvedSpec & { ok: false },
     capabilities: ClusterCapabilities,
     now: string,
   ): Observed {
@@ -117,6 +118,7 @@ export class Observations {
       ...frame,
       ...this.seen(object),
       modelName: spec?.model?.name ?? name,
+      serviceClass,
       wantedReplicas: spec?.replicas ?? 1,
       demand: idleDemand,
       autoscaling: { state: 'off' },

@@ -19,7 +19,8 @@ import type { CanaryController } from './canary-controller.js';
 import type { RolloutController } from './rollout-controller.js';
 import type { SleepController } from './sleep-controller.js';
 import { statusOf, type StatusWriter } from './status-writer.js';
-import { parseSpec } from '../resource/parse-spec.js';
+import type { KnownClasses } from '../plan/class/known-classes.js';
+import { resolveClass } from '../plan/class/resolve-class.js';
 import type { WantedService } from '../domain/wanted-service.js';
 import { toLastFailure } from '../status/build-status.js';
 import { answer } from '../status/conditions.js';
@@ -43,7 +44,7 @@ export interface ReconcilerOptions {
   readonly placement: Pick<PlacementNotes, 'read' | 'forget'>;
   readonly observations: Observations;
   readonly sleeps: Pick<SleepController, 'decide'>;
-  readonly statuses: Pick<StatusWriter, 'announce' | 'write'>;
+  readonly statuses: Pick<StatusWriter, 'announce' | 'take' | 'write'>;
   readonly capabilities: Pick<Capabilities, 'of' | 'installation'>;
   readonly operatorNamespace: string;
   readonly canaries: Pick<CanaryController, 'worse' | 'plan'>;
@@ -69,6 +70,8 @@ interface Standing {
   readonly recheckMs: number | null;
 }
 
+/** For services that name none. */
+const noClasses: KnownClasses = { state: 'absent' };
 /** An obstacle that may pass is tried again after this long. */
 const obstacleRetryMs = 30_000;
 
@@ -87,14 +90,18 @@ export class Reconciler {
       this.options.placement.forget(key);
       return null;
     }
-    const seen = await this.options.statuses.announce(object);
-    const parsed = parseSpec(seen);
+    const announced = await this.options.statuses.announce(object);
+    const classes = namesClass(announced) ? this.options.caches.classes.known() : noClasses;
+    // Once they are known the service comes here again.
+    if (classes === null) return null;
+    const parsed = resolveClass(announced, classes);
     if (!parsed.ok) {
       const { capabilities, observations, statuses } = this.options;
-      const usable = capabilities.of(seen, { state: 'none' });
-      await statuses.write(seen, observations.ofInvalid(seen, parsed, usable, this.now()));
+      const usable = capabilities.of(announced, { state: 'none' });
+      await statuses.write(announced, observations.ofInvalid(announced, parsed, usable, this.now()));
       return null;
     }
+    const seen = await this.options.statuses.take(announced, parsed.service.serviceClass);
     const { result, recheckMs } = this.options.preflight.look(
       key,
       parsed.service,
@@ -238,6 +245,10 @@ export class Reconciler {
   private now(): string {
     return timestamp(this.options.now());
   }
+}
+
+function namesClass({ spec }: KubeObject): boolean {
+  return (spec as { readonly className?: string } | undefined)?.className !== undefined;
 }
 
 /** Adapters of the spec were judged, or are judged by the pods. */

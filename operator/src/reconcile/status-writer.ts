@@ -6,6 +6,7 @@ import { contentHash } from '../domain/content-hash.js';
 import type { KubeObject } from '../kube/types.js';
 import { buildStatus, pendingConditions } from '../status/build-status.js';
 import { transitions } from '../status/events.js';
+import type { ServiceClass } from '../domain/service-class.js';
 import type { Observed } from '../status/observed.js';
 import type { Caches } from '../watch/caches.js';
 
@@ -23,6 +24,16 @@ export class StatusWriter {
     const written = await this.writer.writeStatus(object, { conditions });
     this.caches.remember(written);
     return written;
+  }
+
+  /** What is taken of a class is kept before anything is made of it: whatever comes between, it is what pods are planned with. */
+  async take(object: KubeObject, serviceClass: ServiceClass): Promise<KubeObject> {
+    if (serviceClass.state !== 'taken') return object;
+    const latest = this.caches.latest(object);
+    const before = statusOf(latest);
+    if (contentHash(before.class ?? null) === contentHash(serviceClass.taken)) return object;
+    this.caches.remember(await this.writer.writeStatus(latest, { ...before, class: serviceClass.taken }));
+    return this.caches.latest(latest);
   }
 
   async write(object: KubeObject, observed: Observed): Promise<void> {

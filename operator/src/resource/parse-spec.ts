@@ -62,6 +62,7 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
       uid,
       generation,
       spec,
+      serviceClass: { state: 'none' },
       modelName: spec.model.name ?? name,
       checkpoint,
       head,

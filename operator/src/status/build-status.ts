@@ -14,6 +14,7 @@ import { adaptersLoaded } from './adapters-condition.js';
 import type { Answer } from './answer.js';
 import { withinBudget } from './budget-condition.js';
 import { canaryPassing } from './canary-condition.js';
+import { classResolved } from './class-condition.js';
 import { answer, currentPods, currentWorkers, livingPods, type Answers } from './conditions.js';
 import { currentLosses } from './group-text.js';
 import type { Pod } from '../kube/types.js';
@@ -36,6 +37,7 @@ export function buildStatus(observed: Observed): LlmServiceStatus {
   const lastFailure = observed.failureHold?.failure ?? lastFailureOf(observed, answers);
   const memoryPlan = memoryPlanOf(observed);
   const canary = canaryOf(observed);
+  const taken = takenClass(observed);
   return {
     observedGeneration: observed.generation,
     conditions: dated(answers, observed),
@@ -51,6 +53,7 @@ export function buildStatus(observed: Observed): LlmServiceStatus {
     ...(active.length === 0 ? {} : { activeSchedules: active.map((schedule) => ({ ...schedule })) }),
     ...(budget === undefined ? {} : { budget }),
     ...(lastFailure === null ? {} : { lastFailure }),
+    ...(taken === undefined ? {} : { class: { ...taken } }),
     ...(canary === null ? {} : { canary: { ...canary } }),
     ...(memoryPlan === undefined ? {} : { memoryPlan }),
   };
@@ -63,6 +66,12 @@ function canaryOf({
   previous,
 }: Observed): NonNullable<LlmServiceStatus['canary']> | null {
   return resolution.state === 'invalid' ? (previous.canary ?? null) : stageOf(canary);
+}
+
+/** Of a spec that cannot be followed, what its pods were made with. */
+function takenClass({ serviceClass, resolution, previous }: Observed): LlmServiceStatus['class'] {
+  if (serviceClass.state === 'taken') return serviceClass.taken;
+  return resolution.state === 'invalid' ? previous.class : undefined;
 }
 
 /** Stands as the condition Fits does while the checkpoint is read anew. */
@@ -99,6 +108,7 @@ function dated(answers: Answers, observed: Observed): Condition[] {
     AdaptersLoaded: adaptersLoaded(observed),
     WithinBudget: withinBudget(observed.demand.spending),
     CanaryPassing: canaryPassing(observed),
+    ClassResolved: classResolved(observed.serviceClass),
   };
   const all: Readonly<Record<string, Answer | null>> = { ...answers, ...optional };
   return [...conditionTypes, ...optionalConditionTypes].flatMap((type) => {

@@ -12,7 +12,7 @@ export interface Transition {
 const progress = new Set(['Pulling', 'Loading', 'Starting', 'ScaledToZero']);
 const problems = [
   ...['ModelResolved', 'Fits', 'Scheduled', 'Loaded', 'Routed', 'StreamingVerified'],
-  ...['ScalingActive', 'WithinBudget', 'AdaptersLoaded', 'CanaryPassing'],
+  ...['ScalingActive', 'WithinBudget', 'AdaptersLoaded', 'CanaryPassing', 'ClassResolved'],
 ];
 
 export function transitions(before: LlmServiceStatus, after: LlmServiceStatus): Transition[] {

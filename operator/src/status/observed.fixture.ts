@@ -13,6 +13,7 @@ export const base: Observed = {
   previous: {},
   now: '2026-01-01T00:00:00Z',
   modelName: 'demo',
+  serviceClass: { state: 'none' } as const,
   wantedReplicas: 1,
   demand: idleDemand,
   autoscaling: { state: 'off' },

@@ -2,6 +2,7 @@
 
 import type { AdapterReport, LastFailure, ListedAdapter, LlmServiceStatus } from '@llmservice/crds';
 import type { RefusedAdapter } from '../domain/checkpoint.js';
+import type { ServiceClass } from '../domain/service-class.js';
 import type { Fit, Obstacle, Resolution } from '../domain/plan-outcome.js';
 import type {
   Autoscaler,
@@ -71,6 +72,7 @@ export interface Observed {
   /** RFC 3339, to the second. */
   readonly now: string;
   readonly modelName: string;
+  readonly serviceClass: ServiceClass;
   /** By the spec, schedules and the budget and, asleep, 0. */
   readonly wantedReplicas: number;
   readonly demand: Omit<Demand, 'replicas'>;

@@ -19,16 +19,18 @@ import type {
 } from '../kube/types.js';
 import { activatorEndpointsName } from '../plan/identity/child-identity.js';
 import { endpointsManagedBy } from '../plan/traffic/activator-endpoints.js';
+import { asResolved } from '../plan/class/resolved-object.js';
 import { concernedHosts, waitsForHostOf } from '../plan/traffic/host-claims.js';
 import { ActivatorPods } from './activator-pods.js';
-import { Collection, type CollectionOptions } from './collection.js';
+import { ClassCache } from './class-cache.js';
+import { Collection, interruptedOf, type CollectionOptions } from './collection.js';
 import { GroupLosses } from './group-losses.js';
 import { childKinds, optionalChildren } from './optional-children.js';
 import { podAsRead } from './pod-as-read.js';
 import { scaledServices } from './scaled-services.js';
 import { ServedKinds } from './served-kinds.js';
 import { podsOfService, podsOfServices } from './pods-of-service.js';
-import { fallbackKey, hostKey, serviceIndex } from './service-index.js';
+import { classKey, fallbackKey, hostKey, serviceIndex } from './service-index.js';
 
 export interface CachesOptions {
   readonly client: KubeClient;
@@ -50,6 +52,7 @@ export interface CachesOptions {
 
 export class Caches {
   readonly llmServices: Collection;
+  readonly classes: ClassCache;
   private readonly pods: Collection;
   private readonly activatorPods: ActivatorPods;
   private readonly children: ReadonlyMap<string, Collection>;
@@ -62,12 +65,19 @@ export class Caches {
     const base = { client, logger, ...(silenceMs === undefined ? {} : { silenceMs }) };
     const common = { ...base, namespaces };
     this.kinds = new ServedKinds(namespaces, logger, () => this.resync());
+    this.classes = new ClassCache({
+      ...{ client, logger },
+      onChange: (name) => {
+        for (const each of this.llmServices.indexed(classKey(name))) this.notify(keyOf(each));
+      },
+    });
     this.llmServices = new Collection({
       ...common,
       ...this.kinds.necessary(resources.llmServices),
       resource: resources.llmServices,
       index: serviceIndex,
-      onChange: (service, isKnown) => this.serviceChanged(service, isKnown),
+      keep: asResolved,
+      onChange: (service, isKnown) => this.serviceChanged(asResolved(service), isKnown),
     });
     const owned = (
       resource: Resource,
@@ -122,6 +132,7 @@ export class Caches {
   /** Starts all watches; settles when the first lists are in. */
   async start(signal: AbortSignal): Promise<void> {
     const all = [this.activatorPods, ...this.collections()];
+    this.classes.start(signal);
     for (const each of all) each.run(signal);
     await Promise.all(all.map(({ ready }) => ready));
   }
@@ -134,11 +145,7 @@ export class Caches {
       ['pods of the activator', this.activatorPods] as const,
       ...[...this.children].map(([kind, children]) => [kind, children] as const),
     ];
-    return named.flatMap(([name, { interruptedMs }]) =>
-      interruptedMs === null || interruptedMs < longerThanMs
-        ? []
-        : [`${name}: ${String(Math.round(interruptedMs / 1000))} s`],
-    );
+    return interruptedOf(named, longerThanMs);
   }
 
   private collections(): readonly Collection[] {
@@ -195,9 +202,7 @@ export class Caches {
   /** What holds the pods of a service; where a replica is on several nodes, its LeaderWorkerSet, as if it were one. */
   deployment(namespace: string, name: string): Deployment | null {
     const groups = this.child(resources.leaderWorkerSets, namespace, groupSetName(name));
-    return groups === null
-      ? this.child(resources.deployments, namespace, name)
-      : asDeployment(groups);
+    return groups === null ? this.child(resources.deployments, namespace, name) : asDeployment(groups);
   }
 
   optional(namespace: string, name: string): KubeObject[] {

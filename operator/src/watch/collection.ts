@@ -68,6 +68,18 @@ export class Collection {
   }
 }
 
+/** Resources without a watch for so long, as `pods: 75 s`. */
+export function interruptedOf(
+  named: readonly (readonly [string, Pick<Collection, 'interruptedMs'>])[],
+  longerThanMs: number,
+): string[] {
+  return named.flatMap(([name, { interruptedMs }]) =>
+    interruptedMs === null || interruptedMs < longerThanMs
+      ? []
+      : [`${name}: ${String(Math.round(interruptedMs / 1000))} s`],
+  );
+}
+
 function byName(a: KubeObject, b: KubeObject): number {
   return a.metadata.name < b.metadata.name ? -1 : 1;
 }

@@ -1,6 +1,6 @@
 // What distinguishes one spec from another: the spec without what no pod depends on, and with what an attempt also depends on.
 
-import { specDefaults } from '@llmservice/crds';
+import { specDefaults, type LlmServiceSpec } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { contentHash } from '../../domain/content-hash.js';
 
@@ -18,6 +18,8 @@ export function specHash({ spec, adapterRoom }: Pick<WantedService, 'spec' | 'ad
         // Pods have the room for adapters, and read at any time which there are.
         adapters: undefined,
         engine: { ...engine, maxAdapters: adapterRoom.max === 0 ? undefined : adapterRoom.max },
+        // Its values count.
+        className: undefined,
         replicas: undefined,
         stop: undefined,
         scaling: undefined,
@@ -29,6 +31,13 @@ export function specHash({ spec, adapterRoom }: Pick<WantedService, 'spec' | 'ad
       },
       specDefaults,
     ),
+  );
+}
+
+/** What the bounds of a class admit at once: all that its owner decides but for what autoscalers and `stop` say. */
+export function admittedHash(spec: LlmServiceSpec): string {
+  return contentHash(
+    withoutDefaults({ ...spec, className: undefined, replicas: undefined, stop: undefined }, specDefaults),
   );
 }
 

@@ -1,0 +1,278 @@
+import { describe, expect, test } from '@jest/globals';
+import type { LlmServiceStatus } from '@llmservice/crds';
+import type { KubeObject } from '../../kube/types.js';
+import { specHash } from '../rollouts/spec-hash.js';
+import { knownClasses } from './known-classes.js';
+import { resolveClass, type ResolvedSpec } from './resolve-class.js';
+import { asResolved, asWritten } from './resolved-object.js';
+
+const gpu = (spec: object, generation = 1): KubeObject => ({
+  apiVersion: 'llmservice.dev/v1alpha1',
+  kind: 'LlmServiceClass',
+  metadata: { name: 'gpu', generation },
+  spec,
+});
+const known = (...classes: KubeObject[]) => knownClasses(classes);
+const service = (
+  spec: object = {},
+  status: LlmServiceStatus = {},
+  annotations: Record<string, string> = {},
+): KubeObject => ({
+  apiVersion: 'llmservice.dev/v1alpha1',
+  kind: 'LlmService',
+  metadata: { name: 'demo', namespace: 'team', uid: 'u', generation: 1, annotations },
+  spec: { model: { uri: 's3://models/m/' }, className: 'gpu', ...spec },
+  status,
+});
+
+function taken(resolved: ResolvedSpec) {
+  if (!resolved.ok || resolved.service.serviceClass.state !== 'taken')
+    throw new Error(JSON.stringify(resolved));
+  return { ...resolved.service.serviceClass, spec: resolved.service.spec, service: resolved.service };
+}
+function refused(resolved: ResolvedSpec): string[] {
+  if (resolved.ok) throw new Error('it is not refused');
+  return resolved.violations.map(({ path, message }) => `${path} ${message}`);
+}
+/** With what the first look took, as its status then has it. */
+const after = (
+  spec: object,
+  first: ReturnType<typeof known>,
+  change: object = {},
+  notes: Record<string, string> = {},
+) => service({ ...spec, ...change }, { class: taken(resolveClass(service(spec), first)).taken }, notes);
+
+describe('defaults', () => {
+  const defaults = {
+    model: { s3: { endpoint: 'https://s3.example.org', caConfigMapRef: { name: 'ca' } } },
+    accelerator: { profile: 'h100' },
+    engine: { image: 'example.org/runtime:1' },
+    env: [
+      { name: 'A', value: 'class' },
+      { name: 'MAX_NUM_SEQS', value: '8' },
+    ],
+    nodeSelector: { pool: 'gpu', zone: 'a' },
+    tolerations: [{ key: 'gpu', operator: 'Exists' }],
+    routing: { hostSuffix: 'models.example.org' },
+    budget: { deviceHoursPerMonth: 100 },
+  };
+
+  test('are what a service has that names none', () => {
+    const { spec, taken: kept } = taken(resolveClass(service(), known(gpu({ defaults }))));
+    expect(spec).toMatchObject({
+      model: { s3: { endpoint: 'https://s3.example.org', caConfigMapRef: { name: 'ca' } } },
+      accelerator: { profile: 'h100', resourceName: 'none' },
+      engine: { image: 'example.org/runtime:1', maxNumSeqs: 8 },
+      nodeSelector: { pool: 'gpu', zone: 'a' },
+      tolerations: [{ key: 'gpu', operator: 'Exists' }],
+      routing: { host: 'demo.team.models.example.org' },
+      budget: { deviceHoursPerMonth: 100 },
+    });
+    expect(kept).toMatchObject({ name: 'gpu', generation: 1, values: { accelerator: { profile: 'h100' } } });
+  });
+
+  test('yield to what it names: maps by key, lists by name, tolerations beside its own', () => {
+    const own = {
+      env: [{ name: 'A', value: 'own' }],
+      engine: { maxNumSeqs: 4 },
+      nodeSelector: { zone: 'b' },
+      tolerations: [{ key: 'team', operator: 'Exists' }],
+      routing: { host: 'own.example.org' },
+      budget: { costPerMonth: '9', costPerDeviceHour: '1' },
+    };
+    const { spec, taken: kept } = taken(resolveClass(service(own), known(gpu({ defaults }))));
+    expect(spec.env).toEqual([{ name: 'A', value: 'own' }]);
+    expect(spec.engine.maxNumSeqs).toBe(4);
+    expect(spec.nodeSelector).toEqual({ zone: 'b', pool: 'gpu' });
+    expect(spec.tolerations?.map(({ key }) => key)).toEqual(['team', 'gpu']);
+    expect(spec.routing.host).toBe('own.example.org');
+    expect(spec.budget.deviceHoursPerMonth).toBeUndefined();
+    expect(Object.keys(kept.values)).not.toContain('routing');
+  });
+
+  test('of an accelerator yield as one, and so do authorities of another store', () => {
+    const own = { accelerator: { resourceName: 'amd.com/gpu', memoryPerDevice: '48Gi' } };
+    expect(taken(resolveClass(service(own), known(gpu({ defaults })))).spec.accelerator).toEqual({
+      ...{ resourceName: 'amd.com/gpu', memoryPerDevice: '48Gi', devices: 1 },
+    });
+    const hub = { model: { uri: 'hf://Qwen/Qwen3-0.6B' } };
+    const { model } = taken(resolveClass(service(hub), known(gpu({ defaults })))).spec;
+    expect(model.s3.caConfigMapRef).toBeUndefined();
+  });
+
+  test('make the same pods as the same values in the spec', () => {
+    const { service: ofClass } = taken(
+      resolveClass(service(), known(gpu({ defaults: { nodeSelector: { a: 'b' } } }))),
+    );
+    const written = resolveClass(service({ nodeSelector: { a: 'b' }, className: undefined }), known());
+    expect(written.ok && specHash(written.service)).toBe(specHash(ofClass));
+  });
+
+  test('that break the spec are said with whose they are', () => {
+    const broken = known(gpu({ defaults: { accelerator: { profile: 'no-such-card' } } }));
+    expect(refused(resolveClass(service(), broken)).join()).toMatch(
+      /^spec\.accelerator\.profile .*\(of LlmServiceClass gpu\)/,
+    );
+  });
+
+  test('are seen where many services are read, and the spec as written is kept', () => {
+    const object = after({}, known(gpu({ defaults })));
+    const seen = asResolved(object);
+    expect(seen['spec']).toMatchObject({ routing: { host: 'demo.team.models.example.org' } });
+    expect(asWritten(seen)).toEqual(object);
+    expect(taken(resolveClass(seen, known(gpu({ defaults })))).newer).toBeNull();
+  });
+});
+
+describe('a change of the class', () => {
+  const one = known(gpu({ defaults: { nodeSelector: { pool: 'a' } } }));
+  const two = known(gpu({ defaults: { nodeSelector: { pool: 'b' } } }, 2));
+
+  test('changes nothing of a service, which says that it is there', () => {
+    const { spec, newer, taken: kept } = taken(resolveClass(after({}, one), two));
+    expect(spec.nodeSelector).toEqual({ pool: 'a' });
+    expect(newer).toEqual({ generation: 2, fields: ['nodeSelector'] });
+    expect(kept.generation).toBe(1);
+  });
+
+  test.each([
+    ['the number of replicas', { replicas: 3 }],
+    ['a stop', { stop: true }],
+    ['a canary', { routing: { host: 'a.example' }, canary: { steps: [{ weight: 10 }] } }],
+  ])('does not come with %s', (_, change) => {
+    const before = after('routing' in change ? { routing: change.routing } : {}, one, change);
+    expect(taken(resolveClass(before, two)).spec.nodeSelector).toEqual({ pool: 'a' });
+  });
+
+  test('comes with a change that makes other pods, or when it is asked for', () => {
+    const changed = after({}, one, { engine: { maxNumSeqs: 5 } });
+    expect(taken(resolveClass(changed, two)).spec.nodeSelector).toEqual({ pool: 'b' });
+    const asked = after({}, one, {}, { 'llmservice.dev/refresh-class': '1' });
+    const fresh = taken(resolveClass(asked, two));
+    expect(fresh.spec.nodeSelector).toEqual({ pool: 'b' });
+    expect(fresh.taken.generation).toBe(2);
+  });
+
+  test('that means nothing to the service is taken at once', () => {
+    const other = known(gpu({ defaults: { nodeSelector: { pool: 'a' } }, bounds: { maxDevices: 8 } }, 2));
+    expect(taken(resolveClass(after({}, one), other))).toMatchObject({
+      newer: null,
+      taken: { generation: 2 },
+    });
+  });
+
+  test('leaves what is taken where the class is gone, unknown or unreadable', () => {
+    for (const classes of [known(), { state: 'absent' }, { state: 'forbidden' }] as const) {
+      const { spec, problem } = taken(resolveClass(after({}, one), classes));
+      expect(spec.nodeSelector).toEqual({ pool: 'a' });
+      expect(problem).not.toBeNull();
+    }
+  });
+});
+
+test('a class that is not there is refused with the names of those that are', () => {
+  expect(refused(resolveClass(service({ className: 'cpu' }), known(gpu({}))))).toEqual([
+    'spec.className names LlmServiceClass cpu, which does not exist (there are gpu); create it, or name another',
+  ]);
+  expect(refused(resolveClass(service(), { state: 'forbidden' })).join()).toContain('ClusterRole');
+  expect(refused(resolveClass(service(), { state: 'absent' })).join()).toContain('upgrade the chart');
+});
+
+describe('bounds', () => {
+  test.each([
+    [
+      { accelerators: ['h100', 'none'] },
+      { accelerator: { profile: 'b200' } },
+      'spec.accelerator.profile is b200',
+    ],
+    [{ accelerators: ['h100'] }, {}, 'spec.accelerator.resourceName is none'],
+    [
+      { accelerators: ['nvidia.com/gpu'] },
+      { accelerator: { profile: 'h100', claim: { templateName: 'mine' } } },
+      'spec.accelerator.profile is h100',
+    ],
+    [{ maxDevices: 1 }, { accelerator: { profile: 'h100', devices: 2 } }, 'spec.accelerator.devices is 2'],
+    [{ maxReplicas: 2 }, { replicas: 3 }, 'spec.replicas is 3'],
+    [{ maxReplicas: 2 }, { scaling: { maxReplicas: 3 } }, 'spec.scaling.maxReplicas is 3'],
+    [
+      { images: ['example.org/llm/*'] },
+      { engine: { image: 'evil.example/x:1' } },
+      'spec.engine.image is evil.example/x:1',
+    ],
+    [{ uris: ['s3://models/team/**'] }, {}, 'spec.model.uri is s3://models/m/'],
+    [
+      { uris: ['s3://models/*/'] },
+      { adapters: [{ name: 'a', uri: 's3://other/a/' }] },
+      'spec.adapters[0].uri is s3://other/a/',
+    ],
+    [
+      { endpoints: ['https://s3.example.org'] },
+      { model: { uri: 's3://m/m/', s3: { endpoint: 'https://other.example' } } },
+      'spec.model.s3.endpoint is https://other.example',
+    ],
+    [
+      { hosts: ['*.example.org'] },
+      { routing: { host: 'a.b.example.org' } },
+      'spec.routing.host is a.b.example.org',
+    ],
+    [{ maxDeviceHoursPerMonth: 10 }, {}, 'spec.budget.deviceHoursPerMonth is not set'],
+    [
+      { maxDeviceHoursPerMonth: 10 },
+      { budget: { deviceHoursPerMonth: 10, action: 'warn' } },
+      'spec.budget.action is warn',
+    ],
+    // What a variable says is the service's own.
+    [
+      { uris: ['s3://models/**'] },
+      { model: { uri: 's3://models/m/' }, engine: { speculative: { method: 'mtp', uri: 's3://x/y/' } } },
+      'spec.engine.speculative.uri is s3://x/y/',
+    ],
+  ])('%j refuse %j', (bounds, spec, found) => {
+    expect(refused(resolveClass(service(spec), known(gpu({ bounds }))))).toEqual([
+      expect.stringMatching(new RegExp(`^${found.replace(/[.[\]/*]/g, '\\$&')}`)),
+    ]);
+  });
+
+  test('admit what is within all of them', () => {
+    const bounds = {
+      ...{
+        accelerators: ['nvidia.com/gpu'],
+        maxDevices: 2,
+        maxTensor: 2,
+        maxReplicas: 2,
+        hosts: ['*.example.org'],
+      },
+      ...{ uris: ['s3://models/**'], images: ['example.org/**'], maxDeviceHoursPerMonth: 10 },
+      endpoints: ['https://s3.example.org/'],
+    };
+    const spec = {
+      accelerator: { profile: 'h100', devices: 2 },
+      model: { uri: 's3://models/m/', s3: { endpoint: 'https://s3.example.org' } },
+      ...{ replicas: 2, routing: { host: 'a.example.org' }, budget: { deviceHoursPerMonth: 10 } },
+      engine: { image: 'example.org/llm/runtime:1' },
+    };
+    expect(taken(resolveClass(service(spec), known(gpu({ bounds })))).problem).toBeNull();
+  });
+
+  test('that come later are reported, and stop nothing', () => {
+    const first = known(gpu({}));
+    const later = known(gpu({ bounds: { maxReplicas: 2, uris: ['s3://other/**'] } }, 2));
+    const running = after({ replicas: 4 }, first);
+    const status = running['status'] as LlmServiceStatus;
+    const { problem, spec } = taken(resolveClass({ ...running, status: { ...status, replicas: 4 } }, later));
+    expect(problem?.reason).toBe('OutOfBounds');
+    expect(problem?.message).toMatch(/spec\.replicas is 4.*spec\.model\.uri/);
+    expect(spec.replicas).toBe(4);
+    // An autoscaler adds none.
+    const scaled = { ...service({ replicas: 6 }), status: { ...status, replicas: 4 } };
+    expect(taken(resolveClass(scaled, later)).spec.replicas).toBe(4);
+    const lowered = { ...service({ replicas: 3 }), status: { ...status, replicas: 4 } };
+    expect(taken(resolveClass(lowered, later)).spec.replicas).toBe(3);
+  });
+
+  test('that came later refuse the next change of the spec, though it rolls no pod', () => {
+    const later = known(gpu({ bounds: { uris: ['s3://models/**'] } }, 2));
+    const changed = after({}, known(gpu({})), { adapters: [{ name: 'a', uri: 's3://other/a/' }] });
+    expect(refused(resolveClass(changed, later)).join()).toContain('spec.adapters[0].uri');
+  });
+});
