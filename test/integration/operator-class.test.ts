@@ -197,11 +197,8 @@ test('a class that goes leaves what was taken of it, for an operator that starts
 test('the API server refuses a service without a class where the sample of a policy says so', async () => {
   const text = readFileSync(new URL('../../deploy/samples/class-required.yaml', import.meta.url), 'utf8');
   await kubectl.output(['apply', '--server-side', '-f', '-'], text);
-  await world.create({
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name: 'held', labels: { 'llmservice.dev/class-required': 'true' } },
-  });
+  await world.makeNamespace('held');
+  await kubectl.output(['label', 'namespace', 'held', 'llmservice.dev/class-required=true']);
   const make = (spec: object) =>
     kubectl.run(
       ['create', '--dry-run=server', '-f', '-'],

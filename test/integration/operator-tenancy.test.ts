@@ -86,6 +86,13 @@ describe('an operator that may nothing outside of its namespace', () => {
   });
 });
 
+test('a class, which belongs to the cluster, is said not to be readable', async () => {
+  await world.createService('classed', spec({ className: 'gpu' }));
+  const { message } = await world.condition('classed', 'ClassResolved', 'False', 'ClassNotReadable');
+  expect(message).toContain('ClusterRole');
+  expect(outside()).toContain(collectionPath(resources.llmServiceClasses, null));
+});
+
 describe('a NetworkPolicy', () => {
   const from = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'gateways' } } }];
 

@@ -14,15 +14,20 @@ beforeEach(() => {
 afterEach(() => world.stop());
 
 /** The files of the model stand for those of its adapters too. */
-async function planned(memory: string | undefined, preflight: PlanSettings['preflight'] = world.preflight) {
+async function planned(
+  memory: string | undefined,
+  preflight: PlanSettings['preflight'] = world.preflight,
+  { className, classes = [] }: { className?: string; classes?: PlanSettings['classes'] } = {},
+) {
   world.endpoints.files.set('demo', folder({ 'm.gguf': ggufFile(llamaGguf()) }));
   const manifest = object({
     model: { uri: 's3://models/m/' },
     adapters: [{ name: 'legal', uri: 's3://models/legal/' }],
+    ...(className === undefined ? {} : { className }),
     ...(memory === undefined ? {} : { resources: { limits: { memory } } }),
   });
   const settings = {
-    ...{ preflight, places: world.endpoints, cluster: null, classes: [], image: null, gateway: null },
+    ...{ preflight, places: world.endpoints, cluster: null, classes, image: null, gateway: null },
     ...{ pricePerDeviceHour: null, meanTokens: 2048 },
   };
   const report = await planManifest({ source: 'a.yaml', object: manifest }, settings);
@@ -81,4 +86,31 @@ test('a model of which it is not known whether it fits may fit, without an adapt
   const { report, text } = await planned(undefined);
   expect(report).toMatchObject({ verdict: 'refused', modelVerdict: 'unmeasured', memoryPlan: null });
   expect(text).toContain('ns/demo: may fit, without 1 refused adapter (a.yaml)');
+});
+
+test('a service is planned with its class of the same manifests', async () => {
+  const defaults = { nodeSelector: { pool: 'a' } };
+  const small = {
+    source: 'b.yaml',
+    object: {
+      ...{ apiVersion: 'llmservice.dev/v1alpha1', kind: 'LlmServiceClass', metadata: { name: 'small' } },
+      spec: { defaults, bounds: { uris: ['s3://models/m/', 's3://models/legal/'] } },
+    },
+  };
+  const { report, text } = await planned('1Gi', world.preflight, { className: 'small', classes: [small] });
+  expect(text).toContain('class        Generation 0 of LlmServiceClass small gives nodeSelector.');
+  expect(report.objects.find(({ kind }) => kind === 'Deployment')).toMatchObject({
+    spec: { template: { spec: { nodeSelector: { pool: 'a' } } } },
+  });
+  const narrow = { ...small, object: { ...small.object, spec: { bounds: { uris: ['s3://other/**'] } } } };
+  const refused = await planned('1Gi', world.preflight, { className: 'small', classes: [narrow] });
+  expect(refused.report).toMatchObject({
+    verdict: 'invalid',
+    message: expect.stringMatching(/^spec\.model\.uri/),
+  });
+});
+
+test('a class that is in no manifest is asked for', async () => {
+  const { report } = await planned('1Gi', world.preflight, { className: 'small' });
+  expect(report).toMatchObject({ verdict: 'unreadable', message: expect.stringContaining('--diff') });
 });

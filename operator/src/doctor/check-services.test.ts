@@ -265,3 +265,26 @@ describe('conditions', () => {
     expect(linesOf({ replicas: 'many' })[0]).toMatch(/^problem: default\/demo: spec\.replicas/);
   });
 });
+
+describe('a class', () => {
+  test('that is missing is a problem with its name', () => {
+    expect(linesOf({ className: 'gpu' })).toEqual([
+      'problem: default/demo: spec.className names LlmServiceClass gpu, which does not exist (there is none); create it, or name another',
+    ]);
+  });
+
+  test('that may not be read is no fault of the service', () => {
+    const object = {
+      ...{ apiVersion: 'llmservice.dev/v1alpha1', kind: 'LlmService' },
+      metadata: { name: 'demo', namespace: 'default', generation: 1 },
+      spec: { model: { uri: 's3://b/m/', s3 }, className: 'gpu' },
+      status: ready,
+    } as KubeObject;
+    const services = read([{ object, references: [], checkpoint: null }]);
+    const lines = checkServices(clusterFacts({ services, serviceClasses: forbidden }));
+    expect(lines.map(({ level, message }) => `${level}: ${message}`)).toEqual([
+      'warning: default/demo: its class: you may not read this',
+      'ok: default/demo: ready',
+    ]);
+  });
+});
