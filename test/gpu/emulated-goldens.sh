@@ -24,7 +24,7 @@ for size in "${lanes[@]}"; do
   cp native/build/Release/llmservice_native.node "$beside"
   cp "$folder/$library.so" "$beside/llmservice_emulator.so"
   echo "on warps of $size lanes:"
-  LLMSERVICE_NATIVE_ADDON=$PWD/$beside/llmservice_native.node npx tsx test/gpu/goldens.ts test/golden/models/ emulator \
+  EMULATED_DEVICES=2 LLMSERVICE_NATIVE_ADDON=$PWD/$beside/llmservice_native.node npx tsx test/gpu/goldens.ts test/golden/models/ emulator \
     "$beside/goldens.jsonl" "${models[@]}" || status=1
 done
 exit "$status"

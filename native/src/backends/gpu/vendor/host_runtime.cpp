@@ -69,6 +69,7 @@ EmulatedDevice& emulated_device() {
   static EmulatedDevice only = [] {
     EmulatedDevice device;
     if (const char* const major = std::getenv("EMULATED_MAJOR")) device.major = std::atoi(major);
+    if (const char* const devices = std::getenv("EMULATED_DEVICES")) device.devices = std::atoi(devices);
     return device;
   }();
   return only;

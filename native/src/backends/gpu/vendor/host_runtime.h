@@ -88,8 +88,8 @@ gpuError_t gpuGraphDestroy(gpuGraph_t graph);
 gpuError_t gpuGraphExecDestroy(gpuGraphExec_t exec);
 gpuError_t gpuFuncSetAttribute(const void* kernel, gpuFuncAttribute attribute, int value);
 
-// What tests choose of the device that is not there, and programs that load it as a library by the variable
-// EMULATED_MAJOR of their environment: with 9 it is a Hopper.
+// What tests choose of the device that is not there, and programs that load it as a library by EMULATED_MAJOR
+// and EMULATED_DEVICES of their environment: with a major number of 9 it is a Hopper.
 struct EmulatedDevice {
   int devices = 1;
   bool peers = true;  // devices reach each other's memory
