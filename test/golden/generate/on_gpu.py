@@ -1,8 +1,8 @@
 """Writes models/NAME/on-gpu.json: what the reference says when what meets a matrix is rounded as GPUs round it.
 
 Matrix units take both operands in few bits: activations become e4m3 codes under a float32 scale for each row and 128
-columns beside weights in FP8, float16 beside weights in float16, integers and blocks of GGUF, and bfloat16 beside weights in bfloat16,
-as which matrices of GGUF in float32 are held; queries times log2(e), keys, values and the weights of attention become
+columns beside weights in FP8, float16 under such a scale beside codes of any other kind (integers, E2M1, blocks of GGUF), float16
+beside weights in float16, and bfloat16 beside weights in bfloat16, as which matrices of GGUF in float32 are held; queries times log2(e), keys, values and the weights of attention become
 bfloat16. All else stays in float32. "hopper" has the same again with the sums of FP8 cut as Hopper cuts them (hopper.py),
 and greedy tokens as long as they are the same ones.
 Usage: python generate/on_gpu.py [NAME ...]   (after models.py, gguf_models.py and encoders.py, in the same environment)
@@ -40,6 +40,16 @@ def coded(x: Tensor) -> Tensor:
     return torch.cat([rounded(torch.where(b == 0, 1e-30, b)) for b in x.split(COLUMNS, -1)], -1)
 
 
+def scaled(x: Tensor) -> Tensor:
+    """x (..., K) in float16 under a power of two for each row and 128 columns: the largest is 2^14 to 2^15."""
+    blocks = []
+    for block in x.split(COLUMNS, -1):
+        fraction, exponent = block.abs().amax(-1, keepdim=True).clamp(min=1e-30).frexp()
+        step = torch.ldexp(torch.ones_like(fraction), exponent - 15)
+        blocks.append((block / step).half().float() * step)
+    return torch.cat(blocks, -1)
+
+
 def attend(
     module,
     query: Tensor,
@@ -74,7 +84,9 @@ def form_of(met: set[torch.dtype]):
     """How activations are rounded that meet matrices of these types."""
     if torch.float8_e4m3fn in met:
         return coded
-    if met & {torch.float16, torch.int8, torch.int32}:
+    if met & {torch.int8, torch.uint8, torch.int32}:
+        return scaled
+    if torch.float16 in met:
         return lambda x: x.half().float()
     return halved if not met or torch.bfloat16 in met else None
 
