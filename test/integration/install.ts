@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 
 const started = ['kubernetes', 'etcd', 'versitygw', 'kwok', 'helm', 'helmfile', 'promcheck'];
-const read = ['istio-crds', 'inference-crds', 'keda-crds', 'prometheus-crds', 'envoy-gateway'];
+const read = ['istio-crds', 'inference-crds', 'lws-crds', 'keda-crds', 'prometheus-crds', 'envoy-gateway'];
 
 export default function install(): void {
   execFileSync('deploy/local/tools/build.sh', [...started, ...read], {

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toolFolders } from '../processes.js';
+import { eventually, toolFolders } from '../processes.js';
 import type { Kubectl } from './kubectl.js';
 
 const routes = [
@@ -26,6 +26,12 @@ export function installKedaCrd(kubectl: Kubectl): Promise<void> {
 export function installInferencePoolCrd(kubectl: Kubectl): Promise<void> {
   const path = '../config/crd/bases/inference.networking.k8s.io_inferencepools.yaml';
   return install(kubectl, [{ tool: 'inference-crds', path }], ['inferencepools.inference.networking.k8s.io']);
+}
+
+/** LeaderWorkerSet. */
+export function installLeaderWorkerSetCrd(kubectl: Kubectl): Promise<void> {
+  const path = '../config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml';
+  return install(kubectl, [{ tool: 'lws-crds', path }], ['leaderworkersets.leaderworkerset.x-k8s.io']);
 }
 
 /** PodMonitor and PrometheusRule of Prometheus's operator. */
@@ -52,5 +58,7 @@ async function install(
     const text = await readFile(join(folder, path), 'utf8');
     await kubectl.output(['apply', '--server-side', '--force-conflicts', '-f', '-'], text);
   }
-  await kubectl.output(['wait', '--for=condition=Established', '--timeout=30s', 'crd', ...names]);
+  // A definition without a status yet is an error to it.
+  const wait = ['wait', '--for=condition=Established', '--timeout=30s', 'crd', ...names];
+  await eventually('the definitions', () => kubectl.output(wait).then(() => true));
 }

@@ -52,7 +52,7 @@ export interface PlanReport {
   readonly message: string;
   /** What its class gives; null: it names none. */
   readonly serviceClass: string | null;
-  readonly accelerator: WantedService['accelerator'] | null;
+  readonly accelerator: (WantedService['accelerator'] & Pick<WantedService, 'nodes' | 'podRanks'>) | null;
   readonly checkpoint: CheckpointSummary | null;
   /** Without them the rest is served, as `memoryPlan` has it. */
   readonly refusedAdapters: readonly NamedRefusal[];
@@ -121,7 +121,7 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
       return { name, uri, reason, message };
     }),
     serviceClass: classResolved(service.serviceClass)?.message ?? null,
-    accelerator: service.accelerator,
+    accelerator: { ...service.accelerator, nodes: service.nodes, podRanks: service.podRanks },
     ...(result.state === 'resolved' ? plannedMemory(service, result.checkpoint, plan, settings) : {}),
     ...(result.state === 'failed' ? { estimate: await estimateOf(service, settings.places) } : {}),
   };

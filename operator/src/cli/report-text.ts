@@ -85,9 +85,16 @@ function outcomeOf({ verdict, modelVerdict, refusedAdapters }: PlanReport): stri
 }
 
 function describeAccelerator(accelerator: NonNullable<PlanReport['accelerator']>): string {
-  const { kind, resourceName, claim, devices, memoryBytesPerDevice: memory } = accelerator;
+  const { nodes, podRanks } = accelerator;
+  return nodes === 1
+    ? describeDevices(accelerator)
+    : `${describeDevices(accelerator)}, by ${nodes} pods (nodes) of a replica with ${counted(podRanks, 'rank')} each`;
+}
+
+function describeDevices(accelerator: NonNullable<PlanReport['accelerator']>): string {
+  const { kind, resourceName, claim, devices, nodes, memoryBytesPerDevice: memory } = accelerator;
   const size = memory === null ? 'memory not stated' : formatGiB(memory);
-  if (kind === 'cpu') return `CPU, ${counted(devices, 'rank')}, ${size}`;
+  if (kind === 'cpu') return `CPU, ${counted(devices, 'rank')}, ${size}${nodes === 1 ? '' : ' a pod'}`;
   const byClaim = claim?.state === 'planned' ? claim.deviceClass : `template ${claim?.templateName ?? ''}`;
   return `${devices} x ${resourceName ?? `${byClaim} by claim`}, ${size} each`;
 }

@@ -22,6 +22,18 @@ export function checkMetrics({ groups }: ClusterFacts): readonly Finding[] {
   return findings.list;
 }
 
+const groupApi = 'leaderworkerset.x-k8s.io';
+
+/** What replicas on several nodes take. */
+export function checkNodeGroups({ groups }: ClusterFacts): readonly Finding[] {
+  const findings = new Findings('nodes');
+  // Where groups are not readable, the check of gateways has said so.
+  if (groups.state !== 'read') return [];
+  if (groups.value.includes(groupApi)) findings.info(`there is ${groupApi} (replicas on several nodes)`);
+  else findings.info(`there is no ${groupApi} (LeaderWorkerSet: replicas on several nodes)`);
+  return findings.list;
+}
+
 const defaultClass = 'storageclass.kubernetes.io/is-default-class';
 
 export function checkStorage({ storageClasses }: ClusterFacts): readonly Finding[] {

@@ -7,7 +7,7 @@ import { checkNodes } from './check-nodes.js';
 import { checkOperators } from './check-operator.js';
 import { checkPools } from './check-pools.js';
 import { checkServices } from './check-services.js';
-import { checkMetrics, checkStorage } from './check-capabilities.js';
+import { checkMetrics, checkNodeGroups, checkStorage } from './check-capabilities.js';
 import { checkTaints } from './check-taints.js';
 import type { ClusterFacts } from './facts.js';
 import type { Finding } from './finding.js';
@@ -24,6 +24,7 @@ export function diagnose(facts: ClusterFacts, version: string): readonly Finding
     ...checkGateways(facts),
     ...checkPools(facts),
     ...checkMetrics(facts),
+    ...checkNodeGroups(facts),
     ...checkStorage(facts),
     ...checkServices(facts),
     ...checkModelGateways(facts),

@@ -37,4 +37,6 @@ export interface Obstacle {
   readonly message: string;
   /** True: only a change of the spec or of the operator's installation helps. */
   readonly terminal: boolean;
+  /** Nothing can hold pods: those that are there are left as they are. */
+  readonly holdsNone?: true;
 }

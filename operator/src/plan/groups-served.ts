@@ -25,5 +25,6 @@ export function refusedGroups(
     message: `${why} spec.parallelism.nodes to 1 in a service of another name.`,
     // Its definition may be installed at any time, and every service is then reconciled.
     terminal: true,
+    holdsNone: true,
   };
 }

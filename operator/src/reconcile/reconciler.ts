@@ -126,7 +126,9 @@ export class Reconciler {
   ): Promise<number | null> {
     const standing = await this.judge(object, service, plan);
     const { target } = standing.revisions;
-    return target === null ? this.applyRouteAlone(standing) : this.applyPods(standing, target);
+    return target === null || plan.obstacle?.holdsNone === true
+      ? this.applyRouteAlone(standing)
+      : this.applyPods(standing, target);
   }
 
   /** What is there and what has failed. The failure is written before the pods that reported it are stopped. */

@@ -5,7 +5,7 @@ import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
 import { isWorker } from '../kube/group-pods.js';
 import { groupSetName } from '../kube/group-set-name.js';
-import { asDeployment, type LeaderWorkerSet } from '../kube/group-set.js';
+import { asDeployment } from '../kube/group-set.js';
 import { keyOf, resources, serviceKeyOf, type Resource } from '../kube/resources.js';
 import type {
   Autoscaler,

@@ -30,3 +30,22 @@ test('unknown memory is no ground to refuse, but ranks and context are still che
     failure: { reason: 'InvalidEngineConfig' },
   });
 });
+
+test('on the CPU each node brings its memory, and its ranks alone exchange data over its /dev/shm', () => {
+  const checkpoint = { shape: parseCheckpointConfig(qwen36Config), weights: evenWeights(29e9) };
+  const fit = (devices: number, nodes: number, memory: string) =>
+    planFit(
+      wantedService({
+        ...{ accelerator: { devices }, parallelism: { nodes }, resources: { limits: { memory } } },
+        ...{ engine: { maxModelLen: 4096 }, sharedMemory: { sizeLimit: '8Mi' } },
+      }),
+      checkpoint,
+    );
+  expect(fit(4, 4, '20Gi')).toMatchObject({
+    state: 'fits',
+    devices: 4,
+    memoryBytes: 20 * 2 ** 30 - 8 * 2 ** 20,
+  });
+  expect(fit(4, 4, '8Gi')).toMatchObject({ state: 'failed', failure: { reason: 'ModelTooLarge' } });
+  expect(fit(4, 1, '80Gi')).toMatchObject({ failure: { reason: 'SharedMemoryTooSmall' } });
+});

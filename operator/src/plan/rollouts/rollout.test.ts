@@ -57,6 +57,10 @@ describe('a new template', () => {
       [node('a', 2, { free: { [gpu]: 2, memory: 2 ** 34, pods: 0 } })],
       'drain',
     ],
+    ['a group on two nodes', { groupSize: 2 }, [node('a', 2), node('b', 2)], 'surge'],
+    ['room for half of a group', { groupSize: 2 }, [node('a', 0), node('b', 2)], 'drain'],
+    ['a group that no freed devices hold', { groupSize: 3 }, [node('a', 0), node('b', 2)], 'surge'],
+    ['a group on one node', { groupSize: 2 }, [node('b', 4)], 'surge'],
     ['more than any node has', { pod: podSpec(8) }, [node('a', 0), node('b', 2)], 'surge'],
     [
       'more than one old pod holds, but not two',
