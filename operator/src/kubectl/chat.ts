@@ -11,6 +11,7 @@ import { isReady } from '../status/pod-state.js';
 import { ChatSession } from './chat-session.js';
 import { styles, type Terminal } from './command.js';
 import { connectPod } from './pod-connection.js';
+import { isWorker } from '../kube/group-pods.js';
 import { podsOf } from './service-pods.js';
 import { find } from './status.js';
 import { progress } from './status-text.js';
@@ -79,7 +80,8 @@ function readKey(file: string | undefined): string | null {
 }
 
 function choosePod(pods: readonly Pod[], wanted: string | undefined): Pod | undefined {
-  return pods.find((pod) => (wanted === undefined ? isReady(pod) : pod.metadata.name === wanted));
+  const answers = (pod: Pod): boolean => isReady(pod) && !isWorker(pod);
+  return pods.find((pod) => (wanted === undefined ? answers(pod) : pod.metadata.name === wanted));
 }
 
 async function askOnce(session: ChatSession, prompt: string, terminal: Terminal): Promise<number> {
