@@ -17,7 +17,8 @@ import { MixedFleet } from './operator-scale/mixed-fleet.js';
 
 const numbers = process.argv.slice(2).map(Number);
 const [services = 1000, nodes = 300, idleSeconds = 300] = numbers;
-const [, , , canaries = services / 20, pools = services / 20, gateways = 5] = numbers;
+const twentieth = Math.round(services / 20);
+const [, , , canaries = twentieth, pools = twentieth, gateways = 5] = numbers;
 const devicesPerNode = Math.ceil((services * 1.25) / nodes);
 const atOnce = 16;
 const hourMs = 3_600_000;
@@ -184,7 +185,7 @@ try {
     [`from cold to ${String(services)} Ready`, `${seconds.toFixed(0)} s`],
     ['requests per service', (first.all / services).toFixed(1)],
     ['of these writes', (first.writes / services).toFixed(1)],
-    ['requests per canary', ((tried.all - first.all) / canaries).toFixed(1)],
+    ['requests per canary', ((tried.all - first.all) / Math.max(1, canaries)).toFixed(1)],
     ['resident, converged', `${afterFirst.now.toFixed(0)} MiB`],
     ['restart to rest', `${restartSeconds.toFixed(0)} s`],
     ['requests of a restart', String(second.all)],

@@ -20,6 +20,7 @@ import { parseGateway } from '../resource/parse-gateway.js';
 import { gatewayStatus, invalidSpec } from '../status/gateway-status.js';
 import type { Caches } from '../watch/caches.js';
 import { GatewayCache } from '../watch/gateway-cache.js';
+import { Pace } from '../watch/pace.js';
 import type { PodAuthorities } from '../watch/pod-authorities.js';
 import { WorkQueue } from '../watch/work-queue.js';
 import type { Capabilities } from './capabilities.js';
@@ -42,6 +43,8 @@ export interface GatewayControllerOptions {
 
 /** Secrets, authorities and what stands in the way are read again after this long. */
 const retryMs = 30_000;
+/** From one look to the next that a service is the reason of. */
+const pauseMs = 2_000;
 /** A ConfigMap holds a MiB. */
 const maxTableBytes = 1_000_000;
 const noModels: RoutedModels = { routes: [], states: [], problems: [] };
@@ -51,6 +54,8 @@ export class GatewayController {
   private readonly queue: WorkQueue;
   /** By NAMESPACE/NAME of a service, what its last change made of what gateways read. */
   private readonly seen = new Map<string, string>();
+  /** Of gateways, where services alone change. */
+  private readonly pace = new Pace(pauseMs);
   private readonly keys: GatewayKeys;
   private started = false;
 
@@ -104,7 +109,7 @@ export class GatewayController {
     else this.seen.set(keyOf(service), now);
     for (const gateway of this.cache.all()) {
       const isNear = gateway.metadata.namespace === namespace;
-      if (isNear || waitsForHostOf(gateway, service)) this.add(keyOf(gateway));
+      if (isNear || waitsForHostOf(gateway, service)) this.addSoon(keyOf(gateway));
     }
   }
 
@@ -118,6 +123,11 @@ export class GatewayController {
     }
   }
 
+  /** Of many services that become ready one after another, a gateway takes several at once. */
+  private addSoon(key: string): void {
+    if (this.started) this.queue.addAfter(key, this.pace.leftMs(key));
+  }
+
   private add(key: string): void {
     if (this.started) this.queue.add(key);
   }
@@ -127,7 +137,11 @@ export class GatewayController {
     const [namespace = '', name = ''] = key.split('/');
     const object = this.cache.get(namespace, name);
     // Owner references do the rest.
-    if (object === null || object.metadata.deletionTimestamp !== undefined) return null;
+    if (object === null || object.metadata.deletionTimestamp !== undefined) {
+      this.pace.forget(key);
+      return null;
+    }
+    this.pace.begin(key);
     await this.cache.readChildren();
     const parsed = parseGateway(object);
     if (!parsed.ok) {
