@@ -39,6 +39,10 @@ export const serverVariableNames = {
   maxAdapters: 'LLMSERVICE_MAX_ADAPTERS',
   maxAdapterRank: 'LLMSERVICE_MAX_ADAPTER_RANK',
   rankPort: 'LLMSERVICE_RANK_PORT',
+  // LeaderWorkerSet's own, in the pods of a group.
+  leaderAddress: 'LWS_LEADER_ADDRESS',
+  groupSize: 'LWS_GROUP_SIZE',
+  workerIndex: 'LWS_WORKER_INDEX',
   trustRemoteCode: 'TRUST_REMOTE_CODE',
 } as const;
 export type ServerVariableKey = keyof typeof serverVariableNames;

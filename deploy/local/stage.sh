@@ -48,6 +48,13 @@ find crds -maxdepth 1 \( -name '*.yaml' -o -name '*.schema.json' \) -exec cp -t 
 if [[ -d $stage/packages/native ]]; then
   mkdir -p "$stage/packages/native/build/Release"
   cp native/build/Release/llmservice_native.node "$stage/packages/native/build/Release"
+  # What nodes reach each other by, with what it needs beside the C library: where a base image has UCX, it has another one.
+  nodes=native/build/Release/llmservice_nodes.so
+  if [[ -f $nodes ]]; then
+    cp "$nodes" "$stage/packages/native/build/Release"
+    ldd "$nodes" | sed -nE 's/^\s*(libuc[a-z]*|libnuma)\.so\S* => (\S+) .*/\2/p' |
+      xargs cp -L -t "$stage/packages/native/build/Release"
+  fi
   if [[ -n $vendor ]]; then
     library=native/build/Release/llmservice_$vendor.so
     [[ -f $library ]] || die "there is no $library: deploy/docs/gpu.md says how to build it"

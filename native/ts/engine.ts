@@ -9,6 +9,7 @@ import type {
   GpuDevices,
   GpuVendor,
   GrammarCompiler,
+  GroupState,
   LoadProgress,
   Vocabulary,
 } from './binding.js';
@@ -78,6 +79,11 @@ export function makeMemoryFile(): number {
 /** The descriptor of new shared memory for a group of ranks. @throws SharedMemoryTooSmall with the size needed */
 export function makeSegment(ranks: number): number {
   return addon().makeSegment(ranks);
+}
+
+/** How far the group of a segment is. */
+export function groupState(segment: number, ranks: number): GroupState {
+  return addon().groupState(segment, ranks);
 }
 
 /** From now on the kernel kills this process when its parent ends. */

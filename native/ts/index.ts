@@ -7,6 +7,7 @@ export {
   dieWithParent,
   gpuDevices,
   grammarCompiler,
+  groupState,
   keepDescriptors,
   loadEngine,
   makeMemoryFile,

@@ -3,10 +3,9 @@
 import { FailureError, failureKinds, formatTerminationMessage, paths, type Failure } from '@llmservice/crds';
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Logger } from './log/logger.js';
-import type { Replica } from './replica.js';
 
 /** First SIGTERM or SIGINT: drain. A second SIGINT: somebody is impatient. */
-export function stopOnSignals(replica: Replica): void {
+export function stopOnSignals(replica: { readonly stop: () => void }): void {
   process.on('SIGTERM', () => replica.stop());
   let interrupted = false;
   process.on('SIGINT', () => {

@@ -74,7 +74,7 @@ test('an engine that is started again must make progress too, from when it is', 
   const engineIs = (kind: 'loading' | 'restarting', bytesDone: number, restarts: number): boolean => {
     const cause = { reason: 'EngineFault', message: 'lost' } as const;
     const loaded = { bytesDone, bytesTotal: 4 };
-    return observer.engineLoads({ state: { kind, cause, loaded, warmup: null }, restarts });
+    return observer.engineLoads({ state: { kind, cause, loaded, warmup: null, waitingFor: '' }, restarts });
   };
   expect(engineIs('loading', 4, 0)).toBe(true);
   nowMs += 60_000; // of serving

@@ -99,6 +99,8 @@ export class LoadObserver implements PullObserver, AvailabilityObserver {
       this.warmup = null;
       this.stall.progress('the engine was lost and is started again');
     }
+    // How long nodes wait for each other is bounded where they do, and the failure says for whom.
+    if (state.waitingFor !== '') this.stall.progress(`the engine waited for ${state.waitingFor}`);
     this.loaded(state.loaded);
     this.warmedUp(state.warmup);
     return true;

@@ -7,6 +7,7 @@ import type { ResolvedConfig } from './config/resolve-config.js';
 import { terminationLogOf } from './config/server-settings.js';
 import { failureOf, reportFailure, stopOnSignals } from './end-process.js';
 import { makeLogger } from './log/logger.js';
+import { NodeWorker } from './node-worker.js';
 import { Replica } from './replica.js';
 
 async function main(): Promise<number> {
@@ -16,7 +17,8 @@ async function main(): Promise<number> {
     denyTracing();
     config = readConfig(process.env, {});
     const logger = makeLogger(config.server.logLevel);
-    const replica = new Replica(config, logger);
+    const replica =
+      config.server.workerIndex > 0 ? new NodeWorker(config, logger) : new Replica(config, logger);
     stopOnSignals(replica);
     await replica.run();
     return 0;

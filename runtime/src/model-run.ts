@@ -1,17 +1,16 @@
 // One model from its URI to an engine that serves it, and away again. The engine loads what is on disk while the rest
 // is still pulled, but nothing is served before all is verified.
 
-import { FailureError, specDefaults } from '@llmservice/crds';
+import { FailureError } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { AdapterService } from './adapters/adapter-service.js';
 import { obtainAdapter, type ObtainedAdapter } from './adapters/obtain-adapter.js';
-import { adapterRoomOf } from './config/adapter-settings.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
 import { readHeads } from './checkpoint/read-classifier.js';
 import { EngineClient } from './engine/engine-client.js';
-import type { EngineSettings } from './engine/protocol.js';
+import { engineSettingsOf } from './engine-settings.js';
 import type { ServedModel } from './http/replica/served-model.js';
 import { readModelFiles, servedModel } from './load-model.js';
 import type { LoadObserver } from './load-observer.js';
@@ -25,8 +24,8 @@ import { requirePairFrame } from './tokens/require-pair-frame.js';
 import type { WeightsCache } from './weights/cache/weights-cache.js';
 import { SourceChangedError } from './weights/checkpoint-source.js';
 import { retryWhileUnavailable } from './weights/retry.js';
-import { headOf } from './weights/inspect-head.js';
-import { obtainCheckpoint, type ObtainedCheckpoint } from './weights/obtain-checkpoint.js';
+import { obtainModel } from './obtain-model.js';
+import type { ObtainedCheckpoint } from './weights/obtain-checkpoint.js';
 
 /** An engine that is ready, and what requests need besides it. */
 export interface ReadyModel {
@@ -105,21 +104,9 @@ export class ModelRun {
   }
 
   private obtain(): Promise<ObtainedCheckpoint> {
-    const { engineConfig, server } = this.config;
-    const { cache, uri } = engineConfig.model;
-    return obtainCheckpoint({
-      uri: this.uri,
-      head: headOf(engineConfig.engine.speculative),
-      // Administrators may load another model than the one that was planned.
-      pins: { model: this.uri === uri ? (cache?.pins.model ?? null) : null, head: cache?.pins.head ?? null },
-      weightsDir: server.weightsDir,
-      cache: this.cache,
-      stores: storeSettingsOf(this.config),
-      allowedUris: server.adminAllowedUris,
-      observer: this.observer,
-      sleep: (milliseconds) => this.sleep(milliseconds),
-      signal: this.stopping.signal,
-    });
+    const { uri, cache, observer } = this;
+    const sleep = (milliseconds: number): Promise<void> => this.sleep(milliseconds);
+    return obtainModel(this.config, { uri, cache, observer, sleep, signal: this.stopping.signal });
   }
 
   /** @throws FailureError, AbortError */
@@ -151,7 +138,7 @@ export class ModelRun {
     this.processes = files.processes;
     this.stopping.signal.throwIfAborted();
     const client = new EngineClient(
-      this.engineSettings(checkpoint),
+      engineSettingsOf(this.config, this.uri, checkpoint),
       this.logger,
       undefined,
       arrivals?.map ?? null,
@@ -185,23 +172,6 @@ export class ModelRun {
       sampling: manifestSampling(samplingDefaults),
       compatibility: compatibilities[server.compatibility],
       takesTemplates: server.trustRequestChatTemplate,
-    };
-  }
-
-  private engineSettings({ dir, headDir, descriptors }: ObtainedCheckpoint): EngineSettings {
-    const { engine, accelerator, parallelism } = this.config.engineConfig;
-    const { method, tokens } = engine.speculative;
-    return {
-      ...engine,
-      selfCheck: engine.selfCheck ?? specDefaults.engine.selfCheck,
-      speculative: { method, tokens, ...(headDir === null ? {} : { headDir }) },
-      modelDir: dir,
-      openFiles: descriptors,
-      accelerator: accelerator.kind,
-      tensor: parallelism.tensor,
-      memoryBytesPerDevice: accelerator.memoryBytesPerDevice,
-      threads: this.config.server.threads,
-      adapterRoom: adapterRoomOf(this.config.server),
     };
   }
 

@@ -41,6 +41,10 @@ const reasons: Readonly<Record<string, string>> = {
   LLMSERVICE_TERMINATION_LOG: 'where the kubelet reads it',
   LLMSERVICE_ACCOUNTING_FILE_BYTES: 'files of another size show nothing else',
   LLMSERVICE_THREADS: 'the cores that spec.resources lets the container have',
+  LLMSERVICE_RANK_PORT: 'pods of a group have it to themselves',
+  LWS_LEADER_ADDRESS: 'LeaderWorkerSet says it',
+  LWS_GROUP_SIZE: 'LeaderWorkerSet says it',
+  LWS_WORKER_INDEX: 'LeaderWorkerSet says it',
   LLMSERVICE_ADAPTERS:
     'those of spec.adapters are in the folder of LLMSERVICE_ADAPTERS_DIR, where they may change',
   TRUST_REMOTE_CODE: 'spec.env takes it; no code is run whatever it says',

@@ -68,7 +68,7 @@ export interface Scores {
   readonly best: number[];
 }
 
-type How = Pick<EngineOptions, 'dtype'> & Partial<Omit<EngineOptions, 'modelDir' | 'place'>>;
+export type How = Pick<EngineOptions, 'dtype'> & Partial<Omit<EngineOptions, 'modelDir' | 'place'>>;
 
 /** An engine on one rank or several, each on a thread of this process; disposing it ends them all. */
 export async function loadGolden(modelDir: string, how: How, ranks = 1): Promise<Engine> {
@@ -79,7 +79,7 @@ export async function loadGolden(modelDir: string, how: How, ranks = 1): Promise
 
 async function loadRanks(modelDir: string, how: How, size: number): Promise<Engine> {
   const segment = makeSegment(size);
-  const place = (rank: number) => optionsOf(modelDir, how, { rank, size, segment });
+  const place = (rank: number) => optionsOf(modelDir, how, { rank, size, segment, nodes: null });
   const ranks = Promise.all(
     Array.from({ length: size - 1 }, (_, i) => runRank(place(i + 1), () => undefined)),
   );
@@ -103,7 +103,7 @@ async function loadRanks(modelDir: string, how: How, size: number): Promise<Engi
   }
 }
 
-function optionsOf(modelDir: string, how: How, place: RankPlace | null): EngineOptions {
+export function optionsOf(modelDir: string, how: How, place: RankPlace | null): EngineOptions {
   return { ...plainOptions, modelDir, ...room, ...how, place };
 }
 

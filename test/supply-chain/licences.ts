@@ -52,6 +52,12 @@ const compiledIn: readonly Shipped[] = [
   { name: 'JSON for Modern C++', version: 'of the build machine', licence: 'MIT' },
 ];
 
+/** Debian's shared libraries beside the addon, each a file of its own that can be exchanged (deploy/local/stage.sh). */
+const besideIt: readonly Shipped[] = [
+  { name: 'UCX', version: 'of the build machine', licence: 'BSD-3-Clause' },
+  { name: 'libnuma', version: 'of the build machine', licence: 'LGPL-2.1-only' },
+];
+
 function fromNpm(): Shipped[] {
   const bill = execFileSync('npm', ['sbom', '--sbom-format=cyclonedx'], {
     encoding: 'utf8',
@@ -84,8 +90,9 @@ const isAllowed = (licence: string): boolean =>
       .some((id) => allowed.has(id)),
   );
 
-const shipped = [...compiledIn, ...fromNpm()];
-const refused = shipped.filter(({ licence }) => !isAllowed(licence));
+const linked = [...compiledIn, ...fromNpm()];
+const shipped = [...compiledIn, ...besideIt, ...fromNpm()];
+const refused = linked.filter(({ licence }) => !isAllowed(licence));
 for (const { name, version, licence } of refused) {
   console.log(`${name} ${version}: licence "${licence}" is not among ${[...allowed].join(', ')}`);
 }

@@ -111,19 +111,51 @@ template <>
 inline constexpr std::array<const char*, 6> kNames<CpuIsa>{"auto", "float32", "portable",
                                                            "avx2", "avx512",  "avx512bf16"};
 
-// One rank's place in a tensor-parallel group on this machine.
+// Nodes that have the same number of ranks of one group each, in their order, and how they find each other.
+struct NodePlace {
+  // Of this node; 0 leads.
+  int32_t index = 0;
+  int32_t count = 0;
+  // Name or address of node 0.
+  std::string leader = {};
+  // There it listens.
+  int32_t port = 0;
+  // This node's, for people.
+  std::string name = {};
+  // JSON of what must be equal on all nodes: what differs is refused by name.
+  std::string plan = {};
+  // How long nodes wait for each other before they load.
+  int32_t wait_ms = 0;
+};
+
+void visit_fields(Is<NodePlace> auto& value, auto&& visit) {
+  [[maybe_unused]] auto& [index, count, leader, port, name, plan, wait_ms] = value;
+  visit("index", value.index);
+  visit("count", value.count);
+  visit("leader", value.leader);
+  visit("port", value.port);
+  visit("name", value.name);
+  visit("plan", value.plan);
+  visit("waitMs", value.wait_ms);
+}
+
+// One rank's place in a tensor-parallel group.
 struct RankPlace {
   int32_t rank = 0;
   int32_t size = 0;
-  // Descriptor of the group's shared memory in this process; see `makeSegment`.
+  // Descriptor of the group's shared memory in this process, of which each node has its own; see
+  // `makeSegment`.
   int32_t segment = 0;
+  // Null: all ranks are on this one.
+  std::optional<NodePlace> nodes = std::nullopt;
 };
 
 void visit_fields(Is<RankPlace> auto& value, auto&& visit) {
-  [[maybe_unused]] auto& [rank, size, segment] = value;
+  [[maybe_unused]] auto& [rank, size, segment, nodes] = value;
   visit("rank", value.rank);
   visit("size", value.size);
   visit("segment", value.segment);
+  visit("nodes", value.nodes);
 }
 
 // What the addon needs to know of a checkpoint and of the room it may take.

@@ -1,5 +1,5 @@
-// What the addon exports: load, runRank, grammarCompiler, makeMemoryFile, makeSegment, dieWithParent,
-// denyTracing, keepDescriptors, tryLock, cpuIsas and gpuDevices. Declared in ts/bridge/.
+// What the addon exports: load, runRank, grammarCompiler, makeMemoryFile, makeSegment, groupState,
+// dieWithParent, denyTracing, keepDescriptors, tryLock, cpuIsas and gpuDevices. Declared in ts/bridge/.
 #include <napi.h>
 
 #include "backends/gpu_loader.h"
@@ -50,6 +50,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("grammarCompiler", Napi::Function::New(env, make_grammar_compiler, "grammarCompiler"));
   exports.Set("makeMemoryFile", Napi::Function::New(env, make_memory_file_value, "makeMemoryFile"));
   exports.Set("makeSegment", Napi::Function::New(env, make_shared_segment, "makeSegment"));
+  exports.Set("groupState", Napi::Function::New(env, group_state, "groupState"));
   exports.Set("dieWithParent", Napi::Function::New(env, die_with_parent, "dieWithParent"));
   exports.Set("denyTracing", Napi::Function::New(env, deny_tracing, "denyTracing"));
   exports.Set("keepDescriptors", Napi::Function::New(env, keep_descriptors, "keepDescriptors"));

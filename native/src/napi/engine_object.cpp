@@ -40,12 +40,13 @@ ModelProgress report_to(Loading* loading) {
 
 // A pod that asks for a GPU gets it or fails: nothing falls back to the CPU.
 std::unique_ptr<Backend> make_backend(const EngineOptions& options) {
-  if (is_gpu(options.device))
-    return make_gpu_backend(options.device, options.place ? options.place->rank : 0);
+  const NodeRanks here = options.place ? ranks_here(*options.place) : NodeRanks{0, 1};
+  const int32_t rank = options.place ? options.place->rank - here.first : 0;
+  if (is_gpu(options.device)) return make_gpu_backend(options.device, rank);
   CpuOptions cpu{.threads = options.threads, .isa = options.isa.c_str()};
   if (options.place) {
-    cpu.rank = options.place->rank;
-    cpu.ranks = options.place->size;
+    cpu.rank = rank;
+    cpu.ranks = here.end - here.first;
   }
   return make_cpu_backend(cpu);
 }

@@ -39,8 +39,11 @@ void RankGroup::all_reduce(float* x, int64_t count) {
     for (int32_t rank = 0; rank < size_; ++rank) shares[rank] = area<float>(rank);
     const std::span<const float* const> all(shares, size_);
     std::copy_n(x + first, piece, area<float>(rank_));
-    meet();
-    if (size_ == 2 || piece < kSplitFloats) {
+    const auto whole = [&](int32_t) { return Piece{.bytes = static_cast<size_t>(piece) * sizeof(float)}; };
+    meet_with(whole);
+    // Parts that are summed on one node would have a second way to the others.
+    const bool several_nodes = here_.end - here_.first < size_;
+    if (size_ == 2 || piece < kSplitFloats || several_nodes) {
       add_up(all, 0, piece, x + first);
     } else {
       const auto part_begin = [&](int32_t rank) { return piece * rank / size_; };
@@ -70,7 +73,9 @@ void RankGroup::gather_logits(const float* mine, int64_t rows, int64_t vocab, fl
       for (int64_t r = 0; r < height; ++r) {
         std::copy_n(mine + (row + r) * own + begin, width_of(own), area<float>(rank_) + r * columns);
       }
-      meet();
+      meet_with(
+          [&](int32_t) { return Piece{.bytes = static_cast<size_t>(height * columns) * sizeof(float)}; },
+          Audience::kNodeOfRank0);
       for (int32_t rank = 0; rank < size_ && rank_ == 0; ++rank) {
         const float* from = area<float>(rank);
         const Range range = range_of(rank);
@@ -91,7 +96,7 @@ void RankGroup::send(std::span<const std::byte> message) {
     auto* to = area<std::byte>(rank_);
     std::memcpy(to, &left, sizeof(left));
     if (piece > 0) std::memcpy(to + sizeof(left), message.data(), piece);
-    meet();
+    meet_with([&](int32_t rank) { return Piece{.bytes = rank == 0 ? sizeof(left) + piece : 0}; });
     turn_over();
     message = message.subspan(piece);
   } while (!message.empty());
@@ -101,7 +106,7 @@ std::vector<std::byte> RankGroup::receive() {
   std::vector<std::byte> message;
   for (;;) {
     const auto* from = area<const std::byte>(0);
-    meet();
+    meet_with([](int32_t rank) { return Piece{.bytes = rank == 0 ? kAreaBytes : 0}; });
     uint64_t left = 0;
     std::memcpy(&left, from, sizeof(left));
     const size_t piece = std::min<uint64_t>(left, kPieceBytes);
@@ -115,7 +120,8 @@ std::vector<std::byte> RankGroup::exchange(std::span<const std::byte> mine) {
   if (mine.size() > kAreaBytes)
     throw EngineError(FailureReason::kEngineFault, "Ranks exchange more than fits an area.");
   std::ranges::copy(mine, area<std::byte>(rank_));
-  meet_until(Clock::now() + limits_.join);
+  meet_with([&](int32_t) { return Piece{.bytes = mine.size()}; }, Audience::kAll,
+            Clock::now() + limits_.join);
   std::vector<std::byte> all;
   for (int32_t rank = 0; rank < size_; ++rank) {
     const auto* from = area<const std::byte>(rank);

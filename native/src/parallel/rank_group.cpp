@@ -45,6 +45,12 @@ const char* name_of(Loss loss) {
   return "";
 }
 
+// Ranks that no node meets wait for the one that does.
+GroupLimits with_nodes(GroupLimits limits, const RankPlace& place) {
+  if (place.nodes) limits.join += std::chrono::milliseconds(place.nodes->wait_ms);
+  return limits;
+}
+
 }  // namespace
 
 RankGroup::RankGroup(const RankPlace& place, const GroupLimits& limits)
@@ -52,10 +58,28 @@ RankGroup::RankGroup(const RankPlace& place, const GroupLimits& limits)
       state_(segment_.state()),
       rank_(place.rank),
       size_(place.size),
-      limits_(limits),
-      watch_(state_, rank_, size_, limits.silence) {
+      here_(ranks_here(place)),
+      limits_(with_nodes(limits, place)),
+      watch_(state_, rank_, here_.first, here_.end, size_, limits.silence) {
   self().pid.store(getpid());
+  self().joined.store(1);
+  shared_wake(self().joined);
+  if (place.nodes && rank_ == here_.first) reach_nodes(place);
   join();
+}
+
+void RankGroup::reach_nodes(const RankPlace& place) {
+  try {
+    nodes_ = std::make_unique<NodeLinks>(place, segment_, watch_.silent_looks(), [this] { check(); });
+  } catch (const EngineError& error) {
+    give_up(error);
+    throw;
+  }
+  for (int32_t rank = 0; rank < size_; ++rank) {
+    if (rank >= here_.first && rank < here_.end) continue;
+    state_.ranks[rank].joined.store(1);
+    shared_wake(state_.ranks[rank].joined);
+  }
 }
 
 RankGroup::~RankGroup() {
@@ -64,11 +88,10 @@ RankGroup::~RankGroup() {
   } else {
     declare_loss(state_, size_, rank_, Loss::kGaveUp);
   }
+  nodes_.reset();  // with the last word on it
 }
 
 void RankGroup::join() {
-  self().joined.store(1);
-  shared_wake(self().joined);
   const auto deadline = Clock::now() + limits_.join;
   for (int32_t rank = 0; rank < size_; ++rank) {
     const std::atomic<uint32_t>& joined = state_.ranks[rank].joined;
@@ -98,7 +121,9 @@ void RankGroup::throw_loss(uint32_t failure) const {
   const auto loss = static_cast<Loss>(failure >> 8 & 0xff);
   const auto doing = static_cast<Doing>(failure >> 16);
   const RankState& lost = state_.ranks[rank];
-  const std::string who = "Rank " + std::to_string(rank) + " of " + std::to_string(size_);
+  const std::string where = lost.node;
+  const std::string who =
+      "Rank " + std::to_string(rank) + " of " + std::to_string(size_) + (where.empty() ? "" : " on " + where);
   if (loss == Loss::kGaveUp && lost.message[0] != 0) {
     throw RankLost(lost.reason, who + ": " + std::string(lost.message));
   }
@@ -106,12 +131,11 @@ void RankGroup::throw_loss(uint32_t failure) const {
                                                   name_of(loss) + " while " + name_of(doing) + ".");
 }
 
-void RankGroup::meet() { meet_until(Clock::time_point::max()); }
-
-void RankGroup::meet_until(Clock::time_point deadline) {
-  arrive();
-  for (int32_t rank = 0; rank < size_; ++rank) wait_for(rank, deadline);
-  ++turn_;
+void RankGroup::meet_nodes(const std::function<Piece(int32_t)>& piece_of, Audience audience,
+                           Clock::time_point deadline) {
+  for (int32_t rank = here_.first; rank < here_.end; ++rank) wait_for(rank, deadline);
+  nodes_->exchange(
+      turn_, bank_, piece_of, audience, [this] { check(); }, deadline);
 }
 
 void RankGroup::arrive() {
@@ -136,6 +160,7 @@ void RankGroup::wait_for(int32_t rank, Clock::time_point deadline) const {
 void RankGroup::close() {
   if (rank_ == 0) send({});
   closed_ = true;
+  if (nodes_) nodes_->close();
 }
 
 }  // namespace llmservice

@@ -1,7 +1,8 @@
-// The ranks of one model on one machine. To exchange something each writes its area, arrives, waits until all
+// The ranks of one model. To exchange something each writes its area, arrives, waits until all
 // have, and reads the others' areas. The next exchange uses the other of two banks of areas, so that a rank
 // that is ahead never overwrites what another still reads: it cannot be ahead by two, since all meet in each.
-// All ranks must make the same calls in the same order.
+// All ranks must make the same calls in the same order. Where ranks are on several nodes, each node has such
+// memory for all ranks, and its first rank sees to the others' areas and turns (NodeLinks).
 #pragma once
 
 #include <chrono>
@@ -13,6 +14,7 @@
 #include "bridge/structs.h"
 #include "ops/collective.h"
 #include "ops/error.h"
+#include "parallel/node_links.h"
 #include "parallel/rank_watch.h"
 
 namespace llmservice {
@@ -43,7 +45,9 @@ class RankGroup final : public Collective, public RankChannel {
   void give_up(const EngineError& error);
 
   // Returns when every rank has called it.
-  void meet();
+  void meet() {
+    meet_with([](int32_t) { return Piece{}; });
+  }
   void all_reduce(float* x, int64_t count) override;
   void gather_logits(const float* mine, int64_t rows, int64_t vocab, float* out) override;
   // Rank 0 sends, all others receive.
@@ -63,8 +67,19 @@ class RankGroup final : public Collective, public RankChannel {
   }
   // Ends an exchange: the next one uses the other bank.
   void turn_over() { bank_ ^= 1; }
+  void reach_nodes(const RankPlace& place);
   void join();
-  void meet_until(Clock::time_point deadline);
+  // Once all ranks have written their pieces, each node has all that it is the audience of.
+  template <class PieceOf>
+  void meet_with(const PieceOf& piece_of, Audience audience = Audience::kAll,
+                 Clock::time_point deadline = Clock::time_point::max()) {
+    arrive();
+    if (nodes_) meet_nodes(piece_of, audience, deadline);
+    for (int32_t rank = 0; rank < size_; ++rank) wait_for(rank, deadline);
+    ++turn_;
+  }
+  void meet_nodes(const std::function<Piece(int32_t)>& piece_of, Audience audience,
+                  Clock::time_point deadline);
   void arrive();
   void wait_for(int32_t rank, Clock::time_point deadline) const;
   [[noreturn]] void throw_loss(uint32_t failure) const;
@@ -73,11 +88,13 @@ class RankGroup final : public Collective, public RankChannel {
   GroupState& state_;
   const int32_t rank_;
   const int32_t size_;
+  const NodeRanks here_;
   const GroupLimits limits_;
   uint32_t turn_ = 0;  // turns that this rank has met in
   uint32_t bank_ = 0;
   bool closed_ = false;
   RankWatch watch_;
+  std::unique_ptr<NodeLinks> nodes_;  // of a node's first rank, where there are several nodes
 };
 
 }  // namespace llmservice

@@ -14,14 +14,21 @@ constexpr std::chrono::milliseconds kBetweenChecks{100};
 void declare_loss(GroupState& state, int32_t ranks, int32_t rank, Loss loss) {
   const auto doing = static_cast<uint32_t>(state.ranks[rank].doing.load());
   const uint32_t failure = static_cast<uint32_t>(rank) | static_cast<uint32_t>(loss) << 8 | doing << 16;
+  adopt_loss(state, ranks, failure);
+}
+
+void adopt_loss(GroupState& state, int32_t ranks, uint32_t failure) {
   uint32_t none = 0;
   if (!state.failure.compare_exchange_strong(none, failure)) return;
   for (int32_t each = 0; each < ranks; ++each) shared_wake(state.ranks[each].turn);
 }
 
-RankWatch::RankWatch(GroupState& state, int32_t rank, int32_t ranks, std::chrono::milliseconds silence)
+RankWatch::RankWatch(GroupState& state, int32_t rank, int32_t first, int32_t end, int32_t ranks,
+                     std::chrono::milliseconds silence)
     : state_(state),
       rank_(rank),
+      first_(first),
+      end_(end),
       ranks_(ranks),
       silent_looks_(static_cast<int32_t>(silence / kBetweenChecks)),
       thread_([this] { run(); }) {
@@ -46,7 +53,7 @@ void RankWatch::run() {
   shared_wake(started_);
   while (stopping_.load() == 0) {
     self.beat.fetch_add(1);
-    for (int32_t rank = 0; rank < ranks_; ++rank) {
+    for (int32_t rank = first_; rank < end_; ++rank) {
       if (rank != rank_ && state_.failure.load() == 0) check_rank(rank);
     }
     if (state_.failure.load() != 0) {

@@ -5,10 +5,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
-#include <string>
 
 #include "ops/error.h"
 
@@ -72,6 +72,16 @@ int make_segment(int32_t ranks, const char* dir) {
   }
   return descriptor;
 }
+
+void note_waiting(GroupState& state, const std::string& text) {
+  const uint32_t hidden = 1 - state.waiting_text.load();
+  char(&to)[512] = state.waiting_for[hidden];
+  std::memset(to, 0, sizeof(to));
+  std::memcpy(to, text.data(), std::min(text.size(), sizeof(to) - 1));
+  state.waiting_text.store(hidden);
+}
+
+std::string waiting_for(const GroupState& state) { return state.waiting_for[state.waiting_text.load()]; }
 
 SharedSegment::SharedSegment(int descriptor, int32_t ranks) : bytes_(segment_bytes(ranks)) {
   memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);

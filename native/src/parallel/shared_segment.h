@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "ops/failure_reason.h"
 
@@ -31,6 +32,7 @@ struct alignas(64) RankState {
   std::atomic<int32_t> pid;
   // Of a rank that gave up: its error, cut to what fits. Written before the loss is declared.
   char message[1023];  // empty: none
+  char node[128];      // of another node's rank, for people; empty: it is one of this node
   FailureReason reason;
   // Robust, held by the rank from joining to leaving: the kernel releases it when the process dies.
   pthread_mutex_t alive;
@@ -39,8 +41,15 @@ struct alignas(64) RankState {
 struct GroupState {
   // 0, or the first loss of a rank: rank | Loss << 8 | Doing << 16.
   std::atomic<uint32_t> failure;
+  // What the first rank waits for, for whoever looks; of two texts it writes the one that is not shown.
+  std::atomic<uint32_t> waiting_text;
+  char waiting_for[2][512];
   RankState ranks[kMaxRanks];
 };
+
+// Which nodes are waited for, and why; empty: none.
+void note_waiting(GroupState& state, const std::string& text);
+std::string waiting_for(const GroupState& state);
 
 // Size of the segment: what /dev/shm must have free. Mirrored by checkpoint/src/memory/shared-memory.ts.
 size_t segment_bytes(int32_t ranks);

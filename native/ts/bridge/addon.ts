@@ -51,6 +51,14 @@ export interface GpuDevices {
   readonly problem: string | null;
 }
 
+/** Of several ranks while they begin. */
+export interface GroupState {
+  /** Which nodes are waited for, and why; empty: none. */
+  readonly waitingFor: string;
+  /** All ranks have loaded. */
+  readonly loaded: boolean;
+}
+
 /** What the compiled addon exports. */
 export interface NativeAddon {
   /** Reads the weights into memory; rejects with an error that carries `reason`. Null: all is there. */
@@ -68,6 +76,8 @@ export interface NativeAddon {
    * goes with the last process that holds it. @throws SharedMemoryTooSmall
    */
   makeSegment(ranks: number): number;
+  /** How far the group of that memory is, by what it says of itself. */
+  groupState(segment: number, ranks: number): GroupState;
   /** From now on the kernel kills this process when the thread that started it ends. */
   dieWithParent(): void;
   /**

@@ -104,12 +104,31 @@ export interface Speculation {
 
 export type DraftMethod = 'none' | 'ngram' | 'mtp' | 'eagle3' | 'draft_model';
 
-/** One rank's place in a tensor-parallel group on this machine. */
+/** One rank's place in a tensor-parallel group. */
 export interface RankPlace {
   readonly rank: number;
   readonly size: number;
-  /** Descriptor of the group's shared memory in this process; see `makeSegment`. */
+  /** Descriptor of the group's shared memory in this process, of which each node has its own; see `makeSegment`. */
   readonly segment: number;
+  /** Null: all ranks are on this one. */
+  readonly nodes: NodePlace | null;
+}
+
+/** Nodes that have the same number of ranks of one group each, in their order, and how they find each other. */
+export interface NodePlace {
+  /** Of this node; 0 leads. */
+  readonly index: number;
+  readonly count: number;
+  /** Name or address of node 0. */
+  readonly leader: string;
+  /** There it listens. */
+  readonly port: number;
+  /** This node's, for people. */
+  readonly name: string;
+  /** JSON of what must be equal on all nodes: what differs is refused by name. */
+  readonly plan: string;
+  /** How long nodes wait for each other before they load. */
+  readonly waitMs: number;
 }
 
 /**

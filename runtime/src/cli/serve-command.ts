@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { readConfig } from '../config/read-config.js';
 import { failureOf, stopOnSignals } from '../end-process.js';
 import { makeLogger } from '../log/logger.js';
+import { NodeWorker } from '../node-worker.js';
 import { Replica } from '../replica.js';
 import { addSettingOptions, flagsOf, type CommandLineDefaults } from './options.js';
 import { LoadDisplay } from './load-display.js';
@@ -37,7 +38,9 @@ async function serve(options: Record<string, string | undefined>): Promise<numbe
   try {
     denyTracing();
     const config = readConfig(process.env, flagsOf(options, process.env, defaults));
-    const replica = new Replica(config, makeLogger(config.server.logLevel));
+    const logger = makeLogger(config.server.logLevel);
+    const replica =
+      config.server.workerIndex > 0 ? new NodeWorker(config, logger) : new Replica(config, logger);
     stopOnSignals(replica);
     stopWithNpx(
       process,

@@ -5,6 +5,7 @@ import { paths, readBoolean, serverVariableNames } from '@llmservice/crds';
 import { compatibilities, isCompatibilityName, type CompatibilityName } from '../request/compatibility.js';
 import { adapterSettings, type AdapterSettings } from './adapter-settings.js';
 import { keepingSettings, type KeepingSettings } from './keeping-settings.js';
+import { nodeSettings, type NodeVariables } from './node-settings.js';
 import { reachSettings, type ReachSettings } from './reach-settings.js';
 import { atLeast, between, defineFor, mib } from './server-setting.js';
 
@@ -34,7 +35,8 @@ interface ProcessSettings {
   readonly trustRemoteCode: boolean;
 }
 
-export interface ServerSettings extends ReachSettings, ProcessSettings, KeepingSettings, AdapterSettings {}
+export interface ServerSettings
+  extends ReachSettings, ProcessSettings, KeepingSettings, AdapterSettings, NodeVariables {}
 
 const logLevels = ['error', 'warn', 'info', 'debug'];
 
@@ -124,6 +126,7 @@ export const serverSettings = [
   ...processSettings,
   ...adapterSettings,
   ...keepingSettings,
+  ...nodeSettings,
 ] as const;
 
 /** Where the reason of a failure goes that was met before there was a configuration. */

@@ -23,7 +23,7 @@ import { findUnsound, isProbe } from './probe-requests.js';
 /** Times in milliseconds. */
 export interface EngineLimits extends ChildLimits, BackOffLimits {}
 
-const defaultLimits: EngineLimits = {
+export const defaultLimits: EngineLimits = {
   heartbeat: 3_500,
   firstHeartbeat: 30_000,
   step: 600_000,
@@ -51,7 +51,7 @@ export class EngineClient {
   readonly #adapters = new EngineAdapters((message) => this.#child?.send(message));
   readonly #numbers = new NumericalWatch();
   readonly #backOff: RestartBackOff;
-  #state: EngineState = { kind: 'loading', loaded: nothing, warmup: null };
+  #state: EngineState = { kind: 'loading', loaded: nothing, warmup: null, waitingFor: '' };
   #child: EngineChild | null = null;
   #stats: EngineStats | null = null;
   #readyAt = 0;
@@ -167,8 +167,19 @@ export class EngineClient {
           this.#state = { ...this.#state, warmup: { done, total } };
         }
         return;
+      case 'waiting':
+        if (this.#state.kind === 'loading' || this.#state.kind === 'restarting') {
+          const { waitingFor } = news;
+          this.#state = { ...this.#state, waitingFor };
+          if (waitingFor !== '') this.#logger.info('waiting for other nodes', { waitingFor });
+        }
+        return;
       case 'ready':
         void this.#readyIfSound(news);
+        return;
+      case 'loaded':
+      case 'ended':
+        // Of a node that has no client of an engine (runtime/src/node-worker.ts).
         return;
       case 'adapter':
         this.#adapters.ended(news.number, news.failure);
@@ -252,7 +263,7 @@ export class EngineClient {
   }
 
   #restart(cause: Failure, servedMs: number): void {
-    this.#state = { kind: 'restarting', cause, loaded: nothing, warmup: null };
+    this.#state = { kind: 'restarting', cause, loaded: nothing, warmup: null, waitingFor: '' };
     this.#flights.fail(cause, 'sent');
     this.#restarts++;
     const delayMs = this.#backOff.delayAfter(servedMs);

@@ -6,9 +6,11 @@ import {
   gpuDevices,
   keepDescriptors,
   loadEngine,
+  runRank,
   type ArrivalMap,
   type Engine,
   type EngineInfo,
+  type LoadProgress,
 } from '@llmservice/native';
 import { Scheduler } from '../schedule/scheduler.js';
 import { AdapterLoader } from './adapter-loader.js';
@@ -18,7 +20,9 @@ import { cpuPromptStepMs } from './cpu-prompt-step.js';
 import { cpuOf, gpuOf, sysfsUnder, type EngineDevice } from './engine-device.js';
 import { failureOf } from './failure-of.js';
 import { grammarsOf, readTokenizerFiles, startCompileProcesses } from './grammars.js';
+import { watchGroup } from './group-watch.js';
 import { Intake } from './intake.js';
+import { nodePlace } from './node-place.js';
 import { planEngine } from './plan-engine.js';
 import type { EngineAdapter, EngineMessage, EngineSettings, ServerMessage } from './protocol.js';
 import { RankProcesses } from './rank-processes.js';
@@ -34,27 +38,35 @@ function send(message: EngineMessage): void {
   if (process.connected) process.send?.(message);
 }
 
+const progress: LoadProgress = (bytesDone, bytesTotal) => send({ type: 'progress', bytesDone, bytesTotal });
+
+/** Steps come from this process's scheduler, or, on nodes other than the first, from rank 0. */
 async function serve(
   settings: EngineSettings,
   arrivals: ArrivalMap | null,
   adapters: readonly EngineAdapter[],
 ): Promise<void> {
   const options = await planEngine(settings);
+  const nodes = await nodePlace(settings, options);
   const ranks =
     settings.tensor === 1
       ? null
-      : new RankProcesses(options, settings.tensor, fail, arrivals, settings.openFiles);
+      : new RankProcesses(options, { size: settings.tensor, nodes }, fail, arrivals, settings.openFiles);
+  const watch = ranks === null || nodes === null ? null : watchGroup(ranks, send);
+  if (ranks !== null && nodes !== null && nodes.index > 0) {
+    await runRank(ranks.options, progress, arrivals);
+    ranks.closing();
+    process.send?.({ type: 'ended' } satisfies EngineMessage, () => process.exit(0));
+    return;
+  }
   // Weights that this process was given are not for those that compile.
   keepDescriptors();
   const compileProcesses = startCompileProcesses();
   const [engine, files] = await Promise.all([
-    loadEngine(
-      ranks?.options ?? options,
-      (bytesDone, bytesTotal) => send({ type: 'progress', bytesDone, bytesTotal }),
-      arrivals,
-    ),
+    loadEngine(ranks?.options ?? options, progress, arrivals),
     readTokenizerFiles(settings.modelDir),
   ]);
+  watch?.end();
   ranks?.joined();
   loader = new AdapterLoader(engine, settings);
   for (const adapter of adapters) await loader.load(adapter);

@@ -21,7 +21,13 @@ export interface WarmedUp {
 /** State of the engine process, one kind at a time. */
 export type EngineState =
   /** Not started yet, or loading for the first time. */
-  | { readonly kind: 'loading'; readonly loaded: LoadedBytes; readonly warmup: WarmedUp | null }
+  | {
+      readonly kind: 'loading';
+      readonly loaded: LoadedBytes;
+      readonly warmup: WarmedUp | null;
+      /** Other nodes of the group; empty: none is waited for. */
+      readonly waitingFor: string;
+    }
   | {
       readonly kind: 'ready';
       readonly info: EngineInfo;
@@ -38,6 +44,7 @@ export type EngineState =
       readonly cause: Failure;
       readonly loaded: LoadedBytes;
       readonly warmup: WarmedUp | null;
+      readonly waitingFor: string;
     }
   /** Given up: the failure is what the server should end with. */
   | { readonly kind: 'failed'; readonly failure: Failure }

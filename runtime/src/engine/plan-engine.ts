@@ -44,7 +44,10 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     }),
     memoryBytes: settings.memoryBytesPerDevice ?? memoryBytesOf(accelerator),
   });
-  const threads = settings.threads === null ? null : Math.max(1, Math.floor(settings.threads / tensor));
+  const threads =
+    settings.threads === null
+      ? null
+      : Math.max(1, Math.floor((settings.threads * (settings.nodes?.count ?? 1)) / tensor));
   return {
     modelDir,
     blockSize: settings.blockSize,

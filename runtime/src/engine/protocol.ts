@@ -4,7 +4,7 @@
 
 import type { AdapterRoom, KvCacheDtype, LoadQuantization, Speculative } from '@llmservice/checkpoint';
 import type { Failure } from '@llmservice/crds';
-import type { ArrivalMap, EngineInfo, EngineOptions } from '@llmservice/native';
+import type { ArrivalMap, EngineInfo, EngineOptions, NodePlace } from '@llmservice/native';
 import type { EngineDevice } from './engine-device.js';
 import type { FinishReason, GenerateRequest, PromptScore, TokenLogprobs } from '../schedule/generation.js';
 import type { SchedulerStats } from '../schedule/scheduler.js';
@@ -26,6 +26,8 @@ export interface EngineSettings {
   readonly accelerator: 'cpu' | 'cuda' | 'hip';
   /** Tensor-parallel ranks. */
   readonly tensor: number;
+  /** Where they are on several nodes, this one among them; null: all are on this one. */
+  readonly nodes: NodeSettings | null;
   /** Memory the plan may count with; null: that of the device, or what the control group or the machine leaves. */
   readonly memoryBytesPerDevice: number | null;
   readonly maxNumSeqs: number;
@@ -50,6 +52,12 @@ export interface EngineSettings {
   /** Compute threads of all ranks together; null: one per physical core. */
   readonly threads: number | null;
   readonly adapterRoom: AdapterRoom;
+}
+
+/** This node among those that have the ranks of one engine. */
+export interface NodeSettings extends Omit<NodePlace, 'plan'> {
+  /** What is served, by names that are equal on all nodes. */
+  readonly identity: Readonly<Record<string, unknown>>;
 }
 
 /** A LoRA adapter on this machine's disk. */
@@ -123,6 +131,12 @@ export type EngineMessage =
   | { readonly type: 'progress'; readonly bytesDone: number; readonly bytesTotal: number }
   /** Shapes that have run of those to run before the engine is ready. */
   | { readonly type: 'warmup'; readonly done: number; readonly total: number }
+  /** Other nodes of the group, while they are waited for; empty: not any more. */
+  | { readonly type: 'waiting'; readonly waitingFor: string }
+  /** On nodes other than the first: all ranks of the group have loaded. */
+  | { readonly type: 'loaded' }
+  /** There: rank 0's engine has ended in peace; the process exits after it. */
+  | { readonly type: 'ended' }
   | {
       readonly type: 'ready';
       readonly info: EngineInfo;

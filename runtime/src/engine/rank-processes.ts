@@ -1,8 +1,16 @@
-// The engine process's side of the other tensor-parallel ranks: makes the memory that all share, forks a process for
+// A node's first rank's side of its other tensor-parallel ranks: makes the memory that all share, forks a process for
 // each, and reports when one is lost.
 
 import type { Failure } from '@llmservice/crds';
-import { makeSegment, type ArrivalMap, type EngineOptions } from '@llmservice/native';
+import {
+  groupState,
+  makeSegment,
+  type ArrivalMap,
+  type EngineOptions,
+  type GroupState,
+  type NodePlace,
+  type RankPlace,
+} from '@llmservice/native';
 import { fork, type ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -30,15 +38,17 @@ export interface RankMessage {
   readonly failure: Failure;
 }
 
-/** All ranks of one engine but rank 0; they end with it or with this process. */
+/** All ranks that one node has of an engine but its first; they end with it or with this process. */
 export class RankProcesses {
-  /** Options of rank 0, for `loadEngine` in this process. */
+  /** Options of the first, which runs in this process. */
   readonly options: EngineOptions;
   readonly #onLost: (failure: Failure) => void;
   #closing = false;
+  #joined = false;
 
   /**
    * @param options without a place
+   * @param group all ranks, and this node where there are several
    * @param onLost called at least once after a rank fails or its process ends unasked
    * @param arrivals what of the weights is on disk, as for `loadEngine`
    * @param openFiles descriptors that the checkpoint's folders lead to
@@ -46,19 +56,29 @@ export class RankProcesses {
    */
   constructor(
     options: EngineOptions,
-    size: number,
+    { size, nodes }: { readonly size: number; readonly nodes: NodePlace | null },
     onLost: (failure: Failure) => void,
     arrivals: ArrivalMap | null = null,
     openFiles: readonly number[] = [],
   ) {
     this.#onLost = onLost;
     const segment = makeSegment(size);
-    this.options = { ...options, place: { rank: 0, size, segment } };
-    for (let rank = 1; rank < size; rank++) this.#start(rank, size, segment, arrivals, openFiles);
+    const here = size / (nodes?.count ?? 1);
+    const first = here * (nodes?.index ?? 0);
+    this.options = { ...options, place: { rank: first, size, segment, nodes } };
+    for (let rank = first + 1; rank < first + here; rank++)
+      this.#start(rank, { size, nodes, segment }, arrivals, openFiles);
+  }
+
+  /** How far the group is, until `joined`. */
+  state(): GroupState | null {
+    const { place } = this.options;
+    return place === null || this.#joined ? null : groupState(place.segment, place.size);
   }
 
   /** Once all ranks have joined, their mappings hold the shared memory. */
   joined(): void {
+    this.#joined = true;
     if (this.options.place !== null) closeSync(this.options.place.segment);
   }
 
@@ -69,8 +89,7 @@ export class RankProcesses {
 
   #start(
     rank: number,
-    size: number,
-    segment: number,
+    { size, nodes, segment }: Omit<RankPlace, 'rank'>,
     arrivals: ArrivalMap | null,
     openFiles: readonly number[],
   ): void {
@@ -88,7 +107,7 @@ export class RankProcesses {
       this.#lost(rank, size, child, signal ?? `exit code ${code ?? 'unknown'}`),
     );
     const start: RankStart = {
-      options: { ...this.options, place: { rank, size, segment: inheritedSegment } },
+      options: { ...this.options, place: { rank, size, segment: inheritedSegment, nodes } },
       arrivals: arrivals === null ? null : { ...arrivals, descriptor: inheritedArrivals },
     };
     child.send(start, () => undefined);

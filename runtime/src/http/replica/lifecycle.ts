@@ -218,5 +218,6 @@ function describeEngine({
           },
         }
       : {};
-  return { state: state.kind, ...ready, heartbeatAgeMs, restarts, inFlight, numericalFaults };
+  const waitingFor = 'waitingFor' in state && state.waitingFor !== '' ? { waitingFor: state.waitingFor } : {};
+  return { state: state.kind, ...ready, ...waitingFor, heartbeatAgeMs, restarts, inFlight, numericalFaults };
 }

@@ -1,0 +1,67 @@
+// Settings of a process that has some of an engine's ranks, as LeaderWorkerSet gives them to the pods of a group: all have
+// the same configuration, the first one serves, and each has the same number of ranks in the order of the pods.
+
+import { ports, type EngineConfig } from '@llmservice/crds';
+import type { AdapterSettings } from './adapter-settings.js';
+import { atLeast, between, defineFor } from './server-setting.js';
+
+export interface NodeVariables {
+  readonly rankPort: number;
+  /** Name or address of the first node; null: there is one node. */
+  readonly leaderAddress: string | null;
+  readonly groupSize: number;
+  /** 0: it is the first. */
+  readonly workerIndex: number;
+}
+
+const define = defineFor<NodeVariables>();
+
+export const nodeSettings = [
+  define(
+    'rankPort',
+    '--rank-port',
+    'N',
+    'port at which the first node takes the others; ranks exchange over the 15 after it',
+    ports.ranks,
+    between(1, 65_520),
+  ),
+  define('leaderAddress', '--leader-address', 'HOST', 'name or address of the first node', null, String),
+  define('groupSize', '--group-size', 'N', 'nodes that share the ranks', 1, atLeast(1)),
+  define('workerIndex', '--worker-index', 'N', 'which of the nodes this is; 0 serves', 0, atLeast(0)),
+] as const;
+
+/** What these say together, and with the number of ranks: each violation by the names of its variables. */
+export function nodeViolations(
+  { leaderAddress, groupSize, workerIndex, adapters, adaptersDir }: NodeVariables & AdapterSettings,
+  {
+    parallelism: { tensor },
+    accelerator,
+    engine,
+  }: Pick<EngineConfig, 'parallelism' | 'accelerator' | 'engine'>,
+): string[] {
+  if (groupSize === 1 && workerIndex === 0) return [];
+  const size = `--group-size (LWS_GROUP_SIZE) is ${String(groupSize)}`;
+  const rules = [
+    [
+      workerIndex < groupSize,
+      `${size}, so that --worker-index (LWS_WORKER_INDEX) must be 0 to ${String(groupSize - 1)}, not ${String(workerIndex)}`,
+    ],
+    [
+      leaderAddress !== null,
+      `${size}, and --leader-address (LWS_LEADER_ADDRESS) does not say where the first is`,
+    ],
+    [
+      tensor >= groupSize && tensor % groupSize === 0,
+      `${size}, which must divide parallelism.tensor (--tensor-parallel-size, TENSOR_PARALLEL_SIZE): it is ${String(tensor)}`,
+    ],
+    [
+      accelerator.kind === 'cpu' || engine.collectives === 'library',
+      `${size}, and GPUs of several nodes add up by NCCL or RCCL alone: engine.collectives (--collectives, COLLECTIVES) must be library, not ${engine.collectives}`,
+    ],
+    [
+      adapters.length === 0 && adaptersDir === null,
+      `${size}, and adapters (--adapters, --adapters-dir) are loaded on one node alone: merge them into the checkpoint`,
+    ],
+  ] as const;
+  return rules.flatMap(([holds, message]) => (holds ? [] : [message]));
+}
