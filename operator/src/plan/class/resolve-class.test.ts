@@ -271,8 +271,8 @@ describe('bounds', () => {
   });
 
   test('that came later refuse the next change of the spec, though it rolls no pod', () => {
-    const later = known(gpu({ bounds: { uris: ['s3://models/**'] } }, 2));
-    const changed = after({}, known(gpu({})), { adapters: [{ name: 'a', uri: 's3://other/a/' }] });
-    expect(refused(resolveClass(changed, later)).join()).toContain('spec.adapters[0].uri');
+    const later = known(gpu({ bounds: { maxReplicas: 2 } }, 2));
+    const changed = after({}, known(gpu({})), { scaling: { maxReplicas: 5 } });
+    expect(refused(resolveClass(changed, later)).join()).toContain('spec.scaling.maxReplicas is 5');
   });
 });
