@@ -114,3 +114,29 @@ test('a class that is in no manifest is asked for', async () => {
   const { report } = await planned('1Gi', world.preflight, { className: 'small' });
   expect(report).toMatchObject({ verdict: 'unreadable', message: expect.stringContaining('--diff') });
 });
+
+test('of a replica on several nodes it says what each pod has, and plans its LeaderWorkerSet', async () => {
+  world.endpoints.files.set('demo', folder({ 'm.gguf': ggufFile(llamaGguf()) }));
+  const manifest = object({
+    ...{ model: { uri: 's3://models/m/' }, accelerator: { devices: 2 }, parallelism: { nodes: 2 } },
+    resources: { limits: { memory: '1Gi' } },
+  });
+  const report = await planManifest(
+    { source: 'a.yaml', object: manifest },
+    {
+      ...{
+        preflight: world.preflight,
+        places: world.endpoints,
+        cluster: null,
+        classes: [],
+        image: null,
+        gateway: null,
+      },
+      ...{ pricePerDeviceHour: null, meanTokens: 2048 },
+    },
+  );
+  expect(describePlan([report], [], { others: [], problems: [] }, { objects: false })).toMatch(
+    /accelerator {2}CPU, 2 ranks, .* GiB a pod, by 2 pods \(nodes\) of a replica with 1 rank each/,
+  );
+  expect(report.objects.map(({ kind }) => kind)).toContain('LeaderWorkerSet');
+});

@@ -4,7 +4,7 @@ import type { KubeObject } from '../kube/types.js';
 import { checkApiServer, checkDefinition, checkPerson } from './check-api.js';
 import { checkGateways } from './check-gateways.js';
 import { checkOperators } from './check-operator.js';
-import { checkMetrics, checkStorage } from './check-capabilities.js';
+import { checkMetrics, checkNodeGroups, checkStorage } from './check-capabilities.js';
 import { diagnose, exitCodeOf } from './diagnose.js';
 import type { ClusterFacts, CustomResourceDefinition, GatewayObject, OperatorFacts } from './facts.js';
 import { clusterFacts, forbidden, operatorFacts, read } from './facts.fixture.js';
@@ -266,6 +266,11 @@ test('APIs of metrics and the default StorageClass are information', () => {
       expect.stringContaining('info: there is no keda.sh'),
     ]),
   );
+  expect(linesOf(checkNodeGroups(facts))).toEqual([
+    'info: there is no leaderworkerset.x-k8s.io (LeaderWorkerSet: replicas on several nodes)',
+  ]);
+  const served = clusterFacts({ groups: read(['leaderworkerset.x-k8s.io']) });
+  expect(linesOf(checkNodeGroups(served))[0]).toMatch(/^info: there is leaderworkerset/);
   expect(linesOf(checkStorage(facts))).toEqual(['info: the default StorageClass is fast']);
   const two = clusterFacts({ storageClasses: read([storage('a', isDefault), storage('b', isDefault)]) });
   expect(linesOf(checkStorage(two))[0]).toMatch(/^warning: .*a, b/);

@@ -14,8 +14,11 @@ export interface GroupPlace {
 
 /** Null: it is of no group. */
 export function groupPlace({ metadata }: Pick<Pod, 'metadata'>): GroupPlace | null {
-  const { [groupLabels.set]: set, [groupLabels.group]: index, [groupLabels.worker]: worker } =
-    metadata.labels ?? {};
+  const {
+    [groupLabels.set]: set,
+    [groupLabels.group]: index,
+    [groupLabels.worker]: worker,
+  } = metadata.labels ?? {};
   if (set === undefined || index === undefined || worker === undefined) return null;
   return { set, group: `${set}-${index}`, worker: Number(worker) };
 }
@@ -29,6 +32,7 @@ export function isWorker(pod: Pick<Pod, 'metadata'>): boolean {
 export function isGroupPodOf(pod: Pick<Pod, 'metadata'>, service: string): boolean {
   const place = groupPlace(pod);
   const controller = pod.metadata.ownerReferences?.find((owner) => owner.controller === true);
-  if (place === null || controller?.kind !== 'StatefulSet' || place.set !== groupSetName(service)) return false;
+  if (place === null || controller?.kind !== 'StatefulSet' || place.set !== groupSetName(service))
+    return false;
   return controller.name === (place.worker === 0 ? place.set : place.group);
 }

@@ -199,7 +199,9 @@ export class Observations {
 
   private frame(object: KubeObject, nodes: number, now: string): Frame {
     const { name, namespace = '', generation = 0 } = object.metadata;
-    const selector = Object.entries(servingSelector({ name, nodes })).map(([key, value]) => `${key}=${value}`);
+    const selector = Object.entries(servingSelector({ name, nodes })).map(
+      ([key, value]) => `${key}=${value}`,
+    );
     return {
       namespace,
       name,

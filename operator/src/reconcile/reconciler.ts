@@ -178,7 +178,13 @@ export class Reconciler {
     const { sleep, activators, recheckMs } = await sleeps.decide(service, deployment, before);
     const pods = planPods(revisions, target, before, failureHold, sleep);
     const at = this.options.now();
-    const rollout = await rollouts.decide(service, pods.template, deployment, [...before.pods, ...before.workers], at);
+    const rollout = await rollouts.decide(
+      service,
+      pods.template,
+      deployment,
+      [...before.pods, ...before.workers],
+      at,
+    );
     const wanted = planChildren(service, {
       ...pods,
       ...routeInputs(plan, before),

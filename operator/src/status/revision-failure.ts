@@ -73,7 +73,10 @@ function groupFailure(observed: Observed, standing: RevisionPlan['standing']): P
     if (failure === null) continue;
     const often = failures >= maxRestarts;
     const isOver = failure.terminal ? standing !== 'good' || often : standing === 'challenger' && often;
-    if (isOver) return often ? { ...failure, message: `${failure.message} (${failures} starts of the group ${group})` } : failure;
+    if (isOver)
+      return often
+        ? { ...failure, message: `${failure.message} (${failures} starts of the group ${group})` }
+        : failure;
   }
   return null;
 }
