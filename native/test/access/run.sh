@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the tests of GPU kernels under the access checker, on warps of 32 and of 64 lanes: native/test/access/run.sh [PATTERN]
-# takes those whose name (access_LANES_NAME) has it. Exit status 1 if any test failed.
+# takes those whose name (access_LANES_NAME) has it. Says of each what it took of a processor. Exit status 1 if any test failed.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 folder=.build/access-tests
@@ -11,5 +11,6 @@ mapfile -t tests < <(ninja -C "$folder" -t targets all | sed -n 's/^\(access_[0-
 ((${#tests[@]} > 0)) || { echo "no test of that name: $1" >&2; exit 1; }
 ninja -C "$folder" -j "$(nproc)" "${tests[@]}"
 # What hangs is ended.
-printf '%s\n' "${tests[@]}" | xargs -P "$(nproc)" -I TEST sh -c \
-  'timeout --kill-after 5 3600 "$1/$2" --gtest_brief=1 || { echo "failed: $2" && exit 1; }' sh "$folder" TEST
+printf '%s\n' "${tests[@]}" | xargs -P "$(nproc)" -I TEST bash -c \
+  'TIMEFORMAT="%U s: $2"
+  time timeout --kill-after 5 3600 "$1/$2" --gtest_brief=1 || { echo "failed: $2" && exit 1; }' bash "$folder" TEST

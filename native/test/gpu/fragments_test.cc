@@ -41,6 +41,7 @@ __global__ void block_kernel(const uint32_t* weights, const uint32_t* tokens, fl
   constexpr int kStripVectors = kFragmentSteps * kWeightWords / 4;
   uint32_t own_weights[kStripVectors * 4];
   uint32_t own_tokens[8];
+  wait_for_previous();
   for (int i = 0; i < kStripVectors * 4; ++i) {
     own_weights[i] = weights[(i / 4 * kWarpSize + lane_id()) * 4 + i % 4];
   }
@@ -109,6 +110,7 @@ TYPED_TEST(FragmentsTest, MultipliesABlockOfK) {
 
 __global__ void widen_kernel(uint32_t* out) {
   const uint32_t code = threadIdx.x;
+  wait_for_previous();
   widen_fp8(code | (255 - code) << 8 | code << 16 | (255 - code) << 24, out[2 * code], out[2 * code + 1]);
 }
 
