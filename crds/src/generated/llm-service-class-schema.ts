@@ -814,7 +814,7 @@ export const llmServiceClassSchema: object = {
           "additionalProperties": false,
           "properties": {
             "accelerators": {
-              "description": "Profiles and extended resources, by their names; none for the CPU. A profile that is not listed is allowed by its resource. Devices that are asked for by a claim are allowed by their profile alone.",
+              "description": "Profiles and extended resources, by their names; none for the CPU. A profile that is not listed is allowed by its resource. Devices that are asked for by a claim are allowed by their profile alone, a device class of the claim's own if it is listed too. Extended resources of spec.resources must be listed, and none of amd.com and nvidia.com may be there.",
               "type": "array",
               "maxItems": 64,
               "items": {
@@ -857,7 +857,7 @@ export const llmServiceClassSchema: object = {
               }
             },
             "uris": {
-              "description": "Patterns of the URIs of the model, its adapters, its draft or head, and of administration.allowedUris, such as s3://models/**.",
+              "description": "Patterns of the URIs of the model, its adapters, its draft or head, and of administration.allowedUris, such as s3://models/**. With them, engine.args are refused: vLLM takes other models by these.",
               "type": "array",
               "maxItems": 32,
               "items": {

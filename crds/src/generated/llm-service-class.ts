@@ -520,7 +520,7 @@ export interface ClassDefaults {
  */
 export interface ClassBounds {
   /**
-   * Profiles and extended resources, by their names; none for the CPU. A profile that is not listed is allowed by its resource. Devices that are asked for by a claim are allowed by their profile alone.
+   * Profiles and extended resources, by their names; none for the CPU. A profile that is not listed is allowed by its resource. Devices that are asked for by a claim are allowed by their profile alone, a device class of the claim's own if it is listed too. Extended resources of spec.resources must be listed, and none of amd.com and nvidia.com may be there.
    *
    * @maxItems 64
    *
@@ -548,7 +548,7 @@ export interface ClassBounds {
    */
   images?: string[];
   /**
-   * Patterns of the URIs of the model, its adapters, its draft or head, and of administration.allowedUris, such as s3://models/**.
+   * Patterns of the URIs of the model, its adapters, its draft or head, and of administration.allowedUris, such as s3://models/**. With them, engine.args are refused: vLLM takes other models by these.
    *
    * @maxItems 32
    *

@@ -5,6 +5,7 @@ import type { ClassBounds, LlmServiceSpec, Violation } from '@llmservice/crds';
 import { resourceNameOf } from '../../resource/field-rules.js';
 import { matchesGlob } from '../../resource/globs.js';
 import { matchesImage } from '../../resource/image-names.js';
+import { unjudged } from './unjudged.js';
 
 type Place = readonly [path: string, value: string | undefined];
 type Amount = readonly [path: string, value: number | undefined];
@@ -35,7 +36,8 @@ export function beyondBounds(spec: LlmServiceSpec, bounds: ClassBounds, classNam
             },
           ],
     );
-  const text = (pattern: string, value: string): boolean => matchesGlob(pattern, value, '/');
+  const text = (pattern: string, value: string): boolean =>
+    !hasOtherMeaning(value) && matchesGlob(pattern, value, '/');
   return [
     ...strangeAccelerator(accelerator, bounds.accelerators, whose),
     ...above([['spec.accelerator.devices', accelerator.devices]], bounds.maxDevices),
@@ -67,7 +69,13 @@ export function beyondBounds(spec: LlmServiceSpec, bounds: ClassBounds, classNam
       matchesGlob(pattern, host, '.'),
     ),
     ...unboundBudget(spec.budget, bounds.maxDeviceHoursPerMonth, whose),
+    ...unjudged(spec, bounds, whose),
   ];
+}
+
+/** Of a URL that is read otherwise than it is matched: `..` leaves the folder, and behind `?`, `#` and `\\` is no host. */
+function hasOtherMeaning(url: string): boolean {
+  return /[?#\\\s]/.test(url) || url.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part));
 }
 
 /** Of a claim the profile alone says what is asked for. */

@@ -1,46 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LlmServiceStatus } from '@llmservice/crds';
-import type { KubeObject } from '../../kube/types.js';
 import { specHash } from '../rollouts/spec-hash.js';
-import { knownClasses } from './known-classes.js';
-import { resolveClass, type ResolvedSpec } from './resolve-class.js';
+import { after, gpu, known, refused, service, taken } from './class.fixture.js';
+import { resolveClass } from './resolve-class.js';
 import { asResolved, asWritten } from './resolved-object.js';
-
-const gpu = (spec: object, generation = 1): KubeObject => ({
-  apiVersion: 'llmservice.dev/v1alpha1',
-  kind: 'LlmServiceClass',
-  metadata: { name: 'gpu', generation },
-  spec,
-});
-const known = (...classes: KubeObject[]) => knownClasses(classes);
-const service = (
-  spec: object = {},
-  status: LlmServiceStatus = {},
-  annotations: Record<string, string> = {},
-): KubeObject => ({
-  apiVersion: 'llmservice.dev/v1alpha1',
-  kind: 'LlmService',
-  metadata: { name: 'demo', namespace: 'team', uid: 'u', generation: 1, annotations },
-  spec: { model: { uri: 's3://models/m/' }, className: 'gpu', ...spec },
-  status,
-});
-
-function taken(resolved: ResolvedSpec) {
-  if (!resolved.ok || resolved.service.serviceClass.state !== 'taken')
-    throw new Error(JSON.stringify(resolved));
-  return { ...resolved.service.serviceClass, spec: resolved.service.spec, service: resolved.service };
-}
-function refused(resolved: ResolvedSpec): string[] {
-  if (resolved.ok) throw new Error('it is not refused');
-  return resolved.violations.map(({ path, message }) => `${path} ${message}`);
-}
-/** With what the first look took, as its status then has it. */
-const after = (
-  spec: object,
-  first: ReturnType<typeof known>,
-  change: object = {},
-  notes: Record<string, string> = {},
-) => service({ ...spec, ...change }, { class: taken(resolveClass(service(spec), first)).taken }, notes);
 
 describe('defaults', () => {
   const defaults = {
@@ -179,81 +142,6 @@ test('a class that is not there is refused with the names of those that are', ()
 });
 
 describe('bounds', () => {
-  test.each([
-    [
-      { accelerators: ['h100', 'none'] },
-      { accelerator: { profile: 'b200' } },
-      'spec.accelerator.profile is b200',
-    ],
-    [{ accelerators: ['h100'] }, {}, 'spec.accelerator.resourceName is none'],
-    [
-      { accelerators: ['nvidia.com/gpu'] },
-      { accelerator: { profile: 'h100', claim: { templateName: 'mine' } } },
-      'spec.accelerator.profile is h100',
-    ],
-    [{ maxDevices: 1 }, { accelerator: { profile: 'h100', devices: 2 } }, 'spec.accelerator.devices is 2'],
-    [{ maxReplicas: 2 }, { replicas: 3 }, 'spec.replicas is 3'],
-    [{ maxReplicas: 2 }, { scaling: { maxReplicas: 3 } }, 'spec.scaling.maxReplicas is 3'],
-    [
-      { images: ['example.org/llm/*'] },
-      { engine: { image: 'evil.example/x:1' } },
-      'spec.engine.image is evil.example/x:1',
-    ],
-    [{ uris: ['s3://models/team/**'] }, {}, 'spec.model.uri is s3://models/m/'],
-    [
-      { uris: ['s3://models/*/'] },
-      { adapters: [{ name: 'a', uri: 's3://other/a/' }] },
-      'spec.adapters[0].uri is s3://other/a/',
-    ],
-    [
-      { endpoints: ['https://s3.example.org'] },
-      { model: { uri: 's3://m/m/', s3: { endpoint: 'https://other.example' } } },
-      'spec.model.s3.endpoint is https://other.example',
-    ],
-    [
-      { hosts: ['*.example.org'] },
-      { routing: { host: 'a.b.example.org' } },
-      'spec.routing.host is a.b.example.org',
-    ],
-    [{ maxDeviceHoursPerMonth: 10 }, {}, 'spec.budget.deviceHoursPerMonth is not set'],
-    [
-      { maxDeviceHoursPerMonth: 10 },
-      { budget: { deviceHoursPerMonth: 10, action: 'warn' } },
-      'spec.budget.action is warn',
-    ],
-    // What a variable says is the service's own.
-    [
-      { uris: ['s3://models/**'] },
-      { model: { uri: 's3://models/m/' }, engine: { speculative: { method: 'mtp', uri: 's3://x/y/' } } },
-      'spec.engine.speculative.uri is s3://x/y/',
-    ],
-  ])('%j refuse %j', (bounds, spec, found) => {
-    expect(refused(resolveClass(service(spec), known(gpu({ bounds }))))).toEqual([
-      expect.stringMatching(new RegExp(`^${found.replace(/[.[\]/*]/g, '\\$&')}`)),
-    ]);
-  });
-
-  test('admit what is within all of them', () => {
-    const bounds = {
-      ...{
-        accelerators: ['nvidia.com/gpu'],
-        maxDevices: 2,
-        maxTensor: 2,
-        maxReplicas: 2,
-        hosts: ['*.example.org'],
-      },
-      ...{ uris: ['s3://models/**'], images: ['example.org/**'], maxDeviceHoursPerMonth: 10 },
-      endpoints: ['https://s3.example.org/'],
-    };
-    const spec = {
-      accelerator: { profile: 'h100', devices: 2 },
-      model: { uri: 's3://models/m/', s3: { endpoint: 'https://s3.example.org' } },
-      ...{ replicas: 2, routing: { host: 'a.example.org' }, budget: { deviceHoursPerMonth: 10 } },
-      engine: { image: 'example.org/llm/runtime:1' },
-    };
-    expect(taken(resolveClass(service(spec), known(gpu({ bounds })))).problem).toBeNull();
-  });
-
   test('that come later are reported, and stop nothing', () => {
     const first = known(gpu({}));
     const later = known(gpu({ bounds: { maxReplicas: 2, uris: ['s3://other/**'] } }, 2));
