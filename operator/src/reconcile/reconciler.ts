@@ -94,7 +94,8 @@ export class Reconciler {
     const classes = namesClass(announced) ? this.options.caches.classes.known() : noClasses;
     // Once they are known the service comes here again.
     if (classes === null) return null;
-    const parsed = resolveClass(announced, classes);
+    const deployment = this.options.caches.deployment(namespace, name);
+    const parsed = resolveClass(announced, classes, 'cluster', deployment?.spec?.replicas ?? 0);
     if (!parsed.ok) {
       const { capabilities, observations, statuses } = this.options;
       const usable = capabilities.of(announced, { state: 'none' });

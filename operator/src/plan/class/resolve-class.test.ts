@@ -131,6 +131,16 @@ describe('a change of the class', () => {
       expect(problem).not.toBeNull();
     }
   });
+
+  test.each([
+    ['adapters', { engine: { maxAdapters: 1 } }, { adapters: [{ name: 'a', uri: 's3://other/a/' }] }],
+    ['a budget', {}, { budget: { deviceHoursPerMonth: 9 } }],
+    ['an autoscaler', {}, { scaling: { maxReplicas: 90 } }],
+  ])('has %s wait where the class is gone, unknown or unreadable', (_, own, change) => {
+    const changed = after(own, one, change);
+    for (const classes of [known(), { state: 'absent' }, { state: 'forbidden' }] as const)
+      expect(refused(resolveClass(changed, classes)).join()).toContain('spec.className');
+  });
 });
 
 test('a class that is not there is refused with the names of those that are', () => {
@@ -156,6 +166,26 @@ describe('bounds', () => {
     expect(taken(resolveClass(scaled, later)).spec.replicas).toBe(4);
     const lowered = { ...service({ replicas: 3 }), status: { ...status, replicas: 4 } };
     expect(taken(resolveClass(lowered, later)).spec.replicas).toBe(3);
+  });
+
+  test('add no replica for pods of a rollout, for a schedule or for an autoscaler', () => {
+    const later = known(gpu({ bounds: { maxReplicas: 2 } }, 2));
+    const office = {
+      name: 'office',
+      timeZone: 'Etc/UTC',
+      start: '0 8 * * *',
+      end: '0 18 * * *',
+      minReplicas: 6,
+    };
+    const own = { replicas: 6, scaling: { minReplicas: 5, maxReplicas: 9, schedules: [office] } };
+    const running = after(own, known(gpu({})));
+    const status = running['status'] as LlmServiceStatus;
+    // One of them replaces another.
+    const surging = { ...running, status: { ...status, replicas: 4 } };
+    const { spec, problem } = taken(resolveClass(surging, later, 'cluster', 3));
+    expect(spec.replicas).toBe(3);
+    expect(spec.scaling).toMatchObject({ minReplicas: 3, maxReplicas: 3, schedules: [{ minReplicas: 3 }] });
+    expect(problem?.message).toContain('spec.scaling.schedules[0].minReplicas is 6');
   });
 
   test('that came later refuse the next change of the spec, though it rolls no pod', () => {

@@ -27,11 +27,15 @@ export type ResolvedSpec =
   | { readonly ok: true; readonly service: WantedService }
   | (Extract<ParsedSpec, { ok: false }> & { readonly serviceClass: ServiceClass });
 
-/** As `parseSpec`, with what the service's class gives. */
+/**
+ * As `parseSpec`, with what the service's class gives.
+ * @param running replicas that what holds its pods is asked for; not those that are there while a rollout replaces some
+ */
 export function resolveClass(
   object: KubeObject,
   classes: KnownClasses,
   origin: 'cluster' | 'manifest' = 'cluster',
+  running = (object['status'] as LlmServiceStatus | undefined)?.replicas ?? 0,
 ): ResolvedSpec {
   const own = ownOf(asWritten(object));
   // What is wrong with it by itself is reported as ever.
@@ -39,7 +43,8 @@ export function resolveClass(
   const found = findClass(own.className, classes);
   const before = takenBefore(object, own);
   if (!('spec' in found)) {
-    if (before === null) {
+    // What its bounds are nobody knows now: a spec that they did not admit waits.
+    if (before?.admittedHash !== own.admittedHash) {
       const message = found.message.replace(/^spec\.className /, '');
       const violations = [{ path: 'spec.className', message }];
       return { ok: false, violations, serviceClass: { state: 'refused', problem: found } };
@@ -47,7 +52,7 @@ export function resolveClass(
     const parsed = parseSpec(withSpec(object, withClassValues(own.spec, before.values)), origin);
     return withState(parsed, { state: 'taken', taken: before, problem: found, newer: null });
   }
-  return takeFrom(found, { object, own, before, origin });
+  return takeFrom(found, { object, own, before, origin, running });
 }
 
 interface Own {
@@ -65,11 +70,12 @@ interface Taking {
   /** What it took before for the same pods; null: nothing. */
   readonly before: TakenClass | null;
   readonly origin: 'cluster' | 'manifest';
+  readonly running: number;
 }
 
 function takeFrom(
   { metadata, spec }: LlmServiceClass,
-  { object, own, before, origin }: Taking,
+  { object, own, before, origin, running }: Taking,
 ): ResolvedSpec {
   const current = valuesFor(own.spec, asServiceFields(spec.defaults ?? {}, object.metadata));
   const values: ClassValues = before === null ? current : before.values;
@@ -86,11 +92,12 @@ function takeFrom(
   const bounds = spec.bounds ?? {};
   const isAdmitted = before !== null && before.admittedHash === own.admittedHash;
   const full = withClassValues(own.spec, values);
-  const kept = isAdmitted ? withinReplicas(full, bounds, object) : full;
+  const kept = isAdmitted ? withinReplicas(full, bounds, running) : full;
   const parsed = parseSpec(withSpec(object, kept), origin);
   if (!parsed.ok) return withState(attributed(parsed, values, name), { state: 'none' });
   // Of the replicas those count that were asked for.
-  const asked = { ...parsed.service.spec, replicas: full.replicas };
+  const { replicas, scaling } = full;
+  const asked = { ...parsed.service.spec, replicas, scaling };
   const violations = beyondBounds(asked, bounds, name);
   if (violations.length === 0) return withState(parsed, { state: 'taken', taken, problem: null, newer });
   const problem: ClassProblem = { reason: 'OutOfBounds', message: messageOf(violations, isAdmitted) };
@@ -160,21 +167,27 @@ function findClass(name: string, classes: KnownClasses): LlmServiceClass | Class
 
 const maxNames = 8;
 
-/** Autoscalers and people may lower what is too much, and not raise it; what runs stays. */
-function withinReplicas(
-  spec: LlmServiceSpec,
-  { maxReplicas }: ClassBounds,
-  { status }: KubeObject,
-): LlmServiceSpec {
-  if (maxReplicas === undefined || spec.replicas <= maxReplicas) return spec;
-  const { replicas: running = 0 } = (status ?? {}) as LlmServiceStatus;
-  return { ...spec, replicas: Math.max(maxReplicas, Math.min(spec.replicas, running)) };
+/** Autoscalers, schedules and people may lower what is too much, and not raise it; what runs stays. */
+function withinReplicas(spec: LlmServiceSpec, { maxReplicas }: ClassBounds, running: number): LlmServiceSpec {
+  if (maxReplicas === undefined) return spec;
+  const within = (replicas: number): number =>
+    replicas <= maxReplicas ? replicas : Math.max(maxReplicas, Math.min(replicas, running));
+  const { minReplicas, maxReplicas: most, schedules } = spec.scaling;
+  const scaling = {
+    ...spec.scaling,
+    ...(minReplicas === undefined ? {} : { minReplicas: within(minReplicas) }),
+    ...(most === undefined ? {} : { maxReplicas: within(most) }),
+    ...(schedules === undefined
+      ? {}
+      : { schedules: schedules.map((each) => ({ ...each, minReplicas: within(each.minReplicas) })) }),
+  };
+  return { ...spec, replicas: within(spec.replicas), scaling };
 }
 
 function messageOf(violations: readonly Violation[], isAdmitted: boolean): string {
   const list = violations.map(({ path, message }) => `${path} ${message}`).join('; ');
   return isAdmitted
-    ? `The bounds changed after the service was admitted, and nothing is stopped for that, but no replica is added: ${list}.`
+    ? `The service was admitted before, and nothing is stopped, but no replica is added beyond the bounds: ${list}.`
     : `${list}.`;
 }
 
