@@ -14,7 +14,7 @@ import { World } from '../integration/operator-world.js';
 import { eventually } from '../processes.js';
 
 const { llmServices, pods, leaderWorkerSets, services } = resources;
-const capabilities = { images: { cpu: null, cuda: null, hip: 'example.org/runtime:1' } };
+const capabilities = { images: { cpu: 'example.org/runtime:1', cuda: null, hip: null } };
 const world = await World.start();
 world.s3.put('models', 'llama', llamaCheckpoint());
 const nodes = FakeNodes.start(world.api, ['statefulset-controller', 'garbage-collector-controller']);
@@ -48,9 +48,10 @@ try {
     world.startOperator({ capabilities, timing: { unschedulableMs: 3_000 } });
     await world.createService('chat', {
       model: world.model('models/llama/'),
-      accelerator: { resourceName: 'amd.com/gpu', devices: 2, memoryPerDevice: '8Gi' },
+      accelerator: { devices: 2 },
       parallelism: { nodes: 2 },
-      engine: { collectives: 'library' },
+      // Of a pod: no node has room for two.
+      resources: { requests: { cpu: '40' }, limits: { memory: '8Gi' } },
     });
     await world.condition('chat', 'Ready', 'True');
     assert.deepEqual(await namesOf('chat'), ['chat-group-0', 'chat-group-0-1']);
@@ -95,7 +96,7 @@ try {
     await world.condition('chat', 'Ready', 'True');
     say('after the failure: Ready');
 
-    await edit('chat', { engine: { maxNumSeqs: 5, collectives: 'library' } });
+    await edit('chat', { engine: { maxNumSeqs: 5 } });
     await settled('chat', 2);
     // The played leader is Ready without its worker.
     await eventually('both pods', async () => (await podsOf('chat')).length === 2);

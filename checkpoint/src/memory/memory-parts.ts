@@ -20,11 +20,13 @@ export interface MemoryPlanInput {
   readonly shape: ModelShape;
   readonly accelerator: Device;
   readonly weights: ResidentWeights;
-  /** Memory of one device; on the CPU what the pod may use, shared by all ranks. */
+  /** Memory of one device; on the CPU what a pod may use, shared by its ranks. */
   readonly memoryBytes: number;
   /** Share of it that the engine may plan with. */
   readonly memoryUtilizationPercent: number;
   readonly tensor: number;
+  /** Pods that have the ranks, each with as many and with memory of its own. Absent: 1. */
+  readonly nodes?: number;
   /** Tokens of prompt plus output; null: the largest that fits. */
   readonly maxModelLen: number | null;
   readonly maxNumSeqs: number;
@@ -105,21 +107,25 @@ export function measure(input: MemoryPlanInput): MemoryParts {
   };
 }
 
-/** On the CPU all processes of the replica take from the memory that the ranks share. */
-function reservedBytes({ accelerator, shape, tensor, weights }: MemoryPlanInput): number {
+/** On the CPU all processes of a pod take from the memory that its ranks share. */
+function reservedBytes(input: MemoryPlanInput): number {
+  const { accelerator, shape, weights } = input;
+  const ranks = ranksPerMemory(input);
   if (accelerator === 'cpu')
-    return hostProcessBytes(shape.vocab, tensor) + Math.ceil((weights.serverBytes ?? 0) / tensor);
+    return hostProcessBytes(shape.vocab, ranks) + Math.ceil((weights.serverBytes ?? 0) / ranks);
   return deviceReserve.contextBytes + deviceReserve.graphBytes;
 }
 
-/** Ranks on devices have the memory of theirs; those on the CPU share the machine's. */
-export function ranksPerMemory({ accelerator, tensor }: MemoryPlanInput): number {
-  return accelerator === 'cpu' ? tensor : 1;
+/** Ranks on devices have the memory of theirs; those on the CPU share their pod's. */
+export function ranksPerMemory({ accelerator, tensor, nodes = 1 }: MemoryPlanInput): number {
+  return accelerator === 'cpu' ? tensor / nodes : 1;
 }
 
-/** What lies in /dev/shm is memory of the pod too. */
-function sharedMemoryPerRank({ accelerator, tensor }: MemoryPlanInput): number {
-  return accelerator === 'cpu' ? Math.ceil(sharedMemoryNeeded(tensor) / tensor) : 0;
+/** What lies in /dev/shm is memory of the pod too: the areas of all ranks, wherever they run. */
+function sharedMemoryPerRank(input: MemoryPlanInput): number {
+  return input.accelerator === 'cpu'
+    ? Math.ceil(sharedMemoryNeeded(input.tensor) / ranksPerMemory(input))
+    : 0;
 }
 
 /** Float32 state of one sequence on one rank: per GDN layer conv tail (channels, K-1) and S (vHeads, kDim, vDim). */

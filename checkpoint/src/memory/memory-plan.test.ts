@@ -187,6 +187,15 @@ describe('planMemory', () => {
 
   // 64 + 112 + 64 + 16 MiB at rest and 256 MiB at work are 536,870,912; 6,144 x 248,320 ids are 1,525,678,080. Of two ranks
   // each has 64 MiB of its own and half of the rest: 67,108,864 + 234,881,024 + 762,839,040.
+  test('on the CPU each pod of several has memory for its ranks, and the areas of all in it', () => {
+    const four = { ...reference, accelerator: 'cpu', tensor: 4, memoryBytes: 30 * gib } as const;
+    const { rows } = planMemory({ ...four, nodes: 4 });
+    const bytesOf = (name: RegExp) => rows.find((row) => name.test(row.name))?.bytes;
+    expect(bytesOf(/shm|shared/)).toBe(sharedMemoryNeeded(4));
+    expect(rows.reduce((sum, { bytes }) => sum + bytes, 0)).toBeGreaterThan(0.85 * 30 * gib - 2 ** 20);
+    expect(failureOf(four).reason).toBe('ModelTooLarge');
+  });
+
   test('on the CPU the processes beside the engine are counted, once for all ranks', () => {
     const one = { ...reference, accelerator: 'cpu', tensor: 1, memoryBytes: 96 * gib } as const;
     const reserved = (input: MemoryPlanInput) =>

@@ -3,7 +3,7 @@
 // sizes in bytes; a plan that cannot serve is a typed failure with computed remedies.
 
 import { FailureError } from '@llmservice/crds';
-import { measure, type MemoryParts, type MemoryPlanInput } from './memory-parts.js';
+import { measure, ranksPerMemory, type MemoryParts, type MemoryPlanInput } from './memory-parts.js';
 import { checkAccelerator } from '../weights/check-accelerator.js';
 import { contextTooLong, tooLarge } from './memory-refusals.js';
 import { checkTensorParallel } from '../weights/tensor-parallel.js';
@@ -127,10 +127,10 @@ function weightsNote({ tensor }: MemoryPlanInput, { weightsOfAllRanks }: MemoryP
   return tensor === 1 ? 'all' : `of ${String(weightsOfAllRanks)} bytes that ${String(tensor)} ranks hold`;
 }
 
-function reservedNote({ accelerator, tensor }: MemoryPlanInput): string {
-  if (accelerator !== 'cpu') return 'held by the driver beside the engine';
+function reservedNote(input: MemoryPlanInput): string {
+  if (input.accelerator !== 'cpu') return 'held by the driver beside the engine';
   const processes = 'Node, tokenizer, and one text or form at work, in the processes beside the engine';
-  return tensor === 1 ? processes : `this rank's part: ${processes}`;
+  return ranksPerMemory(input) === 1 ? processes : `this rank's part: ${processes}`;
 }
 
 function adapterRows({ adapterRoom }: MemoryPlanInput, { adapters }: MemoryParts): MemoryPlanRow[] {
@@ -180,7 +180,7 @@ function describe(
     {
       name: 'shared memory',
       bytes: parts.sharedMemory,
-      note: `this rank's part of ${String(parts.sharedMemory * input.tensor)} bytes in /dev/shm`,
+      note: `this rank's part of ${String(parts.sharedMemory * ranksPerMemory(input))} bytes in /dev/shm`,
     },
     {
       name: 'free',

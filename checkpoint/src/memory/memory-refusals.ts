@@ -8,7 +8,7 @@ import { validTensorParallel } from '../weights/tensor-parallel.js';
 /** Not one KV block is left: weights, state and workspace take all. */
 export function tooLarge(input: MemoryPlanInput, parts: MemoryParts): FailureError {
   const needed = parts.budget - parts.left + parts.kvBytesPerBlock;
-  const { accelerator, tensor } = input;
+  const { accelerator } = input;
   // More memory would have to hold the context that is asked for, too.
   const withContext = parts.budget - parts.left + parts.kvBytesPerBlock * blocksWanted(input);
   const whose = accelerator === 'cpu' ? 'of the machine' : 'per device';
@@ -16,7 +16,7 @@ export function tooLarge(input: MemoryPlanInput, parts: MemoryParts): FailureErr
     ...remediesFor(input),
     `memory of at least ${formatGiB(neededMemory(input, withContext))} ${whose}`,
   ];
-  const share = ranksPerMemory(input) === 1 ? '' : ` shared by ${String(tensor)} ranks`;
+  const share = ranksPerMemory(input) === 1 ? '' : ` shared by ${String(ranksPerMemory(input))} ranks`;
   return new FailureError(
     'ModelTooLarge',
     `one rank needs ${formatGiB(needed)} (weights ${formatGiB(parts.weights)}, recurrent state ` +

@@ -255,9 +255,9 @@ export const specRules: readonly SpecRule[] = [
     "at": [
       "spec"
     ],
-    "rule": "!has(self.parallelism.nodes) || self.parallelism.nodes == 1 || self.accelerator.resourceName == 'none' && !has(self.accelerator.profile) || (has(self.engine.collectives) && self.engine.collectives == 'library')",
-    "fieldPath": ".engine.collectives",
-    "message": "engine.collectives must be library with devices on several nodes: the engine's own all-reduce is for devices of one node; set it to library, or parallelism.nodes to 1"
+    "rule": "!has(self.parallelism.nodes) || self.parallelism.nodes == 1 || self.accelerator.resourceName == 'none' && !has(self.accelerator.profile)",
+    "fieldPath": ".parallelism.nodes",
+    "message": "parallelism.nodes above 1 does not work with devices yet, since ranks on several nodes add up on the CPU alone; set it to 1 and accelerator.devices to what one node has, or remove accelerator.resourceName and accelerator.profile to run on CPUs"
   },
   {
     "at": [
@@ -290,14 +290,6 @@ export const specRules: readonly SpecRule[] = [
     "rule": "!has(self.parallelism.nodes) || self.parallelism.nodes == 1 || !has(self.adapters) && (!has(self.engine.maxAdapters) || self.engine.maxAdapters == 0)",
     "fieldPath": ".adapters",
     "message": "adapters do not work with parallelism.nodes yet; remove adapters and engine.maxAdapters, or set parallelism.nodes to 1"
-  },
-  {
-    "at": [
-      "spec"
-    ],
-    "rule": "!has(self.parallelism.nodes) || self.parallelism.nodes == 1 || !has(self.accelerator.claim)",
-    "fieldPath": ".accelerator.claim",
-    "message": "accelerator.claim does not work with parallelism.nodes yet; ask for the devices by accelerator.resourceName or a profile, or set parallelism.nodes to 1"
   },
   {
     "at": [

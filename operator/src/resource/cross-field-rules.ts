@@ -22,6 +22,14 @@ export function crossFieldViolations(spec: LlmServiceSpec, metadata: KubeObject[
       'is for services whose routing.host does not have svc as its third label: the activator takes it for a ' +
         'name inside the cluster; choose another host',
     ],
+    [
+      'spec.resources.limits',
+      spec.parallelism.nodes > 1 &&
+        spec.resources?.limits?.['memory'] === undefined &&
+        accelerator.memoryPerDevice === undefined,
+      'must have memory, of each pod, with parallelism.nodes above 1: all pods plan the same KV cache with it, where the ' +
+        'free memory of their nodes differs; set resources.limits.memory',
+    ],
   ];
   return [
     ...twiceAsked(spec),

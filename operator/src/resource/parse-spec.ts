@@ -51,8 +51,8 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
 
   const tensor = spec.parallelism.tensor ?? spec.accelerator.devices;
   const { nodes } = spec.parallelism;
-  const podRanks = tensor / nodes;
-  const sharedMemoryBytes = fields.sharedMemory ?? defaultSharedMemory(kind, podRanks, spec.engine.runtime);
+  // Each pod has the areas of all ranks, also of those in others.
+  const sharedMemoryBytes = fields.sharedMemory ?? defaultSharedMemory(kind, tensor, spec.engine.runtime);
   const { name, namespace = '', uid = '', generation = 0, annotations: notes } = object.metadata;
   return {
     ok: true,
@@ -72,7 +72,7 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
       accelerator: acceleratorOf(spec.accelerator, kind, fields, sharedMemoryBytes),
       tensor,
       nodes,
-      podRanks,
+      podRanks: tensor / nodes,
       sharedMemoryBytes,
       retry: notes?.[annotations.retry] ?? '',
       promote: notes?.[annotations.promote] ?? '',

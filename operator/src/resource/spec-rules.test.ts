@@ -79,6 +79,15 @@ test.each<[object]>([
   expect(violations(spec)).toEqual([]);
 });
 
+test.each<[object, string]>([
+  [{ accelerator: { resourceName: 'amd.com/gpu', devices: 2 } }, 'nodes above 1 does not work with devices'],
+  [{ accelerator: { profile: 'h100', devices: 2 }, engine: { collectives: 'library' } }, 'with devices yet'],
+  [{ accelerator: { devices: 2 }, resources: undefined }, 'set resources.limits.memory'],
+])('on several nodes %j is refused', (spec, why) => {
+  const resources = { limits: { memory: '8Gi' } };
+  expect(violations({ parallelism: { nodes: 2 }, resources, ...spec }).join()).toContain(why);
+});
+
 test.each(['file:///logs/', 's3://', 's3://b/m.gguf'])('a request log at %s is refused', (uri) => {
   expect(violations({ requestLog: { uri } }).join()).toMatch(/^spec\.requestLog\.uri .*must/);
 });

@@ -20,7 +20,7 @@ describe('refused with the names of what contradicts each other', () => {
     ['no first node', { LWS_LEADER_ADDRESS: '' }, '--leader-address (LWS_LEADER_ADDRESS) does not say'],
     ['ranks that nodes do not divide', { LWS_GROUP_SIZE: '3' }, 'TENSOR_PARALLEL_SIZE): it is 4'],
     ['a worker without a group', { LWS_GROUP_SIZE: '1' }, 'must be 0 to 0, not 1'],
-    ['GPUs that add up themselves', { ACCELERATOR: 'cuda' }, 'COLLECTIVES) must be library, not auto'],
+    ['GPUs', { ACCELERATOR: 'cuda', COLLECTIVES: 'library' }, 'ACCELERATOR) must be cpu, not cuda'],
     ['adapters', { LLMSERVICE_ADAPTERS: 'a=s3://models/a/' }, 'adapters (--adapters, --adapters-dir)'],
   ])('%s', (_, env, message) => {
     expect(() => resolve(env)).toThrow(message);

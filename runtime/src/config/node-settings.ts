@@ -33,11 +33,7 @@ export const nodeSettings = [
 /** What these say together, and with the number of ranks: each violation by the names of its variables. */
 export function nodeViolations(
   { leaderAddress, groupSize, workerIndex, adapters, adaptersDir }: NodeVariables & AdapterSettings,
-  {
-    parallelism: { tensor },
-    accelerator,
-    engine,
-  }: Pick<EngineConfig, 'parallelism' | 'accelerator' | 'engine'>,
+  { parallelism: { tensor }, accelerator }: Pick<EngineConfig, 'parallelism' | 'accelerator'>,
 ): string[] {
   if (groupSize === 1 && workerIndex === 0) return [];
   const size = `--group-size (LWS_GROUP_SIZE) is ${String(groupSize)}`;
@@ -55,8 +51,8 @@ export function nodeViolations(
       `${size}, which must divide parallelism.tensor (--tensor-parallel-size, TENSOR_PARALLEL_SIZE): it is ${String(tensor)}`,
     ],
     [
-      accelerator.kind === 'cpu' || engine.collectives === 'library',
-      `${size}, and GPUs of several nodes add up by NCCL or RCCL alone: engine.collectives (--collectives, COLLECTIVES) must be library, not ${engine.collectives}`,
+      accelerator.kind === 'cpu',
+      `${size}, and ranks of several nodes add up on the CPU alone: accelerator.kind (--accelerator, ACCELERATOR) must be cpu, not ${accelerator.kind}`,
     ],
     [
       adapters.length === 0 && adaptersDir === null,

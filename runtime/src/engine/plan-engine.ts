@@ -36,8 +36,10 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
   const { dense } = await readLocalModules(dir, shape.hidden);
   const { headDir } = speculative;
   const head = headDir === undefined ? null : await readHead(headDir, speculative, shape);
+  const nodes = settings.nodes?.count ?? 1;
   const plan = planMemory({
     ...settings,
+    nodes,
     shape,
     weights: weighCheckpoint({ shape, tensors, dense }, head, {
       ...{ accelerator, dtype, quantization, speculative },
@@ -45,9 +47,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     memoryBytes: settings.memoryBytesPerDevice ?? memoryBytesOf(accelerator),
   });
   const threads =
-    settings.threads === null
-      ? null
-      : Math.max(1, Math.floor((settings.threads * (settings.nodes?.count ?? 1)) / tensor));
+    settings.threads === null ? null : Math.max(1, Math.floor((settings.threads * nodes) / tensor));
   return {
     modelDir,
     blockSize: settings.blockSize,

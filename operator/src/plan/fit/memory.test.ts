@@ -31,21 +31,21 @@ test('unknown memory is no ground to refuse, but ranks and context are still che
   });
 });
 
-test('on the CPU each node brings its memory, and its ranks alone exchange data over its /dev/shm', () => {
+test('on the CPU each node brings its memory, and has the areas of all ranks in its /dev/shm', () => {
   const checkpoint = { shape: parseCheckpointConfig(qwen36Config), weights: evenWeights(29e9) };
-  const fit = (devices: number, nodes: number, memory: string) =>
+  const fit = (devices: number, nodes: number, memory: string, sizeLimit = '16Mi') =>
     planFit(
       wantedService({
         ...{ accelerator: { devices }, parallelism: { nodes }, resources: { limits: { memory } } },
-        ...{ engine: { maxModelLen: 4096 }, sharedMemory: { sizeLimit: '8Mi' } },
+        ...{ engine: { maxModelLen: 4096 }, sharedMemory: { sizeLimit } },
       }),
       checkpoint,
     );
   expect(fit(4, 4, '20Gi')).toMatchObject({
     state: 'fits',
     devices: 4,
-    memoryBytes: 20 * 2 ** 30 - 8 * 2 ** 20,
+    memoryBytes: 20 * 2 ** 30 - 16 * 2 ** 20,
   });
   expect(fit(4, 4, '8Gi')).toMatchObject({ state: 'failed', failure: { reason: 'ModelTooLarge' } });
-  expect(fit(4, 1, '80Gi')).toMatchObject({ failure: { reason: 'SharedMemoryTooSmall' } });
+  expect(fit(4, 4, '20Gi', '8Mi')).toMatchObject({ failure: { reason: 'SharedMemoryTooSmall' } });
 });

@@ -7,13 +7,12 @@ import type { Fit } from '../../domain/plan-outcome.js';
 import type { WantedService } from '../../domain/wanted-service.js';
 
 export function planFit(service: WantedService, { shape, weights }: PlannedCheckpoint): Fit {
-  const { accelerator, tensor, nodes, podRanks, spec } = service;
-  if (accelerator.kind === 'cpu' && service.sharedMemoryBytes < sharedMemoryNeeded(podRanks)) {
+  const { accelerator, tensor, nodes, spec } = service;
+  // Each node has the areas of all ranks, also of those on others.
+  if (accelerator.kind === 'cpu' && service.sharedMemoryBytes < sharedMemoryNeeded(tensor)) {
     return { state: 'failed', failure: sharedMemoryTooSmall(service) };
   }
   const memoryBytes = accelerator.memoryBytesPerDevice;
-  // On the CPU the plan divides one memory by all ranks, and each pod brings its own.
-  const sharedMemories = accelerator.kind === 'cpu' ? nodes : 1;
   try {
     const plan = planMemory({
       ...spec.engine,
@@ -23,8 +22,9 @@ export function planFit(service: WantedService, { shape, weights }: PlannedCheck
       accelerator: accelerator.kind,
       weights,
       // Without a size, what does not depend on it (tensor-parallel size, context) is still checked.
-      memoryBytes: memoryBytes === null ? Number.MAX_SAFE_INTEGER : memoryBytes * sharedMemories,
+      memoryBytes: memoryBytes ?? Number.MAX_SAFE_INTEGER,
       tensor,
+      nodes,
     });
     return memoryBytes === null
       ? { state: 'unmeasured' }
@@ -35,11 +35,11 @@ export function planFit(service: WantedService, { shape, weights }: PlannedCheck
   }
 }
 
-function sharedMemoryTooSmall({ podRanks, sharedMemoryBytes: given }: WantedService): Failure {
-  const needed = sharedMemoryNeeded(podRanks);
+function sharedMemoryTooSmall({ tensor, sharedMemoryBytes: given }: WantedService): Failure {
+  const needed = sharedMemoryNeeded(tensor);
   return {
     reason: 'SharedMemoryTooSmall',
-    message: `${podRanks} ranks exchange data over ${needed} bytes of /dev/shm, but spec.sharedMemory.sizeLimit is ${given}`,
+    message: `${tensor} ranks exchange data over ${needed} bytes of /dev/shm, but spec.sharedMemory.sizeLimit is ${given}`,
     detail: { needed, available: given },
   };
 }
