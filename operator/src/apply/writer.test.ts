@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { KubeClient } from '../kube/client.js';
+import { resources } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
-import { ImageVolumesDroppedError } from './image-volumes.js';
+import { ImageVolumesDroppedError, trialOf } from './image-volumes.js';
 import { Writer } from './writer.js';
 
 const owner = { namespace: 'tenant', name: 'demo', uid: 'uid-1' };
@@ -99,5 +100,25 @@ describe('a Deployment whose pods mount an image', () => {
     const { writer, sent } = writing();
     await writer.apply(deployment(image, { name: 'tmp', emptyDir: {} }), deployment(image), owner);
     expect(sent).toEqual(['apply demo']);
+  });
+
+  test('is tried as a Deployment where groups of pods have it, which are stored as they are given', async () => {
+    const { apiVersion, kind } = resources.leaderWorkerSets;
+    const metadata = { labels: { app: 'demo' } };
+    const workerTemplate = { metadata, spec: { volumes: [image] } };
+    const groups = {
+      ...child(apiVersion, kind, 'demo-group'),
+      spec: { leaderWorkerTemplate: { workerTemplate } },
+    };
+    const { writer, sent } = writing((object) => (object.kind === kind ? object : deployment()));
+    await expect(writer.apply(groups, null, owner)).rejects.toThrow(ImageVolumesDroppedError);
+    expect(sent).toEqual(['try demo-group.trial']);
+    expect(trialOf(groups)).toMatchObject({
+      kind: 'Deployment',
+      metadata: { namespace: 'tenant' },
+      spec: { replicas: 0, selector: { matchLabels: metadata.labels }, template: workerTemplate },
+    });
+    await writer.apply(groups, groups, owner);
+    expect(sent).toEqual(['try demo-group.trial', 'apply demo-group']);
   });
 });

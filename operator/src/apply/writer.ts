@@ -14,7 +14,7 @@ import { objectPath, resourceOf, resources } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
 import { ownerNoun, strangeness, type ChildOwner } from '../plan/identity/child-identity.js';
 import type { Transition } from '../status/events.js';
-import { hasImageVolumes, ImageVolumesDroppedError } from './image-volumes.js';
+import { hasImageVolumes, ImageVolumesDroppedError, trialOf } from './image-volumes.js';
 import { marked } from './needs-apply.js';
 
 /** An event that nobody takes must not hold up the service that it is about. */
@@ -75,7 +75,9 @@ export class Writer {
     }
     const version = { resourceVersion: present?.metadata.resourceVersion };
     if (hasImageVolumes(desired) && !hasImageVolumes(present)) {
-      const tried = await this.client.apply(marked(desired), { ...version, dryRun: true });
+      const trial = trialOf(desired);
+      const of = trial === desired ? version : {};
+      const tried = await this.client.apply(marked(trial), { ...of, dryRun: true });
       if (!hasImageVolumes(tried)) throw new ImageVolumesDroppedError();
     }
     return this.client.apply(marked(desired), version);
