@@ -107,7 +107,9 @@ describe('runbooks', () => {
   });
 
   test('no heading is of an alert that is gone', () => {
-    const headings = anchors.filter((anchor) => /^llm(service|gateway|operator|activator)[a-z]+$/.test(anchor));
+    const headings = anchors.filter((anchor) =>
+      /^llm(service|gateway|operator|activator)[a-z]+$/.test(anchor),
+    );
     expect(headings.toSorted()).toEqual(alerts.map(({ alert }) => alert!.toLowerCase()).toSorted());
   });
 });

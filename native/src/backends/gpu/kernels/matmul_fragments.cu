@@ -8,7 +8,10 @@ namespace {
 template <DType kType>
 constexpr int kWideStrips = kWarpSize == 64 && !kCoded<kType> ? 2 : 1;
 template <DType kType>
-constexpr int kWideFragments = kWarpSize == 32 ? 3 : !kCoded<kType> ? 4 : kType == DType::kQ2_K ? 2 : 3;
+constexpr int kWideFragments = kWarpSize == 32         ? 3
+                               : !kCoded<kType>        ? 4
+                               : kType == DType::kQ2_K ? 2
+                                                       : 3;
 
 // Blocks of a multiprocessor that registers must suffice for; codes that are widened by products take more.
 template <DType kType, int kFragments>
