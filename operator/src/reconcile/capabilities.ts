@@ -2,7 +2,7 @@
 
 import type { KubeObject } from '../kube/types.js';
 import type { ClusterCapabilities, Installation } from '../plan/plan-service.js';
-import { hostClaim, hostHolder } from '../plan/traffic/host-claims.js';
+import { hostClaim, hostHolder, isBeyondClass } from '../plan/traffic/host-claims.js';
 import type { PodAuthority } from '../plan/traffic/pod-authority.js';
 import { refusedHost } from '../plan/traffic/route-hosts.js';
 import type { Caches } from '../watch/caches.js';
@@ -34,7 +34,7 @@ export class Capabilities {
     const own = hostClaim(this.caches.latest(object));
     if (own === null) return false;
     const named = [...this.caches.servicesAt(own.host), ...this.gatewaysAt(own.host)];
-    const others = named.flatMap((each) => hostClaim(each) ?? []);
+    const others = named.flatMap((each) => (isBeyondClass(each) ? [] : (hostClaim(each) ?? [])));
     // What a namespace may not have it does not keep from others.
     const rightful = others.filter(
       ({ namespace, host }) => refusedHost(namespace, host, this.installation.limits.routeHosts) === null,

@@ -60,6 +60,13 @@ export function isRefusedHost({ status }: KubeObject): boolean {
   return withoutHost.includes(routed?.reason);
 }
 
+/** Its class does not admit what it asks for, and it has nothing: others may have the host, whoever was first. */
+export function isBeyondClass({ status }: KubeObject): boolean {
+  const { conditions, url } = (status ?? {}) as LlmServiceStatus;
+  const resolved = conditions?.find(({ type }) => type === 'ClassResolved');
+  return resolved?.status === 'False' && resolved.reason === 'OutOfBounds' && url === undefined;
+}
+
 /** That it names, whether it may have it or not; null: none. */
 export function namedHost({ spec }: KubeObject): string | null {
   return ((spec ?? {}) as Partial<LlmServiceSpec>).routing?.host ?? null;
