@@ -26,12 +26,17 @@ export class StatusWriter {
     return written;
   }
 
-  /** What is taken of a class is kept before anything is made of it: whatever comes between, it is what pods are planned with. */
+  /**
+   * What is taken of a class is kept before anything is made of it: whatever comes between, it is what pods are planned with.
+   * That the same values are of another generation is written with the rest: a change of bounds alone is a write a service.
+   */
   async take(object: KubeObject, serviceClass: ServiceClass): Promise<KubeObject> {
     if (serviceClass.state !== 'taken') return object;
     const latest = this.caches.latest(object);
     const before = statusOf(latest);
-    if (contentHash(before.class ?? null) === contentHash(serviceClass.taken)) return object;
+    const { generation } = serviceClass.taken;
+    const known = before.class === undefined ? null : { ...before.class, generation };
+    if (contentHash(known) === contentHash(serviceClass.taken)) return object;
     this.caches.remember(await this.writer.writeStatus(latest, { ...before, class: serviceClass.taken }));
     return this.caches.latest(latest);
   }
