@@ -86,6 +86,7 @@ prove: ## What takes a quiet machine or an hour: the gap between chunks, load, a
 	@$(ENV) native/test/access/run.sh
 	@$(ENV) npx tsx test/bench/queues.ts
 	@$(ENV) npx tsx test/bench/groups.ts
+	@$(ENV) npx tsx test/bench/group-on-node.ts
 	@$(ENV) npx tsx test/agents/run.ts
 	@$(ENV) test/conformance/schemathesis.sh 420
 	@$(ENV) SCHEMAS=500 npm test -- --selectProjects integration --testPathPatterns integration/schemas --forceExit

@@ -25,9 +25,9 @@ export class Authority {
     return this.read('ca.crt');
   }
 
-  /** For server and client, under the name and at 127.0.0.1. */
-  issue(name: string): Certificate {
-    writeFileSync(join(this.folder, 'extensions'), `subjectAltName=DNS:${name},IP:127.0.0.1\n`);
+  /** For server and client, under the name and at the address. */
+  issue(name: string, address = '127.0.0.1'): Certificate {
+    writeFileSync(join(this.folder, 'extensions'), `subjectAltName=DNS:${name},IP:${address}\n`);
     this.openssl('req', '-new', ...ecKey, '-keyout', 'one.key', '-out', 'one.csr', '-subj', `/CN=${name}`);
     const signing = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2'];
     this.openssl('x509', '-req', '-in', 'one.csr', ...signing, '-extfile', 'extensions', '-out', 'one.crt');

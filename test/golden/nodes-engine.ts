@@ -1,4 +1,4 @@
-// An engine whose ranks are on several nodes, as far as they can say: each node has a segment of its own, and reaches the
+// An engine whose ranks are on several nodes, as far as they see: each node has a segment of its own, and reaches the
 // others by wire alone. Each rank is a thread of this process.
 
 import { closeSync } from 'node:fs';

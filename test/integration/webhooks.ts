@@ -4,31 +4,38 @@ import { Authority } from '../builders/certificates.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import type { ApiServer } from './api-server.js';
 
+/** An API server, whose requests for admission reach this machine at the address. */
+export interface WebhookCaller extends Pick<ApiServer, 'kubeConfig'> {
+  readonly admin: Pick<ApiServer['admin'], 'request'>;
+  readonly callsAt?: string;
+}
+
 interface Webhook {
   readonly rules: readonly { readonly resources: readonly string[]; readonly apiGroups: readonly string[] }[];
   readonly clientConfig: { readonly service: { readonly path: string } };
 }
 
 export interface WebhookServer {
+  readonly address: string;
   readonly port: number;
   readonly cert: string;
   readonly key: string;
   readonly caBundle: string;
 }
 
-export function webhookServer(name: string, port: number): WebhookServer {
+export function webhookServer(name: string, port: number, address = '127.0.0.1'): WebhookServer {
   const authority = new Authority(name);
-  const { cert, key } = authority.issue('localhost');
+  const { cert, key } = authority.issue('localhost', address);
   const caBundle = Buffer.from(authority.cert).toString('base64');
   authority.remove();
-  return { port, cert, key, caBundle };
+  return { address, port, cert, key, caBundle };
 }
 
 /** @param known resources, of which alone there are any here */
 export async function registerWebhooks(
-  api: ApiServer,
+  api: WebhookCaller,
   object: KubeObject,
-  { port, caBundle }: WebhookServer,
+  { address, port, caBundle }: WebhookServer,
   known: ReadonlySet<string>,
 ): Promise<void> {
   const webhooks = object['webhooks'] as readonly Webhook[];
@@ -44,7 +51,7 @@ export async function registerWebhooks(
       webhooks: here.map((each) => ({
         ...each,
         clientConfig: {
-          url: `https://127.0.0.1:${String(port)}${each.clientConfig.service.path}`,
+          url: `https://${address}:${String(port)}${each.clientConfig.service.path}`,
           caBundle,
         },
       })),
@@ -53,8 +60,10 @@ export async function registerWebhooks(
 }
 
 /** Nothing that listens for TLS answers plain HTTP with another error than of a refused connection. @throws while nobody listens */
-export async function listensForTls(port: number): Promise<true> {
-  const response = await fetch(`http://127.0.0.1:${String(port)}/`).catch((error: unknown) => error as Error);
+export async function listensForTls(port: number, address = '127.0.0.1'): Promise<true> {
+  const response = await fetch(`http://${address}:${String(port)}/`).catch(
+    (error: unknown) => error as Error,
+  );
   if (response instanceof Error && JSON.stringify(response.cause ?? '').includes('ECONNREFUSED'))
     throw response;
   return true;
