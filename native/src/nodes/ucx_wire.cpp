@@ -82,8 +82,9 @@ UcxWire::UcxWire() : context_(make_context()) {
 
 UcxWire::~UcxWire() {
   listener_ = nullptr;
-  if (listening_ != nullptr) ucp_listener_destroy(listening_);
-  for (void* request : receiving_) ucp_request_cancel(worker_, request);
+  stop_listening();
+  // What is cancelled takes itself out of the list.
+  for (void* request : std::vector(receiving_)) ucp_request_cancel(worker_, request);
   for (const auto& remote : peers_) close(*remote, remote->trouble.empty() ? 0 : UCP_EP_CLOSE_FLAG_FORCE);
   ucp_worker_release_address(worker_, address_);
   ucp_worker_destroy(worker_);
@@ -125,6 +126,10 @@ void UcxWire::listen(uint16_t port) {
   params.sockaddr = {.addr = reinterpret_cast<const sockaddr*>(&any), .addrlen = bytes};
   const ucs_status_t status = ucp_listener_create(worker_, &params, &listening_);
   if (status != UCS_OK) fail("nothing can listen on port " + std::to_string(port), status);
+}
+
+void UcxWire::stop_listening() {
+  if (listening_ != nullptr) ucp_listener_destroy(std::exchange(listening_, nullptr));
 }
 
 Wire::Peer UcxWire::dial(const std::string& host, uint16_t port) {

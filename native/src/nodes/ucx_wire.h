@@ -19,6 +19,7 @@ class UcxWire final : public Wire {
 
   Bytes address() const override { return {reinterpret_cast<const std::byte*>(address_), address_bytes_}; }
   void listen(uint16_t port) override;
+  void stop_listening() override;
   Peer dial(const std::string& host, uint16_t port) override;
   Peer reach(Bytes address) override;
   void drop(Peer peer) override;
@@ -41,7 +42,6 @@ class UcxWire final : public Wire {
   using Posted = std::vector<std::byte>;
 
   Peer connect(ucp_ep_params_t& params);
-  void track(ucs_status_ptr_t request, Remote* to);
   void finish(void* request, ucs_status_t status);
   void close(Remote& remote, uint32_t flags);
 

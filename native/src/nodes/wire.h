@@ -15,7 +15,7 @@
 namespace llmservice {
 
 // Raised when anything in this file changes.
-constexpr uint32_t kWireAbi = 1;
+constexpr uint32_t kWireAbi = 2;
 
 class Wire {
  public:
@@ -31,6 +31,8 @@ class Wire {
   virtual Bytes address() const = 0;
   // Takes connections to `port` on every address. Throws std::runtime_error.
   virtual void listen(uint16_t port) = 0;
+  // Those that came stay.
+  virtual void stop_listening() = 0;
   // The host's name is looked up each time. Throws std::runtime_error when it has no address.
   virtual Peer dial(const std::string& host, uint16_t port) = 0;
   virtual Peer reach(Bytes address) = 0;

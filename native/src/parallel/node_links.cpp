@@ -21,8 +21,9 @@ constexpr std::chrono::seconds kFirstExchange{30};
 // Polls of the wire before a sleep: some 50 µs, a message's way there and back.
 constexpr int kPolls = 100;
 constexpr std::chrono::milliseconds kMeetingPause{5};
-// Turns of a group begin at 0 and count up.
-constexpr uint64_t kGreeting = ~uint64_t{0} << 16;
+// Ranks are less.
+constexpr int32_t kGreeting = 0x80;
+static_assert(kMaxRanks <= kGreeting);
 
 // What a node says of its ranks; those of other nodes, too, where it is node 0.
 struct News {
@@ -85,13 +86,12 @@ NodeLinks::~NodeLinks() {
 
 // A first message each way proves them.
 void NodeLinks::connect_all() {
-  static char greeting = 0;
   for (int32_t node = 0; node < own_.count; ++node) {
     Node& other = nodes_[node];
     if (node == own_.index) continue;
     other.bulk = bulk_->reach(other.address);
-    bulk_->receive(kGreeting | static_cast<uint64_t>(node), &greeting, sizeof(greeting));
-    bulk_->send(other.bulk, kGreeting | static_cast<uint64_t>(own_.index), &greeting, sizeof(greeting));
+    bulk_->receive(tag(0, kGreeting | node), &heard_, sizeof(heard_));
+    bulk_->send(other.bulk, tag(0, kGreeting | own_.index), &said_, sizeof(said_));
     for (int32_t rank = other.ranks.first; rank < other.ranks.end; ++rank) {
       RankState& there = state_.ranks[rank];
       std::strncpy(there.node, title(node).c_str(), sizeof(there.node) - 1);
@@ -101,7 +101,6 @@ void NodeLinks::connect_all() {
 
 void NodeLinks::exchange(uint32_t turn, uint32_t bank, const std::function<Piece(int32_t)>& piece_of,
                          Audience audience, const Check& check, Clock::time_point deadline) {
-  const auto tag = [&](int32_t rank) { return uint64_t{turn} << 16 | static_cast<uint64_t>(rank); };
   const auto hears = [&](const Node& node) { return audience == Audience::kAll || &node == nodes_.data(); };
   const auto each_piece = [&](const Node& node, const auto& use) {
     for (int32_t rank = node.ranks.first; rank < node.ranks.end; ++rank) {
@@ -113,12 +112,13 @@ void NodeLinks::exchange(uint32_t turn, uint32_t bank, const std::function<Piece
   for (const Node& other : nodes_) {
     if (is_own(other)) continue;
     if (hears(own)) {
-      each_piece(other,
-                 [&](int32_t rank, std::byte* to, size_t bytes) { bulk_->receive(tag(rank), to, bytes); });
+      each_piece(other, [&](int32_t rank, std::byte* to, size_t bytes) {
+        bulk_->receive(tag(turn, rank), to, bytes);
+      });
     }
     if (hears(other)) {
       each_piece(own, [&](int32_t rank, const std::byte* from, size_t bytes) {
-        bulk_->send(other.bulk, tag(rank), from, bytes);
+        bulk_->send(other.bulk, tag(turn, rank), from, bytes);
       });
     }
   }
@@ -139,13 +139,15 @@ void NodeLinks::settle(const Check& check, Clock::time_point deadline) try {
       bulk_->progress();
     }
     check();
+    // While nodes meet there is no thread yet, and what was posted last may not have gone out.
+    const bool meeting = !thread_.joinable();
     for (const Node& other : nodes_) {
       if (is_own(other)) continue;
+      if (meeting && other.control >= 0 && !control_->trouble(other.control).empty())
+        lose(other, Loss::kDied);
       if (!bulk_->trouble(other.bulk).empty()) lose_by_wire(other, check);
       if (Clock::now() >= deadline) lose(other, Loss::kMissing);
     }
-    // While nodes meet there is no thread yet, and what was posted last may not have gone out.
-    const bool meeting = !thread_.joinable();
     while (meeting && control_->progress()) continue;
     bulk_->sleep(meeting ? kMeetingPause : kWireSleep);
   }
@@ -225,6 +227,8 @@ void NodeLinks::take_news(Wire::Peer from, Wire::Bytes message) {
     }
   }
   const auto lost = static_cast<int32_t>(news.failure & 0xff);
+  // A reason is a name here.
+  if (news.reason > FailureReason::kCrashed) news.reason = FailureReason::kEngineFault;
   if (news.failure == 0 || lost >= place_.size || state_.failure.load() != 0) return;
   const NodeRanks own = nodes_[own_.index].ranks;
   if (lost < own.first || lost >= own.end) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <thread>
 
 #include "bridge/structs.h"
@@ -66,7 +67,13 @@ class NodeLinks {
   void take_report(Wire::Peer from, Wire::Bytes message);
   void report(const Check& check);
   bool try_leader(const Check& check, std::chrono::steady_clock::time_point deadline);
+  // Throws ParallelismInvalid where node 0 refuses, std::runtime_error of what is no answer.
+  void take_answer(const nlohmann::json& answer);
   void connect_all();
+  // Of bulk messages: `part` is a rank, or kGreeting and a node.
+  uint64_t tag(uint32_t turn, int32_t part) const {
+    return uint64_t{group_} << 40 | uint64_t{turn} << 8 | static_cast<uint64_t>(part);
+  }
   void settle(const Check& check, std::chrono::steady_clock::time_point deadline);
   bool is_own(const Node& node) const { return &node == &nodes_[own_.index]; }
   std::string title(int32_t node) const;
@@ -79,6 +86,8 @@ class NodeLinks {
   // Of a wire that broke: what the thread hears of it says more.
   void lose_by_wire(const Node& node, const Check& check);
 
+  static constexpr uint32_t kGroupMask = (1U << 24) - 1;
+
   const RankPlace place_;
   const NodePlace& own_;
   const SharedSegment& segment_;
@@ -88,6 +97,10 @@ class NodeLinks {
   std::unique_ptr<Wire> control_;
   std::unique_ptr<Wire> bulk_;
   std::string refusal_;
+  // By chance for each time that nodes meet: what is left on the way of an engine before is not taken.
+  uint32_t group_ = 0;
+  char said_ = 0;
+  char heard_ = 0;  // of all
   std::atomic<bool> closed_{false};
   std::atomic<bool> stopping_{false};
   std::thread thread_;

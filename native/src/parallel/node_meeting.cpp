@@ -1,8 +1,11 @@
 // How the nodes of a group find each other before they load: node 0 listens, the others report their plan and
-// their address, and are welcomed with the addresses of all, or refused. Messages are CBOR objects.
-#include <nlohmann/json.hpp>
+// their address, and are welcomed with the addresses of all, or refused; until then node 0 says for whom it
+// waits.
+#include <random>
 
+#include "ops/error.h"
 #include "parallel/node_links.h"
+#include "parallel/node_message.h"
 #include "parallel/plan_difference.h"
 
 namespace llmservice {
@@ -13,29 +16,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kMeetingSleep{50};
 constexpr std::chrono::milliseconds kBetweenCalls{500};
-
-std::vector<std::byte> to_message(const json& message) {
-  const std::vector<uint8_t> bytes = json::to_cbor(message);
-  const auto all = std::as_bytes(std::span(bytes));
-  return {all.begin(), all.end()};
-}
-
-// An object, or null of whatever else it is.
-json from_message(Wire::Bytes message) {
-  const auto* const first = reinterpret_cast<const uint8_t*>(message.data());
-  json object = json::from_cbor(first, first + message.size(), true, false);
-  return object.is_object() ? object : json();
-}
-
-std::vector<std::byte> from_binary(const json& binary) {
-  const auto all = std::as_bytes(std::span(binary.get_binary()));
-  return {all.begin(), all.end()};
-}
-
-json as_binary(Wire::Bytes bytes) {
-  const auto* const first = reinterpret_cast<const uint8_t*>(bytes.data());
-  return json::binary({first, first + bytes.size()});
-}
+constexpr std::chrono::milliseconds kBetweenWords{100};
+// Of a node's name, which is for people.
+constexpr size_t kLongestName = 100;
 
 std::string in_seconds(int32_t ms) { return std::to_string(ms / 1000) + " s"; }
 
@@ -51,6 +34,7 @@ void NodeLinks::gather(const Check& check) {
   control_->on_message([this](Wire::Peer from, Wire::Bytes message) { take_report(from, message); });
   control_->listen(static_cast<uint16_t>(own_.port));
   const auto deadline = Clock::now() + std::chrono::milliseconds(own_.wait_ms);
+  auto next_word = Clock::now();
   for (;;) {
     while (control_->progress()) continue;
     if (!refusal_.empty()) throw EngineError(FailureReason::kParallelismInvalid, refusal_);
@@ -73,25 +57,38 @@ void NodeLinks::gather(const Check& check) {
                             " to port " + std::to_string(own_.port) +
                             ". See whether its pod runs and may reach this one.");
     }
+    if (Clock::now() >= next_word) {
+      next_word = Clock::now() + kBetweenWords;
+      for (const Node& node : nodes_) {
+        if (node.control >= 0) control_->post(node.control, to_message({{"waiting", missing}}));
+      }
+    }
     control_->sleep(kMeetingSleep);
   }
+  // Whoever comes now is of no use to this group: the next engine takes him.
+  control_->on_message(nullptr);
+  control_->stop_listening();
+  group_ = std::random_device{}() & kGroupMask;
   json all = json::array();
-  for (const Node& node : nodes_) all.push_back({{"name", node.name}, {"address", as_binary(node.address)}});
+  for (const Node& node : nodes_)
+    all.push_back({{"name", node.name}, {"address", address_text(node.address)}});
   for (const Node& node : nodes_) {
-    if (!is_own(node)) control_->post(node.control, to_message({{"nodes", all}}));
+    if (!is_own(node)) control_->post(node.control, to_message({{"nodes", all}, {"group", group_}}));
   }
 }
 
 // Strangers may write whatever they like: what is no report is no matter.
 void NodeLinks::take_report(Wire::Peer from, Wire::Bytes message) try {
   const json report = from_message(message);
-  const auto index = report.value("index", 0);
+  const auto index = report.at("index").get<int64_t>();
   if (index < 1 || index >= own_.count || report.at("count") != own_.count) {
     return control_->post(from, to_message({{"refused", "node 0 has " + std::to_string(own_.count) +
                                                             " nodes, and waits for no such one."}}));
   }
   Node& node = nodes_[index];
-  const std::string name = report.at("name");
+  const std::string name = report.at("name").get<std::string>().substr(0, kLongestName);
+  const std::vector<std::byte> address = address_of(report.at("address"));
+  if (address.empty()) return;
   const std::string difference = plan_difference(
       {title(0), own_.plan},
       {"node " + std::to_string(index) + " (" + name + ")", report.at("plan").get<std::string>()});
@@ -99,8 +96,13 @@ void NodeLinks::take_report(Wire::Peer from, Wire::Bytes message) try {
     refusal_ = "The nodes of a group must agree: " + difference + ".";
     return control_->post(from, to_message({{"refused", refusal_}}));
   }
-  const std::vector<std::byte> address = from_binary(report.at("address"));
-  if (node.control >= 0) control_->drop(node.control);
+  // A pod that is started again has its name again, and its connection of before may not be known to be dead.
+  if (node.control >= 0 && node.name != name && control_->trouble(node.control).empty()) {
+    return control_->post(
+        from, to_message({{"refused", "Two nodes say that they are " + title(static_cast<int32_t>(index)) +
+                                          ": this one is " + name + "."}}));
+  }
+  if (node.control >= 0 && node.control != from) control_->drop(node.control);
   node.name = name;
   node.address = address;
   node.control = from;
@@ -139,36 +141,56 @@ bool NodeLinks::try_leader(const Check& check, Clock::time_point deadline) {
     return false;
   }
   json answer;
+  std::string why = "it does not answer";
+  auto heard = Clock::now();
   control_->on_message([&](Wire::Peer from, Wire::Bytes message) {
-    if (from == leader && answer.is_null()) answer = from_message(message);
+    if (from != leader || !answer.is_null()) return;
+    json said = from_message(message);
+    heard = Clock::now();
+    if (const auto whom = said.find("waiting"); whom != said.end() && whom->is_string()) {
+      why = "it waits for " + whom->get<std::string>();
+    } else {
+      answer = std::move(said);
+    }
   });
   control_->post(leader, to_message({{"index", own_.index},
                                      {"count", own_.count},
                                      {"name", own_.name},
                                      {"plan", own_.plan},
-                                     {"address", as_binary(bulk_->address())}}));
-  while (answer.is_null() && control_->trouble(leader).empty()) {
-    wait_for("it has not all nodes yet");
+                                     {"address", address_text(bulk_->address())}}));
+  // Its node may be gone without a word, and its name have another address since.
+  const auto is_silent = [&] { return Clock::now() - heard > kBetweenWords * silent_looks_; };
+  while (answer.is_null() && control_->trouble(leader).empty() && !is_silent()) {
+    wait_for(why);
     control_->sleep(kMeetingSleep);
     while (control_->progress()) continue;
   }
   control_->on_message(nullptr);
-  if (answer.contains("nodes")) {
-    for (int32_t node = 0; node < own_.count; ++node) {
-      nodes_[node].name = answer["nodes"].at(node).at("name");
-      nodes_[node].address = from_binary(answer["nodes"].at(node).at("address"));
-    }
+  if (!answer.is_null()) {
+    take_answer(answer);
     nodes_[0].control = leader;
     note_waiting(state_, "");
     return true;
   }
+  const std::string trouble = control_->trouble(leader);
+  control_->drop(leader);
+  wait_for(trouble.empty() ? "it does not answer" : trouble);
+  return false;
+}
+
+void NodeLinks::take_answer(const json& answer) try {
   if (answer.contains("refused")) {
     throw EngineError(FailureReason::kParallelismInvalid, answer["refused"].get<std::string>());
   }
-  const std::string trouble = control_->trouble(leader);
-  control_->drop(leader);
-  wait_for(trouble);
-  return false;
+  group_ = answer.at("group").get<uint32_t>() & kGroupMask;
+  for (int32_t node = 0; node < own_.count; ++node) {
+    const json& other = answer.at("nodes").at(node);
+    nodes_[node].name = other.at("name").get<std::string>().substr(0, kLongestName);
+    nodes_[node].address = address_of(other.at("address"));
+    if (nodes_[node].address.empty()) throw std::runtime_error("node 0 gives an address that is none");
+  }
+} catch (const json::exception& error) {
+  throw std::runtime_error(std::string("node 0 says what no first node says: ") + error.what());
 }
 
 }  // namespace llmservice

@@ -1,0 +1,210 @@
+// Ranks on several nodes, each of which has memory of its own and reaches the others by wire: what they
+// exchange, and who is not let in. Nodes are threads of this process.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <cstdlib>
+
+#include "failures.h"
+#include "parallel/node_message.h"
+#include "parallel_support.h"
+
+namespace llmservice {
+namespace {
+
+using namespace llmservice::testing;
+using namespace std::chrono_literals;
+
+// A socket of this machine on a port that was free.
+class LocalSocket {
+ public:
+  LocalSocket() : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
+    auto* const address = reinterpret_cast<sockaddr*>(&address_);
+    const int yes = 1;  // whoever listens after this one does so while a connection of it is open
+    setsockopt(descriptor_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    address_.sin_family = AF_INET;
+    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    bind(descriptor_, address, sizeof(address_));
+    socklen_t bytes = sizeof(address_);
+    getsockname(descriptor_, address, &bytes);
+  }
+  ~LocalSocket() { close(descriptor_); }
+  LocalSocket(const LocalSocket&) = delete;
+  LocalSocket& operator=(const LocalSocket&) = delete;
+  int32_t port() const { return ntohs(address_.sin_port); }
+  void listen() const { ::listen(descriptor_, 4); }
+  int accept() const { return ::accept(descriptor_, nullptr, nullptr); }
+
+ private:
+  int descriptor_;
+  sockaddr_in address_{};
+};
+
+class Nodes : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    // As engines have it (runtime/src/engine/engine-child.ts).
+    setenv("UCX_HANDLE_ERRORS", "none", 1);
+    setenv("UCX_MEM_EVENTS", "n", 1);
+    setenv("UCX_LOG_LEVEL", "fatal", 1);
+    setenv("UCX_TCP_CM_REUSEADDR", "y", 1);
+  }
+  void SetUp() override {
+    try {
+      open_wire();
+    } catch (const EngineError& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+
+  RankPlace place(int32_t rank, int32_t size, int32_t nodes, const TestSegment& segment) const {
+    const int32_t index = rank * nodes / size;
+    const NodePlace node{.index = index,
+                         .count = nodes,
+                         .leader = "127.0.0.1",
+                         .port = port_,
+                         .name = "pod-" + std::to_string(index),
+                         .plan = "{}",
+                         .wait_ms = 20'000};
+    return {.rank = rank, .size = size, .segment = segment.descriptor(), .nodes = node};
+  }
+
+  // Runs body(group) on all ranks; they end the group together.
+  void on_nodes(int32_t nodes, int32_t size, const std::function<void(RankGroup&)>& body) {
+    std::vector<std::unique_ptr<TestSegment>> segments;
+    for (int32_t node = 0; node < nodes; ++node) segments.push_back(std::make_unique<TestSegment>(size));
+    std::vector<std::thread> ranks;
+    for (int32_t rank = 0; rank < size; ++rank) {
+      ranks.emplace_back([&, rank] {
+        RankGroup group(place(rank, size, nodes, *segments[rank * nodes / size]), limits_);
+        body(group);
+        group.meet();
+        rank == 0 ? group.close() : (group.receive(), group.close());
+      });
+    }
+    for (std::thread& rank : ranks) rank.join();
+  }
+
+  static void expect_a_sum(RankGroup& group) {
+    for (const int64_t count : {int64_t{1}, int64_t{20'001}, int64_t{(1 << 18) + 3}}) {
+      std::vector<float> x(count, static_cast<float>(group.rank() + 1));
+      group.all_reduce(x.data(), count);
+      const auto sum = static_cast<float>(group.size() * (group.size() + 1) / 2);
+      EXPECT_TRUE(x == std::vector<float>(count, sum)) << count << " values on rank " << group.rank();
+    }
+  }
+
+  // Of node 0, once it waits for no other nodes than these.
+  static void until_waiting_for(const TestSegment& segment, int32_t size, const std::string& nodes) {
+    const SharedSegment memory(segment.descriptor(), size);
+    while (!waiting_for(memory.state()).starts_with(nodes + ", to connect")) std::this_thread::sleep_for(5ms);
+  }
+
+  int32_t port_ = LocalSocket().port();
+  GroupLimits limits_;
+};
+
+TEST_F(Nodes, AddUpAndSendAsOneNodeDoes) {
+  for (const auto& [nodes, size] : {std::pair{2, 4}, std::pair{3, 3}}) {
+    on_nodes(nodes, size, [&](RankGroup& group) {
+      for (int32_t turn = 0; turn < 20; ++turn) expect_a_sum(group);
+      const std::vector<std::byte> message(2 * kAreaBytes + 5, std::byte{7});
+      if (group.rank() == 0) {
+        group.send(message);
+      } else {
+        EXPECT_TRUE(group.receive() == message);
+      }
+      const int32_t mine = group.rank();
+      const std::vector<std::byte> all = group.exchange(std::as_bytes(std::span(&mine, 1)));
+      ASSERT_EQ(all.size(), group.size() * sizeof(mine));
+      EXPECT_EQ(reinterpret_cast<const int32_t*>(all.data())[group.size() - 1], group.size() - 1);
+    });
+  }
+}
+
+TEST_F(Nodes, LeaveWhatTheyStillWaitFor) {
+  std::vector<char> room(5);
+  const auto wire = open_wire();
+  for (uint64_t i = 0; i < room.size(); ++i) wire->receive(i, &room[i], 1);
+  EXPECT_FALSE(wire->settled());
+}
+
+TEST_F(Nodes, TakeNobodyForANodeThatIsThereAlready) {
+  const TestSegment segments[]{TestSegment(3), TestSegment(3), TestSegment(3), TestSegment(3)};
+  const auto run = [&](int32_t rank) {
+    return std::thread([&, rank] {
+      RankGroup group(place(rank, 3, 3, segments[rank]));
+      expect_a_sum(group);
+      rank == 0 ? group.close() : (group.receive(), group.close());
+    });
+  };
+  std::thread first = run(0);
+  std::thread second = run(1);
+  until_waiting_for(segments[0], 3, "node 2 of 3");
+  RankPlace again = place(1, 3, 3, segments[3]);
+  again.nodes->name = "stranger";
+  std::string message;
+  EXPECT_EQ(failure_of([&] { RankGroup{again}; }, &message), "ParallelismInvalid");
+  EXPECT_TRUE(contains(message, "Two nodes say that they are node 1 of 3 (pod-1): this one is stranger."));
+  std::thread third = run(2);
+  for (std::thread* each : {&first, &second, &third}) each->join();
+}
+
+TEST_F(Nodes, HearStrangersWithoutHarm) {
+  std::string deep = R"({"index":1,"count":2,"name":"x","address":"00","plan":)";
+  deep += std::string(200'000, '[') + std::string(200'000, ']') + "}";
+  const std::vector<std::string> words{
+      "",
+      std::string(3000, '\x81'),
+      std::string(3000, '['),
+      std::move(deep),
+      R"([1,2])",
+      R"({"index":4294967297,"count":2,"name":"x","address":"00","plan":"{}"})",
+      R"({"index":-1,"count":2,"name":"x","address":"00","plan":"{}"})",
+      R"({"index":"1","count":2,"name":1})",
+      R"({"index":1,"count":2,"name":"x","address":"","plan":"{}"})",
+      R"({"index":1,"count":2,"name":"x","address":"zz","plan":"{}"})",
+      R"({"index":1,"count":2,"name":"x","address":[1],"plan":"{}"})",
+  };
+  std::atomic<bool> heard{false};
+  std::thread strangers([&] {
+    const auto wire = open_wire();
+    std::this_thread::sleep_for(200ms);
+    for (const std::string& text : words) {
+      const Wire::Peer leader = wire->dial("127.0.0.1", static_cast<uint16_t>(port_));
+      wire->post(leader, std::as_bytes(std::span(text)));
+      for (int i = 0; i < 20; ++i) {
+        while (wire->progress()) continue;
+        wire->sleep(1ms);
+      }
+    }
+    heard.store(true);
+  });
+  const TestSegment segments[]{TestSegment(2), TestSegment(2)};
+  std::thread first([&] {
+    RankGroup group(place(0, 2, 2, segments[0]));
+    expect_a_sum(group);
+    group.close();
+  });
+  strangers.join();
+  RankGroup group(place(1, 2, 2, segments[1]));
+  expect_a_sum(group);
+  group.receive();
+  group.close();
+  first.join();
+}
+
+TEST(NodeMessage, RefusesWhatNoNodeSays) {
+  const auto read = [](const std::string& text) { return from_message(std::as_bytes(std::span(text))); };
+  EXPECT_EQ(read(R"({"index":1})")["index"], 1);
+  for (const std::string& text : {std::string("1"), std::string("{"), std::string(4 << 20, '[')})
+    EXPECT_TRUE(read(text).is_null());
+  EXPECT_TRUE(read(R"({"a":)" + std::string(20, '[') + std::string(20, ']') + "}").is_null());
+  const std::vector<std::byte> address{std::byte{0}, std::byte{0xfe}, std::byte{0x10}};
+  EXPECT_EQ(address_of(address_text(address)), address);
+  for (const char* text : {"0", "0g", "-1", " 1"}) EXPECT_TRUE(address_of(text).empty()) << text;
+}
+
+}  // namespace
+}  // namespace llmservice
