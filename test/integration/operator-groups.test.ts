@@ -11,6 +11,7 @@ import { eventually, settled } from '../processes.js';
 import { Kubectl } from './kubectl.js';
 import { World } from './operator-world.js';
 import { installLeaderWorkerSetCrd } from './published-crds.js';
+import { rawLayers, RegistryServer } from './registry-server.js';
 
 jest.setTimeout(180_000);
 
@@ -86,6 +87,24 @@ test('once it is installed there is a set, which nobody has to write again', asy
   await world.patch(llmServices, 'chat', { metadata: { annotations: { touched: 'yes' } } });
   await settled('writes of the set', written);
   expect(written()).toBe(before);
+});
+
+test('a set whose pods the API server would leave without their image is not written', async () => {
+  const registry = await RegistryServer.start();
+  try {
+    await registry.push('mounted', 'v1', rawLayers(llamaCheckpoint()));
+    const uri = `oci://${registry.host}/mounted:v1`;
+    await world.createService('mounted', {
+      model: { uri, oci: { plainHttp: true, delivery: 'imageVolume' } },
+      accelerator: { devices: 2 },
+      parallelism: { nodes: 2 },
+      resources: { limits: { memory: '1Gi' } },
+    });
+    await world.condition('mounted', 'Stalled', 'True', 'ImageVolumesNotServed');
+    expect(await world.get(leaderWorkerSets, 'mounted-group')).toBeNull();
+  } finally {
+    await registry.stop();
+  }
 });
 
 test('the leader answers for the group', async () => {
