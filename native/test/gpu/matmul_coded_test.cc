@@ -119,6 +119,24 @@ TEST_P(CodedTest, HoldsTheStoredValues) {
   expect_close(out.host(), expected, 0.0f, "rows");
 }
 
+// Loads of one word, of two and of four, each on a border of its own size (coded_operands.h).
+TEST_P(CodedTest, LiesOnTheBordersOfLoads) {
+  const DType type = GetParam().dtype;
+  const auto border = [](int32_t bytes) { return bytes % 16 == 0 ? 16 : bytes; };
+  const int32_t codes = gpu::code_bytes(type);
+  const int32_t highs = (codes - gpu::low_bytes(type)) / gpu::kWarpSize;
+  const int32_t scales = gpu::lanes_scale_bytes(type);
+  const int32_t common = gpu::common_bytes(type) / gpu::kFragmentOutputs * gpu::kSumOutputs;
+  EXPECT_EQ(gpu::low_bytes(type) % (16 * gpu::kWarpSize), 0);
+  EXPECT_EQ(gpu::coded_bytes(type) % 16, 0);
+  for (const auto& [begin, bytes] : {std::pair(gpu::low_bytes(type), highs), std::pair(codes, scales),
+                                     std::pair(codes + gpu::group_scale_bytes(type), common)}) {
+    if (bytes == 0) continue;
+    EXPECT_TRUE(bytes == 4 || bytes == 8 || bytes % 16 == 0) << bytes;
+    EXPECT_EQ(begin % border(bytes), 0) << "from " << begin;
+  }
+}
+
 // checkpoint/src/weights/rank-weights.test.ts has the same, of 64 outputs by 128 columns.
 TEST_P(CodedTest, TakesWhatWasPlanned) {
   const std::map<DType, int64_t> row_bytes = {
