@@ -84,8 +84,14 @@ async function judge(service: WantedService, folders: OpenFolders, long: boolean
   const refusedAdapters = read.model === null ? [] : await checkAdapters(service, open, read.model.shape);
   // A tag leads there now: by the digest, pods get what was judged.
   const imageDigest = isImageVolume(service) ? await folders.imageDigest?.(checkpoint) : null;
-  const judged = { ...read, refusedAdapters, ...(imageDigest == null ? {} : { imageDigest }) };
+  const judged = { ...read, refusedAdapters, ...mounted(read, imageDigest ?? null) };
   return service.cache === null ? judged : pinned(judged, service, folders);
+}
+
+/** Registries remove a manifest without a tag: where the tag has another of the same files, pods are to name that. */
+function mounted({ fingerprint }: Checkpoint, imageDigest: string | null): Partial<Checkpoint> {
+  if (imageDigest === null) return {};
+  return { imageDigest, fingerprint: contentHash([fingerprint, imageDigest]) };
 }
 
 /** What a cache has is named by all files that are pulled: a change of any is another checkpoint. */
