@@ -195,6 +195,28 @@ TEST_F(Nodes, HearStrangersWithoutHarm) {
   first.join();
 }
 
+TEST_F(Nodes, CallAgainWhereNobodyAnswers) {
+  limits_.silence = 1s;
+  auto mute = std::make_unique<LocalSocket>();
+  mute->listen();
+  port_ = mute->port();
+  const TestSegment segments[]{TestSegment(2), TestSegment(2)};
+  std::thread second([&] {
+    RankGroup group(place(1, 2, 2, segments[1]), limits_);
+    group.receive();
+    group.close();
+  });
+  // As a node that is gone without a word, which closes nothing.
+  const int held = mute->accept();
+  mute.reset();
+  {
+    RankGroup group(place(0, 2, 2, segments[0]), limits_);
+    group.close();
+  }
+  second.join();
+  close(held);
+}
+
 TEST(NodeMessage, RefusesWhatNoNodeSays) {
   const auto read = [](const std::string& text) { return from_message(std::as_bytes(std::span(text))); };
   EXPECT_EQ(read(R"({"index":1})")["index"], 1);

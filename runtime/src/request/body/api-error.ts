@@ -52,7 +52,7 @@ export class ApiError extends Error {
   /** A failure reported with its remedy: of the service, or of the request where that is known only in the engine. */
   static ofFailure(failure: Failure): ApiError {
     const { httpStatus, remedy, terminal } = failureKinds[failure.reason];
-    const message = `${failure.message}. ${remedy}`;
+    const message = `${failure.message.replace(/\.$/, '')}. ${remedy}`;
     const ofRequest = httpStatus < 500;
     const type = ofRequest ? 'invalid_request_error' : 'server_error';
     const retryAfterSeconds = terminal || ofRequest ? null : 1;
