@@ -79,14 +79,24 @@ export async function loadGolden(modelDir: string, how: How, ranks = 1): Promise
 
 async function loadRanks(modelDir: string, how: How, size: number): Promise<Engine> {
   const segment = makeSegment(size);
-  const place = (rank: number) => optionsOf(modelDir, how, { rank, size, segment, nodes: null });
-  const ranks = Promise.all(
-    Array.from({ length: size - 1 }, (_, i) => runRank(place(i + 1), () => undefined)),
+  return loadEachRank((rank) => optionsOf(modelDir, how, { rank, size, segment, nodes: null }), size, [
+    segment,
+  ]);
+}
+
+/** @param segments of the ranks, which are closed here */
+export async function loadEachRank(
+  options: (rank: number) => EngineOptions,
+  size: number,
+  segments: readonly number[],
+): Promise<Engine> {
+  const others = Promise.all(
+    Array.from({ length: size - 1 }, (_, i) => runRank(options(i + 1), () => undefined)),
   );
   // Reported by dispose, or by rank 0, which fails with the others.
-  ranks.catch(() => undefined);
+  others.catch(() => undefined);
   try {
-    const engine = await loadEngine(place(0), () => undefined);
+    const engine = await loadEngine(options(0), () => undefined);
     return {
       info: engine.info,
       step: (plan) => engine.step(plan),
@@ -95,11 +105,11 @@ async function loadRanks(modelDir: string, how: How, size: number): Promise<Engi
       unloadAdapter: (number) => engine.unloadAdapter(number),
       dispose: async () => {
         await engine.dispose();
-        await ranks;
+        await others;
       },
     };
   } finally {
-    closeSync(segment);
+    segments.forEach((segment) => closeSync(segment));
   }
 }
 

@@ -1,10 +1,9 @@
 // An engine whose ranks are on several nodes, as far as they see: each node has a segment of its own, and reaches the
 // others by wire alone. Each rank is a thread of this process.
 
-import { closeSync } from 'node:fs';
-import { loadEngine, makeSegment, runRank, type Engine, type NodePlace } from '@llmservice/native';
+import { makeSegment, type Engine, type NodePlace } from '@llmservice/native';
 import { freePort } from '../processes.js';
-import { optionsOf, type How } from './engine-driver.js';
+import { loadEachRank, optionsOf, type How } from './engine-driver.js';
 
 /** Its ranks are divided evenly among the nodes; `changes` of a node's place, by its index. */
 export async function loadOnNodes(
@@ -23,24 +22,5 @@ export async function loadOnNodes(
       nodes: { ...node, plan: '{}', waitMs: 20_000, ...changes[index] },
     });
   };
-  const others = Promise.all(
-    Array.from({ length: size - 1 }, (_, i) => runRank(options(i + 1), () => undefined)),
-  );
-  others.catch(() => undefined);
-  try {
-    const engine = await loadEngine(options(0), () => undefined);
-    return {
-      info: engine.info,
-      step: (plan) => engine.step(plan),
-      withdraw: () => engine.withdraw(),
-      loadAdapter: (part) => engine.loadAdapter(part),
-      unloadAdapter: (number) => engine.unloadAdapter(number),
-      dispose: async () => {
-        await engine.dispose();
-        await others;
-      },
-    };
-  } finally {
-    segments.forEach((segment) => closeSync(segment));
-  }
+  return loadEachRank(options, size, segments);
 }
