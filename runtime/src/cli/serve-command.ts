@@ -54,11 +54,13 @@ async function serve(options: Record<string, string | undefined>): Promise<numbe
       stderr,
       () => {
         const { name } = config.engineConfig.model;
-        const { host, tlsDir } = config.server;
+        const { host, tlsDir, workerIndex, leaderAddress } = config.server;
         const shown = host?.includes(':') === true ? `[${host}]` : (host ?? 'localhost');
-        stderr.write(
-          `Serving ${name} at ${tlsDir === null ? 'http' : 'https'}://${shown}:${String(replica.port)}/v1 (Ctrl-C stops)\n`,
-        );
+        const what =
+          workerIndex > 0
+            ? `Computing ranks of ${name} for ${String(leaderAddress)}`
+            : `Serving ${name} at ${tlsDir === null ? 'http' : 'https'}://${shown}:${String(replica.port)}/v1`;
+        stderr.write(`${what} (Ctrl-C stops)\n`);
       },
     );
     await running;
