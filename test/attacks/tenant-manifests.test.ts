@@ -184,7 +184,13 @@ describe('hosts', () => {
     await teams.apply('team-a', 'older', { routing: { host: 'own.example.org' } });
     await eventually('its route', () => routed('older', 'team-a'));
     await teams.apply('team-b', 'victim', { routing: { host } });
-    const before = await eventually('the victim’s route', () => routed('victim', 'team-b'));
+    // Who has a host is decided by statuses, which are written after the routes.
+    await eventually(
+      'the victim’s host',
+      async () => (await teams.statusOf('team-b', 'victim')).url === `http://${host}/`,
+    );
+    const before = await routed('victim', 'team-b');
+    expect(before).not.toBeNull();
     await teams.edit('team-a', 'older', { routing: { host } });
     const { message } = await teams.condition('team-a', 'older', 'Routed', 'HostTaken');
     // Whose it is, is not shown to other tenants.
