@@ -13,7 +13,8 @@ ARG RCCL=
 # The repository and its priority over the distribution's own ROCm are as AMD documents them. AMD's graphics repository,
 # which ROCm 7's instructions add, is left out: it has another libdrm, and ROCr takes the distribution's too (hsa-rocr
 # depends on libdrm-amdgpu-amdgpu1 | libdrm-amdgpu1). From ROCm 7.13 on packages have other names (amdrocm-runtime).
-RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates libstdc++6 && rm -rf /var/lib/apt/lists/*
+# tini: process 1 of a container does not get a SIGTERM that it has no handler for yet, as Node has none while it starts.
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates libstdc++6 tini && rm -rf /var/lib/apt/lists/*
 ADD --chmod=644 https://repo.radeon.com/rocm/rocm.gpg.key /etc/apt/keyrings/rocm.asc
 RUN echo "deb [arch=amd64 signed-by=/etc/apt/keyrings/rocm.asc] https://repo.radeon.com/rocm/apt/${ROCM} ${SUITE} main" \
       >/etc/apt/sources.list.d/rocm.list && \
@@ -33,4 +34,4 @@ ENV NODE_ENV=production HOME=/tmp
 # /dev/kfd and /dev/dri/renderD* come with the device plugin, and who may open them is the node's to say: a group made
 # here has not the node's number (deploy/docs/gpu.md, "Permissions on AMD nodes").
 USER 65532:65532
-ENTRYPOINT ["node", "--max-semi-space-size=16", "--heap-growing-percent=50", "runtime/dist/main.js"]
+ENTRYPOINT ["tini", "--", "node", "--max-semi-space-size=16", "--heap-growing-percent=50", "runtime/dist/main.js"]

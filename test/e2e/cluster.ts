@@ -40,8 +40,8 @@ export async function clusterPart(
 }
 
 /**
- * Signals the process of a pod that runs `program`, as the kernel does: process 1 of a container cannot get SIGKILL or
- * SIGSTOP from within. A pod's name is the host name of its containers.
+ * Signals the process of a pod that runs `program`, not the init process above it, as the kernel does: process 1 of a
+ * container cannot get SIGKILL or SIGSTOP from within. A pod's name is the host name of its containers.
  */
 export function signalInPod(pod: string, program: string, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
   const read = (pid: string, file: string): string[] => {
@@ -52,9 +52,10 @@ export function signalInPod(pod: string, program: string, signal: 'SIGKILL' | 'S
       return [];
     }
   };
-  const pids = readdirSync('/proc').filter(
-    (pid) => read(pid, 'environ').includes(`HOSTNAME=${pod}`) && read(pid, 'cmdline').includes(program),
-  );
+  const pids = readdirSync('/proc').filter((pid) => {
+    const [executable, ...rest] = read(pid, 'cmdline');
+    return read(pid, 'environ').includes(`HOSTNAME=${pod}`) && executable !== 'tini' && rest.includes(program);
+  });
   if (pids.length !== 1) throw new Error(`${String(pids.length)} processes of ${pod} run ${program}`);
   process.kill(Number(pids[0]), signal);
 }

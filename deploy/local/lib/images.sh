@@ -13,9 +13,9 @@ stage_envoy_gateway() {
   mkdir -m 1777 "$1/tmp"
 }
 
-debian_base_image() { build_image debian-base bookworm-1 "$local_folder/images/debian-base/Dockerfile" '' stage_debian; }
+debian_base_image() { build_image debian-base bookworm-2 "$local_folder/images/debian-base/Dockerfile" '' stage_debian; }
 stage_debian() {
-  debootstrap --variant=minbase bookworm "$1/rootfs"
+  debootstrap --variant=minbase --include=tini bookworm "$1/rootfs"
   # What no container needs: package lists and caches, documentation, translations, device nodes.
   rm -rf "$1"/rootfs/{var/lib/apt/lists,var/cache/apt,usr/share/doc,usr/share/man,usr/share/locale,usr/share/info}/* \
     "$1"/rootfs/dev/*
