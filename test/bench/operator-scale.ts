@@ -1,7 +1,7 @@
-// 1,000 services on 300 nodes, 50 of them canaries and 50 behind InferencePools, and 5 gateways of models, on a real API server
-// with scheduler and controllers: how long until all are Ready, how many requests each costs, what the operator's process
+// 1,000 services on 300 nodes, 50 of them canaries, 50 behind InferencePools and 50 of a class, and 5 gateways of models, on a
+// real API server with scheduler and controllers: how long until all are Ready, how many requests each costs, what the operator's process
 // holds; what a restart over converged objects, canaries under way among them, and idle minutes write.
-// usage: tsx test/bench/operator-scale.ts [SERVICES] [NODES] [IDLE_SECONDS] [CANARIES] [POOLS] [GATEWAYS]
+// usage: tsx test/bench/operator-scale.ts [SERVICES] [NODES] [IDLE_SECONDS] [CANARIES] [POOLS] [GATEWAYS] [CLASSED]
 
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { MixedFleet } from './operator-scale/mixed-fleet.js';
 const numbers = process.argv.slice(2).map(Number);
 const [services = 1000, nodes = 300, idleSeconds = 300] = numbers;
 const twentieth = Math.round(services / 20);
-const [, , , canaries = twentieth, pools = twentieth, gateways = 5] = numbers;
+const [, , , canaries = twentieth, pools = twentieth, gateways = 5, classed = twentieth] = numbers;
 const devicesPerNode = Math.ceil((services * 1.25) / nodes);
 const atOnce = 16;
 const hourMs = 3_600_000;
@@ -44,7 +44,7 @@ const folder = mkdtempSync(join(tmpdir(), 'llmservice-scale-'));
 const world = await World.start();
 const fakeNodes = FakeNodes.start(world.api);
 world.s3.put('models', 'llama', llamaCheckpoint());
-const fleet = await MixedFleet.prepare(world, { services, canaries, pools, gateways });
+const fleet = await MixedFleet.prepare(world, { services, canaries, pools, classed, gateways });
 
 async function inParallel(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
   let next = 0;
@@ -141,11 +141,10 @@ async function settled(operator: OperatorProcess): Promise<void> {
 
 try {
   await inParallel(nodes, (index) => fakeNodes.add(`node-${String(index)}`, 'all', devicesPerNode));
-  const spec = {
-    model: world.model('models/llama/'),
-    accelerator: { resourceName: 'amd.com/gpu', devices: 1, memoryPerDevice: '8Gi' },
-  };
-  await inParallel(services, (index) => fleet.createService(index, spec));
+  const model = world.model('models/llama/');
+  const accelerator = { resourceName: 'amd.com/gpu', devices: 1, memoryPerDevice: '8Gi' };
+  await fleet.createClass({ accelerator });
+  await inParallel(services, (index) => fleet.createService(index, model, accelerator));
   await inParallel(gateways, (index) => fleet.createGateway(index));
   console.log(`${String(services)} services made on ${String(nodes)} nodes`);
 
@@ -154,6 +153,7 @@ try {
   await all(operator, 'services Ready', services, () => fleet.servicesThat(['Ready', 'True']));
   const seconds = (Date.now() - beganMs) / 1000;
   await all(operator, 'pools', pools, () => fleet.servicesThat(['Routed', 'True', 'InferencePool']));
+  await all(operator, 'classes', classed, () => fleet.servicesThat(['ClassResolved', 'True']));
   await all(operator, 'gateways Ready', gateways, () => fleet.gatewaysThat(['Ready', 'True']));
   await settled(operator);
   const first = await requests(operator);

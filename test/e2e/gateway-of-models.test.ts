@@ -66,6 +66,14 @@ async function routers(): Promise<readonly PodState[]> {
   return (await getJson<{ items: readonly PodState[] }>(['pods', ...inNamespace, ...selector])).items;
 }
 
+async function modelStates(): Promise<string[]> {
+  const { status } = await getJson<{ status: { models: { state: string }[] } }>([
+    'llmgw/models',
+    ...inNamespace,
+  ]);
+  return status.models.map(({ state }) => state);
+}
+
 /** How many requests a router had not answered when it got SIGTERM; null: it has not got it. */
 async function openAtSignal(router: string): Promise<number | null> {
   const lines = (await kubectl(['logs', router, ...inNamespace])).trimEnd().split('\n');
@@ -96,6 +104,12 @@ beforeAll(async () => {
     await kubectl(['wait', `--for=condition=${condition}`, 'llmgw/models', ...inNamespace, '--timeout=60s']);
   await kubectl(['rollout', 'status', 'deployment/models-gateway', ...inNamespace, '--timeout=60s']);
   await eventually('the route', async () => (await call(host, '/v1/models')).status === 200, 60_000);
+  // A gateway is Ready with one model that answers.
+  await eventually(
+    'both models',
+    async () => (await modelStates()).every((state) => state === 'Ready'),
+    60_000,
+  );
 });
 afterAll(async () => {
   await kubectl(['delete', 'llmgw', 'models', ...inNamespace, '--ignore-not-found']);

@@ -1,5 +1,6 @@
 // What a fleet has beside plain services, on a cluster whose gateway is played: services whose changes are canaries, services
-// behind InferencePools, and gateways of models. Each asks the operator for objects and looks that plain services do not.
+// behind InferencePools, services of a class, and gateways of models. Each asks the operator for objects and looks that plain
+// services do not.
 
 import type { LlmServiceStatus } from '@llmservice/crds';
 import { collectionPath, resources, type Resource } from '../../../operator/src/kube/resources.js';
@@ -14,11 +15,13 @@ export interface Parts {
   readonly services: number;
   readonly canaries: number;
   readonly pools: number;
+  readonly classed: number;
   readonly gateways: number;
 }
 
 type Condition = readonly [type: string, status: string, reason?: string];
-const { httpRoutes, llmGateways, llmServices } = resources;
+const { httpRoutes, llmGateways, llmServiceClasses, llmServices } = resources;
+const className = 'platform';
 const rolePath = '/apis/rbac.authorization.k8s.io/v1/clusterroles/llmservice-operator';
 
 export class MixedFleet {
@@ -45,6 +48,7 @@ export class MixedFleet {
     await installRouteCrds(kubectl);
     await installInferencePoolCrd(kubectl);
     await kubectl.installCrd('llmgateways');
+    await kubectl.installCrd('llmserviceclasses');
     const fleet = new MixedFleet(world, parts);
     const { GATEWAY_NAME, GATEWAY_NAMESPACE, ENDPOINT_PICKER_IMAGE } = fleet.environment;
     const settings = [
@@ -64,21 +68,29 @@ export class MixedFleet {
     clearInterval(this.playing);
   }
 
-  /** The first are canaries, those after them have pools, and all are divided between the gateways. */
-  createService(index: number, spec: Parameters<typeof llmService>[1]): Promise<unknown> {
-    const { canaries, pools, gateways } = this.parts;
+  /** What services of the class leave to it. */
+  createClass(defaults: object): Promise<unknown> {
+    const { apiVersion, kind } = llmServiceClasses;
+    const bounds = { maxReplicas: 2 };
+    return this.world.create({ apiVersion, kind, metadata: { name: className }, spec: { defaults, bounds } });
+  }
+
+  /** The first are canaries, those after them have pools, then come those of the class; all are divided between the gateways. */
+  createService(index: number, model: { readonly uri: string }, accelerator: object): Promise<unknown> {
     const name = nameOf(index);
-    const host = `${name}.example.org`;
-    const more =
-      index < canaries
-        ? { routing: { host }, canary: { steps: [{ weight: 50 }] } }
-        : index < canaries + pools
-          ? { routing: { host, backend: 'inferencePool' } }
-          : {};
-    const object = llmService(name, spec);
+    const { gateways } = this.parts;
     const labels = gateways === 0 ? {} : { fleet: String(index % gateways) };
-    const metadata = { ...object.metadata, labels };
-    return this.world.create({ ...object, metadata, spec: { ...spec, ...more } });
+    const object = llmService(name, { model, ...this.specOf(index, accelerator) });
+    return this.world.create({ ...object, metadata: { ...object.metadata, labels } });
+  }
+
+  private specOf(index: number, accelerator: object): object {
+    const { canaries, pools, classed } = this.parts;
+    const host = `${nameOf(index)}.example.org`;
+    if (index < canaries) return { accelerator, routing: { host }, canary: { steps: [{ weight: 50 }] } };
+    const afterCanaries = index - canaries;
+    if (afterCanaries < pools) return { accelerator, routing: { host, backend: 'inferencePool' } };
+    return afterCanaries - pools < classed ? { className } : { accelerator };
   }
 
   createGateway(index: number): Promise<unknown> {
