@@ -87,6 +87,7 @@ prove: ## What takes a quiet machine or an hour: the gap between chunks, load, a
 	@$(ENV) npx tsx test/bench/queues.ts
 	@$(ENV) npx tsx test/bench/groups.ts
 	@$(ENV) npx tsx test/bench/group-on-node.ts
+	@$(ENV) npx tsx test/bench/image-volume-on-node.ts
 	@$(ENV) npx tsx test/agents/run.ts
 	@$(ENV) test/conformance/schemathesis.sh 420
 	@$(ENV) SCHEMAS=500 npm test -- --selectProjects integration --testPathPatterns integration/schemas --forceExit

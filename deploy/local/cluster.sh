@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The local cluster: a real single-node Kubernetes with S3 and a gateway, in namespaces of its own on this machine.
 # usage: cluster.sh up | fetch (what `up` is made of, nothing compiled) | down | status | stop PART | start PART | restart PART
+#   | image-volumes (has the cluster that is up mount images as volumes)
 # PART: etcd apiserver controller-manager scheduler containerd kubelet proxy s3
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib/settings.sh"
@@ -109,7 +110,18 @@ start_part() {
   esac
 }
 
+# Its pods run on.
+add_image_volumes() {
+  node_running || die 'no cluster is up here: deploy/local/cluster.sh up'
+  find_tools kubernetes containerd
+  touch "$state/image-volumes"
+  for part in kubelet containerd apiserver; do stop_daemon "$part"; done
+  for part in apiserver containerd kubelet; do start_part "$part"; done
+  wait_for 'node' 60 kubelet node_ready
+}
+
 case ${1:-} in
+  image-volumes) add_image_volumes ;;
   up)
     mkdir -p "$repository/.local"
     # --close: the cluster's programs must not inherit the lock, or it would be held as long as they run.
@@ -120,5 +132,5 @@ case ${1:-} in
   stop) stop_part "${2:?which part?}" ;;
   start) start_part "${2:?which part?}" ;;
   restart) stop_part "${2:?which part?}" && start_part "$2" ;;
-  *) sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}" >&2 && exit 2 ;;
+  *) sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}" >&2 && exit 2 ;;
 esac

@@ -21,6 +21,11 @@ export interface LayerToPush {
 
 export type RegistryAuth = 'none' | 'password' | TokenServer;
 
+export interface RegistryPlace {
+  readonly address: string;
+  readonly enter: readonly string[];
+}
+
 export class RegistryServer {
   private constructor(
     private readonly child: ChildProcess,
@@ -30,11 +35,15 @@ export class RegistryServer {
     private readonly authorization: (repository: string) => string | null,
   ) {}
 
-  static async start(auth: RegistryAuth = 'none'): Promise<RegistryServer> {
+  /** @param place where it listens: this machine alone, or a network of its own that a command leads into */
+  static async start(
+    auth: RegistryAuth = 'none',
+    { address, enter }: RegistryPlace = { address: '127.0.0.1', enter: [] },
+  ): Promise<RegistryServer> {
     const folder = mkdtempSync(join(tmpdir(), 'llmservice-registry-'));
     mkdirSync(join(folder, 'data'));
     writeFileSync(join(folder, 'passwords'), passwordFile);
-    const host = `127.0.0.1:${String(await freePort())}`;
+    const host = `${address}:${String(await freePort())}`;
     const config = {
       version: 0.1,
       log: { level: 'error' },
@@ -44,7 +53,8 @@ export class RegistryServer {
     };
     // JSON is YAML.
     writeFileSync(join(folder, 'config.yml'), JSON.stringify(config));
-    const child = start('docker-registry', ['serve', join(folder, 'config.yml')], join(folder, 'log'));
+    const [program, ...args] = [...enter, 'docker-registry', 'serve', join(folder, 'config.yml')] as const;
+    const child = start(program, args, join(folder, 'log'));
     const server = new RegistryServer(child, folder, host, (repository) => {
       if (auth === 'none') return null;
       if (auth !== 'password') return `Bearer ${auth.token(repository, ['pull', 'push'])}`;
@@ -102,7 +112,7 @@ export class RegistryServer {
     return join(this.folder, 'data/docker/registry/v2/blobs/sha256', hex.slice(0, 2), hex, 'data');
   }
 
-  private async pushBlob(repository: string, content: Uint8Array): Promise<string> {
+  async pushBlob(repository: string, content: Uint8Array): Promise<string> {
     const digest = digestOf(content);
     const begun = await this.send(repository, 'POST', `/v2/${repository}/blobs/uploads/`, '');
     const place = new URL(begun.headers.get('location') ?? '', `http://${this.host}`);

@@ -18,7 +18,7 @@ start_apiserver() {
     --kubelet-preferred-address-types InternalIP,Hostname \
     --service-account-issuer https://kubernetes.default.svc.cluster.local \
     --service-account-key-file "$pki/service-accounts.key" --service-account-signing-key-file "$pki/service-accounts.key" \
-    --event-ttl 1h --profiling=false
+    --event-ttl 1h --profiling=false --feature-gates "$(feature_gates)"
 }
 
 start_controller_manager() {

@@ -1,10 +1,20 @@
 # containerd, the kubelet and kube-proxy: what makes a set of namespaces a Kubernetes node.
 
+# Whether `cluster.sh image-volumes` was asked for them. Kubernetes has them by default from 1.35 on.
+image_volumes() { [[ -f $state/image-volumes ]]; }
+feature_gates() { if image_volumes; then echo ImageVolume=true; else echo ImageVolume=false; fi; }
+
+# The system's, or that of the tools where image volumes are wanted, which Debian's is too old for.
 start_containerd() {
-  mkdir -p "$state/cni-config"
+  local path=$PATH
+  if image_volumes; then
+    find_tools containerd
+    path=$containerd_bin:$path
+  fi
+  mkdir -p "$state/cni-config" "$state/registries"
   render "$local_folder/config/containerd.toml" >"$state/containerd.toml"
   render "$local_folder/config/cni.conflist" >"$state/cni-config/pods.conflist"
-  start_daemon containerd containerd --config "$node_state/containerd.toml"
+  start_daemon containerd env "PATH=$path" containerd --config "$node_state/containerd.toml"
 }
 
 # A reaction within this limit tells a working containerd from a hanging one.
@@ -13,7 +23,8 @@ containerd_ready() { in_node ctr --timeout 2s version; }
 start_kubelet() {
   render "$local_folder/config/kubelet.yaml" >"$state/kubelet.yaml"
   start_daemon kubelet "$kubernetes_bin/kubelet" --config "$node_state/kubelet.yaml" \
-    --kubeconfig "$node_state/pki/kubelet.kubeconfig" --hostname-override "$node_name" --node-ip "$node_ip"
+    --kubeconfig "$node_state/pki/kubelet.kubeconfig" --hostname-override "$node_name" --node-ip "$node_ip" \
+    --feature-gates "$(feature_gates)"
 }
 
 start_proxy() {
