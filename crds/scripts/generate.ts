@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { parse, stringify } from 'yaml';
 import { acceleratorsModule, acceleratorsPage, type Card } from './accelerators.js';
+import { betaTemplate } from './beta-version.js';
 import { api, classApi, gatewayApi } from '../src/names.js';
 import { classDefinition, classDefinitionText } from './class-definition.js';
 import { failureReasonsHeader } from './failure-reasons-header.js';
@@ -20,7 +21,7 @@ import { writeGenerated } from './write-generated.js';
 
 interface CustomResourceDefinition {
   metadata: { name: string; annotations?: Record<string, string> };
-  spec: { versions: { schema: { openAPIV3Schema: JsonSchema } }[] };
+  spec: { versions: { name: string; schema: { openAPIV3Schema: JsonSchema } }[] };
 }
 
 const root = new URL('../../', import.meta.url);
@@ -76,7 +77,7 @@ async function outputs(): Promise<Record<string, string>> {
     'deploy/docs/reference.md': referencePage(openApiSchema, gatewaySchema, classSchema),
     'deploy/docs/failures.md': failuresPage(),
     'native/src/ops/failure_reason.h': failureReasonsHeader(),
-    'charts/llmservice-operator/templates/crd.yaml': chartCopy(crd, crdFile),
+    'charts/llmservice-operator/templates/crd.yaml': chartCopy(crd, crdFile, betaTemplate),
     'charts/llmservice-operator/templates/crd-gateways.yaml': chartCopy(gatewayCrd, gatewayFile),
     'charts/llmservice-operator/templates/crd-classes.yaml': chartCopy(classCrd, classFile),
   };
@@ -93,8 +94,15 @@ function schemaOf({ metadata, spec }: CustomResourceDefinition): JsonSchema {
   return schema;
 }
 
-/** The CRD as a chart template: Helm never upgrades what lies in a chart's crds/ folder. */
-function chartCopy(crd: CustomResourceDefinition, file: string): string {
+/**
+ * The CRD as a chart template: Helm never upgrades what lies in a chart's crds/ folder.
+ * @param more what follows its last version in the template
+ */
+function chartCopy(
+  crd: CustomResourceDefinition,
+  file: string,
+  more: (version: CustomResourceDefinition['spec']['versions'][number]) => string = () => '',
+): string {
   const { metadata } = crd;
   const annotations = { ...metadata.annotations, 'helm.sh/resource-policy': 'keep' };
   const text = stringify(
@@ -102,7 +110,8 @@ function chartCopy(crd: CustomResourceDefinition, file: string): string {
     { aliasDuplicateObjects: false, lineWidth: 118 },
   );
   const banner = `# Generated from crds/${file} by \`npm run generate\`. Do not edit.`;
-  return `${banner}\n{{- if .Values.crd.install }}\n${text}{{- end }}\n`;
+  const after = crd.spec.versions.map(more).join('');
+  return `${banner}\n{{- if .Values.crd.install }}\n${text}${after}{{- end }}\n`;
 }
 
 await writeGenerated(await outputs());

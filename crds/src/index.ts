@@ -20,6 +20,8 @@ export * from './accelerators.js';
 export * from './bytes.js';
 export * from './adapter-list.js';
 export * from './backoff.js';
+export { betaFields } from './beta-fields.js';
+export * from './convert-service.js';
 export * from './validate.js';
 export * from './read-key-file.js';
 export * from './fields.js';

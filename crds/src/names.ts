@@ -5,6 +5,8 @@ export const api = {
   group: 'llmservice.dev',
   version: 'v1alpha1',
   groupVersion: 'llmservice.dev/v1alpha1',
+  /** Served beside it, where the operator converts. */
+  betaVersion: 'v1beta1',
   kind: 'LlmService',
   plural: 'llmservices',
   singular: 'llmservice',
