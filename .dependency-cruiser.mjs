@@ -23,6 +23,7 @@ const folders = {
     watch: ['kube', 'domain', 'plan', 'status'], // what the cluster has, and what pods report
     apply: ['kube', 'domain', 'resource', 'plan', 'status'], // writes to the cluster
     reconcile: ['kube', 'domain', 'resource', 'plan', 'status', 'preflight', 'watch', 'apply'], // by question
+    conversion: ['kube'], // objects in another version of the API
     activator: ['kube', 'plan', 'status', 'watch'], // holds requests of services that sleep
     router: ['domain', 'activator'], // requests for many models at one address
     'node-folder': [], // prepares folders of nodes

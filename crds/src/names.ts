@@ -94,6 +94,8 @@ export const ports = {
   activator: 8082,
   /** Where the activator takes requests by HTTPS. */
   secureActivator: 8084,
+  /** Of the operator, where the API server has objects converted: the usual port of webhooks, which firewalls let through. */
+  conversion: 9443,
   /** Of a gateway's router. */
   router: 8085,
   /** Of a pod, on its loopback device alone. */

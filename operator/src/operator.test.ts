@@ -105,6 +105,7 @@ function operatorOf(client: KubeClient, url: string, clock = (): Date => new Dat
       endpoints: anyEndpoint,
       publicAddress: null,
       activatorTls: false,
+      conversion: null,
       prices: { perHour: new Map(), currency: null },
       concurrency: 1,
       port: 0,

@@ -20,6 +20,7 @@ describe('parseOptions', () => {
       ALLOW_ENDPOINT: 'S3.storage.svc, 10.2.0.0/16',
       DEVICE_PRICE: 'h100=2.49, cpu=0.05',
       CURRENCY: 'EUR',
+      CONVERSION_SECRET: 'operator-conversion',
       REFUSE_ENDPOINT: '203.0.114.0/24,2600::/32',
       ALLOW_IMAGE: 'registry.example.org/team/*',
       ALLOW_SERVICE_ACCOUNT: 'team-a/reader',
@@ -33,6 +34,7 @@ describe('parseOptions', () => {
       identity: 'operator-0',
       publicAddress: 'https://lb.example.org',
       activatorTls: true,
+      conversion: { secretName: 'operator-conversion', port: 9443 },
       concurrency: 3,
       port: 8081,
       capabilities: {

@@ -23,6 +23,8 @@ export interface OperatorOptions {
   readonly publicAddress: string | null;
   /** Whether the activators have a certificate: they take requests by HTTPS too. */
   readonly activatorTls: boolean;
+  /** Null: this process converts nothing. */
+  readonly conversion: { readonly secretName: string; readonly port: number } | null;
   readonly prices: DevicePrices;
   readonly concurrency: number;
   readonly port: number;
@@ -55,6 +57,8 @@ const settings = {
   'allow-service-account': 'ALLOW_SERVICE_ACCOUNT',
   'allow-route-host': 'ALLOW_ROUTE_HOST',
   'prometheus-url': 'PROMETHEUS_URL',
+  'conversion-secret': 'CONVERSION_SECRET',
+  'conversion-port': 'CONVERSION_PORT',
   'device-price': 'DEVICE_PRICE',
   currency: 'CURRENCY',
   concurrency: 'CONCURRENCY',
@@ -123,8 +127,11 @@ export function parseOptions(
   if (prometheusUrl !== null && !/^https?:\/\/[^/]/.test(prometheusUrl)) {
     errors.push('--prometheus-url (PROMETHEUS_URL) must be a URL that begins with http:// or https://');
   }
+  const conversionSecret = text('conversion-secret');
+  const conversionPort = count('conversion-port', ports.conversion, 65535);
   const options = {
     publicAddress,
+    conversion: conversionSecret === null ? null : { secretName: conversionSecret, port: conversionPort },
     activatorTls: activatorTls === 'true',
     watchNamespaces,
     leaseNamespace: leaseNamespace ?? '',

@@ -132,6 +132,7 @@ export class World extends TestCluster {
         endpoints: { allowed: ['127.0.0.1'], refused: [] },
         publicAddress: null,
         activatorTls: false,
+        conversion: null,
         prices: { perHour: new Map(), currency: null },
         concurrency: 4,
         port: 0,
