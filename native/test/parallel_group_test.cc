@@ -265,7 +265,7 @@ TEST(Segment, SaysHowMuchSharedMemoryItNeeds) {
   if (mount("tmpfs", dir.path().c_str(), "tmpfs", 0, "size=1m") != 0)
     GTEST_SKIP() << "needs the right to mount";
   std::string message;
-  EXPECT_EQ(failure_of([&] { make_segment(4, dir.path().c_str()); }, &message), "SharedMemoryTooSmall");
+  EXPECT_EQ(failure_of([&] { make_segment(4, 1, dir.path().c_str()); }, &message), "SharedMemoryTooSmall");
   umount(dir.path().c_str());
   EXPECT_TRUE(contains(message, std::to_string(segment_bytes(4)) + " bytes of " + dir.path().string()));
   EXPECT_TRUE(contains(message, "of 1048576"));

@@ -20,7 +20,7 @@ namespace llmservice::testing {
 // A segment's descriptor, closed with the object.
 class TestSegment {
  public:
-  explicit TestSegment(int32_t ranks) : descriptor_(make_segment(ranks)) {}
+  explicit TestSegment(int32_t ranks, int32_t stages = 1) : descriptor_(make_segment(ranks, stages)) {}
   ~TestSegment() { close(descriptor_); }
   TestSegment(const TestSegment&) = delete;
   TestSegment& operator=(const TestSegment&) = delete;

@@ -76,9 +76,9 @@ export function makeMemoryFile(): number {
   return addon().makeMemoryFile();
 }
 
-/** The descriptor of new shared memory for a group of ranks. @throws SharedMemoryTooSmall with the size needed */
-export function makeSegment(ranks: number): number {
-  return addon().makeSegment(ranks);
+/** The descriptor of new shared memory for a group of ranks, of so many stages. @throws SharedMemoryTooSmall with the size needed */
+export function makeSegment(ranks: number, stages = 1): number {
+  return addon().makeSegment(ranks, stages);
 }
 
 /** How far the group of a segment is. */

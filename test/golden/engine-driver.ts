@@ -70,18 +70,17 @@ export interface Scores {
 
 export type How = Pick<EngineOptions, 'dtype'> & Partial<Omit<EngineOptions, 'modelDir' | 'place'>>;
 
-/** An engine on one rank or several, each on a thread of this process; disposing it ends them all. */
-export async function loadGolden(modelDir: string, how: How, ranks = 1): Promise<Engine> {
+/** An engine on one rank or several, of one stage or several, each on a thread of this process; disposing it ends them all. */
+export async function loadGolden(modelDir: string, how: How, ranks = 1, stages = 1): Promise<Engine> {
   return ranks === 1
     ? loadEngine(optionsOf(modelDir, how, null), () => undefined)
-    : loadRanks(modelDir, how, ranks);
+    : loadRanks(modelDir, how, ranks, stages);
 }
 
-async function loadRanks(modelDir: string, how: How, size: number): Promise<Engine> {
-  const segment = makeSegment(size);
-  return loadEachRank((rank) => optionsOf(modelDir, how, { rank, size, segment, nodes: null }), size, [
-    segment,
-  ]);
+async function loadRanks(modelDir: string, how: How, size: number, stages: number): Promise<Engine> {
+  const segment = makeSegment(size, stages);
+  const place = { size, segment, nodes: null, stages: stages === 1 ? null : stages };
+  return loadEachRank((rank) => optionsOf(modelDir, how, { rank, ...place }), size, [segment]);
 }
 
 /** @param segments of the ranks, which are closed here */

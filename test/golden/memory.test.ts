@@ -82,7 +82,7 @@ async function privateBytesOf(options: EngineOptions, ranks: number): Promise<nu
     const segment = ${String(ranks)} === 1 ? null : makeSegment(${String(ranks)});
     const optionsOf = (rank) => ({
       ...${JSON.stringify(options)},
-      place: segment === null ? null : { rank, size: ${String(ranks)}, segment, nodes: null },
+      place: segment === null ? null : { rank, size: ${String(ranks)}, segment, nodes: null, stages: null },
     });
     for (let rank = 1; rank < ${String(ranks)}; rank++) void runRank(optionsOf(rank), nothing);
     await loadEngine(optionsOf(0), nothing);

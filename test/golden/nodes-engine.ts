@@ -11,14 +11,15 @@ export async function loadOnNodes(
   how: How,
   [nodes, size]: readonly [number, number],
   changes: Readonly<Record<number, Partial<NodePlace>>> = {},
+  stages = 1,
 ): Promise<Engine> {
   const port = await freePort();
-  const segments = Array.from({ length: nodes }, () => makeSegment(size));
+  const segments = Array.from({ length: nodes }, () => makeSegment(size, stages));
   const options = (rank: number) => {
     const index = Math.floor((rank * nodes) / size);
     const node = { index, count: nodes, leader: '127.0.0.1', port, name: `pod-${String(index)}` };
     return optionsOf(modelDir, how, {
-      ...{ rank, size, segment: segments[index]! },
+      ...{ rank, size, segment: segments[index]!, stages: stages === 1 ? null : stages },
       nodes: { ...node, plan: '{}', waitMs: 20_000, ...changes[index] },
     });
   };

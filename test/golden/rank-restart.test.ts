@@ -51,7 +51,7 @@ async function startGroup(model: string): Promise<Group> {
   const options = { ...plainOptions, modelDir: modelsDir + model, ...room, logitHashes: true };
   const before = new Set(childPids(process.pid));
   // Rank 0 sees a loss itself: its step fails.
-  const ranks = new RankProcesses(options, { size: 2, nodes: null }, () => undefined);
+  const ranks = new RankProcesses(options, { size: 2, stages: null, nodes: null }, () => undefined);
   const pid = childPids(process.pid).find((each) => !before.has(each))!;
   const engine = await loadEngine(ranks.options, () => undefined);
   ranks.joined();

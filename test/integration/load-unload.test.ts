@@ -105,8 +105,8 @@ test('1000 loads and unloads of one engine', async () => {
 test('200 loads and unloads of an engine of two ranks', async () => {
   const round = `
     const segment = makeSegment(2);
-    const other = runRank({ ...options, place: { rank: 1, size: 2, segment, nodes: null } }, nothing);
-    const engine = await loadEngine({ ...options, place: { rank: 0, size: 2, segment, nodes: null } }, nothing);
+    const other = runRank({ ...options, place: { rank: 1, size: 2, segment, nodes: null, stages: null } }, nothing);
+    const engine = await loadEngine({ ...options, place: { rank: 0, size: 2, segment, nodes: null, stages: null } }, nothing);
     closeSync(segment);
     await engine.dispose();
     await other;`;

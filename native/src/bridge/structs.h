@@ -139,7 +139,7 @@ void visit_fields(Is<NodePlace> auto& value, auto&& visit) {
   visit("waitMs", value.wait_ms);
 }
 
-// One rank's place in a tensor-parallel group.
+// One rank's place in a group of ranks that have one model.
 struct RankPlace {
   int32_t rank = 0;
   int32_t size = 0;
@@ -148,14 +148,18 @@ struct RankPlace {
   int32_t segment = 0;
   // Null: all ranks are on this one.
   std::optional<NodePlace> nodes = std::nullopt;
+  // Stages of equally many tensor-parallel ranks, in their order, among which the layers are divided; null:
+  // all ranks are of one.
+  std::optional<int32_t> stages = std::nullopt;
 };
 
 void visit_fields(Is<RankPlace> auto& value, auto&& visit) {
-  [[maybe_unused]] auto& [rank, size, segment, nodes] = value;
+  [[maybe_unused]] auto& [rank, size, segment, nodes, stages] = value;
   visit("rank", value.rank);
   visit("size", value.size);
   visit("segment", value.segment);
   visit("nodes", value.nodes);
+  visit("stages", value.stages);
 }
 
 // What the addon needs to know of a checkpoint and of the room it may take.
@@ -204,7 +208,7 @@ struct BoundOptions {
   bool self_check = false;
   // Largest rank of the adapters that will be loaded, for which GPUs keep room; 0: none will.
   int32_t max_adapter_rank = 0;
-  // Of several tensor-parallel ranks, which one this is; null: the only one.
+  // Of several ranks, which one this is; null: the only one.
   std::optional<RankPlace> place = std::nullopt;
 };
 

@@ -47,6 +47,10 @@ void Engine::check_adapters(const StepPlan& plan) const {
 
 void Engine::load_adapter(const AdapterPart& part) {
   refuse_half_done();
+  if (model_->stages() > 1) {
+    throw EngineError(FailureReason::kParallelismInvalid,
+                      "Stages load no adapters: merge them into the checkpoint.");
+  }
   if (!group_) return model_->adapters().load(part);
   const bool leads = group_->rank() == 0;
   if (leads) {

@@ -42,6 +42,37 @@ void check_options(const EngineOptions& o) {
               std::to_string(rows) + "); it is " + std::to_string(o.max_num_batched_tokens) + ".");
 }
 
+int32_t stages_of(const EngineOptions& o) { return o.place ? o.place->stages.value_or(1) : 1; }
+
+// Ranks of one stage stand together.
+Shard shard_of(const EngineOptions& o) {
+  if (!o.place) return {};
+  const int32_t size = o.place->size / stages_of(o);
+  return {o.place->rank % size, size};
+}
+
+Stage stage_of(const EngineOptions& o) {
+  if (!o.place) return {};
+  return {o.place->rank / shard_of(o).size, stages_of(o)};
+}
+
+void check_place(const EngineOptions& o) {
+  const int32_t stages = stages_of(o);
+  const auto require = [&](bool holds, const std::string& message) {
+    if (!holds) throw EngineError(FailureReason::kParallelismInvalid, message);
+  };
+  const std::string count = std::to_string(stages) + " stages";
+  require(stages >= 1 && o.place->size % stages == 0,
+          count + " cannot have equally many of " + std::to_string(o.place->size) + " ranks.");
+  if (stages == 1) return;
+  check_stages(o.checkpoint->config, stages);
+  require(o.device == "cpu", count + " run on CPUs alone, not on " + o.device + ".");
+  require(!o.place->nodes || stages % o.place->nodes->count == 0,
+          count + " cannot be divided among " + std::to_string(o.place->nodes ? o.place->nodes->count : 1) +
+              " nodes: each has whole stages.");
+  require(o.speculation.method == DraftMethod::kNone, count + " do not draft: set speculative.method none.");
+}
+
 CacheSizes cache_sizes(const EngineOptions& o) {
   return {.block_size = o.block_size,
           .slots = o.max_num_seqs,
@@ -79,20 +110,24 @@ OpenHead open_head(const EngineOptions& o) {
     head.eagle3 = open_eagle3(*o.head, config);
   } else if (o.speculation.method == DraftMethod::kDraftModel) {
     head.draft_model = open_draft_model(*o.head, config);
-    if (o.place) shard_config(head.draft_model->config, {o.place->rank, o.place->size});
+    shard_config(head.draft_model->config, shard_of(o));
   } else {
     head.paired = open_paired_head(*o.head, config);
   }
   return head;
 }
 
-ModelOptions model_options(const EngineOptions& o, Collective* ranks, const OpenHead& head) {
+ModelOptions model_options(const EngineOptions& o, RankGroup* group, Collective* ranks,
+                           const OpenHead& head) {
+  const Stage stage = stage_of(o);
   return {.max_tokens = o.max_num_batched_tokens,
           .max_length = o.max_model_len,
           .keep = o.dtype,
           .caches = cache_sizes(o),
-          .shard = o.place ? Shard{o.place->rank, o.place->size} : Shard{},
+          .shard = shard_of(o),
           .ranks = ranks,
+          .stage = stage,
+          .stages = stage.count > 1 ? group : nullptr,
           .quantization = o.checkpoint->quantization,
           .self_check = o.self_check,
           .head = head.paired ? &*head.paired : nullptr,
@@ -138,9 +173,9 @@ LoadedModels load_on_rank(const EngineOptions& o, Backend& backend, RankGroup* g
   ModelConfig config = o.checkpoint->config;
   const OpenHead head = open_head(o);
   const uint64_t draft_bytes =
-      head.draft_model ? head.draft_model->checkpoint.bytes_of([](const std::string&) { return true; }) /
-                             (o.place ? o.place->size : 1)
-                       : 0;
+      head.draft_model
+          ? head.draft_model->checkpoint.bytes_of([](const std::string&) { return true; }) / shard_of(o).size
+          : 0;
   // Waiting is no progress, but the place where a load is cancelled or hears of a lost rank.
   uint64_t loaded = 0;
   uint64_t total = 0;
@@ -149,13 +184,13 @@ LoadedModels load_on_rank(const EngineOptions& o, Backend& backend, RankGroup* g
   };
   std::optional<Arrivals> arrivals;
   if (o.arrivals) arrivals.emplace(*o.arrivals, [&] { on_progress(loaded, total); });
-  const Checkpoint checkpoint(*o.checkpoint, arrivals ? &*arrivals : nullptr, o.place ? o.place->size : 1);
+  const Checkpoint checkpoint(*o.checkpoint, arrivals ? &*arrivals : nullptr, shard_of(o).size);
   if (o.speculation.method == DraftMethod::kMtp) {
     config = with_mtp(std::move(config), head.paired ? head.paired->checkpoint : checkpoint);
   }
   check_stored_weights(checkpoint);
   read_rope_divisors(checkpoint, config.rope);
-  const ModelOptions options = model_options(o, ranks, head);
+  const ModelOptions options = model_options(o, group, ranks, head);
   try {
     LoadedModels models{.model = std::make_unique<Model>(checkpoint, config, backend, options, progress),
                         .draft_model = nullptr};
@@ -207,13 +242,15 @@ int64_t LoadedModels::kv_bytes_per_block() const {
 std::unique_ptr<RankGroup> join_group(const EngineOptions& o) {
   if (!o.place) return nullptr;
   // Refused before anybody waits for this rank.
-  shard_config(o.checkpoint->config, {o.place->rank, o.place->size});
+  check_place(o);
+  shard_config(o.checkpoint->config, shard_of(o));
   return std::make_unique<RankGroup>(*o.place, o.limits);
 }
 
 Collective* connect(const EngineOptions& o, Backend& backend, RankGroup* group) {
   if (group == nullptr) return nullptr;
   return with_others(*group, [&]() -> Collective* {
+    if (shard_of(o).size == 1) return nullptr;
     group->doing(Doing::kConnecting);
     Collective* const on_device = backend.connect(*group, o.collectives);
     group->doing(Doing::kLoading);

@@ -22,31 +22,50 @@ void Model::copy_states(std::span<const StateCopy> copies) {
 }
 
 void Model::forward(const ModelStep& step) {
-  if (config_.hybrid()) {
-    rounds_ = state_rounds(step.segments, step.saves);
-    plan_draft_states(step);
-  }
-  const auto rows = static_cast<int64_t>(step.ids.size());
   drafted_last_ = false;
-  forget_faults(rows);
+  forget_faults(std::ssize(step.ids));
+  if (stages_ != nullptr) return forward_in_stages(step);
+  plan_states(step);
+  enter(step);
+  leave(run_layers(step), step, 0);
+  backend_.submit();
+}
+
+void Model::plan_states(const ModelStep& step) {
+  if (!config_.hybrid()) return;
+  rounds_ = state_rounds(step.segments, step.saves);
+  plan_draft_states(step);
+}
+
+void Model::enter(const ModelStep& step) {
+  const auto rows = static_cast<int64_t>(step.ids.size());
   embed(*embedding_, step.ids);
   if (bert_) embed_positions(step.positions);
   norm_embeddings(rows);
   embed_layers(rows);
+}
+
+float* Model::run_layers(const ModelStep& step) {
   set_angles(step.positions);
   float* update = nullptr;
   for (size_t i = 0; i < config_.trunk_layers(); ++i) {
-    run_layer(i, update, step, fault_before(i));
+    run_layer(i, update, step, fault_before(first_layer_ + i));
     update = config_.layer_scalars || bert_ ? nullptr : work_.output;
   }
+  return update;
+}
+
+void Model::leave(float* update, const ModelStep& step, int32_t first_output) {
+  const auto rows = static_cast<int64_t>(step.ids.size());
   float* const normed = mtp_ ? work_.hidden : work_.normed;
-  if (!bert_) norm_residual(update, final_norm_, rows, normed, fault_before(config_.trunk_layers()));
+  if (!bert_) norm_residual(update, final_norm_, rows, normed, fault_before(whole_.trunk_layers()));
   if (eagle3_) {
     eagle3_->take_input(config_.trunk_layers(), work_.residual, rows);
     eagle3_->fuse(rows);
   }
-  if (!step.outputs.empty()) backend_.take_rows(normed, step.outputs, config_.hidden, work_.final);
-  backend_.submit();
+  if (step.outputs.empty()) return;
+  backend_.take_rows(normed, step.outputs, config_.hidden,
+                     work_.final + static_cast<int64_t>(first_output) * config_.hidden);
 }
 
 // residual += all ranks' update, then its norm: where the rank looks for faults, the one is at `place`, the
@@ -54,7 +73,7 @@ void Model::forward(const ModelStep& step) {
 void Model::norm_residual(float* update, const DeviceVector& weight, int64_t rows, float* out,
                           int32_t place) {
   const bool looks = place != 0 && shard_.rank == 0;
-  const FaultMarks marks{.first = looks ? work_.faults : nullptr, .place = place};
+  const FaultMarks marks{.first = looks ? work_.faults + first_row_ : nullptr, .place = place};
   if (config_.post_norms) {
     backend_.add_rms_norm(work_.residual, update, weight.data(), config_.norm_eps, rows, config_.hidden, out,
                           marks);

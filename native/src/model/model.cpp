@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <functional>
 #include <set>
 #include <tuple>
@@ -10,6 +11,7 @@
 #include "model/regions.h"
 #include "model/self_check/self_check.h"
 #include "model/step_outcome.h"
+#include "model/widths.h"
 
 namespace llmservice {
 namespace {
@@ -33,34 +35,10 @@ std::string find_head(const Checkpoint& checkpoint) {
 
 std::string module_of(const std::string& tensor) { return tensor.substr(0, tensor.rfind('.')); }
 
-int64_t widest_projection(const ModelConfig& c) {
-  int64_t widest = 0;
-  for (size_t i = 0; i < c.layers.size(); ++i) {
-    const ModelConfig own = c.of_layer(i);
-    const int64_t heads = int64_t{c.heads} * (c.output_gate ? 2 : 1) + int64_t{own.kv_heads} * 2;
-    widest = std::max({widest, heads * own.head_dim, int64_t{2} * own.intermediate});
-  }
-  if (c.moe) {
-    widest =
-        std::max<int64_t>({widest, c.moe->experts, 2 * c.moe->intermediate, 2 * c.moe->shared_intermediate});
-  }
-  if (c.layer_embeddings) widest = std::max({widest, parts_width(c), int64_t{2} * c.layer_embeddings->width});
-  if (c.gdn) {
-    widest = std::max<int64_t>(widest, gdn_channels(gdn_shape(*c.gdn)) + c.gdn->v_heads * c.gdn->v_dim);
-  }
-  return widest;
-}
-
-int64_t widest_head(const ModelConfig& c) {
-  return std::max(c.head_dim, c.global_attention ? c.global_attention->head_dim : 0);
-}
-
-int64_t widest_mixed(const ModelConfig& c) {
-  const int64_t gdn = c.gdn ? static_cast<int64_t>(c.gdn->v_heads) * c.gdn->v_dim : 0;
-  const int64_t expert = c.moe ? std::max(c.moe->intermediate, c.moe->shared_intermediate) : 0;
-  const int64_t part = c.layer_embeddings ? c.layer_embeddings->width : 0;
-  const int64_t dense = c.shared_kv ? std::max(c.intermediate, c.shared_kv->intermediate) : c.intermediate;
-  return std::max({int64_t{c.heads} * widest_head(c), dense, gdn, expert, part});
+// Whether the layer of tensor `name`, behind `prefix`, is one of `layers`.
+bool holds(Range layers, const std::string& name, const std::string& prefix) {
+  const int64_t layer = std::strtoll(name.c_str() + prefix.size(), nullptr, 10);
+  return layer >= layers.begin && layer < layers.begin + layers.count;
 }
 
 // The same config, of which the backend has all operations. checkAccelerator() in checkpoint/src/weights
@@ -85,12 +63,16 @@ const ModelConfig& runnable(const ModelConfig& c, const Backend& backend) {
 
 Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend,
              const ModelOptions& options, const ModelProgress& on_progress)
-    : config_(shard_config(runnable(config, backend), options.shard)),
+    : config_(shard_config(stage_config(runnable(config, backend), options.stage), options.shard)),
       backend_(backend),
       ranks_(options.ranks != nullptr ? *options.ranks : one_rank()),
       shard_(options.shard),
+      stage_(options.stage),
+      stages_(options.stages),
+      whole_(config),
+      first_layer_(stage_layers(std::ssize(config.layers), options.stage).begin),
       vocab_(shard_vocab(config.vocab, options.shard)),
-      samples_(backend.samples() && options.shard.rank == 0),
+      samples_(backend.samples() && options.shard.rank == 0 && options.stage.first()),
       max_samples_(samples_ ? options.max_tokens + options.caches.slots : 0),
       max_tokens_(options.max_tokens),
       frequencies_(backend, rope_frequencies(config.rope)),
@@ -109,9 +91,11 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   const std::string head = find_head(checkpoint);
   const Checkpoint& mtp_checkpoint = options.head != nullptr ? options.head->checkpoint : checkpoint;
   const uint64_t trunk_bytes = checkpoint.bytes_of([&](const std::string& name) {
-    return name.starts_with(prefix + "layers.") || name.starts_with(prefix + "norm.") ||
-           name.starts_with(prefix + "embed_") || name.starts_with(prefix + "per_layer_") ||
-           (!config.tied_head && name == head);
+    if (name.starts_with(prefix + "layers."))
+      return holds(stage_layers(std::ssize(config.layers), stage_), name, prefix + "layers.");
+    if (name.starts_with(prefix + "norm.")) return stage_.last();
+    return stage_.first() && (name.starts_with(prefix + "embed_") ||
+                              name.starts_with(prefix + "per_layer_") || (!config.tied_head && name == head));
   });
   const uint64_t mtp_bytes = mtp_checkpoint.bytes_of(
       [&](const std::string& name) { return config.mtp && name.starts_with("mtp."); });
@@ -135,13 +119,13 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
     taken_ = std::make_unique<Samples>(options.keep, options.quantization, !backend.runs_all_models());
   }
   reader.sample_to(taken_.get());
-  embedding_ = table(prefix + "embed_tokens");
+  if (stage_.first()) embedding_ = table(prefix + "embed_tokens");
   if (config.layer_embeddings) {
     layer_inputs_ = read_layer_inputs(reader, config, vocab_, prefix);
     for (int32_t i = 0; i < options.max_tokens; ++i) every_row_.push_back({i, i});
   }
   std::set<std::tuple<LayerKind, FeedForwardKind, int32_t, bool>> kinds;
-  for (size_t i = 0; i < config.trunk_layers(); ++i) {
+  for (size_t i = first_layer_; i < first_layer_ + config_.trunk_layers(); ++i) {
     const ModelConfig own = config.of_layer(i);
     const bool first_of_kind =
         kinds.emplace(config.layers[i], config.feed_forward[i], own.head_dim, own.shares_kv).second;
@@ -154,12 +138,12 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   }
   if (config.bert) {
     bert_ = read_bert_inputs(reader, backend, config_, options.max_tokens, prefix);
-  } else {
+  } else if (stage_.last()) {
     final_norm_ = reader.vector(prefix + "norm.weight", {config.hidden}, whole(config.hidden),
                                 config.unit_offset_norm ? 1 : 0);
   }
   reader.sample_to(taken_.get());
-  if (!config.tied_head) head_ = table(module_of(head));
+  if (!config.tied_head && stage_.first()) head_ = table(module_of(head));
   if (config.mtp) {
     const ModelConfig& stored_as = options.head != nullptr ? options.head->config : config;
     WeightReader mtp_reader(mtp_checkpoint, backend, options.keep, on_bytes,
@@ -219,7 +203,7 @@ void Model::allocate_kv(int32_t blocks) {
 }
 
 StepLimits Model::step_limits(const ModelOptions& options) const {
-  const int64_t vocab = shard_.rank == 0 ? config_.vocab : 0;
+  const int64_t vocab = shard_.rank == 0 && stage_.first() ? config_.vocab : 0;
   StepLimits limits{.rows = options.max_tokens,
                     .sequences = options.caches.slots,
                     .longest = options.max_length,
@@ -263,8 +247,8 @@ void Model::allocate_workspace(const ModelOptions& options) {
   regions.reserve(work_.final, rows, config_.hidden);
   float* faults = nullptr;
   regions.reserve(faults, shard_.rank == 0 ? outcome_floats(rows, max_samples_) : 0, 1);
-  regions.reserve(work_.slice, kLogitRows, vocab_.count);
-  const bool gathers = shard_.size > 1 && shard_.rank == 0;
+  regions.reserve(work_.slice, stage_.first() ? kLogitRows : 0, vocab_.count);
+  const bool gathers = shard_.size > 1 && shard_.rank == 0 && stage_.first();
   if (gathers) regions.reserve(work_.logits, kLogitRows, config_.vocab);
   work_.memory = regions.allocate(backend_);
   if (!gathers) work_.logits = work_.slice;
@@ -273,8 +257,8 @@ void Model::allocate_workspace(const ModelOptions& options) {
 }
 
 size_t Model::weight_bytes() const {
-  size_t total =
-      embedding_->bytes + (head_ ? head_->bytes : 0) + embedding_norm_.bytes() + final_norm_.bytes();
+  size_t total = (embedding_ ? embedding_->bytes : 0) + (head_ ? head_->bytes : 0) + embedding_norm_.bytes() +
+                 final_norm_.bytes();
   for (const LayerWeights& layer : layers_) total += layer.bytes();
   if (layer_inputs_) total += layer_inputs_->bytes();
   if (bert_) total += bert_->bytes();

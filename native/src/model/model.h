@@ -13,12 +13,15 @@
 #include "model/eagle3.h"
 #include "model/layer_inputs.h"
 #include "model/layers.h"
+#include "model/model_step.h"
 #include "model/mtp.h"
 #include "model/paired_head.h"
 #include "model/rope.h"
 #include "model/row_faults.h"
 #include "model/self_check/samples.h"
+#include "model/stage.h"
 #include "model/state_rounds.h"
+#include "model/step_parts.h"
 #include "ops/collective.h"
 
 namespace llmservice {
@@ -28,30 +31,15 @@ struct ModelOptions {
   int32_t max_length;  // positions of the longest sequence
   DType keep;          // type of unquantized weights
   CacheSizes caches;
-  Shard shard;
-  Collective* ranks = nullptr;  // null: the only rank
+  Shard shard;                  // of the stage's ranks
+  Collective* ranks = nullptr;  // null: the stage's only rank
+  Stage stage = {};
+  StageLinks* stages = nullptr;  // null: the only stage
   LoadQuantization quantization = LoadQuantization::kNone;
   bool self_check = false;           // samples are kept for check()
   const PairedHead* head = nullptr;  // null: the layer for multi-token prediction is in the checkpoint itself
   const Eagle3Source* eagle3 = nullptr;  // null: no draft model
   int32_t max_adapter_rank = 0;          // as in StepLimits
-};
-
-// The first `count` drafts of the slot's last step were right: its recurrent state is to take them in.
-struct StateReplay {
-  int32_t slot;
-  int32_t count;
-};
-
-// The rows of one step, sequence after sequence.
-struct ModelStep {
-  std::span<const int32_t> ids;        // (T)
-  std::span<const int32_t> positions;  // (T)
-  std::span<const Segment> segments;
-  std::span<const int32_t> outputs;  // rows whose logits are wanted
-  std::span<const StateMark> saves;  // recurrent states to keep
-  std::span<const StateReplay> replays = {};
-  std::span<const AdaptedRows> adapted = {};  // rows that use an adapter
 };
 
 // What a step left to be processed, on rank 0; valid until the next call of the model.
@@ -80,6 +68,7 @@ class Model {
   void allocate_kv(int32_t blocks);
 
   const ModelConfig& config() const { return config_; }
+  int32_t stages() const { return stage_.count; }
   const StepLimits& limits() const { return limits_; }
   int32_t kv_blocks() const { return kv_blocks_; }
   size_t weight_bytes() const;
@@ -98,7 +87,7 @@ class Model {
   // Of the last step, with results [0, samples) of sample(); on ranks other than 0 nothing. As logits(), it
   // returns when the device has done all before it, on every rank: one whose device fails must see it.
   StepOutcome outcome(int32_t samples);
-  FaultPlace place_of(int32_t fault) const { return fault_place(fault, config_); }
+  FaultPlace place_of(int32_t fault) const { return fault_place(fault, whole_); }
   // The hidden states after the final norm (count, hidden) of output rows [first, first + count), count at
   // most kLogitRows. Valid until the next call.
   std::span<const float> hidden(int32_t first, int32_t count);
@@ -154,12 +143,43 @@ class Model {
   void route(const MoeWeights& weights, int64_t rows);
   void open_gates(int64_t rows, int64_t width);
   void forget_faults(int64_t rows);
+  void plan_states(const ModelStep& step);
+  // What comes to the model's first layer.
+  void enter(const ModelStep& step);
+  // Returns what is still to be added to the residual stream, this rank's share; null: nothing.
+  float* run_layers(const ModelStep& step);
+  // To the output rows from `first_output` on.
+  void leave(float* update, const ModelStep& step, int32_t first_output);
+  // stages.cpp
+  void forward_in_stages(const ModelStep& step);
+  void run_part(const StepPart& part, const ModelStep& whole);
+  void add_update(float* update, int64_t rows);
+  void pass_on(std::span<const StepPart> parts, int32_t tick);
+  void bring_back(int64_t outputs);
+  // Rows from the first of a region on, and what the step's rows from `first_fault` on are marked with.
+  struct PassedRows {
+    int64_t rows;
+    int32_t first_fault;
+    int64_t faults;
+  };
+  int64_t floats_of(const PassedRows& passed) const;
+  float* receive(const PassedRows& passed);
+  void send_rows(float* rows, const PassedRows& passed);
+  void take_rows(float* rows, const PassedRows& passed);
 
-  ModelConfig config_;  // as this rank sees it
+  ModelConfig config_;  // as this rank sees it, of its stage's layers
   Backend& backend_;
   Collective& ranks_;
   Shard shard_;
-  Range vocab_;  // of the embedding and the head on this rank
+  Stage stage_;
+  StageLinks* stages_;       // null: the only stage
+  ModelConfig whole_;        // of all ranks and stages
+  size_t first_layer_;       // of this stage
+  int32_t first_row_ = 0;    // of the step's, of the part in hand
+  std::vector<float> sent_;  // to another stage
+  std::vector<float> received_;
+  std::vector<int64_t> passed_;  // floats that each stage passes on
+  Range vocab_;                  // of the embedding and the head on this rank
   std::vector<int32_t> own_ids_;
   std::vector<int32_t> no_faults_;  // zeros, one per row of the largest step
   int64_t step_rows_ = 0;

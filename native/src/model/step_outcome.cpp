@@ -8,6 +8,7 @@ namespace llmservice {
 
 void Model::make_logits(int32_t first, int32_t count) {
   logit_rows_ = count;
+  if (!stage_.first()) return;
   const float* const hidden = work_.final + static_cast<int64_t>(first) * config_.hidden;
   if (drafted_last_ && eagle3_) return eagle3_->make_logits(hidden, count, work_.logits);
   const Matrix& exact = head_ ? *head_ : *embedding_;

@@ -11,11 +11,11 @@ namespace llmservice {
 
 Napi::Value make_shared_segment(const Napi::CallbackInfo& call) {
   const Napi::Env env = call.Env();
-  if (call.Length() != 1 || !call[0].IsNumber()) {
-    throw Napi::TypeError::New(env, "makeSegment(ranks) takes a number.");
+  if (call.Length() != 2 || !call[0].IsNumber() || !call[1].IsNumber()) {
+    throw Napi::TypeError::New(env, "makeSegment(ranks, stages) takes two numbers.");
   }
   try {
-    return Napi::Number::New(env, make_segment(call[0].As<Napi::Number>().Int32Value()));
+    return Napi::Number::New(env, make_segment(call[0].As<Napi::Number>(), call[1].As<Napi::Number>()));
   } catch (const EngineError&) {
     throw from_exception(env, std::current_exception());
   }

@@ -50,6 +50,16 @@ class OneRank final : public Collective {
   void gather_logits(const float*, int64_t, int64_t, float*) override {}
 };
 
+// How the stages of a pipeline pass on what the next one computes with.
+class StageLinks {
+ public:
+  virtual ~StageLinks() = default;
+  // All ranks of all stages call it alike. `floats`: of each stage, how many it passes; the first rank of a
+  // stage gives them as `mine`. `theirs` becomes what stage `from` passes; null: this rank takes nothing.
+  virtual void pass(std::span<const float> mine, std::span<const int64_t> floats, int32_t from,
+                    float* theirs) = 0;
+};
+
 inline Collective& one_rank() {
   static OneRank only;
   return only;

@@ -33,37 +33,41 @@ void add_up(std::span<const float* const> shares, int64_t begin, int64_t count, 
 }  // namespace
 
 void RankGroup::all_reduce(float* x, int64_t count) {
+  Turns& turns = of_sums();
+  const int32_t size = turns.size();
   for (int64_t first = 0; first < count; first += kAreaFloats) {
     const int64_t piece = std::min(kAreaFloats, count - first);
     const float* shares[kMaxRanks];
-    for (int32_t rank = 0; rank < size_; ++rank) shares[rank] = area<float>(rank);
-    const std::span<const float* const> all(shares, size_);
-    std::copy_n(x + first, piece, area<float>(rank_));
+    for (int32_t i = 0; i < size; ++i) shares[i] = area<float>(turns, turns.first + i);
+    const std::span<const float* const> all(shares, size);
+    float* const own = area<float>(turns, rank_);
+    std::copy_n(x + first, piece, own);
     const auto whole = [&](int32_t) { return Piece{.bytes = static_cast<size_t>(piece) * sizeof(float)}; };
-    meet_with(whole);
+    meet_for_sums(whole);
     // Parts that are summed on one node would have a second way to the others.
-    const bool several_nodes = here_.end - here_.first < size_;
-    if (size_ == 2 || piece < kSplitFloats || several_nodes) {
+    const bool several_nodes = !turns.of_stage && here_.end - here_.first < size_;
+    if (size == 2 || piece < kSplitFloats || several_nodes) {
       add_up(all, 0, piece, x + first);
     } else {
-      const auto part_begin = [&](int32_t rank) { return piece * rank / size_; };
-      const int64_t begin = part_begin(rank_);
-      add_up(all, begin, part_begin(rank_ + 1) - begin, area<float>(rank_) + begin);
-      meet();
-      for (int32_t rank = 0; rank < size_; ++rank) {
-        std::copy(shares[rank] + part_begin(rank), shares[rank] + part_begin(rank + 1),
-                  x + first + part_begin(rank));
+      const auto part_begin = [&](int32_t i) { return piece * i / size; };
+      const int64_t begin = part_begin(rank_ - turns.first);
+      add_up(all, begin, part_begin(rank_ - turns.first + 1) - begin, own + begin);
+      meet_for_sums([](int32_t) { return Piece{}; });
+      for (int32_t i = 0; i < size; ++i) {
+        std::copy(shares[i] + part_begin(i), shares[i] + part_begin(i + 1), x + first + part_begin(i));
       }
     }
-    turn_over();
+    turns.turn_over();
   }
 }
 
 void RankGroup::gather_logits(const float* mine, int64_t rows, int64_t vocab, float* out) {
-  const auto range_of = [&](int32_t rank) { return shard_vocab(vocab, {rank, size_}); };
+  Turns& turns = of_sums();
+  const int32_t size = turns.size();
+  const auto range_of = [&](int32_t rank) { return shard_vocab(vocab, {rank - turns.first, size}); };
   const int64_t own = range_of(rank_).count;
   // Ranges differ by one at most: as many columns per turn as the widest has room for.
-  const int64_t widest = (vocab + size_ - 1) / size_;
+  const int64_t widest = (vocab + size - 1) / size;
   const int64_t columns = std::min(widest, kAreaFloats);
   const int64_t lines = kAreaFloats / columns;
   for (int64_t row = 0; row < rows; row += lines) {
@@ -71,21 +75,39 @@ void RankGroup::gather_logits(const float* mine, int64_t rows, int64_t vocab, fl
     for (int64_t begin = 0; begin < widest; begin += columns) {
       const auto width_of = [&](int64_t count) { return std::clamp<int64_t>(count - begin, 0, columns); };
       for (int64_t r = 0; r < height; ++r) {
-        std::copy_n(mine + (row + r) * own + begin, width_of(own), area<float>(rank_) + r * columns);
+        std::copy_n(mine + (row + r) * own + begin, width_of(own), area<float>(turns, rank_) + r * columns);
       }
-      meet_with(
+      meet_for_sums(
           [&](int32_t) { return Piece{.bytes = static_cast<size_t>(height * columns) * sizeof(float)}; },
           Audience::kNodeOfRank0);
-      for (int32_t rank = 0; rank < size_ && rank_ == 0; ++rank) {
-        const float* from = area<float>(rank);
+      for (int32_t rank = turns.first; rank < turns.end && rank_ == turns.first; ++rank) {
+        const float* from = area<float>(turns, rank);
         const Range range = range_of(rank);
         for (int64_t r = 0; r < height; ++r) {
           std::copy_n(from + r * columns, width_of(range.count),
                       out + (row + r) * vocab + range.begin + begin);
         }
       }
-      turn_over();
+      turns.turn_over();
     }
+  }
+}
+
+void RankGroup::pass(std::span<const float> mine, std::span<const int64_t> floats, int32_t from,
+                     float* theirs) {
+  const int32_t ranks = size_ / static_cast<int32_t>(floats.size());
+  const int64_t most = std::ranges::max(floats);
+  for (int64_t first = 0; first < most; first += kAreaFloats) {
+    const auto piece_of = [&](int64_t stage) {
+      return std::clamp<int64_t>(floats[stage] - first, 0, kAreaFloats);
+    };
+    if (rank_ % ranks == 0) std::copy_n(mine.data() + first, piece_of(rank_ / ranks), area<float>(rank_));
+    meet_with([&](int32_t rank) {
+      const int64_t piece = rank % ranks == 0 ? piece_of(rank / ranks) : 0;
+      return Piece{.bytes = static_cast<size_t>(piece) * sizeof(float)};
+    });
+    if (theirs != nullptr) std::copy_n(area<float>(from * ranks), piece_of(from), theirs + first);
+    all_.turn_over();
   }
 }
 
@@ -97,7 +119,7 @@ void RankGroup::send(std::span<const std::byte> message) {
     std::memcpy(to, &left, sizeof(left));
     if (piece > 0) std::memcpy(to + sizeof(left), message.data(), piece);
     meet_with([&](int32_t rank) { return Piece{.bytes = rank == 0 ? sizeof(left) + piece : 0}; });
-    turn_over();
+    all_.turn_over();
     message = message.subspan(piece);
   } while (!message.empty());
 }
@@ -111,7 +133,7 @@ std::vector<std::byte> RankGroup::receive() {
     std::memcpy(&left, from, sizeof(left));
     const size_t piece = std::min<uint64_t>(left, kPieceBytes);
     message.insert(message.end(), from + sizeof(left), from + sizeof(left) + piece);
-    turn_over();
+    all_.turn_over();
     if (piece == left) return message;
   }
 }
@@ -127,7 +149,7 @@ std::vector<std::byte> RankGroup::exchange(std::span<const std::byte> mine) {
     const auto* from = area<const std::byte>(rank);
     all.insert(all.end(), from, from + mine.size());
   }
-  turn_over();
+  all_.turn_over();
   return all;
 }
 

@@ -51,16 +51,24 @@ GroupLimits with_nodes(GroupLimits limits, const RankPlace& place) {
   return limits;
 }
 
+// Ranks of one stage stand together.
+int32_t stage_size(const RankPlace& place) { return place.size / place.stages.value_or(1); }
+
 }  // namespace
 
 RankGroup::RankGroup(const RankPlace& place, const GroupLimits& limits)
-    : segment_(place.segment, place.size),
+    : segment_(place.segment, place.size, place.stages.value_or(1)),
       state_(segment_.state()),
       rank_(place.rank),
       size_(place.size),
       here_(ranks_here(place)),
       limits_(with_nodes(limits, place)),
+      all_{.first = 0, .end = place.size, .of_stage = false},
       watch_(state_, rank_, here_.first, here_.end, size_, limits.silence) {
+  if (const int32_t ranks = stage_size(place); ranks < size_) {
+    const int32_t first = rank_ / ranks * ranks;
+    stage_ = Turns{.first = first, .end = first + ranks, .of_stage = true};
+  }
   self().pid.store(getpid());
   self().joined.store(1);
   shared_wake(self().joined);
@@ -133,27 +141,33 @@ void RankGroup::throw_loss(uint32_t failure) const {
 
 void RankGroup::meet_nodes(const std::function<Piece(int32_t)>& piece_of, Audience audience,
                            Clock::time_point deadline) {
-  for (int32_t rank = here_.first; rank < here_.end; ++rank) wait_for(rank, deadline);
+  for (int32_t rank = here_.first; rank < here_.end; ++rank) wait_for(all_, rank, deadline);
   nodes_->exchange(
-      turn_, bank_, piece_of, audience, [this] { check(); }, deadline);
+      all_.met, all_.bank, piece_of, audience, [this] { check(); }, deadline);
 }
 
-void RankGroup::arrive() {
-  self().turn.store(turn_ + 1);
-  if (self().sleepers.load() != 0) shared_wake(self().turn);
+void RankGroup::arrive(const Turns& turns) {
+  turns.turn(self()).store(turns.met + 1);
+  if (turns.sleepers(self()).load() != 0) shared_wake(turns.turn(self()));
 }
 
-void RankGroup::wait_for(int32_t rank, Clock::time_point deadline) const {
-  RankState& other = state_.ranks[rank];
+void RankGroup::wait_for_all(Turns& turns, Clock::time_point deadline) {
+  for (int32_t rank = turns.first; rank < turns.end; ++rank) wait_for(turns, rank, deadline);
+  ++turns.met;
+}
+
+void RankGroup::wait_for(const Turns& turns, int32_t rank, Clock::time_point deadline) const {
+  std::atomic<uint32_t>& turn = turns.turn(state_.ranks[rank]);
+  std::atomic<uint32_t>& sleepers = turns.sleepers(state_.ranks[rank]);
   // The difference and not the order of the numbers: they wrap around.
-  const auto reached = [&] { return static_cast<int32_t>(other.turn.load() - turn_) > 0; };
+  const auto reached = [&] { return static_cast<int32_t>(turn.load() - turns.met) > 0; };
   while (!spin_until(reached)) {
     if (Clock::now() >= deadline) declare_loss(state_, size_, rank, Loss::kMissing);
     check();
-    const uint32_t seen = other.turn.load();
-    other.sleepers.fetch_add(1);
-    if (!reached()) shared_wait(other.turn, seen, kLongestSleep);
-    other.sleepers.fetch_sub(1);
+    const uint32_t seen = turn.load();
+    sleepers.fetch_add(1);
+    if (!reached()) shared_wait(turn, seen, kLongestSleep);
+    sleepers.fetch_sub(1);
   }
 }
 

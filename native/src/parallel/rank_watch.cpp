@@ -20,7 +20,10 @@ void declare_loss(GroupState& state, int32_t ranks, int32_t rank, Loss loss) {
 void adopt_loss(GroupState& state, int32_t ranks, uint32_t failure) {
   uint32_t none = 0;
   if (!state.failure.compare_exchange_strong(none, failure)) return;
-  for (int32_t each = 0; each < ranks; ++each) shared_wake(state.ranks[each].turn);
+  for (int32_t each = 0; each < ranks; ++each) {
+    shared_wake(state.ranks[each].turn);
+    shared_wake(state.ranks[each].stage_turn);
+  }
 }
 
 RankWatch::RankWatch(GroupState& state, int32_t rank, int32_t first, int32_t end, int32_t ranks,

@@ -27,8 +27,8 @@ static_assert(sizeof(GroupState) <= kStateBytes);
 }
 
 // Reserves every page now: a full /dev/shm must be an error here, not a SIGBUS at the first write.
-void reserve(int descriptor, int32_t ranks, const char* dir) {
-  const size_t bytes = segment_bytes(ranks);
+void reserve(int descriptor, int32_t ranks, int32_t stages, const char* dir) {
+  const size_t bytes = segment_bytes(ranks, stages);
   const int error = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
   if (error == 0) return;
   if (error != ENOSPC && error != ENOMEM) cannot("reserved", error);
@@ -51,9 +51,12 @@ void prepare(RankState& rank) {
 
 }  // namespace
 
-size_t segment_bytes(int32_t ranks) { return kStateBytes + 2 * kAreaBytes * static_cast<size_t>(ranks); }
+size_t segment_bytes(int32_t ranks, int32_t stages) {
+  const size_t banks = stages > 1 && ranks > stages ? 4 : 2;
+  return kStateBytes + banks * kAreaBytes * static_cast<size_t>(ranks);
+}
 
-int make_segment(int32_t ranks, const char* dir) {
+int make_segment(int32_t ranks, int32_t stages, const char* dir) {
   if (ranks < 2 || ranks > kMaxRanks) {
     throw EngineError(FailureReason::kParallelismInvalid, "A group has 2 to " + std::to_string(kMaxRanks) +
                                                               " ranks; " + std::to_string(ranks) +
@@ -62,7 +65,7 @@ int make_segment(int32_t ranks, const char* dir) {
   const int descriptor = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) cannot("made in " + std::string(dir), errno);
   try {
-    reserve(descriptor, ranks, dir);
+    reserve(descriptor, ranks, stages, dir);
     const SharedSegment segment(descriptor, ranks);
     auto* state = new (&segment.state()) GroupState{};
     for (int32_t rank = 0; rank < ranks; ++rank) prepare(state->ranks[rank]);
@@ -83,7 +86,8 @@ void note_waiting(GroupState& state, const std::string& text) {
 
 std::string waiting_for(const GroupState& state) { return state.waiting_for[state.waiting_text.load()]; }
 
-SharedSegment::SharedSegment(int descriptor, int32_t ranks) : bytes_(segment_bytes(ranks)) {
+SharedSegment::SharedSegment(int descriptor, int32_t ranks, int32_t stages)
+    : ranks_(ranks), bytes_(segment_bytes(ranks, stages)) {
   memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (memory_ == MAP_FAILED) cannot("mapped", errno);
 }
@@ -91,7 +95,8 @@ SharedSegment::SharedSegment(int descriptor, int32_t ranks) : bytes_(segment_byt
 SharedSegment::~SharedSegment() { munmap(memory_, bytes_); }
 
 std::byte* SharedSegment::area(int32_t rank, uint32_t bank) const {
-  return static_cast<std::byte*>(memory_) + kStateBytes + (2 * static_cast<size_t>(rank) + bank) * kAreaBytes;
+  return static_cast<std::byte*>(memory_) + kStateBytes +
+         (static_cast<size_t>(bank) * static_cast<size_t>(ranks_) + static_cast<size_t>(rank)) * kAreaBytes;
 }
 
 }  // namespace llmservice

@@ -1,4 +1,5 @@
-// The memory that the ranks of one machine share: a state block, then two banks of exchange area per rank.
+// The memory that the ranks of one machine share: a state block, then two banks of exchange area per rank,
+// and two more for those of a stage where there are several stages of several ranks.
 // It is a file of /dev/shm that never has a name: whoever inherits its descriptor can map it, and the kernel
 // frees it with the last process that does, so that nothing can be left behind.
 #pragma once
@@ -24,10 +25,12 @@ enum class Doing : uint32_t { kJoining, kConnecting, kLoading, kWaiting, kPrefil
 enum class Loss : uint32_t { kDied = 1, kSilent, kMissing, kGaveUp };
 
 struct alignas(64) RankState {
-  std::atomic<uint32_t> turn;      // turns that the rank has arrived at; others wait here in a futex
-  std::atomic<uint32_t> sleepers;  // ranks asleep on `turn`
-  std::atomic<uint32_t> joined;    // from joining to leaving in peace
-  std::atomic<uint32_t> beat;      // grows while the rank's process runs, whatever it computes
+  std::atomic<uint32_t> turn;        // turns that the rank has arrived at; others wait here in a futex
+  std::atomic<uint32_t> sleepers;    // ranks asleep on `turn`
+  std::atomic<uint32_t> stage_turn;  // the same of those turns that the ranks of one stage have
+  std::atomic<uint32_t> stage_sleepers;
+  std::atomic<uint32_t> joined;  // from joining to leaving in peace
+  std::atomic<uint32_t> beat;    // grows while the rank's process runs, whatever it computes
   std::atomic<Doing> doing;
   std::atomic<int32_t> pid;
   // Of a rank that gave up: its error, cut to what fits. Written before the loss is declared.
@@ -52,24 +55,26 @@ void note_waiting(GroupState& state, const std::string& text);
 std::string waiting_for(const GroupState& state);
 
 // Size of the segment: what /dev/shm must have free. Mirrored by checkpoint/src/memory/shared-memory.ts.
-size_t segment_bytes(int32_t ranks);
+size_t segment_bytes(int32_t ranks, int32_t stages = 1);
 
 // A descriptor of a new segment in `dir`, close-on-exec; the caller closes it.
 // Throws SharedMemoryTooSmall, naming the size needed, when it does not fit.
-int make_segment(int32_t ranks, const char* dir = "/dev/shm");
+int make_segment(int32_t ranks, int32_t stages = 1, const char* dir = "/dev/shm");
 
 // One rank's mapping of the segment.
 class SharedSegment {
  public:
-  SharedSegment(int descriptor, int32_t ranks);
+  SharedSegment(int descriptor, int32_t ranks, int32_t stages = 1);
   ~SharedSegment();
   SharedSegment(const SharedSegment&) = delete;
   SharedSegment& operator=(const SharedSegment&) = delete;
 
   GroupState& state() const { return *static_cast<GroupState*>(memory_); }
+  // Banks 0 and 1 are for turns of all ranks, 2 and 3 for those of a stage.
   std::byte* area(int32_t rank, uint32_t bank) const;
 
  private:
+  int32_t ranks_;
   void* memory_;
   size_t bytes_;
 };

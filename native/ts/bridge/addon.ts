@@ -73,9 +73,9 @@ export interface NativeAddon {
   makeMemoryFile(): number;
   /**
    * New shared memory for a group, as a descriptor that the caller hands to each rank's process. It has no name and
-   * goes with the last process that holds it. @throws SharedMemoryTooSmall
+   * goes with the last process that holds it. `stages`: as in `RankPlace`, or 1. @throws SharedMemoryTooSmall
    */
-  makeSegment(ranks: number): number;
+  makeSegment(ranks: number, stages: number): number;
   /** How far the group of that memory is, by what it says of itself. */
   groupState(segment: number, ranks: number): GroupState;
   /** From now on the kernel kills this process when the thread that started it ends. */

@@ -54,7 +54,7 @@ export interface BoundOptions {
   readonly selfCheck: boolean;
   /** Largest rank of the adapters that will be loaded, for which GPUs keep room; 0: none will. */
   readonly maxAdapterRank: number;
-  /** Of several tensor-parallel ranks, which one this is; null: the only one. */
+  /** Of several ranks, which one this is; null: the only one. */
   readonly place: RankPlace | null;
 }
 
@@ -104,7 +104,7 @@ export interface Speculation {
 
 export type DraftMethod = 'none' | 'ngram' | 'mtp' | 'eagle3' | 'draft_model';
 
-/** One rank's place in a tensor-parallel group. */
+/** One rank's place in a group of ranks that have one model. */
 export interface RankPlace {
   readonly rank: number;
   readonly size: number;
@@ -112,6 +112,11 @@ export interface RankPlace {
   readonly segment: number;
   /** Null: all ranks are on this one. */
   readonly nodes: NodePlace | null;
+  /**
+   * Stages of equally many tensor-parallel ranks, in their order, among which the layers are divided; null: all ranks
+   * are of one.
+   */
+  readonly stages: number | null;
 }
 
 /** Nodes that have the same number of ranks of one group each, in their order, and how they find each other. */

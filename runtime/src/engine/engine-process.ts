@@ -51,7 +51,7 @@ async function serve(
   const ranks =
     settings.tensor === 1
       ? null
-      : new RankProcesses(options, { size: settings.tensor, nodes }, fail, arrivals, settings.openFiles);
+      : new RankProcesses(options, { size: settings.tensor, stages: null, nodes }, fail, arrivals, settings.openFiles);
   const watch = ranks === null || nodes === null ? null : watchGroup(ranks, send);
   if (ranks !== null && nodes !== null && nodes.index > 0) {
     await runRank(ranks.options, progress, arrivals);

@@ -1,4 +1,4 @@
-// A node's first rank's side of its other tensor-parallel ranks: makes the memory that all share, forks a process for
+// A node's first rank's side of its other ranks: makes the memory that all share, forks a process for
 // each, and reports when one is lost.
 
 import type { Failure } from '@llmservice/crds';
@@ -8,7 +8,6 @@ import {
   type ArrivalMap,
   type EngineOptions,
   type GroupState,
-  type NodePlace,
   type RankPlace,
 } from '@llmservice/native';
 import { fork, type ChildProcess } from 'node:child_process';
@@ -38,6 +37,9 @@ export interface RankMessage {
   readonly failure: Failure;
 }
 
+/** All ranks of an engine, and this node where there are several. */
+export type RankGroup = Pick<RankPlace, 'size' | 'stages' | 'nodes'>;
+
 /** All ranks that one node has of an engine but its first; they end with it or with this process. */
 export class RankProcesses {
   /** Options of the first, which runs in this process. */
@@ -48,7 +50,6 @@ export class RankProcesses {
 
   /**
    * @param options without a place
-   * @param group all ranks, and this node where there are several
    * @param onLost called at least once after a rank fails or its process ends unasked
    * @param arrivals what of the weights is on disk, as for `loadEngine`
    * @param openFiles descriptors that the checkpoint's folders lead to
@@ -56,18 +57,18 @@ export class RankProcesses {
    */
   constructor(
     options: EngineOptions,
-    { size, nodes }: { readonly size: number; readonly nodes: NodePlace | null },
+    { size, stages, nodes }: RankGroup,
     onLost: (failure: Failure) => void,
     arrivals: ArrivalMap | null = null,
     openFiles: readonly number[] = [],
   ) {
     this.#onLost = onLost;
-    const segment = makeSegment(size);
+    const segment = makeSegment(size, stages ?? 1);
     const here = size / (nodes?.count ?? 1);
     const first = here * (nodes?.index ?? 0);
-    this.options = { ...options, place: { rank: first, size, segment, nodes } };
+    this.options = { ...options, place: { rank: first, size, segment, nodes, stages } };
     for (let rank = first + 1; rank < first + here; rank++)
-      this.#start(rank, { size, nodes, segment }, arrivals, openFiles);
+      this.#start(rank, { size, nodes, segment, stages }, arrivals, openFiles);
   }
 
   /** How far the group is, until `joined`. */
@@ -89,7 +90,7 @@ export class RankProcesses {
 
   #start(
     rank: number,
-    { size, nodes, segment }: Omit<RankPlace, 'rank'>,
+    { size, nodes, segment, stages }: Omit<RankPlace, 'rank'>,
     arrivals: ArrivalMap | null,
     openFiles: readonly number[],
   ): void {
@@ -107,7 +108,7 @@ export class RankProcesses {
       this.#lost(rank, size, child, signal ?? `exit code ${code ?? 'unknown'}`),
     );
     const start: RankStart = {
-      options: { ...this.options, place: { rank, size, segment: inheritedSegment, nodes } },
+      options: { ...this.options, place: { rank, size, segment: inheritedSegment, nodes, stages } },
       arrivals: arrivals === null ? null : { ...arrivals, descriptor: inheritedArrivals },
     };
     child.send(start, () => undefined);
