@@ -106,6 +106,10 @@ export const ports = {
   pickerMetrics: 9090,
   /** Of a leader's pod, where the ranks of other nodes find it. */
   ranks: 7070,
+  /** Of a prefill pod, where decode pods have their prompts computed. */
+  prefill: 8030,
+  /** Of a prefill pod, where decode pods fetch KV: rank r listens at this port plus r. */
+  kvTransfer: 8040,
 } as const;
 
 /** Of LeaderWorkerSet, on the pods of its groups. */

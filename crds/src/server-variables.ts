@@ -43,6 +43,11 @@ export const serverVariableNames = {
   leaderAddress: 'LWS_LEADER_ADDRESS',
   groupSize: 'LWS_GROUP_SIZE',
   workerIndex: 'LWS_WORKER_INDEX',
+  disaggregationRole: 'DISAGGREGATION_ROLE',
+  prefillHost: 'PREFILL_HOST',
+  prefillMinTokens: 'PREFILL_MIN_TOKENS',
+  prefillPort: 'PREFILL_PORT',
+  kvTransferPort: 'KV_TRANSFER_PORT',
   trustRemoteCode: 'TRUST_REMOTE_CODE',
 } as const;
 export type ServerVariableKey = keyof typeof serverVariableNames;

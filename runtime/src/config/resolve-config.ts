@@ -15,6 +15,7 @@ import {
 import { reasoningParsers } from '../request/text/think-ids.js';
 import { toolCallParsers } from '../tools/dialect.js';
 import type { S3Credentials } from '../weights/s3-client.js';
+import { disaggregationViolations } from './disaggregation-settings.js';
 import { nodeViolations } from './node-settings.js';
 import { serverSettings, type ServerSettings } from './server-settings.js';
 import { settings, type Setting } from './settings.js';
@@ -58,7 +59,10 @@ export function resolveConfig({ file, env, flags }: ConfigSources): ResolvedConf
     violations.push(...validated.violations.map(({ path, message }) => `${nameField(path)} ${message}`));
   } else {
     checkRules(validated.value, violations);
-    violations.push(...nodeViolations(server, validated.value));
+    violations.push(
+      ...nodeViolations(server, validated.value),
+      ...disaggregationViolations(server, validated.value),
+    );
   }
   if (!validated.ok || violations.length > 0) {
     throw new FailureError('InvalidEngineConfig', violations.join('; '), { violations: violations.length });

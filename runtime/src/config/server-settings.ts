@@ -4,6 +4,7 @@
 import { paths, readBoolean, serverVariableNames } from '@llmservice/crds';
 import { compatibilities, isCompatibilityName, type CompatibilityName } from '../request/compatibility.js';
 import { adapterSettings, type AdapterSettings } from './adapter-settings.js';
+import { disaggregationSettings, type DisaggregationSettings } from './disaggregation-settings.js';
 import { keepingSettings, type KeepingSettings } from './keeping-settings.js';
 import { nodeSettings, type NodeVariables } from './node-settings.js';
 import { reachSettings, type ReachSettings } from './reach-settings.js';
@@ -36,7 +37,13 @@ interface ProcessSettings {
 }
 
 export interface ServerSettings
-  extends ReachSettings, ProcessSettings, KeepingSettings, AdapterSettings, NodeVariables {}
+  extends
+    ReachSettings,
+    ProcessSettings,
+    KeepingSettings,
+    AdapterSettings,
+    NodeVariables,
+    DisaggregationSettings {}
 
 const logLevels = ['error', 'warn', 'info', 'debug'];
 
@@ -127,6 +134,7 @@ export const serverSettings = [
   ...adapterSettings,
   ...keepingSettings,
   ...nodeSettings,
+  ...disaggregationSettings,
 ] as const;
 
 /** Where the reason of a failure goes that was met before there was a configuration. */
