@@ -4,7 +4,8 @@ import { specDefaults } from '@llmservice/crds';
 import { hostname } from 'node:os';
 import { adapterRoomOf } from './config/adapter-settings.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
-import type { EngineSettings, NodeSettings } from './engine/protocol.js';
+import type { DisaggregationSettings } from './config/disaggregation-settings.js';
+import type { EngineDisaggregation, EngineSettings, NodeSettings } from './engine/protocol.js';
 import { version } from './http/api/version.js';
 import type { ObtainedCheckpoint } from './weights/obtain-checkpoint.js';
 
@@ -28,7 +29,23 @@ export function engineSettingsOf(
     memoryBytesPerDevice: accelerator.memoryBytesPerDevice,
     threads: config.server.threads,
     adapterRoom: adapterRoomOf(config.server),
+    disaggregation: disaggregationOf(config.server),
   };
+}
+
+function disaggregationOf({
+  disaggregationRole: role,
+  ...server
+}: DisaggregationSettings): EngineDisaggregation | null {
+  const { prefillHost: hosts, prefillPort: port, prefillMinTokens: minTokens } = server;
+  switch (role) {
+    case 'none':
+      return null;
+    case 'prefill':
+      return { role, transferPort: server.kvTransferPort };
+    case 'decode':
+      return { role, hosts, port, minTokens };
+  }
 }
 
 function nodeOf({ engineConfig, server }: ResolvedConfig, uri: string): NodeSettings | null {

@@ -26,6 +26,7 @@ export function engineSettings(modelDir: string, changes: Partial<EngineSettings
     warmup: { preset: 'none', shapes: [], timeLimitSeconds: 60 },
     threads: 1,
     adapterRoom: { max: 0, maxRank: 0 },
+    disaggregation: null,
     ...changes,
   };
 }

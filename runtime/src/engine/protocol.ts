@@ -52,7 +52,21 @@ export interface EngineSettings {
   /** Compute threads of all ranks together; null: one per physical core. */
   readonly threads: number | null;
   readonly adapterRoom: AdapterRoom;
+  /** Prefill and decode apart; null: this engine does both, for nobody else. */
+  readonly disaggregation: EngineDisaggregation | null;
 }
+
+export type EngineDisaggregation =
+  /** @param transferPort where rank 0 hands KV over, and rank r at so many more */
+  | { readonly role: 'prefill'; readonly transferPort: number }
+  | {
+      readonly role: 'decode';
+      /** Names and addresses of prefill pods, and the port at which they take prompts. */
+      readonly hosts: readonly string[];
+      readonly port: number;
+      /** Of a prompt, beyond those that are cached here, for another to compute it. */
+      readonly minTokens: number;
+    };
 
 /** This node among those that have the ranks of one engine. */
 export interface NodeSettings extends Omit<NodePlace, 'plan'> {
