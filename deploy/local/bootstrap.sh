@@ -14,7 +14,7 @@ oldest_go=1.26.7
 
 # PACKAGE:PROOF, PROOF being a command or a file that shows that the package is there.
 build_packages=(build-essential:/usr/include/c++ cmake:cmake ninja-build:ninja python3:python3 python3-venv:/usr/share/doc/python3-venv
-  nlohmann-json3-dev:/usr/include/nlohmann/json.hpp libucx-dev:/usr/include/ucp/api/ucp.h git:git curl:curl jq:jq)
+  nlohmann-json3-dev:/usr/include/nlohmann/json.hpp libucx-dev:/usr/include/ucp/api/ucp.h libxxhash-dev:/usr/include/xxhash.h git:git curl:curl jq:jq)
 # clang-tools has the bundler of code objects; the HIP package is for its headers.
 gpu_packages=(clang-19:clang++-19 clang-tools-19:clang-offload-bundler-19 lld-19:ld.lld-19 llvm-19:llvm-objdump-19
   libamdhip64-dev:/usr/include/hip/hip_runtime.h rocm-device-libs:/usr/share/doc/rocm-device-libs)

@@ -3,7 +3,7 @@
 
 import type { Choice, Declarations, Field, Struct, Type } from './declarations.js';
 
-/** What the addon is given, and enums of what it answers: these are generated, with the types of their fields. */
+/** What the addon is given, and of what it answers enums and what C++ keeps as it is: these are generated, with the types of their fields. */
 const generated = [
   ...[
     'BoundOptions',
@@ -13,8 +13,10 @@ const generated = [
     'AwaitedReasoning',
     'CompileLimits',
     'GrammarKind',
+    'KvOffer',
+    'KvFetch',
   ],
-  ...['FaultKind', 'CompileEnd'],
+  ...['FaultKind', 'CompileEnd', 'FetchState'],
 ];
 /** What it answers: C++ has the structs, which also hold what is written by hand, and their fields are visited. */
 const visited = ['EngineInfo', 'PromptLogprobs', 'Embeddings', 'StepResult', 'CompileOutcome'];

@@ -11,3 +11,4 @@ export * from './bridge/reasoning.js';
 export * from './bridge/sampling.js';
 export * from './bridge/step-plan.js';
 export * from './bridge/step-result.js';
+export * from './bridge/transfer.js';

@@ -13,6 +13,7 @@ export const plainOptions = {
   collectives: 'auto',
   selfCheck: true,
   maxAdapterRank: 256,
+  transfer: null,
   isa: 'auto',
   logitHashes: false,
   place: null,

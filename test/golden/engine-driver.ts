@@ -102,6 +102,11 @@ export async function loadEachRank(
       withdraw: () => engine.withdraw(),
       loadAdapter: (part) => engine.loadAdapter(part),
       unloadAdapter: (number) => engine.unloadAdapter(number),
+      offerKv: (offer) => engine.offerKv(offer),
+      withdrawKv: (ticket) => engine.withdrawKv(ticket),
+      fetchKv: (fetch) => engine.fetchKv(fetch),
+      fetchedKv: (id) => engine.fetchedKv(id),
+      endFetch: (id) => engine.endFetch(id),
       dispose: async () => {
         await engine.dispose();
         await others;

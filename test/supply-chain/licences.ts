@@ -50,6 +50,7 @@ const compiledIn: readonly Shipped[] = [
   { name: 'DLPack', version: `of XGrammar ${xgrammar}`, licence: 'Apache-2.0' },
   { name: 'PicoJSON', version: `of XGrammar ${xgrammar}`, licence: 'BSD-2-Clause' },
   { name: 'JSON for Modern C++', version: 'of the build machine', licence: 'MIT' },
+  { name: 'xxHash', version: 'of the build machine', licence: 'BSD-2-Clause' },
 ];
 
 /** Debian's shared libraries beside the addon, each a file of its own that can be exchanged (deploy/local/stage.sh). */

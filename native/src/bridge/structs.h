@@ -111,6 +111,21 @@ template <>
 inline constexpr std::array<const char*, 6> kNames<CpuIsa>{"auto", "float32", "portable",
                                                            "avx2", "avx512",  "avx512bf16"};
 
+// What an engine needs to know to send and fetch KV.
+struct TransferOptions {
+  // There rank 0 listens, and rank r at so many more; null: this engine only fetches.
+  std::optional<int32_t> port = std::nullopt;
+  // What the engine cannot see itself of what its blocks mean: of two with another text neither fetches from
+  // the other.
+  std::string identity = {};
+};
+
+void visit_fields(Is<TransferOptions> auto& value, auto&& visit) {
+  [[maybe_unused]] auto& [port, identity] = value;
+  visit("port", value.port);
+  visit("identity", value.identity);
+}
+
 // Nodes that have the same number of ranks of one group each, in their order, and how they find each other.
 struct NodePlace {
   // Of this node; 0 leads.
@@ -208,6 +223,8 @@ struct BoundOptions {
   bool self_check = false;
   // Largest rank of the adapters that will be loaded, for which GPUs keep room; 0: none will.
   int32_t max_adapter_rank = 0;
+  // For KV that goes to other engines or comes from them; null: none does.
+  std::optional<TransferOptions> transfer = std::nullopt;
   // Of several ranks, which one this is; null: the only one.
   std::optional<RankPlace> place = std::nullopt;
 };
@@ -215,8 +232,8 @@ struct BoundOptions {
 void visit_fields(Is<BoundOptions> auto& value, auto&& visit) {
   [[maybe_unused]] auto& [checkpoint, head, block_size, num_blocks, memory, max_num_seqs, num_state_snapshots,
                           max_model_len, max_num_batched_tokens, dtype, kv_cache_dtype, speculative, threads,
-                          device, collectives, isa, logit_hashes, self_check, max_adapter_rank, place] =
-      value;
+                          device, collectives, isa, logit_hashes, self_check, max_adapter_rank, transfer,
+                          place] = value;
   visit("checkpoint", value.checkpoint);
   visit("head", value.head);
   visit("blockSize", value.block_size);
@@ -236,6 +253,7 @@ void visit_fields(Is<BoundOptions> auto& value, auto&& visit) {
   visit("logitHashes", value.logit_hashes);
   visit("selfCheck", value.self_check);
   visit("maxAdapterRank", value.max_adapter_rank);
+  visit("transfer", value.transfer);
   visit("place", value.place);
 }
 
@@ -617,6 +635,43 @@ template <>
 inline constexpr std::array<const char*, 6> kNames<GrammarKind>{"json", "jsonSchema", "regex",
                                                                 "ebnf", "format",     "toolCalls"};
 
+// What becomes readable under a ticket until it is withdrawn: blocks whose tokens are all computed, and
+// unchanged until then.
+struct KvOffer {
+  std::string ticket = {};
+  std::vector<int32_t> blocks = {};
+  std::optional<int32_t> snapshot = std::nullopt;
+};
+
+void visit_fields(Is<KvOffer> auto& value, auto&& visit) {
+  [[maybe_unused]] auto& [ticket, blocks, snapshot] = value;
+  visit("ticket", value.ticket);
+  visit("blocks", value.blocks);
+  visit("snapshot", value.snapshot);
+}
+
+// Blocks that no sequence has, and a snapshot's place, to be filled from another engine's offer.
+struct KvFetch {
+  // The caller's, of fetches that have not ended.
+  int32_t id = 0;
+  std::string host = {};
+  // Where rank 0 of the other engine listens.
+  int32_t port = 0;
+  std::string ticket = {};
+  std::vector<int32_t> blocks = {};
+  std::optional<int32_t> snapshot = std::nullopt;
+};
+
+void visit_fields(Is<KvFetch> auto& value, auto&& visit) {
+  [[maybe_unused]] auto& [id, host, port, ticket, blocks, snapshot] = value;
+  visit("id", value.id);
+  visit("host", value.host);
+  visit("port", value.port);
+  visit("ticket", value.ticket);
+  visit("blocks", value.blocks);
+  visit("snapshot", value.snapshot);
+}
+
 // `notFinite`: NaN or infinity; `collapsed`: all logits are equal; `stuck`: one token came out again and
 // again, from logits equal to the last bit; `deadEnd`: the numbers are sound, and its constraint and rules
 // allow no token; `slowConstraint`: its constraint took longer to compute what it allows than the other
@@ -645,12 +700,49 @@ template <>
 inline constexpr std::array<const char*, 8> kNames<CompileEnd>{"compiled",   "invalid", "overTime", "starved",
                                                                "overMemory", "crashed", "lost",     "killed"};
 
+// `unreachable`: nobody answers there, or the connection broke; `unknownTicket`: no such offer, or not of so
+// many blocks; `layoutDiffers`: bytes of a block do not mean the same there; `corrupt`: what came is not what
+// was sent; `timedOut`: nothing came for too long.
+enum class FetchFailure : uint8_t {
+  kNone,
+  kUnreachable,
+  kUnknownTicket,
+  kLayoutDiffers,
+  kCorrupt,
+  kTimedOut
+};
+
+template <>
+inline constexpr std::array<const char*, 6> kNames<FetchFailure>{
+    "none", "unreachable", "unknownTicket", "layoutDiffers", "corrupt", "timedOut"};
+
+// How far a fetch is, on all ranks.
+struct FetchState {
+  // Its blocks are computed, or nothing that it filled may be used; either way it is forgotten.
+  bool ended = false;
+  FetchFailure failure = FetchFailure::kNone;
+  // Why it failed; empty: it did not.
+  std::string message = {};
+  int64_t bytes = 0;
+  // Tokens that the snapshot is the state of; null: without one.
+  std::optional<int32_t> snapshot_at = std::nullopt;
+};
+
+void visit_fields(Is<FetchState> auto& value, auto&& visit) {
+  [[maybe_unused]] auto& [ended, failure, message, bytes, snapshot_at] = value;
+  visit("ended", value.ended);
+  visit("failure", value.failure);
+  visit("message", value.message);
+  visit("bytes", value.bytes);
+  visit("snapshotAt", value.snapshot_at);
+}
+
 struct EngineInfo;
 
 void visit_fields(Is<EngineInfo> auto& value, auto&& visit) {
   [[maybe_unused]] auto& [architecture, isa, threads, vocab_size, weight_bytes, workspace_bytes, num_blocks,
                           kv_bytes_per_block, state_bytes_per_seq, draft_bytes_per_seq, hybrid, bidirectional,
-                          collectives, self_check_ms] = value;
+                          collectives, self_check_ms, kv_layout] = value;
   visit("architecture", value.architecture);
   visit("isa", value.isa);
   visit("threads", value.threads);
@@ -665,6 +757,7 @@ void visit_fields(Is<EngineInfo> auto& value, auto&& visit) {
   visit("bidirectional", value.bidirectional);
   visit("collectives", value.collectives);
   visit("selfCheckMs", value.self_check_ms);
+  visit("kvLayout", value.kv_layout);
 }
 
 struct PromptLogprobs;

@@ -1,6 +1,6 @@
 // A step from plan to result. What an engine loads is in load_models.cpp; the parts of a step have files of
 // their own: step_rows.cpp, outputs.cpp, draws.cpp, pooling.cpp, drafts.cpp, faults.cpp, adapters.cpp,
-// ranks.cpp.
+// kv_moves.cpp, ranks.cpp.
 #include "engine/engine.h"
 
 #include <chrono>
@@ -46,7 +46,8 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
            .hybrid = config.hybrid(),
            .bidirectional = config.bidirectional,
            .collectives = ranks_ == nullptr ? std::nullopt : std::optional(ranks_->name()),
-           .self_check_ms = models_.self_check_ms};
+           .self_check_ms = models_.self_check_ms,
+           .kv_layout = std::nullopt};
   ids_.reserve(o.max_num_batched_tokens);
   positions_.reserve(o.max_num_batched_tokens);
   rows_.reserve(o.max_num_seqs);
@@ -60,6 +61,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
   replays_.reserve(o.max_num_seqs);
   row_faults_.reserve(o.max_num_batched_tokens);
   first_snapshot_ = o.max_num_seqs;
+  open_transfer(o);
 }
 
 StepResult Engine::step(const StepPlan& plan) {

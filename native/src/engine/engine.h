@@ -1,6 +1,7 @@
 // A model in memory, its caches and its sequences: one step at a time, on one thread.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ struct EngineInfo {
   bool bidirectional;
   std::optional<std::string> collectives;  // Collective::name() of several ranks
   std::optional<double> self_check_ms;     // that Model::check() took; none: it was off
+  std::optional<std::string> kv_layout;    // none: without EngineOptions::transfer
 };
 
 class Engine {
@@ -49,6 +51,13 @@ class Engine {
   void load_adapter(const AdapterPart& part);
   // Sequences that use it are not to be advanced any more.
   void unload_adapter(int32_t number);
+  // Between steps, on rank 0, for all ranks, as ts/bridge/addon.ts has them. They throw EngineFault where
+  // they break a rule; then nothing has changed.
+  void offer_kv(const KvOffer& offer);
+  void withdraw_kv(const std::string& ticket);
+  void fetch_kv(const KvFetch& fetch);
+  FetchState fetched_kv(int32_t id);
+  void end_fetch(int32_t id);
   // On ranks other than 0: runs rank 0's steps until it ends the group.
   void follow();
 
@@ -123,6 +132,14 @@ class Engine {
   void refuse_half_done() const;
   // adapters.cpp
   void check_adapters(const StepPlan& plan) const;
+  // kv_moves.cpp
+  void open_transfer(const EngineOptions& options);
+  KvSet kv_set(const std::vector<int32_t>& blocks, std::optional<int32_t> snapshot) const;
+  void refuse_to_move() const;
+  // From rank 0 to the others, if there are some.
+  void lead(const std::vector<std::byte>& message);
+  void drop_offer(const std::string& ticket);
+  void drop_fetch(int32_t id);
   // ranks.cpp
   void share_plan(const StepPlan& plan);
   void report_what_runs();
@@ -164,6 +181,10 @@ class Engine {
   std::vector<Drawn> drawn_;        // of the outputs that are processed together
   std::vector<int32_t> chains_;     // the first of each run of them that one thread draws
   int32_t first_snapshot_;          // state row of snapshot 0
+
+  std::map<std::string, KvOffer> kv_offers_;
+  std::map<int32_t, KvFetch> kv_fetches_;
+  std::unique_ptr<KvTransfer> transfer_;  // null: KV stays; goes first
 };
 
 }  // namespace llmservice

@@ -9,6 +9,7 @@
 #include "model/arrivals.h"
 #include "model/model.h"
 #include "parallel/rank_group.h"
+#include "transfer/kv_transfer.h"
 
 namespace llmservice {
 
@@ -34,10 +35,12 @@ struct EngineOptions {
   bool logit_hashes = false;
   std::optional<RankPlace> place = std::nullopt;  // none: the only rank
   GroupLimits limits = {};
-  std::optional<ArrivalMap> arrivals = std::nullopt;  // none: all weights are on disk
-  std::optional<MemoryShare> memory = std::nullopt;   // none: num_blocks are taken
-  bool self_check = false;                            // Model::check()
-  int32_t max_adapter_rank = 0;                       // of adapters that are loaded later; 0: none are
+  std::optional<ArrivalMap> arrivals = std::nullopt;       // none: all weights are on disk
+  std::optional<MemoryShare> memory = std::nullopt;        // none: num_blocks are taken
+  bool self_check = false;                                 // Model::check()
+  int32_t max_adapter_rank = 0;                            // of adapters that are loaded later; 0: none are
+  std::optional<TransferOptions> transfer = std::nullopt;  // none: KV stays
+  TransferLimits transfer_limits = {};
 };
 
 }  // namespace llmservice

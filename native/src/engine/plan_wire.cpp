@@ -118,10 +118,20 @@ T decode(std::span<const std::byte> message) {
 std::vector<std::byte> encode_plan(const StepPlan& plan) { return encode(MessageKind::kPlan, plan); }
 std::vector<std::byte> encode_part(const AdapterPart& part) { return encode(MessageKind::kAdapter, part); }
 std::vector<std::byte> encode_unload(int32_t number) { return encode(MessageKind::kUnload, number); }
+std::vector<std::byte> encode_offer(const KvOffer& offer) { return encode(MessageKind::kOffer, offer); }
+std::vector<std::byte> encode_withdraw(const std::string& ticket) {
+  return encode(MessageKind::kWithdraw, ticket);
+}
+std::vector<std::byte> encode_fetch(const KvFetch& fetch) { return encode(MessageKind::kFetch, fetch); }
+std::vector<std::byte> encode_fetch_id(MessageKind kind, int32_t id) { return encode(kind, id); }
 
 MessageKind kind_of(std::span<const std::byte> message) { return static_cast<MessageKind>(message.front()); }
 StepPlan decode_plan(std::span<const std::byte> message) { return decode<StepPlan>(message); }
 AdapterPart decode_part(std::span<const std::byte> message) { return decode<AdapterPart>(message); }
 int32_t decode_unload(std::span<const std::byte> message) { return decode<int32_t>(message); }
+KvOffer decode_offer(std::span<const std::byte> message) { return decode<KvOffer>(message); }
+std::string decode_withdraw(std::span<const std::byte> message) { return decode<std::string>(message); }
+KvFetch decode_fetch(std::span<const std::byte> message) { return decode<KvFetch>(message); }
+int32_t decode_fetch_id(std::span<const std::byte> message) { return decode<int32_t>(message); }
 
 }  // namespace llmservice

@@ -81,6 +81,21 @@ void Engine::follow() {
       case MessageKind::kUnload:
         unload_adapter(decode_unload(message));
         break;
+      case MessageKind::kOffer:
+        offer_kv(decode_offer(message));
+        break;
+      case MessageKind::kWithdraw:
+        withdraw_kv(decode_withdraw(message));
+        break;
+      case MessageKind::kFetch:
+        fetch_kv(decode_fetch(message));
+        break;
+      case MessageKind::kFetched:
+        fetched_kv(decode_fetch_id(message));
+        break;
+      case MessageKind::kEndFetch:
+        end_fetch(decode_fetch_id(message));
+        break;
     }
   }
 }

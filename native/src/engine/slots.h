@@ -83,6 +83,16 @@ class SlotTable {
   void check(const StepPlan& plan) const;
   // Applies all of a plan that check() accepts but its rows.
   void apply(const StepPlan& plan);
+  // Throws EngineFault naming what is not as the moves of KV need it: `computed`, to be read, or free, to be
+  // written.
+  void check_kv(const std::vector<int32_t>& blocks, std::optional<int32_t> snapshot, bool computed) const;
+  // From now on no plan may write to the blocks; and the end of that.
+  void hold(const std::vector<int32_t>& blocks);
+  void let_go(const std::vector<int32_t>& blocks);
+  // What free blocks and a snapshot hold: nothing, or what others computed, the state after so many tokens.
+  void empty(const std::vector<int32_t>& blocks, std::optional<int32_t> snapshot);
+  void fill(const std::vector<int32_t>& blocks, std::optional<int32_t> snapshot, int32_t position);
+  int32_t snapshot_position(int32_t snapshot) const { return snapshot_position_[snapshot]; }
   // Moves a slot over rows that are computed.
   void advance(int32_t slot, int32_t count);
   // Appends a sampled token and says whether the sequence ends with it.

@@ -7,6 +7,8 @@
 namespace llmservice {
 namespace {
 
+std::byte* first_byte(Buffer& buffer) { return static_cast<std::byte*>(buffer.data()); }
+
 // Rows of head_dim values in one layer's K (or V) of one block.
 int64_t block_rows(const ModelConfig& config, const CacheSizes& sizes) {
   return static_cast<int64_t>(config.kv_heads) * sizes.block_size;
@@ -99,6 +101,8 @@ Caches::Caches(Backend& backend, const ModelConfig& config, const CacheSizes& si
     const int64_t rows = int64_t{sizes.slots} + sizes.snapshots;
     layers_.back() = {backend.allocate(conv_bytes(shape) * rows),
                       backend.allocate(matrix_bytes(shape) * rows)};
+    state_lines_.push_back({first_byte(*layers_.back().first), static_cast<size_t>(conv_bytes(shape))});
+    state_lines_.push_back({first_byte(*layers_.back().second), static_cast<size_t>(matrix_bytes(shape))});
     const int64_t inputs = int64_t{sizes.slots} * sizes.drafts * draft_input_width(shape);
     if (inputs > 0) draft_inputs_.back() = backend.allocate(inputs * sizeof(float));
   }
@@ -110,8 +114,14 @@ void Caches::allocate_kv(Backend& backend, const ModelConfig& config, int32_t bl
     scale_bytes_.push_back(scale_bytes(own, sizes_) * blocks);
     const size_t bytes = block_bytes(own, sizes_) * blocks;
     kv_layers_.push_back(config.kv_layer(i));
-    if (config.layers[i] == LayerKind::kAttention && !own.shares_kv)
+    if (config.layers[i] == LayerKind::kAttention && !own.shares_kv) {
       layers_[i] = {backend.allocate(bytes), backend.allocate(bytes)};
+      const size_t scales = scale_bytes(own, sizes_);
+      for (Buffer* const kv : {layers_[i].first.get(), layers_[i].second.get()}) {
+        if (scales > 0) block_lines_.push_back({first_byte(*kv), scales});
+        block_lines_.push_back({first_byte(*kv) + scale_bytes_.back(), block_bytes(own, sizes_) - scales});
+      }
+    }
     // No later step reads what a layer has written: the others take its place in turn.
     if (shared_ = config.bidirectional; shared_) return;
   }

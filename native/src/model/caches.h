@@ -35,6 +35,13 @@ int64_t draft_bytes_per_slot(const ModelConfig& config, int32_t drafts);
 // What the recurrent update of one row is made from: [q | k | v before the convolution | b | a].
 int64_t draft_input_width(const GdnShape& shape);
 
+// What each block, or each row of recurrent state, has in one piece of memory: that of number i begins
+// `bytes` times i behind `first`.
+struct CacheLine {
+  std::byte* first;
+  size_t bytes;
+};
+
 class Caches {
  public:
   // Allocates recurrent state.
@@ -48,6 +55,9 @@ class Caches {
     return {static_cast<float*>(layers_[layer].first->data()),
             static_cast<float*>(layers_[layer].second->data())};
   }
+  // All that a block holds, once there is KV; and all that a row of recurrent state does.
+  const std::vector<CacheLine>& block_lines() const { return block_lines_; }
+  const std::vector<CacheLine>& state_lines() const { return state_lines_; }
   // (slots · drafts, draft_input_width) of a GDN layer.
   float* draft_inputs(size_t layer) { return static_cast<float*>(draft_inputs_[layer]->data()); }
 
@@ -58,6 +68,8 @@ class Caches {
   bool shared_ = false;               // the first layer's KV is that of all
   // (K, V) of an attention layer, (conv, S) of a GDN layer.
   std::vector<std::pair<std::unique_ptr<Buffer>, std::unique_ptr<Buffer>>> layers_;
+  std::vector<CacheLine> block_lines_;
+  std::vector<CacheLine> state_lines_;
   std::vector<std::unique_ptr<Buffer>> draft_inputs_;  // null for attention layers, and where nothing drafts
 };
 

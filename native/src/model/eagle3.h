@@ -68,6 +68,7 @@ class Eagle3 {
          const BytesRead& on_bytes);
 
   void allocate_kv(int32_t blocks) { caches_.allocate_kv(backend_, config_, blocks); }
+  const std::vector<CacheLine>& block_lines() const { return caches_.block_lines(); }
   int64_t kv_bytes_per_block() const { return llmservice::kv_bytes_per_block(config_, sizes_); }
   size_t weight_bytes() const { return weights_.bytes(); }
   size_t workspace_bytes() const { return memory_->bytes(); }

@@ -21,6 +21,12 @@ void Model::copy_states(std::span<const StateCopy> copies) {
   }
 }
 
+std::vector<CacheLine> Model::block_lines() const {
+  std::vector<CacheLine> lines = caches_.block_lines();
+  if (eagle3_) lines.insert(lines.end(), eagle3_->block_lines().begin(), eagle3_->block_lines().end());
+  return lines;
+}
+
 void Model::forward(const ModelStep& step) {
   drafted_last_ = false;
   forget_faults(std::ssize(step.ids));

@@ -71,6 +71,9 @@ class Model {
   int32_t stages() const { return stage_.count; }
   const StepLimits& limits() const { return limits_; }
   int32_t kv_blocks() const { return kv_blocks_; }
+  // All that a block holds, that of what drafts included; and all that a row of recurrent state does.
+  std::vector<CacheLine> block_lines() const;
+  const std::vector<CacheLine>& state_lines() const { return caches_.state_lines(); }
   size_t weight_bytes() const;
   Adapters& adapters() { return adapters_; }
   const Adapters& adapters() const { return adapters_; }

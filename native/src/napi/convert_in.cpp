@@ -30,7 +30,7 @@ EngineOptions to_engine_options(const Napi::Value& value) {
   // One that is declared and not passed on does not compile.
   const auto [checkpoint, head, block_size, num_blocks, memory, max_num_seqs, num_state_snapshots,
               max_model_len, max_num_batched_tokens, dtype, kv_cache_dtype, speculative, threads, device,
-              collectives, isa, logit_hashes, self_check, max_adapter_rank, place] =
+              collectives, isa, logit_hashes, self_check, max_adapter_rank, transfer, place] =
       JsReader::read<BoundOptions>(value, "options");
   return {.checkpoint = to_source(value.Env(), checkpoint),
           .block_size = block_size,
@@ -51,7 +51,8 @@ EngineOptions to_engine_options(const Napi::Value& value) {
           .place = place,
           .memory = memory,
           .self_check = self_check,
-          .max_adapter_rank = max_adapter_rank};
+          .max_adapter_rank = max_adapter_rank,
+          .transfer = transfer};
 }
 
 ArrivalMap to_arrival_map(const Napi::Value& value) { return JsReader::read<ArrivalMap>(value, "arrivals"); }
@@ -59,5 +60,9 @@ ArrivalMap to_arrival_map(const Napi::Value& value) { return JsReader::read<Arri
 StepPlan to_step_plan(const Napi::Value& value) { return JsReader::read<StepPlan>(value, "plan"); }
 
 AdapterPart to_adapter_part(const Napi::Value& value) { return JsReader::read<AdapterPart>(value, "part"); }
+
+KvOffer to_kv_offer(const Napi::Value& value) { return JsReader::read<KvOffer>(value, "offer"); }
+
+KvFetch to_kv_fetch(const Napi::Value& value) { return JsReader::read<KvFetch>(value, "fetch"); }
 
 }  // namespace llmservice

@@ -22,6 +22,8 @@ Napi::Object from_info(Napi::Env env, const EngineInfo& info) { return JsWriter(
 
 Napi::Object from_result(Napi::Env env, const StepResult& result) { return JsWriter(env).write(result); }
 
+Napi::Object from_fetch_state(Napi::Env env, const FetchState& state) { return JsWriter(env).write(state); }
+
 Napi::Error from_exception(Napi::Env env, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);

@@ -137,6 +137,11 @@ Napi::Function EngineObject::define(Napi::Env env) {
       {InstanceMethod<&EngineObject::step>("step"), InstanceMethod<&EngineObject::withdraw>("withdraw"),
        InstanceMethod<&EngineObject::load_adapter>("loadAdapter"),
        InstanceMethod<&EngineObject::unload_adapter>("unloadAdapter"),
+       InstanceMethod<&EngineObject::offer_kv>("offerKv"),
+       InstanceMethod<&EngineObject::withdraw_kv>("withdrawKv"),
+       InstanceMethod<&EngineObject::fetch_kv>("fetchKv"),
+       InstanceMethod<&EngineObject::fetched_kv>("fetchedKv"),
+       InstanceMethod<&EngineObject::end_fetch>("endFetch"),
        InstanceMethod<&EngineObject::dispose>("dispose")});
 }
 
@@ -227,14 +232,20 @@ Napi::Value EngineObject::unload_adapter(const Napi::CallbackInfo& call) {
 }
 
 Napi::Value EngineObject::run(Napi::Env env, std::function<void(Engine&)> work) {
+  return run_for(env, [work = std::move(work)](Engine& engine) -> ToValue {
+    work(engine);
+    return [](Napi::Env env) { return env.Undefined(); };
+  });
+}
+
+Napi::Value EngineObject::run_for(Napi::Env env, std::function<ToValue(Engine&)> work) {
   if (!disposal_.IsEmpty()) return rejected(env, fault(env, "The engine is disposed."));
   const auto deferred = Napi::Promise::Deferred::New(env);
   Ref();
   thread_->run([this, engine = engine_, work = std::move(work), deferred]() -> Settle {
     try {
-      work(*engine);
-      return [this, deferred](Napi::Env env) {
-        deferred.Resolve(env.Undefined());
+      return [this, value = work(*engine), deferred](Napi::Env env) {
+        deferred.Resolve(value(env));
         Unref();
       };
     } catch (...) {

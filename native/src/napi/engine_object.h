@@ -1,5 +1,6 @@
 // The JavaScript face of an engine: { info, step(plan), withdraw(), loadAdapter(part),
-// unloadAdapter(number), dispose() }, load(), which makes one, and
+// unloadAdapter(number), offerKv(offer), withdrawKv(ticket), fetchKv(fetch), fetchedKv(id), endFetch(id),
+// dispose() }, load(), which makes one, and
 // runRank(), which has one follow rank 0.
 #pragma once
 
@@ -33,8 +34,17 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   Napi::Value withdraw(const Napi::CallbackInfo& call);
   Napi::Value load_adapter(const Napi::CallbackInfo& call);
   Napi::Value unload_adapter(const Napi::CallbackInfo& call);
+  // kv_methods.cpp
+  Napi::Value offer_kv(const Napi::CallbackInfo& call);
+  Napi::Value withdraw_kv(const Napi::CallbackInfo& call);
+  Napi::Value fetch_kv(const Napi::CallbackInfo& call);
+  Napi::Value fetched_kv(const Napi::CallbackInfo& call);
+  Napi::Value end_fetch(const Napi::CallbackInfo& call);
   // Runs `work` between steps; the promise resolves to undefined.
   Napi::Value run(Napi::Env env, std::function<void(Engine&)> work);
+  // Or to what the function that it returns makes of it.
+  using ToValue = std::function<Napi::Value(Napi::Env)>;
+  Napi::Value run_for(Napi::Env env, std::function<ToValue(Engine&)> work);
   Napi::Value dispose(const Napi::CallbackInfo& call);
   void step_ended();
 

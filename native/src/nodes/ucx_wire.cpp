@@ -85,24 +85,27 @@ UcxWire::~UcxWire() {
   stop_listening();
   // What is cancelled takes itself out of the list.
   for (void* request : std::vector(receiving_)) ucp_request_cancel(worker_, request);
-  for (const auto& remote : peers_) close(*remote, remote->trouble.empty() ? 0 : UCP_EP_CLOSE_FLAG_FORCE);
+  for (const auto& [peer, remote] : peers_)
+    close(*remote, remote->trouble.empty() ? 0 : UCP_EP_CLOSE_FLAG_FORCE);
   ucp_worker_release_address(worker_, address_);
   ucp_worker_destroy(worker_);
   ucp_cleanup(context_);
 }
 
-void UcxWire::close(Remote& remote, uint32_t flags) {
-  if (remote.endpoint == nullptr) return;
+bool UcxWire::close(Remote& remote, uint32_t flags) {
+  if (remote.endpoint == nullptr) return true;
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
   how.flags = flags;
   void* const request = ucp_ep_close_nbx(std::exchange(remote.endpoint, nullptr), &how);
-  if (!UCS_PTR_IS_PTR(request)) return;
+  if (!UCS_PTR_IS_PTR(request)) return true;
   const auto deadline = std::chrono::steady_clock::now() + kFarewell;
   while (ucp_request_check_status(request) == UCS_INPROGRESS && std::chrono::steady_clock::now() < deadline) {
     if (!progress()) sleep(std::chrono::milliseconds(1));
   }
+  const bool closed = ucp_request_check_status(request) != UCS_INPROGRESS;
   ucp_request_free(request);
+  return closed;
 }
 
 void UcxWire::listen(uint16_t port) {
@@ -161,33 +164,65 @@ Wire::Peer UcxWire::connect(ucp_ep_params_t& params) {
   params.err_handler = {.cb = failed, .arg = remote.get()};
   const ucs_status_t status = ucp_ep_create(worker_, &params, &remote->endpoint);
   if (status != UCS_OK) remote->trouble = ucs_status_string(status);
-  peers_.push_back(std::move(remote));
-  return static_cast<Peer>(peers_.size()) - 1;
+  peers_.emplace(next_peer_, std::move(remote));
+  return next_peer_++;
 }
 
-void UcxWire::drop(Peer peer) { close(*peers_.at(peer), UCP_EP_CLOSE_FLAG_FORCE); }
+void UcxWire::drop(Peer peer) {
+  auto dropped = peers_.extract(peer);
+  if (dropped.empty()) return;
+  if (!close(*dropped.mapped(), UCP_EP_CLOSE_FLAG_FORCE)) closing_.push_back(std::move(dropped.mapped()));
+}
 
-void UcxWire::post(Peer peer, Bytes message) {
-  Remote& remote = *peers_.at(peer);
-  if (remote.endpoint == nullptr || !remote.trouble.empty()) return;
-  auto posted = std::make_unique<Posted>(message.begin(), message.end());
+std::vector<Wire::Peer> UcxWire::peers() const {
+  std::vector<Peer> all;
+  for (const auto& [peer, remote] : peers_) all.push_back(peer);
+  return all;
+}
+
+const std::string& UcxWire::trouble(Peer peer) const {
+  static const std::string dropped = "dropped";
+  const auto found = peers_.find(peer);
+  return found == peers_.end() ? dropped : found->second->trouble;
+}
+
+size_t UcxWire::unsent(Peer peer) const {
+  const auto found = peers_.find(peer);
+  return found == peers_.end() ? 0 : found->second->unsent;
+}
+
+UcxWire::Remote* UcxWire::open_remote(Peer peer) {
+  const auto found = peers_.find(peer);
+  if (found == peers_.end() || found->second->endpoint == nullptr || !found->second->trouble.empty())
+    return nullptr;
+  return found->second.get();
+}
+
+void UcxWire::post(Peer peer, std::vector<std::byte> message) {
+  Remote* const remote = open_remote(peer);
+  if (remote == nullptr) return;
+  auto posted = std::make_unique<Posted>(std::move(message), *remote);
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   how.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY;
   how.user_data = posted.get();
   how.cb.send = [](void* request, ucs_status_t, void* data) {
-    delete static_cast<Posted*>(data);
+    const std::unique_ptr<Posted> sent(static_cast<Posted*>(data));
+    sent->to.unsent -= sent->message.size();
     ucp_request_free(request);
   };
-  void* const request =
-      ucp_am_send_nbx(remote.endpoint, kMessage, nullptr, 0, posted->data(), posted->size(), &how);
-  if (UCS_PTR_IS_PTR(request)) posted.release();
-  if (UCS_PTR_IS_ERR(request)) remote.trouble = ucs_status_string(UCS_PTR_STATUS(request));
+  void* const request = ucp_am_send_nbx(remote->endpoint, kMessage, nullptr, 0, posted->message.data(),
+                                        posted->message.size(), &how);
+  if (UCS_PTR_IS_PTR(request)) {
+    remote->unsent += posted->message.size();
+    posted.release();
+  }
+  if (UCS_PTR_IS_ERR(request)) remote->trouble = ucs_status_string(UCS_PTR_STATUS(request));
 }
 
 void UcxWire::send(Peer peer, uint64_t tag, const void* from, size_t bytes) {
-  Remote& remote = *peers_.at(peer);
-  if (remote.endpoint == nullptr || !remote.trouble.empty()) return;
+  Remote* const remote = open_remote(peer);
+  if (remote == nullptr) return;
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   how.user_data = this;
@@ -195,8 +230,8 @@ void UcxWire::send(Peer peer, uint64_t tag, const void* from, size_t bytes) {
   how.cb.send = [](void* request, ucs_status_t, void* wire) {
     static_cast<UcxWire*>(wire)->finish(request, UCS_OK);
   };
-  void* const request = ucp_tag_send_nbx(remote.endpoint, from, bytes, tag, &how);
-  if (UCS_PTR_IS_ERR(request)) remote.trouble = ucs_status_string(UCS_PTR_STATUS(request));
+  void* const request = ucp_tag_send_nbx(remote->endpoint, from, bytes, tag, &how);
+  if (UCS_PTR_IS_ERR(request)) remote->trouble = ucs_status_string(UCS_PTR_STATUS(request));
   if (UCS_PTR_IS_PTR(request)) ++under_way_;
 }
 
@@ -239,11 +274,10 @@ ucs_status_t UcxWire::heard(void* self, const void*, size_t, void* data, size_t 
                             const ucp_am_recv_param_t* how) {
   auto& wire = *static_cast<UcxWire*>(self);
   if ((how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || !wire.listener_) return UCS_OK;
+  if ((how->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) == 0) return UCS_OK;
   const auto from = std::ranges::find_if(
-      wire.peers_, [&](const auto& remote) { return remote->endpoint == how->reply_ep; });
-  if (from != wire.peers_.end()) {
-    wire.listener_(static_cast<Peer>(from - wire.peers_.begin()), {static_cast<std::byte*>(data), bytes});
-  }
+      wire.peers_, [&](const auto& each) { return each.second->endpoint == how->reply_ep; });
+  if (from != wire.peers_.end()) wire.listener_(from->first, {static_cast<std::byte*>(data), bytes});
   return UCS_OK;
 }
 

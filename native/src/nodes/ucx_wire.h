@@ -3,6 +3,7 @@
 
 #include <ucp/api/ucp.h>
 
+#include <map>
 #include <memory>
 
 #include "nodes/wire.h"
@@ -23,27 +24,36 @@ class UcxWire final : public Wire {
   Peer dial(const std::string& host, uint16_t port) override;
   Peer reach(Bytes address) override;
   void drop(Peer peer) override;
-  const std::string& trouble(Peer peer) const override { return peers_.at(peer)->trouble; }
+  std::vector<Peer> peers() const override;
+  const std::string& trouble(Peer peer) const override;
 
-  void post(Peer peer, Bytes message) override;
+  void post(Peer peer, std::vector<std::byte> message) override;
+  size_t unsent(Peer peer) const override;
   void on_message(OnMessage listener) override { listener_ = std::move(listener); }
   void send(Peer peer, uint64_t tag, const void* from, size_t bytes) override;
   void receive(uint64_t tag, void* to, size_t bytes) override;
   bool settled() override;
   bool progress() override { return ucp_worker_progress(worker_) != 0; }
   void sleep(std::chrono::milliseconds limit) override;
+  void wake() override { ucp_worker_signal(worker_); }
 
  private:
   struct Remote {
-    ucp_ep_h endpoint = nullptr;  // null: dropped
+    ucp_ep_h endpoint = nullptr;  // null: it could not be made, or is closed
     std::string trouble;
+    size_t unsent = 0;
   };
   // A message on its way.
-  using Posted = std::vector<std::byte>;
+  struct Posted {
+    std::vector<std::byte> message;
+    Remote& to;
+  };
 
   Peer connect(ucp_ep_params_t& params);
   void finish(void* request, ucs_status_t status);
-  void close(Remote& remote, uint32_t flags);
+  // False: UCX is not done with it, and may still call.
+  bool close(Remote& remote, uint32_t flags);
+  Remote* open_remote(Peer peer);
 
   static ucs_status_t heard(void* self, const void* header, size_t header_bytes, void* data, size_t bytes,
                             const ucp_am_recv_param_t* how);
@@ -57,7 +67,9 @@ class UcxWire final : public Wire {
   size_t address_bytes_ = 0;
   int events_ = -1;
   OnMessage listener_;
-  std::vector<std::unique_ptr<Remote>> peers_;  // their addresses are UCX's arguments
+  std::map<Peer, std::unique_ptr<Remote>> peers_;  // their addresses are UCX's arguments
+  Peer next_peer_ = 0;
+  std::vector<std::unique_ptr<Remote>> closing_;  // dropped, but not closed in time
   std::vector<void*> receiving_;
   int64_t under_way_ = 0;
   std::string fault_;

@@ -15,12 +15,12 @@
 namespace llmservice {
 
 // Raised when anything in this file changes.
-constexpr uint32_t kWireAbi = 2;
+constexpr uint32_t kWireAbi = 3;
 
 class Wire {
  public:
   using Bytes = std::span<const std::byte>;
-  // Another node, or whoever calls itself one: they count from 0 as they are connected.
+  // Another node or engine, or whoever calls itself one: they count from 0 as they are connected.
   using Peer = int32_t;
   using OnMessage = std::function<void(Peer from, Bytes message)>;
 
@@ -36,13 +36,17 @@ class Wire {
   // The host's name is looked up each time. Throws std::runtime_error when it has no address.
   virtual Peer dial(const std::string& host, uint16_t port) = 0;
   virtual Peer reach(Bytes address) = 0;
-  // Forgets it, without a word to its side that was not sent before.
+  // Forgets it, without a word to its side that was not sent before. Not within on_message's listener.
   virtual void drop(Peer peer) = 0;
+  // Those that are connected and were not dropped, who came by themselves included.
+  virtual std::vector<Peer> peers() const = 0;
   // Why nothing more comes from or goes to it; empty: nothing is known.
   virtual const std::string& trouble(Peer peer) const = 0;
 
-  // A message of up to some KB; it goes out as this side and that one progress.
-  virtual void post(Peer peer, Bytes message) = 0;
+  // A message of up to a few MB; it goes out as this side and that one progress.
+  virtual void post(Peer peer, std::vector<std::byte> message) = 0;
+  // Bytes of such messages to a peer that are not sent yet.
+  virtual size_t unsent(Peer peer) const = 0;
   virtual void on_message(OnMessage listener) = 0;
 
   // Bulk: the memory must stay as it is until settled(). What is received with a tag was sent with it, in
@@ -56,6 +60,8 @@ class Wire {
   virtual bool progress() = 0;
   // Sleeps until there is something to do, for `limit` at most.
   virtual void sleep(std::chrono::milliseconds limit) = 0;
+  // Ends sleep(), or has the next one end at once. Any thread.
+  virtual void wake() = 0;
 };
 
 }  // namespace llmservice

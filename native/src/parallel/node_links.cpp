@@ -207,7 +207,9 @@ void NodeLinks::post_news() {
     std::memcpy(news.message, lost.message, sizeof(news.message));
   }
   for (const Node& other : nodes_) {
-    if (other.control >= 0) control_->post(other.control, std::as_bytes(std::span(&news, 1)));
+    if (other.control < 0) continue;
+    const auto bytes = std::as_bytes(std::span(&news, 1));
+    control_->post(other.control, {bytes.begin(), bytes.end()});
   }
 }
 

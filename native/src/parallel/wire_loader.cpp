@@ -17,8 +17,9 @@ std::string nodes_library_path() {
 
 [[noreturn]] void refuse_nodes(const std::string& why) {
   throw EngineError(FailureReason::kEngineFault,
-                    "This engine cannot reach other nodes: " + why +
-                        ". Build it where UCX is (Debian: libucx-dev) and install libucx0, or use one node.");
+                    "This engine cannot reach other nodes or engines: " + why +
+                        ". Build it where UCX is (Debian: libucx-dev) and install libucx0, or use one node, "
+                        "without disaggregation.");
 }
 
 template <class Function>

@@ -5,6 +5,7 @@ import type { ArrivalMap, BoundOptions, EngineInfo, GpuVendor } from './engine-o
 import type { GrammarCompiler, Vocabulary } from './grammar.js';
 import type { StepPlan } from './step-plan.js';
 import type { StepResult } from './step-result.js';
+import type { FetchState, KvFetch, KvOffer } from './transfer.js';
 
 /**
  * A model in memory with its caches. Errors carry `reason` (a failure reason of the contract), a message, and some of
@@ -27,6 +28,15 @@ export interface Engine {
   loadAdapter(part: AdapterPart): Promise<void>;
   /** Forgets an adapter, or what is loaded of it. Sequences that use it must not be advanced any more. */
   unloadAdapter(number: number): Promise<void>;
+  /** Each of these, between two steps, holds on all ranks once it resolves. They need `transfer`. A ticket that is taken is replaced. */
+  offerKv(offer: KvOffer): Promise<void>;
+  /** Afterwards nobody reads the offer. */
+  withdrawKv(ticket: string): Promise<void>;
+  /** Begins a fetch, which runs beside steps until `fetchedKv` says that it has ended, or `endFetch` ends it. */
+  fetchKv(fetch: KvFetch): Promise<void>;
+  fetchedKv(id: number): Promise<FetchState>;
+  /** Afterwards nothing is written to its blocks. One that has ended is no error. */
+  endFetch(id: number): Promise<void>;
   /** Waits for the steps in flight, then frees everything. Idempotent. */
   dispose(): Promise<void>;
 }

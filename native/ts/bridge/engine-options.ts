@@ -2,6 +2,7 @@
 
 import type { LoadQuantization } from '@llmservice/checkpoint';
 import type { Int64 } from './numbers.js';
+import type { TransferOptions } from './transfer.js';
 
 /** What the addon needs to know of a checkpoint and of the room it may take. */
 export interface BoundOptions {
@@ -54,6 +55,8 @@ export interface BoundOptions {
   readonly selfCheck: boolean;
   /** Largest rank of the adapters that will be loaded, for which GPUs keep room; 0: none will. */
   readonly maxAdapterRank: number;
+  /** For KV that goes to other engines or comes from them; null: none does. */
+  readonly transfer: TransferOptions | null;
   /** Of several ranks, which one this is; null: the only one. */
   readonly place: RankPlace | null;
 }
@@ -170,4 +173,6 @@ export interface EngineInfo {
   readonly collectives: string | null;
   /** That the self-check of this rank took; null: it was off. */
   readonly selfCheckMs: number | null;
+  /** Equal on two engines exactly where bytes of a block mean the same; null: without `transfer`. */
+  readonly kvLayout: string | null;
 }

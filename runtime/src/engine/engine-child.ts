@@ -12,9 +12,9 @@ import type {
   EngineAdapter,
   EngineMessage,
   EngineSettings,
-  NodeSettings,
   ServerMessage,
 } from './protocol.js';
+import { ucxVariables } from './ucx-variables.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
 const entry = fileURLToPath(new URL('../../dist/engine/engine-process.js', import.meta.url));
@@ -24,20 +24,6 @@ const inheritedArrivals = 4;
 
 /** Else CUDA loads a kernel's code at its first launch, into memory that the device may not have left by then. */
 const eager = { CUDA_MODULE_LOADING: 'EAGER' };
-/** Ports after the first node's, for what nodes exchange: two for each network device, which UCX takes at random. */
-const exchangePorts = 15;
-
-/**
- * For UCX, by which nodes reach each other: it leaves signals, memory calls and the log of this process alone, and an engine
- * that is started again listens where the one before did.
- */
-const forUcx = ({ port }: NodeSettings): Record<string, string> => ({
-  UCX_HANDLE_ERRORS: 'none',
-  UCX_MEM_EVENTS: 'n',
-  UCX_LOG_LEVEL: 'fatal',
-  UCX_TCP_CM_REUSEADDR: 'y',
-  UCX_TCP_PORT_RANGE: `${String(port + 1)}-${String(port + exchangePorts)}`,
-});
 
 const lookEveryMs = 500;
 
@@ -92,8 +78,7 @@ export class EngineChild {
     const inherited = arrivals === null ? [] : [arrivals.descriptor];
     const standard = ['inherit', 'inherit', 'inherit', 'ipc'] as const;
     const stdio = inheritedStdio([...standard, ...inherited], settings.openFiles);
-    const ofNodes = settings.nodes === null ? {} : forUcx(settings.nodes);
-    const env = { ...eager, ...ofNodes, ...childEnvironment(process.env) };
+    const env = { ...eager, ...ucxVariables(settings), ...childEnvironment(process.env) };
     this.#process = fork(entry, [], { serialization: 'advanced', execArgv: [...execArguments], stdio, env });
     this.#process.on('message', (message: EngineMessage) => this.#receive(message));
     // Without a listener a failed fork or send would end the server. An exit follows, but where no process came to be.

@@ -1,9 +1,8 @@
 // A node's place as the native engine gets it, with the plan that all nodes of a group must have: the checkpoint by a digest
 // of its shape and tensors, each setting and each figure that follows from them by its name.
 
-import { openCheckpoint } from '@llmservice/checkpoint/local';
 import type { EngineOptions, NodePlace } from '@llmservice/native';
-import { createHash } from 'node:crypto';
+import { checkpointDigest } from './checkpoint-digest.js';
 import type { EngineSettings } from './protocol.js';
 
 /** Null: there is one node. */
@@ -28,12 +27,7 @@ async function planOf(
     maxModelLen,
     numBlocks,
     numStateSnapshots,
-    checkpoint: await digestOf(settings.modelDir),
-    ...(headDir === undefined ? {} : { draftCheckpoint: await digestOf(headDir) }),
+    checkpoint: await checkpointDigest(settings.modelDir),
+    ...(headDir === undefined ? {} : { draftCheckpoint: await checkpointDigest(headDir) }),
   };
-}
-
-async function digestOf(modelDir: string): Promise<string> {
-  const { shape, tensors } = await openCheckpoint(modelDir);
-  return createHash('sha256').update(JSON.stringify({ shape, tensors })).digest('hex').slice(0, 16);
 }

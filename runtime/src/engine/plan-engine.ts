@@ -24,6 +24,7 @@ import { kvShare } from './kv-share.js';
 import { usableMemoryBytes } from './memory-limit.js';
 import { readIfThere } from './read-if-there.js';
 import type { EngineSettings } from './protocol.js';
+import { transferOptions } from './transfer-options.js';
 
 /**
  * Options for `loadEngine`; those of several ranks differ in their place only, which is not known here.
@@ -67,6 +68,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     maxAdapterRank: settings.adapterRoom.max === 0 ? 0 : settings.adapterRoom.maxRank,
     isa: settings.exactness,
     logitHashes: false,
+    transfer: await transferOptions(settings),
     place: null,
   };
 }

@@ -62,7 +62,8 @@ export class ScriptedEngine implements GenerationEngine {
       hybrid: false,
       bidirectional: false,
       collectives: 'NCCL 2.27.7',
-      selfCheckMs: 40,
+      kvLayout: null,
+    selfCheckMs: 40,
     };
     const device = {
       name: 'AMD Instinct MI300X',

@@ -26,6 +26,12 @@ export interface OfferAddress {
   readonly ticket: string;
 }
 
+export interface FetchedKv {
+  readonly bytes: number;
+  /** Tokens that the snapshot is the state of, as the other engine has it; null: none was fetched. */
+  readonly snapshotAt: number | null;
+}
+
 export interface KvTransfer {
   /**
    * Equal on two engines exactly where the bytes of one's blocks mean the same on the other: model, KV type, block size, ranks,
@@ -51,5 +57,5 @@ export interface KvTransfer {
     blocks: readonly number[],
     snapshot: number | null,
     signal?: AbortSignal,
-  ): Promise<{ readonly bytes: number }>;
+  ): Promise<FetchedKv>;
 }

@@ -10,6 +10,7 @@
 #include "backends/gpu/kernels/quantize.h"
 #include "backends/gpu/packing.h"
 #include "backends/gpu/rank_collective.h"
+#include "backends/gpu/side_copies.h"
 #include "backends/gpu/step_arena.h"
 #include "backends/gpu/step_segments.h"
 
@@ -48,6 +49,9 @@ class GpuBackend final : public Backend {
   Collective* connect(RankChannel& channel, Collectives choice) override;
   void upload(std::span<const std::byte> host, void* device) override;
   void upload_now(std::span<const std::byte> host, void* device) override { device_.upload(host, device); }
+  std::unique_ptr<SideCopies> side_copies(size_t bytes) const override {
+    return std::make_unique<DeviceCopies>(device_.index(), bytes);
+  }
   std::span<float> to_host(float* x, int64_t count) override;
   bool samples() const override { return samples_; }
   bool runs_all_models() const override { return false; }
