@@ -34,7 +34,8 @@ export interface KvFetch {
  * `layoutDiffers`: bytes of a block do not mean the same there; `corrupt`: what came is not what was sent; `timedOut`:
  * nothing came for too long.
  */
-export type FetchFailure = 'none' | 'unreachable' | 'unknownTicket' | 'layoutDiffers' | 'corrupt' | 'timedOut';
+export type FetchFailure =
+  'none' | 'unreachable' | 'unknownTicket' | 'layoutDiffers' | 'corrupt' | 'timedOut';
 
 /** How far a fetch is, on all ranks. */
 export interface FetchState {

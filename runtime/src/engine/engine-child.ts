@@ -8,12 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../config/child-environment.js';
 import { execArguments } from './exec-arguments.js';
 import { inheritedStdio } from './inherited-stdio.js';
-import type {
-  EngineAdapter,
-  EngineMessage,
-  EngineSettings,
-  ServerMessage,
-} from './protocol.js';
+import type { EngineAdapter, EngineMessage, EngineSettings, ServerMessage } from './protocol.js';
 import { ucxVariables } from './ucx-variables.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */

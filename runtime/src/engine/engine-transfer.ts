@@ -3,7 +3,12 @@
 
 import type { Engine, FetchState } from '@llmservice/native';
 import { setTimeout as pause } from 'node:timers/promises';
-import { TransferFailed, type FetchedKv, type KvTransfer, type OfferAddress } from '../schedule/kv-transfer.js';
+import {
+  TransferFailed,
+  type FetchedKv,
+  type KvTransfer,
+  type OfferAddress,
+} from '../schedule/kv-transfer.js';
 
 const betweenAsksMs = 3;
 

@@ -63,7 +63,7 @@ export class ScriptedEngine implements GenerationEngine {
       bidirectional: false,
       collectives: 'NCCL 2.27.7',
       kvLayout: null,
-    selfCheckMs: 40,
+      selfCheckMs: 40,
     };
     const device = {
       name: 'AMD Instinct MI300X',
