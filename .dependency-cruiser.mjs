@@ -40,6 +40,7 @@ const folders = {
     class: ['rollouts'], // what a service takes from a class, and what is beyond its bounds
     canary: ['identity', 'pods'], // a revision beside the stable one: when, how long, how it is judged
     traffic: ['identity', 'pods', 'scaling', 'canary'], // how requests come to the pods, and whose may
+    prefill: ['identity', 'pods', 'rollouts', 'traffic'], // pods that compute prompts for those that answer
     gateway: ['identity', 'pods', 'traffic'], // many services behind one address
   },
   'runtime/src/request': {

@@ -32,6 +32,8 @@ export const labels = {
   gateway: 'llmservice.dev/gateway',
   /** On pods of an endpoint picker: the name of its service. */
   picker: 'llmservice.dev/picker',
+  /** On prefill pods: the name of their service, in place of `service`, since they answer none of its requests. */
+  prefill: 'llmservice.dev/prefill',
   /** On Secrets: what services of the namespace may use it for, one of `secretPurposes`. */
   secretFor: 'llmservice.dev/secret-for',
   /** As the chart writes it on activators: of a release that is distinguished from another one in its namespace. */
@@ -39,6 +41,9 @@ export const labels = {
   /** Kueue's, on Deployments and pods: the LocalQueue that admits them. */
   queue: 'kueue.x-k8s.io/queue-name',
 } as const;
+
+/** What pods of services, prefill pods too, have in their label for names. */
+export const servingName = 'llm-service';
 
 /** `env`: variables of pods other than AWS_*, which are `s3`. */
 export const secretPurposes = ['s3', 'hub', 'oci', 'list', 'keys', 'administration', 'tls', 'env'] as const;
@@ -111,6 +116,9 @@ export const ports = {
   /** Of a prefill pod, where decode pods fetch KV: rank r listens at this port plus r. */
   kvTransfer: 8040,
 } as const;
+
+/** Of a replica that hands KV over: each has a port of its own. */
+export const maxTransferRanks = 16;
 
 /** Of LeaderWorkerSet, on the pods of its groups. */
 export const groupLabels = {

@@ -2076,6 +2076,80 @@ export const llmServiceSchema: object = {
             "steps",
             "replicas"
           ]
+        },
+        "disaggregation": {
+          "description": "Prefill and decode apart: prefill pods compute long prompts and hand the KV blocks to the decode pods, which serve clients (deploy/docs/disaggregation.md). Decode pods are those of replicas. Default: none; every pod computes its own prompts.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "prefill": {
+              "description": "The prefill pods.",
+              "type": "object",
+              "default": {},
+              "additionalProperties": false,
+              "properties": {
+                "replicas": {
+                  "description": "Number of prefill pods. With 0 decode pods compute all prompts.",
+                  "type": "integer",
+                  "format": "int32",
+                  "default": 1,
+                  "minimum": 0,
+                  "maximum": 1000
+                },
+                "resources": {
+                  "description": "Requests and limits of prefill pods where they differ from those of decode pods, by name. Devices are the same.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "properties": {
+                    "requests": {
+                      "description": "Resources that the scheduler reserves, by name.",
+                      "type": "object",
+                      "maxProperties": 16,
+                      "additionalProperties": {
+                        "description": "A quantity such as 4 or 64Gi.",
+                        "maxLength": 32,
+                        "pattern": "^[0-9]+(\\.[0-9]+)?(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$",
+                        "type": [
+                          "integer",
+                          "string"
+                        ]
+                      }
+                    },
+                    "limits": {
+                      "description": "Max resources of the container, by name.",
+                      "type": "object",
+                      "maxProperties": 16,
+                      "additionalProperties": {
+                        "description": "A quantity such as 4 or 64Gi.",
+                        "maxLength": 32,
+                        "pattern": "^[0-9]+(\\.[0-9]+)?(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$",
+                        "type": [
+                          "integer",
+                          "string"
+                        ]
+                      }
+                    }
+                  },
+                  "required": []
+                }
+              },
+              "required": [
+                "replicas"
+              ]
+            },
+            "minPromptTokens": {
+              "description": "A prompt goes to a prefill pod where at least so many of its tokens are not in the prefix cache of the decode pod.",
+              "type": "integer",
+              "format": "int32",
+              "default": 512,
+              "minimum": 1,
+              "maximum": 10000000
+            }
+          },
+          "required": [
+            "prefill",
+            "minPromptTokens"
+          ]
         }
       },
       "required": [
@@ -2321,6 +2395,29 @@ export const llmServiceSchema: object = {
           "type": "integer",
           "format": "int32",
           "minimum": 0
+        },
+        "prefill": {
+          "description": "Prefill pods, where spec.disaggregation asks for them.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "replicas": {
+              "description": "Number of prefill pods.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 0
+            },
+            "ready": {
+              "description": "Number of prefill pods that take prompts.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 0
+            }
+          },
+          "required": [
+            "replicas",
+            "ready"
+          ]
         },
         "selector": {
           "description": "Label selector of the pods, for autoscalers.",

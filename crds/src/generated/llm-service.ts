@@ -584,6 +584,47 @@ export interface LlmServiceSpec {
       maxLengthChangePercent: number;
     };
   };
+  /**
+   * Prefill and decode apart: prefill pods compute long prompts and hand the KV blocks to the decode pods, which serve clients (deploy/docs/disaggregation.md). Decode pods are those of replicas. Default: none; every pod computes its own prompts.
+   */
+  disaggregation?: {
+    /**
+     * The prefill pods.
+     */
+    prefill: {
+      /**
+       * Number of prefill pods. With 0 decode pods compute all prompts.
+       */
+      replicas: number;
+      /**
+       * Requests and limits of prefill pods where they differ from those of decode pods, by name. Devices are the same.
+       */
+      resources?: {
+        /**
+         * Resources that the scheduler reserves, by name.
+         */
+        requests?: {
+          /**
+           * A quantity such as 4 or 64Gi.
+           */
+          [k: string]: number | string;
+        };
+        /**
+         * Max resources of the container, by name.
+         */
+        limits?: {
+          /**
+           * A quantity such as 4 or 64Gi.
+           */
+          [k: string]: number | string;
+        };
+      };
+    };
+    /**
+     * A prompt goes to a prefill pod where at least so many of its tokens are not in the prefix cache of the decode pod.
+     */
+    minPromptTokens: number;
+  };
 }
 /**
  * The checkpoint to serve, and the names to serve it under.
@@ -1276,6 +1317,19 @@ export interface LlmServiceStatus {
    * Number of pods that serve.
    */
   readyReplicas?: number;
+  /**
+   * Prefill pods, where spec.disaggregation asks for them.
+   */
+  prefill?: {
+    /**
+     * Number of prefill pods.
+     */
+    replicas: number;
+    /**
+     * Number of prefill pods that take prompts.
+     */
+    ready: number;
+  };
   /**
    * Label selector of the pods, for autoscalers.
    */

@@ -319,6 +319,62 @@ export const specRules: readonly SpecRule[] = [
     "at": [
       "spec"
     ],
+    "rule": "!has(self.disaggregation) || !has(self.engine.runtime) || self.engine.runtime == 'native'",
+    "fieldPath": ".disaggregation",
+    "message": "disaggregation is for engine.runtime native, whose engines take KV blocks from each other; remove it, or set engine.runtime to native"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.disaggregation) || !has(self.parallelism.nodes) || self.parallelism.nodes == 1",
+    "fieldPath": ".disaggregation",
+    "message": "disaggregation does not work with parallelism.nodes above 1 yet; remove it, or set parallelism.nodes to 1"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.disaggregation) || self.accelerator.devices <= 16",
+    "fieldPath": ".disaggregation",
+    "message": "disaggregation is for replicas of at most 16 ranks, each of which sends its KV blocks at a port of its own; remove it, or lower accelerator.devices"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.disaggregation) || !has(self.canary)",
+    "fieldPath": ".disaggregation",
+    "message": "disaggregation does not work with canary yet: prefill pods are of one revision; remove one of them"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.disaggregation) || !has(self.scaling.idleAfterSeconds)",
+    "fieldPath": ".disaggregation",
+    "message": "disaggregation does not work with scaling.idleAfterSeconds yet; remove one of them"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.disaggregation) || !has(self.tls.secretRef)",
+    "fieldPath": ".disaggregation",
+    "message": "disaggregation does not work with tls.secretRef: prompts and KV blocks travel between pods unencrypted; remove one of them"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.disaggregation) || !has(self.engine.prefixCaching) || self.engine.prefixCaching",
+    "fieldPath": ".disaggregation",
+    "message": "disaggregation needs engine.prefixCaching, since what a prefill pod computes comes into the prefix cache of the decode pod; remove disaggregation, or set engine.prefixCaching to true"
+  },
+  {
+    "at": [
+      "spec"
+    ],
     "rule": "!has(self.tls.caConfigMapRef) || has(self.tls.secretRef)",
     "fieldPath": ".tls.caConfigMapRef",
     "message": "tls.caConfigMapRef verifies pods that speak HTTPS; add tls.secretRef, or remove it"

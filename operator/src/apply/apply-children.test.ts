@@ -92,6 +92,12 @@ test('only what belongs to the service is removed', async () => {
     ]),
   );
   const deployment = { ...children.deployment, status: {} };
-  await pruneChildren(writer, view, children, { kept: [], unreadable: [], deployment, pods: [] }, owner);
+  await pruneChildren(
+    writer,
+    view,
+    children,
+    { kept: [], unreadable: [], deployment, pods: [], prefill: null },
+    owner,
+  );
   expect(written.sort()).toEqual(kinds.map((kind) => `delete old ${kind}`).sort());
 });

@@ -107,6 +107,8 @@ export interface Kept {
   readonly unreadable: readonly KubeObject[];
   readonly deployment: Deployment | null;
   readonly pods: readonly Pod[];
+  /** Of prefill pods, which have the same configs; null: there are to be none. */
+  readonly prefill: Pick<Kept, 'deployment' | 'pods'> | null;
 }
 
 /**
@@ -117,7 +119,7 @@ export async function pruneChildren(
   writer: Writer,
   view: ChildrenView,
   children: PlannedChildren,
-  { kept, unreadable, deployment, pods }: Kept,
+  { kept, unreadable, deployment, pods, prefill }: Kept,
   owner: ChildOwner,
 ): Promise<void> {
   const ours = (objects: readonly KubeObject[]): KubeObject[] =>
@@ -141,11 +143,14 @@ export async function pruneChildren(
     if (isUnreadable || !revisions.has(revision.metadata.name)) await writer.delete(revision, owner);
   }
 
-  if (deployment === null || !isRolledOut(deployment)) return;
+  const workloads = [deployment, ...(prefill === null ? [] : [prefill.deployment])];
+  if (!workloads.every((each) => each !== null && isRolledOut(each))) return;
   const lists = children.adapterList === null ? [] : [children.adapterList];
   const configMaps = [...kept.map(({ template }) => template.configMap), ...lists];
   const wanted = new Set(configMaps.map(({ metadata }) => metadata.name));
-  const used = new Set(pods.map((pod) => pod.metadata.annotations?.[annotations.configHash]));
+  const used = new Set(
+    [...pods, ...(prefill?.pods ?? [])].map((pod) => pod.metadata.annotations?.[annotations.configHash]),
+  );
   for (const configMap of ours(view.configMaps())) {
     if (wanted.has(configMap.metadata.name)) continue;
     if (!used.has(configMap.metadata.annotations?.[annotations.configHash]))

@@ -17,8 +17,7 @@ export interface DeniedRequest {
   readonly purpose: string;
 }
 
-const kept = ['get', 'list', 'watch', 'create', 'patch'];
-const keptAndDeleted = [...kept, 'delete'];
+const keptAndDeleted = ['get', 'list', 'watch', 'create', 'patch', 'delete'];
 
 /** In the namespaces that it serves. */
 export const operatorRules: readonly Rule[] = [
@@ -32,7 +31,7 @@ export const operatorRules: readonly Rule[] = [
   { group: '', resource: 'services', verbs: keptAndDeleted },
   { group: '', resource: 'configmaps', verbs: keptAndDeleted },
   { group: 'batch', resource: 'jobs', verbs: keptAndDeleted },
-  { group: 'policy', resource: 'poddisruptionbudgets', verbs: kept },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: keptAndDeleted },
   { group: 'discovery.k8s.io', resource: 'endpointslices', verbs: keptAndDeleted },
   { group: 'networking.k8s.io', resource: 'networkpolicies', verbs: keptAndDeleted },
   { group: 'gateway.networking.k8s.io', resource: 'httproutes', verbs: keptAndDeleted },

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isPodOf } from './is-pod-of.js';
+import { isPodOf, isPrefillPodOf } from './is-pod-of.js';
 import type { Pod } from './types.js';
 
 const replicaSet = {
@@ -30,4 +30,10 @@ test.each<[string, Pod, boolean]>([
   ['of a ReplicaSet of a person', pod([{ ...replicaSet, name: 'demo-mine' }]), false],
 ])('a pod %s: %s', (_, each, owned) => {
   expect(isPodOf(each, 'demo')).toBe(owned);
+});
+
+test('a prefill pod is none of those that answer clients, nor of a service that has its Deployment’s name', () => {
+  const each = pod([{ ...replicaSet, name: 'demo-prefill-5f7' }], '5f7');
+  expect([isPrefillPodOf(each, 'demo'), isPodOf(each, 'demo')]).toEqual([true, false]);
+  expect(isPrefillPodOf(pod([replicaSet], '5f7'), 'demo')).toBe(false);
 });

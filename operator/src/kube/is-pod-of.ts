@@ -1,5 +1,6 @@
 import { canaryName } from './canary-name.js';
 import { isGroupPodOf } from './group-pods.js';
+import { prefillName } from './prefill-name.js';
 import type { Pod } from './types.js';
 
 /** As the Deployment's controller sets it on the pods of each ReplicaSet. */
@@ -11,10 +12,17 @@ const hashLabel = 'pod-template-hash';
  * not there by its uid, and a ReplicaSet takes for its own what names its uid.
  */
 export function isPodOf(pod: Pod, deployment: string): boolean {
-  if (isGroupPodOf(pod, deployment)) return true;
-  const { metadata } = pod;
+  return isGroupPodOf(pod, deployment) || isOfAny(pod, [deployment, canaryName(deployment)]);
+}
+
+/** Whether a pod is one of the service's prefill pods, and not one that only has their label. */
+export function isPrefillPodOf(pod: Pod, service: string): boolean {
+  return isOfAny(pod, [prefillName(service)]);
+}
+
+function isOfAny({ metadata }: Pod, deployments: readonly string[]): boolean {
   const controller = metadata.ownerReferences?.find((owner) => owner.controller === true);
   const hash = metadata.labels?.[hashLabel];
   if (controller?.kind !== 'ReplicaSet' || hash === undefined) return false;
-  return [deployment, canaryName(deployment)].some((name) => controller.name === `${name}-${hash}`);
+  return deployments.some((name) => controller.name === `${name}-${hash}`);
 }

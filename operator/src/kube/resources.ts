@@ -102,6 +102,12 @@ export function serviceKeyOf({ metadata }: Pick<KubeObject, 'metadata'>): string
   return service === undefined ? null : `${metadata.namespace ?? ''}/${service}`;
 }
 
+/** NAMESPACE/NAME of the service whose pod or prefill pod it is by its labels; null: of none. */
+export function podKeyOf(pod: Pick<KubeObject, 'metadata'>): string | null {
+  const ofPrefill = pod.metadata.labels?.[labels.prefill];
+  return ofPrefill === undefined ? serviceKeyOf(pod) : `${pod.metadata.namespace ?? ''}/${ofPrefill}`;
+}
+
 /** The plural in a path of the API; empty for discovery. */
 export function pluralIn(path: string): string {
   const [root, ...rest] = path.split('/').filter((part) => part !== '');

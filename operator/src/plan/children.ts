@@ -21,6 +21,7 @@ import { planNetworkPolicy } from './traffic/network-policy.js';
 import { hasAdapterList, planAdapterList } from './pods/adapter-list.js';
 import { planClaimTemplate } from './pods/device-claim.js';
 import { queueLabels } from './pods/pod-metadata.js';
+import { planPrefill } from './prefill/prefill-children.js';
 import { planPodService } from './pods/pod-service.js';
 import type { PlannedTemplate } from './pods/planned-template.js';
 import { replacements, type Replacement } from './rollouts/replacement.js';
@@ -92,6 +93,7 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
       ...canary.objects,
       planDisruptionBudget(service),
       ...planNetworkPolicy(service, inputs.operatorNamespace),
+      ...planPrefill(service, inputs),
       ...(inputs.pool.state === 'planned' ? planEndpointPicker(service, inputs.pool.image) : []),
       ...planRoute(service, inputs),
       ...(inputs.autoscaler === null ? [] : planAutoscaler(service, inputs.autoscaler)),

@@ -1,7 +1,9 @@
 // Gathers what a status is made from: what was wanted and planned, and what the caches hold of it.
 
+import { controllerUid } from '../kube/controller-uid.js';
+import { prefillName } from '../kube/prefill-name.js';
 import { resources } from '../kube/resources.js';
-import type { KubeObject } from '../kube/types.js';
+import type { KubeObject, Pod } from '../kube/types.js';
 import { endpointPickerName } from '../plan/identity/child-identity.js';
 import { servingSelector } from '../plan/identity/child-metadata.js';
 import { groupSetName } from '../kube/group-set-name.js';
@@ -67,7 +69,8 @@ export class Observations {
     const seenPods = crashLogs.explained(caches.podsOf(service.namespace, service.name));
     const pods = this.sources.placement.explained(key, seenPods);
     const frame = this.frame(object, service.nodes, now);
-    const demand = planDemand(service, frame.previous, pods, now);
+    const prefillPods = caches.prefillPodsOf(service.namespace, service.name);
+    const demand = planDemand(service, frame.previous, [...pods, ...prefillPods], now);
     const seen = this.seen(object);
     const tried = frame.previous.canary?.revision;
     // A canary alone cannot answer for the service.
@@ -94,6 +97,7 @@ export class Observations {
       revision,
       pods,
       ...this.groups(service),
+      prefill: this.prefill(service, prefillPods),
       loads: loads.of(pods),
       adapters: this.adapters(service, plan),
       refusedAdapters: plan.refusedAdapters,
@@ -133,6 +137,7 @@ export class Observations {
       pods: this.sources.caches.podsOf(namespace, name),
       workers: [],
       groupLosses: [],
+      prefill: null,
       loads: new Map(),
       adapters: [],
       refusedAdapters: [],
@@ -195,6 +200,13 @@ export class Observations {
     const wanted = caches.deployment(namespace, name)?.spec?.replicas ?? 0;
     const groups = Array.from({ length: wanted }, (_, index) => `${groupSetName(name)}-${String(index)}`);
     return { workers, groupLosses: caches.groupLosses.of(namespace, groups) };
+  }
+
+  private prefill({ namespace, name, uid, spec }: WantedService, pods: readonly Pod[]): Observed['prefill'] {
+    if (spec.disaggregation === undefined) return null;
+    const deployment = this.sources.caches.deployment(namespace, prefillName(name));
+    const isOurs = deployment !== null && controllerUid(deployment) === uid;
+    return { wanted: spec.disaggregation.prefill.replicas, deployment: isOurs ? deployment : null, pods };
   }
 
   private frame(object: KubeObject, nodes: number, now: string): Frame {

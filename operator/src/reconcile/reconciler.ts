@@ -209,7 +209,7 @@ export class Reconciler {
       writer,
       view,
       wanted,
-      { kept, unreadable, deployment: applied, pods: after.pods },
+      { kept, unreadable, deployment: applied, pods: after.pods, prefill: after.prefill },
       service,
     );
     return earliest(

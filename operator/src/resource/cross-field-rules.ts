@@ -2,6 +2,7 @@
 
 import { findAccelerator, type LlmServiceSpec, type Violation } from '@llmservice/crds';
 import type { KubeObject } from '../kube/types.js';
+import { disaggregationViolations } from './disaggregation-rules.js';
 import { objectNameViolations } from './object-names.js';
 import { parseCheckpointUri } from './checkpoint-uri.js';
 import { scalingViolations } from './scaling-rules.js';
@@ -35,6 +36,7 @@ export function crossFieldViolations(spec: LlmServiceSpec, metadata: KubeObject[
     ...twiceAsked(spec),
     ...rows.filter(([, isBroken]) => isBroken).map(([path, , message]) => ({ path, message })),
     ...scalingViolations(spec),
+    ...disaggregationViolations(spec),
     ...objectNameViolations(spec),
     ...claimViolations(spec),
     ...bucketViolations(spec),
@@ -42,16 +44,22 @@ export function crossFieldViolations(spec: LlmServiceSpec, metadata: KubeObject[
 }
 
 /** By a claim, and by the extended resource that stands for the same devices. */
-function twiceAsked({ accelerator, resources }: LlmServiceSpec): Violation[] {
+function twiceAsked({ accelerator, resources, disaggregation }: LlmServiceSpec): Violation[] {
   const { claim, profile = '' } = accelerator;
   if (claim === undefined) return [];
   const extended = findAccelerator(profile)?.resources ?? [];
-  return (['limits', 'requests'] as const).flatMap((side) => {
-    const twice = extended.find((resource) => resources?.[side]?.[resource] !== undefined);
-    if (twice === undefined) return [];
-    const message = `asks for ${twice} beside spec.accelerator.claim, which asks for the devices: remove it`;
-    return [{ path: `spec.resources.${side}`, message }];
-  });
+  const places = [
+    ['spec.resources', resources],
+    ['spec.disaggregation.prefill.resources', disaggregation?.prefill.resources],
+  ] as const;
+  return places.flatMap(([path, amounts]) =>
+    (['limits', 'requests'] as const).flatMap((side) => {
+      const twice = extended.find((resource) => amounts?.[side]?.[resource] !== undefined);
+      if (twice === undefined) return [];
+      const message = `asks for ${twice} beside spec.accelerator.claim, which asks for the devices: remove it`;
+      return [{ path: `${path}.${side}`, message }];
+    }),
+  );
 }
 
 /** Pods mount the claim of the model: no other, and none beside a model that the operator is to plan with drafts and adapters. */

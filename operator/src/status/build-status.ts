@@ -21,6 +21,7 @@ import type { Pod } from '../kube/types.js';
 import { stageOf } from '../plan/canary/canary.js';
 import { publicUrl } from '../plan/traffic/host-claims.js';
 import type { Observed } from './observed.js';
+import { prefillStatus } from './prefill-status.js';
 import { scalingActive } from './scaling-condition.js';
 import { stablePods } from './stable-pods.js';
 import { isReady, podCondition, worstFailure, type PodFailure } from './pod-state.js';
@@ -45,6 +46,7 @@ export function buildStatus(observed: Observed): LlmServiceStatus {
     model: observed.modelName,
     replicas: observed.deployment?.status?.replicas ?? 0,
     readyReplicas: stablePods(observed).filter(isReady).length,
+    ...prefillStatus(observed.prefill),
     selector: observed.selector,
     ...(activatorAuthorities === null ? {} : { certificateAuthorities: activatorAuthorities }),
     ...checkedRoute(observed, answers),

@@ -11,6 +11,7 @@ import { groupRestart } from './group-text.js';
 import { judgedByPods, unjudged } from './judged-by-pods.js';
 import type { FailureHold, Observed } from './observed.js';
 import { isReady, podFailure, podRevision, runtimeStatus, weightsStatus } from './pod-state.js';
+import { withoutPrefill } from './prefill-status.js';
 import { rest } from './rest.js';
 import { judgeRoute } from './route-condition.js';
 import { judgeStreaming } from './streaming-condition.js';
@@ -212,11 +213,11 @@ function readiness(observed: Observed, answers: Omit<Answers, 'Ready' | 'Reconci
   if (Serving.status !== 'True') return Serving;
   if (Routed.status !== 'True' || observed.fallback.state === 'active')
     return no(Routed.reason, Routed.message);
-  const note = observed.sleep.state === 'awake' ? observed.sleep.note : null;
-  return yes(
-    'Serving',
-    `${ready} of ${observed.wantedReplicas} pods answer.${note === null ? '' : ` ${note}`}`,
-  );
+  const notes = [
+    observed.sleep.state === 'awake' ? observed.sleep.note : null,
+    withoutPrefill(observed.prefill),
+  ].filter((note) => note !== null);
+  return yes('Serving', [`${ready} of ${observed.wantedReplicas} pods answer.`, ...notes].join(' '));
 }
 
 /** The reason says what became of the pods, the message what failed and what to do. */

@@ -34,6 +34,7 @@ export const base: Observed = {
   pods: [],
   workers: [],
   groupLosses: [],
+  prefill: null,
   httpRoute: null,
   backendTlsPolicy: null,
   virtualService: null,

@@ -23,6 +23,7 @@ import type { Sleep } from '../plan/scaling/sleep.js';
 import type { Routing } from '../plan/traffic/routing.js';
 import type { StreamOutcome } from '../plan/traffic/stream-check.js';
 import type { PodFailure } from './pod-state.js';
+import type { PrefillPods } from './prefill-status.js';
 
 /** Progress as a pod's /health reports it. */
 export interface LoadProgress {
@@ -101,6 +102,8 @@ export interface Observed {
   readonly workers: readonly Pod[];
   /** Of its groups that start again: which pod was lost. */
   readonly groupLosses: readonly GroupLoss[];
+  /** Null: there are to be none. */
+  readonly prefill: PrefillPods | null;
   readonly httpRoute: HttpRoute | null;
   readonly backendTlsPolicy: BackendTlsPolicy | null;
   readonly virtualService: VirtualService | null;

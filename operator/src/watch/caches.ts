@@ -1,12 +1,12 @@
 // The operator's view of the cluster: one reflector per resource, and for every change the services it may concern.
 
-import { fieldManager, labels } from '@llmservice/crds';
+import { fieldManager, labels, servingName } from '@llmservice/crds';
 import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
 import { isWorker } from '../kube/group-pods.js';
 import { groupSetName } from '../kube/group-set-name.js';
 import { asDeployment } from '../kube/group-set.js';
-import { keyOf, resources, serviceKeyOf, type Resource } from '../kube/resources.js';
+import { keyOf, podKeyOf, resources, serviceKeyOf, type Resource } from '../kube/resources.js';
 import type {
   Autoscaler,
   BackendTlsPolicy,
@@ -27,9 +27,9 @@ import { Collection, interruptedOf, type CollectionOptions } from './collection.
 import { GroupLosses } from './group-losses.js';
 import { childKinds, optionalChildren } from './optional-children.js';
 import { podAsRead } from './pod-as-read.js';
-import { scaledServices } from './scaled-services.js';
+import { maySleep, scaledServices } from './scaled-services.js';
 import { ServedKinds } from './served-kinds.js';
-import { podsOfService, podsOfServices } from './pods-of-service.js';
+import { podsOfService, podsOfServices, prefillPodsOf } from './pods-of-service.js';
 import { classKey, fallbackKey, hostKey, serviceIndex } from './service-index.js';
 
 export interface CachesOptions {
@@ -82,7 +82,7 @@ export class Caches {
     const owned = (
       resource: Resource,
       labelSelector: string,
-      change: Partial<Pick<CollectionOptions, 'keep' | 'onChange'>> = {},
+      change: Partial<Pick<CollectionOptions, 'keep' | 'index' | 'onChange'>> = {},
     ): Collection =>
       new Collection({
         ...common,
@@ -93,11 +93,11 @@ export class Caches {
         onChange: (object) => this.changed(object),
         ...change,
       });
-    this.pods = owned(resources.pods, labels.service, {
-      keep: podAsRead,
+    this.pods = owned(resources.pods, `${labels.name}=${servingName}`, {
+      ...{ keep: podAsRead, index: (pod) => podKeyOf(pod) ?? [] },
       onChange: (pod) => {
         this.groupLosses.see(pod);
-        this.changed(pod);
+        this.changed(pod, podKeyOf(pod));
       },
     });
     this.activatorPods = new ActivatorPods({
@@ -223,15 +223,12 @@ export class Caches {
 
   /** Services that may fall asleep, with their pods. */
   sleepers(): Map<string, Pod[]> {
-    return scaledServices(this, ({ idleAfterSeconds }) => idleAfterSeconds !== undefined);
+    return scaledServices(this, maySleep);
   }
 
   /** Services whose load matters, with their pods: they may fall asleep, or are scaled by it. */
   watched(): Map<string, Pod[]> {
-    return scaledServices(
-      this,
-      ({ idleAfterSeconds, maxReplicas }) => idleAfterSeconds !== undefined || maxReplicas !== undefined,
-    );
+    return scaledServices(this, (scaling) => maySleep(scaling) || scaling.maxReplicas !== undefined);
   }
 
   autoscaler(namespace: string, name: string): Autoscaler | null {
@@ -267,10 +264,13 @@ export class Caches {
     return podsOfService(this.pods, namespace, service).filter(isWorker);
   }
 
-  /** Of all services. */
-  servicePods(): Generator<Pod> {
-    return podsOfServices(this.pods);
+  /** That compute prompts for those above. */
+  prefillPodsOf(namespace: string, service: string): Pod[] {
+    return prefillPodsOf(this.pods, namespace, service);
   }
+
+  /** Of all services, without prefill pods. */
+  readonly servicePods = (): Generator<Pod> => podsOfServices(this.pods);
 
   /** That pull weights ahead. */
   jobsOf(namespace: string, service: string): Job[] {
@@ -293,8 +293,7 @@ export class Caches {
     return this.children.get(kind)?.indexed(`${namespace}/${service}`) ?? [];
   }
 
-  private changed(object: KubeObject): void {
-    const key = serviceKeyOf(object);
+  private changed(object: KubeObject, key = serviceKeyOf(object)): void {
     if (key !== null) this.notify(key);
   }
 }

@@ -1,7 +1,8 @@
 // What a service may have or not, and what of it the operator removes when it is not wanted: its route, NetworkPolicy and
-// autoscaler, the activator's endpoints, an InferencePool with its picker, a canary.
+// autoscaler, the activator's endpoints, an InferencePool with its picker, a canary, prefill pods.
 
 import { canaryName, canaryResources } from '../kube/canary-name.js';
+import { prefillName, prefillResources } from '../kube/prefill-name.js';
 import { resources, type Resource } from '../kube/resources.js';
 import { activatorEndpointsName, endpointPickerName } from '../plan/identity/child-identity.js';
 
@@ -41,5 +42,6 @@ export function optionalChildren(service: string): readonly (readonly [Resource,
     [endpointSlices, activatorEndpointsName(service)],
     ...[deployments, services, networkPolicies].map((each) => [each, endpointPickerName(service)] as const),
     ...canaryResources.map((each) => [each, canaryName(service)] as const),
+    ...prefillResources.map((each) => [each, prefillName(service)] as const),
   ];
 }

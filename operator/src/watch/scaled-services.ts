@@ -12,6 +12,10 @@ interface Known {
   podsOf(namespace: string, service: string): Pod[];
 }
 
+export function maySleep({ idleAfterSeconds }: Partial<LlmServiceSpec['scaling']>): boolean {
+  return idleAfterSeconds !== undefined;
+}
+
 /** By NAMESPACE/NAME. */
 export function scaledServices(
   caches: Known,

@@ -5,6 +5,7 @@
 import type { gatewayApi } from '@llmservice/crds';
 import { canaryName, canaryResources } from '../../kube/canary-name.js';
 import { groupSetName } from '../../kube/group-set-name.js';
+import { prefillName, prefillResources } from '../../kube/prefill-name.js';
 import { resources, type Resource } from '../../kube/resources.js';
 import type { KubeObject } from '../../kube/types.js';
 
@@ -67,6 +68,7 @@ const rules: readonly (readonly [Resource, NameOf])[] = [
   ...[deployments, services, disruptionBudgets, networkPolicies, httpRoutes, virtualServices].map(named),
   ...[destinationRules, backendTlsPolicies, horizontalPodAutoscalers, scaledObjects].map(named),
   ...canaryResources.map((resource): [Resource, NameOf] => [resource, canaryName]),
+  ...prefillResources.map((resource): [Resource, NameOf] => [resource, prefillName]),
   named(inferencePools),
   ...[deployments, services, networkPolicies, serviceAccounts, roles, roleBindings].map(
     (resource): [Resource, NameOf] => [resource, endpointPickerName],

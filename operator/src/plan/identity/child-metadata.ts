@@ -1,7 +1,7 @@
 // Names, labels and the owner of everything that belongs to one service.
 
 import type { V1OwnerReference } from '@kubernetes/client-node';
-import { api, fieldManager, groupLabels, labels } from '@llmservice/crds';
+import { api, fieldManager, groupLabels, labels, servingName } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 
 type Owner = Pick<WantedService, 'namespace' | 'name' | 'uid'>;
@@ -21,10 +21,15 @@ export function pickerSelector(service: Pick<Owner, 'name'>): Record<string, str
   return { [labels.picker]: service.name };
 }
 
+/** Those of its prefill pods, which have none of the service's own: neither do they answer clients, nor are they its replicas. */
+export function prefillSelector(service: Pick<Owner, 'name'>): Record<string, string> {
+  return { [labels.prefill]: service.name };
+}
+
 export function childLabels(service: Pick<Owner, 'name'>): Record<string, string> {
   return {
     ...podSelector(service),
-    [labels.name]: 'llm-service',
+    [labels.name]: servingName,
     [labels.instance]: service.name,
     [labels.managedBy]: fieldManager,
   };

@@ -2,6 +2,7 @@
 
 import { paths, ports, serverVariableNames, type EnvVar, type ServerVariableKey } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
+import { prefillName } from '../../kube/prefill-name.js';
 import { caConfigMap, dockerConfigKey, listTokenKey } from '../../resource/store-access.js';
 
 /** How stores are reached: credentials and certificates. */
@@ -73,12 +74,28 @@ export function serverVariables({
     maxAdapters: hasAdapters ? adapterRoom.max : undefined,
     maxAdapterRank: hasAdapters ? adapterRoom.maxRank : undefined,
     rankPort: nodes > 1 ? ports.ranks : undefined,
+    ...decodeSettings(service, spec.disaggregation),
   };
   return Object.entries(settings).flatMap(([key, value]) =>
     value === undefined
       ? []
       : [{ name: serverVariableNames[key as ServerVariableKey], value: String(value) }],
   );
+}
+
+/** Of the pods that serve clients; those of prefill pods are made of them. */
+function decodeSettings(
+  service: string,
+  disaggregation: WantedService['spec']['disaggregation'],
+): Partial<Record<ServerVariableKey, string | number>> {
+  if (disaggregation === undefined) return {};
+  return {
+    disaggregationRole: 'decode',
+    prefillHost: prefillName(service),
+    prefillMinTokens: disaggregation.minPromptTokens,
+    prefillPort: ports.prefill,
+    kvTransferPort: ports.kvTransfer,
+  };
 }
 
 /** What the accelerator's profile gives. */

@@ -21,6 +21,15 @@ describe('a failureHold service', () => {
     expect(planAttempt(wantedService({}, { 'llmservice.dev/retry': '1' }), 'print')).not.toBe(attempt);
   });
 
+  test('is the same attempt for other prefill pods, but not where decode pods do otherwise', () => {
+    const of = (disaggregation?: object): string =>
+      planAttempt(wantedService(disaggregation && { disaggregation }), 'print');
+    const resources = { limits: { memory: '1Gi' } };
+    expect(of({ prefill: { replicas: 3, resources } })).toBe(of({}));
+    expect(of({})).not.toBe(of());
+    expect(of({ minPromptTokens: 9 })).not.toBe(of({}));
+  });
+
   test('is the same attempt for another list of adapters, but not for another room', () => {
     const of = (names: readonly string[], engine: object = {}): string => {
       const adapters = names.map((name) => ({ name, uri: `s3://b/${name}/` }));

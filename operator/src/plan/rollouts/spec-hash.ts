@@ -26,6 +26,8 @@ export function specHash({ spec, adapterRoom }: Pick<WantedService, 'spec' | 'ad
         networkPolicy: undefined,
         budget: undefined,
         canary: undefined,
+        // Prefill pods are no part of an attempt; decode pods know whether there are any, and what to have them compute.
+        disaggregation: spec.disaggregation && { minPromptTokens: spec.disaggregation.minPromptTokens },
         rollout: { ...rollout, strategy: undefined },
         routing: { ...routing, fallback: undefined, backend: undefined },
       },

@@ -2,7 +2,7 @@
 // and load; its endpoint picker, which reads metrics; where it sleeps, the activator with the requests that it held). The kubelet's probes need no word: a
 // node always reaches its pods. What pods send is not limited: an S3 endpoint is a name, and policies know addresses.
 
-import type { V1NetworkPolicyPeer } from '@kubernetes/client-node';
+import type { V1NetworkPolicyIngressRule, V1NetworkPolicyPeer } from '@kubernetes/client-node';
 import { activatorName, fieldManager, labels, ports } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { resources } from '../../kube/resources.js';
@@ -15,6 +15,26 @@ export function planNetworkPolicy(service: WantedService, operatorNamespace: str
   const peers = service.spec.networkPolicy?.from;
   if (peers === undefined && service.nodes === 1) return [];
   const { apiVersion, kind } = resources.networkPolicies;
+  return [
+    {
+      apiVersion,
+      kind,
+      metadata: childMetadata(service, service.name),
+      spec: {
+        podSelector: { matchLabels: podSelector(service) },
+        policyTypes: ['Ingress'],
+        ingress: [ingressOfClients(service, operatorNamespace), ...betweenRanks(service)],
+      },
+    },
+  ];
+}
+
+/** At the port where pods answer requests and metrics. */
+export function ingressOfClients(
+  service: WantedService,
+  operatorNamespace: string,
+): V1NetworkPolicyIngressRule {
+  const peers = service.spec.networkPolicy?.from;
   const sleeps = service.spec.scaling.idleAfterSeconds !== undefined;
   const ours: V1NetworkPolicyPeer = {
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': operatorNamespace } },
@@ -24,24 +44,10 @@ export function planNetworkPolicy(service: WantedService, operatorNamespace: str
       ],
     },
   };
-  return [
-    {
-      apiVersion,
-      kind,
-      metadata: childMetadata(service, service.name),
-      spec: {
-        podSelector: { matchLabels: podSelector(service) },
-        policyTypes: ['Ingress'],
-        ingress: [
-          {
-            ...(peers === undefined ? {} : { from: [...peers, ours, ...pickers(service)] }),
-            ports: [{ port: ports.http, protocol: 'TCP' }],
-          },
-          ...betweenRanks(service),
-        ],
-      },
-    },
-  ];
+  return {
+    ...(peers === undefined ? {} : { from: [...peers, ours, ...pickers(service)] }),
+    ports: [{ port: ports.http, protocol: 'TCP' }],
+  };
 }
 
 /** Ranks of several nodes meet at one port and agree on others; nobody but them may join, since none shows who it is. */
