@@ -21,6 +21,7 @@ const pod = (since: string, gpus?: string): Pod =>
 interface World {
   services: KubeObject[];
   pods: Pod[];
+  prefillPods?: Pod[];
   now: Date;
 }
 
@@ -29,6 +30,7 @@ function scraped(world: World, prices: readonly (readonly [string, number])[] = 
   const watched = {
     llmServices: { values: () => world.services },
     podsOf: () => world.pods,
+    prefillPodsOf: () => world.prefillPods ?? [],
     deployment: () => ({ spec: { replicas: 2 } }),
   };
   const configured = { perHour: new Map(prices), currency: 'EUR' };
@@ -65,6 +67,13 @@ test('each service has its state, its devices and their price by profile', async
     `llmservice_service_replicas_ready{${of}} 1`,
     `llmservice_service_replicas_wanted{${of}} 2`,
   ]);
+});
+
+test('devices of prefill pods are the service’s', async () => {
+  const services = [service({ accelerator: { profile: 'h100', resourceName: 'none', devices: 8 } })];
+  const prefillPods = [pod('11:00:00', '8'), pod('11:30:00', '8')];
+  const world = { services, pods: [pod('11:00:00', '8')], prefillPods, now: at('12:00:00') };
+  expect(await scraped(world)()).toContain(`llmservice_service_devices{${of},device="h100"} 24`);
 });
 
 test('a budget names its price, and how much of it is taken', async () => {

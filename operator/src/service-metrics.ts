@@ -13,6 +13,7 @@ import { budgetSeconds, heldDevices, type HeldDevices } from './plan/scaling/bud
 export interface WatchedServices {
   readonly llmServices: { values(): Iterable<KubeObject> };
   podsOf(namespace: string, service: string): readonly Pod[];
+  prefillPodsOf(namespace: string, service: string): readonly Pod[];
   deployment(namespace: string, name: string): Pick<Deployment, 'spec'> | null;
 }
 
@@ -118,7 +119,8 @@ export class ServiceMetrics {
   }
 
   private held({ metadata, spec }: Scraped): HeldDevices[] {
-    const pods = this.watched.podsOf(metadata.namespace ?? '', metadata.name);
+    const of = [metadata.namespace ?? '', metadata.name] as const;
+    const pods = [...this.watched.podsOf(...of), ...this.watched.prefillPodsOf(...of)];
     return heldDevices(pods, spec.accelerator?.devices ?? 1);
   }
 }

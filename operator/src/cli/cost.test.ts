@@ -23,8 +23,8 @@ const weights: ResidentWeights = {
   vectors: [],
 };
 
-function inputs(accelerator: object): CostInputs {
-  const service = wantedService({ accelerator, replicas: 3, engine: { maxNumSeqs: 8 } });
+function inputs(accelerator: object, spec: object = {}): CostInputs {
+  const service = wantedService({ accelerator, replicas: 3, engine: { maxNumSeqs: 8 }, ...spec });
   const plan = planMemory({
     ...{ shape, weights, accelerator: 'cuda', tensor: service.tensor, memoryBytes: 80e9, maxModelLen: 4096 },
     ...{ memoryUtilizationPercent: 85, maxNumSeqs: 8, maxNumBatchedTokens: 2048, blockSize: 64 },
@@ -53,6 +53,16 @@ test('two ranks read at the same time, and cost twice as much by the hour', () =
   const both = costOf(inputs({ profile: 'h100', devices: 2 }));
   expect(both.perHour).toBe(24);
   expect(both.estimates![0]!.tokensPerSecond / alone.tokensPerSecond).toBeCloseTo(2, 1);
+});
+
+test('prefill pods cost as much as replicas, and their price is in that of a token', () => {
+  const alone = costOf(inputs({ profile: 'h100' }));
+  const disaggregation = { prefill: { replicas: 2 } };
+  const { perHour, devices, estimates } = costOf(inputs({ profile: 'h100' }, { disaggregation }));
+  expect([perHour, devices]).toEqual([20, 5]);
+  const [before, after] = [alone.estimates![0]!, estimates![0]!];
+  expect(after.tokensPerSecond).toBe(before.tokensPerSecond);
+  expect(after.perMillionTokens / before.perMillionTokens).toBeCloseTo(5 / 3, 6);
 });
 
 test('without a profile there is no bandwidth to estimate with', () => {

@@ -21,7 +21,7 @@ export interface DecodeEstimate {
 
 export interface Cost {
   readonly perHour: number;
-  /** Over all replicas. */
+  /** Over all replicas and prefill pods. */
   readonly devices: number;
   /** One sequence, and as many as fit; null: the profile is not named, so that its bandwidth is not known. */
   readonly estimates: readonly DecodeEstimate[] | null;
@@ -41,14 +41,17 @@ export function costOf(inputs: CostInputs): Cost {
   const { service, plan, meanTokens, pricePerDeviceHour } = inputs;
   const { spec, accelerator } = service;
   const replicas = wantedReplicas(service);
-  const perReplica = accelerator.devices * pricePerDeviceHour;
+  // Prefill pods sleep with the decode pods, and what they take is spread over these.
+  const prefill = replicas === 0 ? 0 : (spec.disaggregation?.prefill.replicas ?? 0);
+  const perPod = accelerator.devices * pricePerDeviceHour;
+  const perReplica = perPod * (1 + prefill / Math.max(1, replicas));
   const profile = spec.accelerator.profile === undefined ? null : findAccelerator(spec.accelerator.profile);
   const tokens = Math.min(meanTokens, plan.maxModelLen);
   const most = Math.floor(plan.numBlocks / Math.ceil(tokens / spec.engine.blockSize));
   const batches = new Set([1, Math.max(1, Math.min(spec.engine.maxNumSeqs, most))]);
   return {
-    perHour: perReplica * replicas,
-    devices: accelerator.devices * replicas,
+    perHour: perPod * (replicas + prefill),
+    devices: accelerator.devices * (replicas + prefill),
     estimates:
       profile === null
         ? null

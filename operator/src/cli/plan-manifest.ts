@@ -21,7 +21,8 @@ import { classResolved } from '../status/class-condition.js';
 import { fits, modelResolved } from '../status/conditions.js';
 import { changesOf, type ObjectChange } from './changes.js';
 import type { Cluster } from './cluster.js';
-import { canaryShare, withCanary, type CanaryShare } from './canary-share.js';
+import { withCanary } from './canary-objects.js';
+import { podShares, type PodShares } from './pod-share.js';
 import { costOf, type Cost } from './cost.js';
 import { disruptionOf, type Disruption } from './disruption.js';
 import { estimateOf } from './estimate.js';
@@ -42,7 +43,7 @@ export interface PlanSettings {
   readonly meanTokens: number;
 }
 
-export interface PlanReport {
+export interface PlanReport extends PodShares {
   readonly service: string;
   readonly source: string;
   readonly verdict: Verdict;
@@ -62,8 +63,6 @@ export interface PlanReport {
   readonly memoryPlan: MemoryPlan | null;
   readonly cost: Cost | null;
   readonly disruption: Disruption | null;
-  /** What a change of the pods takes beside those that serve, while it is tried; null: it is not tried. */
-  readonly canary: CanaryShare | null;
   readonly objects: readonly KubeObject[];
   /** Null: not compared. */
   readonly changes: readonly ObjectChange[] | null;
@@ -151,7 +150,7 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
   return {
     ...report,
     disruption,
-    canary: canary === undefined ? null : canaryShare(service, canary.replicas),
+    ...podShares(service),
     objects,
     changes: cluster === null ? null : await changesOf([manifest.object, ...objects], cluster),
   };
@@ -161,7 +160,7 @@ function nothing({ source, object }: Manifest): Omit<PlanReport, keyof Judgement
   return {
     ...{ service: keyOf(object), source, serviceClass: null, accelerator: null },
     ...{ checkpoint: null, refusedAdapters: [] },
-    ...{ estimate: null, memoryPlan: null, cost: null, disruption: null, canary: null },
+    ...{ estimate: null, memoryPlan: null, cost: null, disruption: null, canary: null, prefill: null },
     ...{ objects: [], changes: null },
   };
 }

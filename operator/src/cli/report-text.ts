@@ -5,12 +5,12 @@ import { formatGiB } from '@llmservice/crds';
 import { stringify } from 'yaml';
 import type { Difference } from '../apply/needs-apply.js';
 import type { ObjectChange } from './changes.js';
-import type { CanaryShare } from './canary-share.js';
 import type { Cost } from './cost.js';
 import { describeDisruption } from './disruption.js';
 import type { Verdict } from './exit-codes.js';
 import { describeGatewayPlan, type GatewayReport } from './plan-gateway.js';
 import type { PlanReport } from './plan-manifest.js';
+import type { PodShare } from './pod-share.js';
 import type { Manifests } from './read-manifests.js';
 
 const words: Readonly<Record<Verdict, string>> = {
@@ -45,6 +45,7 @@ function describe(report: PlanReport, withObjects: boolean): string {
     memoryPlan,
     disruption,
     canary,
+    prefill,
     cost,
     changes,
     objects,
@@ -64,16 +65,17 @@ function describe(report: PlanReport, withObjects: boolean): string {
   if (estimate !== null) lines.push(`  estimate     ${describeEstimate(estimate)}`);
   if (memoryPlan !== null) lines.push('  memory of one rank', ...memoryTable(memoryPlan.rows));
   if (disruption !== null) lines.push(`  disruption   ${describeDisruption(disruption)}`);
-  if (canary !== null) lines.push(`  canary       ${describeCanary(canary)}`);
+  if (canary !== null) lines.push(`  canary       ${describeShare(canary, ' more while a change is tried')}`);
+  if (prefill !== null) lines.push(`  prefill      ${describeShare(prefill, ' beside those of replicas')}`);
   if (cost !== null) lines.push(...describeCost(cost));
   if (changes !== null) lines.push(...changes.flatMap(describeChange));
   if (withObjects) lines.push(...objects.map((object) => `---\n${stringify(object).trimEnd()}`));
   return lines.join('\n');
 }
 
-function describeCanary({ pods, devices, memoryBytes }: CanaryShare): string {
+function describeShare({ pods, devices, memoryBytes }: PodShare, which: string): string {
   const memory = memoryBytes === null ? '' : `, ${formatGiB(memoryBytes)}`;
-  return `${counted(pods, 'pod')} more while a change is tried: ${devices === 0 ? 'CPU' : counted(devices, 'device')}${memory}`;
+  return `${counted(pods, 'pod')}${which}: ${devices === 0 ? 'CPU' : counted(devices, 'device')}${memory}`;
 }
 
 /** What the model's own verdict is, whatever its adapters make of the whole. */

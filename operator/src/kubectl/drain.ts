@@ -1,16 +1,16 @@
 // `kubectl llm drain`: takes a pod of a service away for the maintenance of its node, or all pods of services from a node.
 // Evictions go through the disruption budget one by one; what runs may finish; nobody is left without an answer unasked.
 
-import { labels } from '@llmservice/crds';
+import { labels, servingName } from '@llmservice/crds';
 import { parseFlags, Refusal, UsageError } from '../command-line.js';
 import { ClusterError, clusterFlags, connect, orClusterError, type Connection } from '../kube/connect.js';
-import { collectionPath, resources, serviceKeyOf } from '../kube/resources.js';
+import { collectionPath, podKeyOf, resources } from '../kube/resources.js';
 import type { Node, Pod } from '../kube/types.js';
 import type { Terminal } from './command.js';
 import { leftWithout } from './drain-rules.js';
 import { describeGenerations } from './drained-generations.js';
 import { evictPod } from './evict-pod.js';
-import { podsOf } from './service-pods.js';
+import { podsOf, prefillPodsOf } from './service-pods.js';
 
 const usage = `usage: kubectl llm drain NAME POD [options]
        kubectl llm drain --node NODE [options]
@@ -73,7 +73,7 @@ interface Target {
 }
 
 async function onePod(connection: Connection, name: string, pod: string): Promise<Target> {
-  const all = await podsOf(connection, name);
+  const all = [...(await podsOf(connection, name)), ...(await prefillPodsOf(connection, name))];
   const going = all.filter(({ metadata }) => metadata.name === pod);
   if (going.length > 0) return { going, all };
   const names = all.map(({ metadata }) => metadata.name);
@@ -85,7 +85,8 @@ async function onePod(connection: Connection, name: string, pod: string): Promis
 
 async function allOn({ client }: Connection, node: string): Promise<Target> {
   const path = collectionPath(resources.pods, null);
-  const all = await orClusterError(() => client.listAll<Pod>(path, { labelSelector: labels.service }));
+  const labelSelector = `${labels.name}=${servingName}`;
+  const all = await orClusterError(() => client.listAll<Pod>(path, { labelSelector }));
   return { going: all.filter(({ spec }) => spec?.nodeName === node), all };
 }
 
@@ -125,10 +126,10 @@ async function sayReplacement(
   say: (line: string) => void,
 ): Promise<void> {
   const [old] = gone;
-  const [newest] = (await podsOf(connection, service)).filter(
-    ({ metadata }) => metadata.uid !== old?.metadata.uid,
-  );
-  const key = old === undefined ? null : serviceKeyOf(old);
+  const isOfPrefill = old?.metadata.labels?.[labels.prefill] !== undefined;
+  const now = await (isOfPrefill ? prefillPodsOf : podsOf)(connection, service);
+  const [newest] = now.filter(({ metadata }) => metadata.uid !== old?.metadata.uid);
+  const key = old === undefined ? null : podKeyOf(old);
   if (newest === undefined) {
     say(`${key ?? service} has no other pod yet; follow it with kubectl llm status ${service} -w`);
     return;

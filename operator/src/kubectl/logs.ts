@@ -11,7 +11,7 @@ import { print, styles, type Terminal } from './command.js';
 import { renderLogLine, splitStamp } from './log-line.js';
 import { logSources, type LogSource } from './log-sources.js';
 import { isPassing } from './passing.js';
-import { newestRevision, podsOf } from './service-pods.js';
+import { newestRevision, podsOf, prefillPodsOf } from './service-pods.js';
 import { find } from './status.js';
 
 const usage = `usage: kubectl llm logs NAME [options]
@@ -23,6 +23,7 @@ Prints the logs of a service's newest pods for reading: all containers, and the 
       --tail LINES       of each (200)
       --pod NAME         this pod alone
       --all              also pods of revisions before
+      --prefill          of its prefill pods
       --raw              lines as they are
       --context NAME, --kubeconfig FILE, --as USER
 `;
@@ -33,6 +34,7 @@ const flags = {
   tail: { type: 'string' },
   pod: { type: 'string' },
   all: { type: 'boolean' },
+  prefill: { type: 'boolean' },
   raw: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -70,9 +72,9 @@ export async function logs(args: readonly string[], terminal: Terminal): Promise
   if (!Number.isInteger(tail) || tail < 0) throw new UsageError('--tail must be a whole number');
   const connection = connect(values);
   await find(connection, service);
-  const { pod: wanted, all, follow = false, raw } = values;
+  const { pod: wanted, all, prefill, follow = false, raw } = values;
   const choose = async (): Promise<Pod[]> => {
-    const pods = await podsOf(connection, service);
+    const pods = await (prefill === true ? prefillPodsOf : podsOf)(connection, service);
     if (wanted !== undefined) return pods.filter(({ metadata }) => metadata.name === wanted);
     return all === true ? pods : newestRevision(pods);
   };
@@ -82,7 +84,7 @@ export async function logs(args: readonly string[], terminal: Terminal): Promise
   if (first.length === 0 && !follow) {
     throw new ClusterError(
       wanted === undefined
-        ? `${service} has no pod; kubectl llm status ${service} says why`
+        ? `${service} has no ${prefill === true ? 'prefill ' : ''}pod; kubectl llm status ${service} says why`
         : `${service} has no pod ${wanted}`,
     );
   }

@@ -6,9 +6,17 @@ import { orClusterError, type Connection } from '../kube/connect.js';
 import type { Pod } from '../kube/types.js';
 import { podRevision } from '../status/pod-state.js';
 
-/** Newest first. @throws ClusterError */
-export async function podsOf({ client, namespace }: Connection, service: string): Promise<Pod[]> {
-  const labelSelector = `${labels.service}=${service}`;
+/** Those that answer clients, newest first. @throws ClusterError */
+export function podsOf(connection: Connection, service: string): Promise<Pod[]> {
+  return labelled(connection, `${labels.service}=${service}`);
+}
+
+/** Those that compute prompts for them, newest first. @throws ClusterError */
+export function prefillPodsOf(connection: Connection, service: string): Promise<Pod[]> {
+  return labelled(connection, `${labels.prefill}=${service}`);
+}
+
+async function labelled({ client, namespace }: Connection, labelSelector: string): Promise<Pod[]> {
   const path = collectionPath(resources.pods, namespace);
   const found = await orClusterError(() => client.listAll<Pod>(path, { labelSelector }));
   return found.sort((a, b) => createdAt(b) - createdAt(a));

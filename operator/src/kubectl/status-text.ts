@@ -20,6 +20,7 @@ export function describeService(service: ServiceObject, now: Date): string {
     ...(url === '' ? [] : [`  url       ${url}`]),
     ...(model === '' ? [] : [`  model     ${model}`]),
     `  replicas  ${status.readyReplicas ?? 0} ready of ${service.spec?.replicas ?? 1}`,
+    ...describePrefill(status),
     ...describePool(service),
     ...(loading === undefined ? [] : [`  loading   ${describeLoading(loading)}`]),
     ...troubles(status).flatMap(({ type, status: state, reason, message }) => [
@@ -30,6 +31,11 @@ export function describeService(service: ServiceObject, now: Date): string {
   ];
   if (memoryPlan !== undefined) lines.push(...describePlan(memoryPlan));
   return `${lines.join('\n')}\n`;
+}
+
+/** Decode pods are the replicas, and compute what these do not. */
+function describePrefill({ prefill }: LlmServiceStatus): string[] {
+  return prefill === undefined ? [] : [`  prefill   ${prefill.ready} ready of ${prefill.replicas}`];
 }
 
 /** Where completions go of a service that wants an InferencePool: its route is good without one too. */

@@ -19,6 +19,11 @@ describe('bounds', () => {
     [{ maxReplicas: 2 }, { replicas: 3 }, 'spec.replicas is 3'],
     [{ maxReplicas: 2 }, { scaling: { maxReplicas: 3 } }, 'spec.scaling.maxReplicas is 3'],
     [
+      { maxReplicas: 2 },
+      { disaggregation: { prefill: { replicas: 3 } } },
+      'spec.disaggregation.prefill.replicas is 3',
+    ],
+    [
       { images: ['example.org/llm/*'] },
       { engine: { image: 'evil.example/x:1' } },
       'spec.engine.image is evil.example/x:1',

@@ -12,7 +12,7 @@ type Amount = readonly [path: string, value: number | undefined];
 
 /** @param className of the class that the bounds are of */
 export function beyondBounds(spec: LlmServiceSpec, bounds: ClassBounds, className: string): Violation[] {
-  const { accelerator, parallelism, engine, model, routing, scaling, canary } = spec;
+  const { accelerator, parallelism, engine, model, routing, scaling, canary, disaggregation } = spec;
   const { images, uris, endpoints, hosts } = bounds;
   const whose = `LlmServiceClass ${className}`;
   const outside = (
@@ -52,6 +52,7 @@ export function beyondBounds(spec: LlmServiceSpec, bounds: ClassBounds, classNam
           minReplicas,
         ]),
         ['spec.canary.replicas', canary?.replicas],
+        ['spec.disaggregation.prefill.replicas', disaggregation?.prefill.replicas],
       ],
       bounds.maxReplicas,
     ),
