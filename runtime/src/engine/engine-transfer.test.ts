@@ -13,7 +13,7 @@ function engineOf(states: readonly FetchState[]) {
     info: { kvLayout: 'alike' },
     offerKv: jest.fn(() => Promise.resolve()),
     withdrawKv: jest.fn(() => Promise.resolve()),
-    fetchKv: jest.fn(() => Promise.resolve()),
+    fetchKv: jest.fn<(fetch: object) => Promise<void>>(() => Promise.resolve()),
     fetchedKv: jest.fn((id: number) => Promise.resolve(left.shift() ?? { ...running, bytes: id })),
     endFetch: jest.fn(() => Promise.resolve()),
   };
