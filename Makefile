@@ -90,6 +90,7 @@ prove: ## What takes a quiet machine or an hour: the gap between chunks, load, a
 	@$(ENV) npx tsx test/bench/image-volume-on-node.ts
 	@$(ENV) npx tsx test/agents/run.ts
 	@$(ENV) test/conformance/schemathesis.sh 420
+	@$(ENV) SERVICES=200 npm test -- --selectProjects integration --testPathPatterns integration/api-versions --forceExit
 	@$(ENV) SCHEMAS=500 npm test -- --selectProjects integration --testPathPatterns integration/schemas --forceExit
 	@$(ENV) FUZZ_SECONDS=1800 FUZZ_CASES=100000 npm test -- --selectProjects unit --testPathPatterns fuzz
 

@@ -28,15 +28,30 @@ export function serviceVersionOf(apiVersion: unknown): ServiceVersion {
 export function convertService<T extends object>(object: T, version: ServiceVersion): T {
   const from = serviceVersionOf((object as Json)['apiVersion']);
   if (from === version) return object;
+  return { ...(renamedTo(version, object) as T), apiVersion: `${api.group}/${version}` };
+}
+
+/** @param member how the value spells the name of a member */
+export function renamedTo(
+  version: ServiceVersion,
+  value: unknown,
+  member = (name: string): string => name,
+): unknown {
   const toBeta = version === api.betaVersion;
-  const renamed = betaFields.reduce<unknown>((value, field) => {
+  return betaFields.reduce((result, field) => {
     const { parents, own } = partsOf(field);
-    const change = toBeta
-      ? { from: own, to: field.name, values: field.values ?? {} }
-      : { from: field.name, to: own, values: inverse(field.values ?? {}) };
-    return within(value, parents, change);
-  }, object);
-  return { ...(renamed as T), apiVersion: `${api.group}/${version}` };
+    const [from, to] = toBeta ? [own, field.name] : [field.name, own];
+    const values = toBeta ? (field.values ?? {}) : inverse(field.values ?? {});
+    return within(
+      result,
+      parents.map((name) => (name === '[]' ? name : member(name))),
+      {
+        from: member(from),
+        to: member(to),
+        values,
+      },
+    );
+  }, value);
 }
 
 interface Change {

@@ -21,7 +21,15 @@ export * from './bytes.js';
 export * from './adapter-list.js';
 export * from './backoff.js';
 export { betaFields } from './beta-fields.js';
-export * from './convert-service.js';
+export {
+  alphaNamesIn,
+  betaText,
+  convertService,
+  serviceVersionOf,
+  UnknownVersionError,
+} from './convert-service.js';
+export { ownersInStoredVersion } from './field-owners.js';
+export type { FieldOwner } from './field-owners.js';
 export * from './validate.js';
 export * from './read-key-file.js';
 export * from './fields.js';

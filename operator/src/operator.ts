@@ -17,6 +17,7 @@ import { LongReader } from './preflight/long-reader.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
 import { CanaryController } from './reconcile/canary-controller.js';
+import { FieldOwnerController } from './reconcile/field-owner-controller.js';
 import { GatewayController } from './reconcile/gateway-controller.js';
 import { PrePullController } from './reconcile/pre-pull-controller.js';
 import { Reconciler } from './reconcile/reconciler.js';
@@ -79,6 +80,7 @@ export class Operator {
   private readonly canaries: CanaryMonitor;
   private readonly metricsApi: MetricsApi;
   private readonly gateways: GatewayController;
+  private readonly owners: FieldOwnerController;
   private readonly guard: ClusterGuard;
   private readonly preflight: Preflight;
   /** When it began to lead, by the monotonic clock; null: it does not. */
@@ -109,6 +111,7 @@ export class Operator {
         if (this.synced) this.queue.add(key);
       },
       onService: (service) => this.gateways.serviceChanged(service),
+      ...(options.conversion === null ? {} : { onOwners: (service) => this.owners.see(service) }),
       ...(timing.silenceMs === undefined ? {} : { silenceMs: timing.silenceMs }),
     });
     const authorities = new PodAuthorities(client);
@@ -158,6 +161,11 @@ export class Operator {
         logger.debug('an event was refused', { error: error.message });
       },
     );
+    this.owners = new FieldOwnerController({
+      writer,
+      onError: (key, error) =>
+        logger.warn('owners of fields were not written', { service: key, error: error.message }),
+    });
     const crashLogs = new CrashLogs(client);
     const devices = new DeviceRoom(client);
     const placement = new PlacementNotes(client, devices);
@@ -287,7 +295,9 @@ export class Operator {
       watching.abort();
       // What comes of a look at the load is written alongside the reconciles.
       drained = await endsWithin(
-        Promise.all([this.queue, this.idle, this.canaries, this.gateways].map((each) => each.stop())),
+        Promise.all(
+          [this.queue, this.idle, this.canaries, this.gateways, this.owners].map((each) => each.stop()),
+        ),
         drainMs,
       );
       this.preflight.stop();

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { repository, toolFolders } from '../processes.js';
 
 export class Helm {
@@ -26,6 +27,16 @@ export class Helm {
     const env = { ...process.env, ...homes };
     const { stdout } = await promisify(execFile)(program, args, { cwd: repository, env, maxBuffer: 2 ** 26 });
     return stdout;
+  }
+
+  /** What a command of Helm's prints that works on a cluster. */
+  on(config: KubeConfig, ...args: string[]): Promise<string> {
+    const access = [
+      `--kube-apiserver=${config.getCurrentCluster()?.server ?? ''}`,
+      `--kube-token=${config.getCurrentUser()?.token ?? ''}`,
+      '--kube-insecure-skip-tls-verify',
+    ];
+    return this.render(this.program, [...args, ...access]);
   }
 
   release(name: string, chart: string, ...args: string[]): Promise<string> {

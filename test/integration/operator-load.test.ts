@@ -78,8 +78,7 @@ describe('the operator’s own loop', () => {
     replica.activity = { running: 16, waiting: 8, counted: 0 };
     await replicas('own', 3);
     const { metadata } = await world.request('GET', objectPath(resources.llmServices, 'default', 'own'));
-    const managers = (metadata as { managedFields?: { manager: string; subresource?: string }[] })
-      .managedFields;
+    const managers = metadata.managedFields;
     expect(managers).toContainEqual(
       expect.objectContaining({ manager: autoscalerManager, subresource: 'scale' }),
     );

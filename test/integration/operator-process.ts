@@ -16,7 +16,8 @@ export class OperatorProcess {
     private readonly folder: string,
   ) {}
 
-  static start(api: ApiServer, user: User): OperatorProcess {
+  /** @param more flags */
+  static start(api: ApiServer, user: User, ...more: string[]): OperatorProcess {
     const folder = mkdtempSync(join(tmpdir(), 'llmservice-operator-'));
     const kubeconfig = join(folder, 'kubeconfig');
     writeFileSync(kubeconfig, api.kubeConfig(user).exportConfig(), { mode: 0o600 });
@@ -24,7 +25,7 @@ export class OperatorProcess {
     const images = ['--runtime-image-cpu', 'example.org/runtime:1', '--allow-endpoint', '127.0.0.1'];
     const env = { KUBECONFIG: kubeconfig };
     return new OperatorProcess(
-      start(process.execPath, [main, ...args, ...images], join(folder, 'log'), env),
+      start(process.execPath, [main, ...args, ...images, ...more], join(folder, 'log'), env),
       folder,
     );
   }

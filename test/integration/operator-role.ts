@@ -16,6 +16,20 @@ export function grantOperatorRole(cluster: TestCluster, namespace: string | null
   return grant(cluster, 'templates/rbac.yaml', 'operators', namespace);
 }
 
+/** Likewise what the operator needs in addition where it converts, with the Secret of its certificate; in `default`. */
+export async function grantConversion(cluster: TestCluster): Promise<void> {
+  const template = 'templates/conversion.yaml';
+  await grant(cluster, template, 'operators', null, '--set', 'conversion.enabled=true');
+  const rendered = renderChart(
+    'llmservice-operator',
+    '--set',
+    'conversion.enabled=true',
+    '--show-only',
+    template,
+  );
+  for (const secret of rendered.filter(({ kind }) => kind === 'Secret')) await cluster.create(secret);
+}
+
 /** Likewise each of the group `activators`. */
 export function grantActivatorRole(cluster: TestCluster): Promise<void> {
   return grant(cluster, 'templates/activator-rbac.yaml', 'activators', null);
@@ -31,6 +45,7 @@ async function grant(
   template: string,
   users: string,
   watched: string | null,
+  ...more: string[]
 ): Promise<void> {
   const group = '/apis/rbac.authorization.k8s.io/v1';
   const settings =
@@ -38,7 +53,7 @@ async function grant(
       ? // It may read where this Gateway is entered, and nothing else of others' Gateways.
         ['--set', 'gateway.name=public,gateway.namespace=gateways']
       : ['--namespace', watched, '--set', `watchNamespace=${watched}`];
-  const rendered = renderChart('llmservice-operator', ...settings, '--show-only', template);
+  const rendered = renderChart('llmservice-operator', ...settings, ...more, '--show-only', template);
   for (const object of rendered.filter(({ kind }) => kind.includes('Role'))) {
     const subjects = [{ kind: 'Group', name: users, apiGroup: 'rbac.authorization.k8s.io' }];
     const { namespace } = object.metadata;

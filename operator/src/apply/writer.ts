@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import {
   autoscalerManager,
   fieldManager,
+  type FieldOwner,
   type LlmGatewayStatus,
   type LlmServiceStatus,
 } from '@llmservice/crds';
@@ -101,6 +102,17 @@ export class Writer {
       query: { fieldManager: autoscalerManager },
       contentType: 'application/merge-patch+json',
       body: { metadata: { resourceVersion }, spec: { replicas } },
+    });
+  }
+
+  /** Who owns which fields of a service, and nothing else of it. Its status has no way to them. */
+  async writeOwners(object: KubeObject, managedFields: readonly FieldOwner[]): Promise<void> {
+    const { name, namespace = '', resourceVersion } = object.metadata;
+    await this.client.request({
+      method: 'PATCH',
+      path: objectPath(resources.llmServices, namespace, name),
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { resourceVersion, managedFields } },
     });
   }
 

@@ -1,5 +1,6 @@
 // Entry of `llmservice plan`: arguments, manifests, the plan of each, one report, the exit status.
 
+import { betaText } from '@llmservice/crds';
 import { Preflight } from '../preflight/preflight.js';
 import { CheckpointPlaces, objectsOf } from './checkpoint-places.js';
 import { exitCodeOf as statusOf } from '../command-line.js';
@@ -28,7 +29,8 @@ async function plan(options: PlanOptions): Promise<number> {
     const preflight = new Preflight(places);
     const { classes } = manifests;
     for (const manifest of manifests.services) {
-      reports.push(await planManifest(manifest, { ...options, places, preflight, cluster, classes }));
+      const report = await planManifest(manifest, { ...options, places, preflight, cluster, classes });
+      reports.push(manifest.inBeta === true ? { ...report, message: betaText(report.message) } : report);
     }
   } finally {
     cluster?.close();

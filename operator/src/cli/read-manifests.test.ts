@@ -84,3 +84,27 @@ describe('files', () => {
     expect(problems.join()).toContain(name);
   });
 });
+
+describe('a service of v1beta1', () => {
+  const beta = (spec: string): string =>
+    service('a').replace('v1alpha1', 'v1beta1').replace('spec: { ', `spec: { ${spec}, `);
+
+  test('is read as one of v1alpha1, and what is said of it has its own names', async () => {
+    const { services, problems } = await read(beta('suspend: true, accelerator: { count: 2 }'));
+    expect(problems).toEqual([]);
+    expect(services).toMatchObject([
+      {
+        object: { apiVersion: 'llmservice.dev/v1alpha1', spec: { stop: true, accelerator: { devices: 2 } } },
+        inBeta: true,
+      },
+    ]);
+  });
+
+  test('may have no names of v1alpha1', async () => {
+    const { services, problems } = await read(beta('stop: true'));
+    expect(services).toEqual([]);
+    expect(problems).toEqual([
+      'standard input, document 1: spec.stop is not a known field of v1beta1; its name there is suspend',
+    ]);
+  });
+});

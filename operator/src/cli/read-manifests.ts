@@ -5,7 +5,14 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { api, classApi, gatewayApi, validateLlmServiceClass } from '@llmservice/crds';
+import {
+  alphaNamesIn,
+  api,
+  classApi,
+  convertService,
+  gatewayApi,
+  validateLlmServiceClass,
+} from '@llmservice/crds';
 import { parseAllDocuments } from 'yaml';
 import { keyOf } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
@@ -14,6 +21,8 @@ export interface Manifest {
   /** Where it stands: FILE, and which of its documents. */
   readonly source: string;
   readonly object: KubeObject;
+  /** It was of v1beta1: what is said of it has the names of that. */
+  readonly inBeta?: true;
 }
 
 export interface Manifests {
@@ -48,7 +57,8 @@ export async function readManifests(
   }
   const ours = (kind: string): Manifest[] =>
     found.filter(isOurs(kind)).flatMap((manifest) => named(manifest, namespace, problems));
-  const [services, gateways] = [ours(api.kind), ours(gatewayApi.kind)];
+  const services = ours(api.kind).flatMap((manifest) => inStoredVersion(manifest, problems));
+  const gateways = ours(gatewayApi.kind);
   const classes = found.filter(isOurs(classApi.kind)).filter((manifest) => isValidClass(manifest, problems));
   checkDistinct(services, problems);
   checkDistinct(gateways, problems);
@@ -118,6 +128,15 @@ function named({ source, object }: Manifest, fallback: string, problems: string[
     return [];
   }
   return [{ source, object: { ...object, metadata: { ...object.metadata, name, namespace } } }];
+}
+
+/** A service of v1beta1 in the version that the operator works with; those that have neither's names are problems. */
+function inStoredVersion(manifest: Manifest, problems: string[]): Manifest[] {
+  const { source, object } = manifest;
+  if (object.apiVersion !== `${api.group}/${api.betaVersion}`) return [manifest];
+  const wrong = alphaNamesIn(object);
+  problems.push(...wrong.map(({ path, message }) => `${source}: ${path} ${message}`));
+  return wrong.length > 0 ? [] : [{ source, object: convertService(object, api.version), inBeta: true }];
 }
 
 function isValidClass({ source, object }: Manifest, problems: string[]): boolean {

@@ -58,6 +58,7 @@ function judgeDefinition({ spec, status }: CustomResourceDefinition, name: strin
   const refused = status?.conditions?.find((each) => each.type === 'Established' && each.status !== 'True');
   if (refused !== undefined)
     findings.problem(`${name} is not established: ${refused.message ?? ''}`, installHint);
+  judgeConversion(spec, name, findings);
   const { missing, unknown, changed } = schemaDifferences(
     llmServiceSchema,
     version.schema?.openAPIV3Schema ?? {},
@@ -79,6 +80,23 @@ function judgeDefinition({ spec, status }: CustomResourceDefinition, name: strin
     );
   }
   if (findings.list.length === 0) findings.ok(`${name} serves ${api.version} with the fields of this build`);
+}
+
+/** Without a webhook the API server changes the apiVersion alone, and drops what has another name. */
+function judgeConversion(spec: CustomResourceDefinition['spec'], name: string, findings: Findings): void {
+  if (spec?.versions?.some((each) => each.name === api.betaVersion && each.served) !== true) return;
+  const { strategy, webhook } = spec.conversion ?? {};
+  if (strategy !== 'Webhook') {
+    findings.problem(
+      `${name} serves ${api.betaVersion}, and nobody converts: the API server drops fields that have other names there`,
+      'Install or upgrade the chart llmservice-operator with conversion.enabled: true.',
+    );
+  } else if ((webhook?.clientConfig?.caBundle ?? '') === '') {
+    findings.problem(
+      `${name} serves ${api.betaVersion}, and the operator has not written the certificate of its webhook yet`,
+      'See the log of the operator; with conversion.enabled: false the chart serves v1alpha1 alone.',
+    );
+  }
 }
 
 export function checkPerson({ deniedToPerson, namespace }: ClusterFacts): readonly Finding[] {

@@ -16,6 +16,10 @@ export interface CustomResourceDefinition extends KubeObject {
       readonly storage: boolean;
       readonly schema?: { readonly openAPIV3Schema?: object };
     }[];
+    readonly conversion?: {
+      readonly strategy?: string;
+      readonly webhook?: { readonly clientConfig?: { readonly caBundle?: string } };
+    };
   };
   readonly status?: { readonly conditions?: readonly ObjectCondition[] };
 }

@@ -1,6 +1,8 @@
 // The few fields of Kubernetes objects that the operator reads, as they are on the wire (dates are strings).
 // Objects that it writes are plain JSON: a typed serializer would drop fields that it does not know.
 
+import type { FieldOwner } from '@llmservice/crds';
+
 interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;
@@ -9,6 +11,7 @@ interface ObjectMeta {
   readonly generation?: number;
   readonly creationTimestamp?: string;
   readonly deletionTimestamp?: string;
+  readonly managedFields?: readonly FieldOwner[] | undefined;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly ownerReferences?: readonly {

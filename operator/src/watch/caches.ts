@@ -47,6 +47,8 @@ export interface CachesOptions {
   readonly onChange: (key: string) => void;
   /** One of which anything changed, its status too. */
   readonly onService?: (service: KubeObject) => void;
+  /** One with its managed fields, which are not kept. */
+  readonly onOwners?: (service: KubeObject) => void;
   readonly silenceMs?: number;
 }
 
@@ -77,6 +79,7 @@ export class Caches {
       resource: resources.llmServices,
       index: serviceIndex,
       keep: asResolved,
+      ...(options.onOwners === undefined ? {} : { onRead: options.onOwners }),
       onChange: (service, isKnown) => this.serviceChanged(asResolved(service), isKnown),
     });
     const owned = (

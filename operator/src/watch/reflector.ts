@@ -24,6 +24,8 @@ export interface ReflectorOptions {
    * @param isKnown the watch reports only now what a write that was remembered has returned
    */
   readonly onChange: (object: KubeObject, isKnown: boolean) => void;
+  /** Called with each object as the API server gave it, with its managed fields. */
+  readonly onRead?: (object: KubeObject) => void;
   /** What is kept of an object; all of it but its managed fields by default. */
   readonly keep?: (object: KubeObject) => KubeObject;
   /** What objects are looked up by besides their names. */
@@ -240,7 +242,8 @@ export class Reflector {
 
   /** Managed fields are half of an object's size and never read. */
   private trim(object: KubeObject): KubeObject {
-    const { keep = (kept: KubeObject) => kept } = this.options;
+    const { keep = (kept: KubeObject) => kept, onRead } = this.options;
+    onRead?.(object);
     return keep({
       ...object,
       metadata: { ...object.metadata, managedFields: undefined } as KubeObject['metadata'],
