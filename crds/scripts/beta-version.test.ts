@@ -40,6 +40,17 @@ describe('the schema of v1beta1', () => {
   });
 });
 
+test('the page has each of them, by both names', () => {
+  const page = readFileSync(new URL('../../deploy/docs/api-versions.md', import.meta.url), 'utf8');
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+  for (const { path, name } of betaFields) {
+    const older = path.replace('spec.', '');
+    const newer = older.replace(/[^.]+$/, name);
+    const found = rows.find((row) => row.startsWith(`| \`${older}\``)) ?? '';
+    expect(found).toContain(older === newer ? '`auto`, `surge`, `drain`' : `| \`${newer}\` |`);
+  }
+});
+
 test.each([
   ['self.routing.host', 'spec', 'self.routing.hostname'],
   ['self.host', 'spec.routing', 'self.hostname'],

@@ -23,7 +23,7 @@ export const betaFields: readonly BetaField[] = [
     path: 'spec.model.cache.kind',
     name: 'type',
     phrases: { 'of kind hostPath': 'of type hostPath', 'of kind pvc': 'of type pvc' },
-    reason: 'What tells the members of a union apart is `type` in Kubernetes; `kind` is that of an object.',
+    reason: 'Kubernetes names the member of a union by `type`; `kind` is that of an object.',
   },
   {
     path: 'spec.stop',

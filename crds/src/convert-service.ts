@@ -126,7 +126,7 @@ function withBetaName(text: string, { path, name, phrases = {} }: BetaField): st
   const parts = path.replaceAll('[]', '').split('.');
   const own = parts.at(-1) ?? '';
   let result = text;
-  // The longest mention first; two parts are needed to tell a field from a word, or a capital within its name.
+  // The longest mention first; one part alone may be a word of English, unless it has a capital within.
   for (let first = 0; first < parts.length - (/[A-Z]/.test(own) ? 0 : 1); first += 1) {
     const mention = parts
       .slice(first)

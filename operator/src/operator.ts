@@ -101,8 +101,7 @@ export class Operator {
       ...timing,
     });
     this.caches = new Caches({
-      client,
-      logger,
+      ...{ client, logger },
       namespaces: options.watchNamespaces,
       activatorNamespace: options.leaseNamespace,
       instance: options.instance,
@@ -161,11 +160,7 @@ export class Operator {
         logger.debug('an event was refused', { error: error.message });
       },
     );
-    this.owners = new FieldOwnerController({
-      writer,
-      onError: (key, error) =>
-        logger.warn('owners of fields were not written', { service: key, error: error.message }),
-    });
+    this.owners = new FieldOwnerController(writer, logger);
     const crashLogs = new CrashLogs(client);
     const devices = new DeviceRoom(client);
     const placement = new PlacementNotes(client, devices);
@@ -294,12 +289,8 @@ export class Operator {
       for (const each of [this.loads, this.adapters, this.metricsApi]) each.stop();
       watching.abort();
       // What comes of a look at the load is written alongside the reconciles.
-      drained = await endsWithin(
-        Promise.all(
-          [this.queue, this.idle, this.canaries, this.gateways, this.owners].map((each) => each.stop()),
-        ),
-        drainMs,
-      );
+      const working = [this.queue, this.idle, this.canaries, this.gateways, this.owners];
+      drained = await endsWithin(Promise.all(working.map((each) => each.stop())), drainMs);
       this.preflight.stop();
     }
     // A write under way would come among those of the next leader.

@@ -10,6 +10,7 @@ import type { KubeObject } from '../../operator/src/kube/types.js';
 import { ApiError } from '../../operator/src/kube/client.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { llmService } from '../builders/llm-service.js';
+import { renamedFields } from '../builders/renamed-fields.js';
 import { eventually, freePort, settled } from '../processes.js';
 import { Helm } from './helm.js';
 import { Kubectl } from './kubectl.js';
@@ -59,40 +60,7 @@ const versions = (objects: readonly KubeObject[], field: 'resourceVersion' | 'ge
   Object.fromEntries(objects.map(({ metadata }) => [metadata.name, metadata[field]]));
 const writes = (): number => world.api.writes().filter(({ user }) => user.startsWith('operator')).length;
 
-/** Every field that has another name or other values, in services of many kinds. */
-const kinds: readonly object[] = [
-  {},
-  { accelerator: { resourceName: 'amd.com/gpu', devices: 2, profile: 'mi300x' } },
-  { stop: true, requestLog: { uri: 's3://logs/a/', text: true } },
-  { rollout: { strategy: 'Surge', noProgressTimeoutSeconds: 77 }, server: { maxBodiesBytes: 67108864 } },
-  { model: { cache: { kind: 'pvc', claimName: 'weights', maxSize: '10Gi' } } },
-  {
-    routing: { host: 'a.test', pathPrefix: '/a', fallback: { service: 'service-0' } },
-    canary: { steps: [{ weight: 5, pauseSeconds: 60 }, { mirrorPercent: 10 }, { weight: 50 }] },
-    rollout: { strategy: 'Drain' },
-  },
-  { scaling: { maxReplicas: 3, schedules: [{ name: 's', start: '0 8 * * *', end: '0 9 * * *' }] } },
-  {
-    env: [{ name: 'CUDA_A', value: 'stop' }],
-    podLabels: { host: 'weight' },
-    nodeSelector: { kind: 'devices' },
-  },
-];
-
-function wanted(index: number): object {
-  const {
-    model = {},
-    routing,
-    ...rest
-  } = kinds[index % kinds.length] as { model?: object; routing?: object };
-  return llmService(`service-${String(index)}`, {
-    ...rest,
-    model: { ...world.model('models/llama/'), ...model },
-    replicas: index % 3,
-    resources: { limits: { memory: '1Gi' } },
-    ...(routing === undefined ? {} : { routing: { ...routing, host: `a-${String(index)}.test` } }),
-  });
-}
+const wanted = (index: number): object => renamedFields(index, world.model('models/llama/'));
 
 const release = (...args: string[]): Promise<string> =>
   helm.on(world.api.kubeConfig(), ...args, '--namespace', 'system');

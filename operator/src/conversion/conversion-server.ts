@@ -15,7 +15,7 @@ export interface ConversionServerOptions {
   readonly port: number;
   readonly certificate: Pick<ConversionCertificate, 'ensure'>;
   readonly logger: Logger;
-  /** How often the certificate is looked at. */
+  /** How often the certificate is read. */
   readonly intervalMs?: number;
   /** After an error. */
   readonly retryMs?: number;
@@ -79,7 +79,7 @@ export class ConversionServer {
     } catch (error) {
       const { message } = error as Error;
       if (message !== this.trouble)
-        logger.warn('the certificate of the conversion webhook was not looked at', { error: message });
+        logger.warn('the certificate of the conversion webhook was not read', { error: message });
       this.trouble = message;
       return false;
     }

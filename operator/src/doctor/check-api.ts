@@ -5,6 +5,7 @@ import type { ClusterFacts, CustomResourceDefinition } from './facts.js';
 import { Findings, listed, type Finding } from './finding.js';
 import type { DeniedRequest } from './operator-rules.js';
 import { valueOf } from './reading.js';
+import { judgeConversion } from './judge-conversion.js';
 import { schemaDifferences } from './schema-differences.js';
 
 /** CEL rules of custom resources, which the CRD relies upon, are stable since. */
@@ -80,23 +81,6 @@ function judgeDefinition({ spec, status }: CustomResourceDefinition, name: strin
     );
   }
   if (findings.list.length === 0) findings.ok(`${name} serves ${api.version} with the fields of this build`);
-}
-
-/** Without a webhook the API server changes the apiVersion alone, and drops what has another name. */
-function judgeConversion(spec: CustomResourceDefinition['spec'], name: string, findings: Findings): void {
-  if (spec?.versions?.some((each) => each.name === api.betaVersion && each.served) !== true) return;
-  const { strategy, webhook } = spec.conversion ?? {};
-  if (strategy !== 'Webhook') {
-    findings.problem(
-      `${name} serves ${api.betaVersion}, and nobody converts: the API server drops fields that have other names there`,
-      'Install or upgrade the chart llmservice-operator with conversion.enabled: true.',
-    );
-  } else if ((webhook?.clientConfig?.caBundle ?? '') === '') {
-    findings.problem(
-      `${name} serves ${api.betaVersion}, and the operator has not written the certificate of its webhook yet`,
-      'See the log of the operator; with conversion.enabled: false the chart serves v1alpha1 alone.',
-    );
-  }
 }
 
 export function checkPerson({ deniedToPerson, namespace }: ClusterFacts): readonly Finding[] {

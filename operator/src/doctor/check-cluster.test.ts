@@ -23,14 +23,6 @@ function definition(schema: object = llmServiceSchema, name = 'v1alpha1'): Custo
   };
 }
 
-function servingBeta(
-  conversion: NonNullable<CustomResourceDefinition['spec']>['conversion'] & object,
-): CustomResourceDefinition {
-  const { spec, ...rest } = definition();
-  const versions = [...(spec?.versions ?? []), { name: 'v1beta1', served: true, storage: false }];
-  return { ...rest, spec: { versions, conversion } } as CustomResourceDefinition;
-}
-
 /** The build's schema with one part of the spec replaced. */
 function changed(part: string, change: (schema: Record<string, unknown>) => void): object {
   const copy = structuredClone(llmServiceSchema) as {
@@ -53,25 +45,6 @@ describe('the custom resource', () => {
       'of another version',
       { definition: read(definition({}, 'v1')) },
       'problem: llmservices.llmservice.dev serves v1',
-    ],
-    [
-      'of two versions, which the operator converts',
-      {
-        definition: read(
-          servingBeta({ strategy: 'Webhook', webhook: { clientConfig: { caBundle: 'Y2E=' } } }),
-        ),
-      },
-      'ok: llmservices.llmservice.dev serves v1alpha1',
-    ],
-    [
-      'of two versions, which nobody converts',
-      { definition: read(servingBeta({ strategy: 'None' })) },
-      'problem: llmservices.llmservice.dev serves v1beta1, and nobody converts',
-    ],
-    [
-      'of two versions, without a certificate',
-      { definition: read(servingBeta({ strategy: 'Webhook', webhook: { clientConfig: {} } })) },
-      'problem: llmservices.llmservice.dev serves v1beta1, and the operator has not written the certificate',
     ],
     [
       'older, without a field',

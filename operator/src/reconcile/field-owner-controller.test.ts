@@ -3,6 +3,7 @@ import type { FieldOwner } from '@llmservice/crds';
 import { NotLeaderError } from '../apply/writer.js';
 import { ApiError } from '../kube/client.js';
 import type { KubeObject } from '../kube/types.js';
+import { createOperatorLogger } from '../log.js';
 import { FieldOwnerController } from './field-owner-controller.js';
 
 const service = (version: string, more: object = {}): KubeObject => ({
@@ -21,7 +22,7 @@ test('owners by names of v1beta1 are written once, others and those of what is d
     written.push(owners);
     return Promise.resolve();
   };
-  const controller = new FieldOwnerController({ writer: { writeOwners }, onError: () => undefined });
+  const controller = new FieldOwnerController({ writeOwners }, createOperatorLogger(null));
   controller.see(service('v1alpha1'));
   controller.see(service('v1beta1', { deletionTimestamp: '2030-01-01T00:00:00Z' }));
   controller.see(service('v1beta1'));
@@ -38,10 +39,11 @@ test('a write that others overtook is no error; one that is refused is', async (
     new ApiError(403, 'forbidden', 'Forbidden'),
   ];
   for (const failure of failures) {
-    const controller = new FieldOwnerController({
-      writer: { writeOwners: () => Promise.reject(failure) },
-      onError: (key, error) => errors.push(`${key}: ${error.message}`),
-    });
+    const logger = createOperatorLogger(null);
+    logger.on('data', ({ service, error }: { service: string; error: string }) =>
+      errors.push(`${service}: ${error}`),
+    );
+    const controller = new FieldOwnerController({ writeOwners: () => Promise.reject(failure) }, logger);
     controller.see(service('v1beta1'));
     await controller.stop();
   }

@@ -45,9 +45,8 @@ export interface CachesOptions {
   readonly logger: Logger;
   /** A service (namespace/name) that may have to be reconciled. */
   readonly onChange: (key: string) => void;
-  /** One of which anything changed, its status too. */
+  /** One of which anything changed, its status too; `onOwners`: with its managed fields, which are not kept. */
   readonly onService?: (service: KubeObject) => void;
-  /** One with its managed fields, which are not kept. */
   readonly onOwners?: (service: KubeObject) => void;
   readonly silenceMs?: number;
 }
@@ -76,9 +75,7 @@ export class Caches {
     this.llmServices = new Collection({
       ...common,
       ...this.kinds.necessary(resources.llmServices),
-      resource: resources.llmServices,
-      index: serviceIndex,
-      keep: asResolved,
+      ...{ resource: resources.llmServices, index: serviceIndex, keep: asResolved },
       ...(options.onOwners === undefined ? {} : { onRead: options.onOwners }),
       onChange: (service, isKnown) => this.serviceChanged(asResolved(service), isKnown),
     });

@@ -246,7 +246,7 @@ export class Reflector {
     onRead?.(object);
     return keep({
       ...object,
-      metadata: { ...object.metadata, managedFields: undefined } as KubeObject['metadata'],
+      metadata: { ...object.metadata, managedFields: undefined },
     });
   }
 }
