@@ -117,8 +117,8 @@ export const ports = {
   kvTransfer: 8040,
 } as const;
 
-/** Of a replica that hands KV over: each has a port of its own. */
-export const maxTransferRanks = 16;
+/** The last of those at which a prefill pod hands KV over: behind the ranks' own are those that UCX takes. */
+export const lastTransferPort = 8079;
 
 /** Of LeaderWorkerSet, on the pods of its groups. */
 export const groupLabels = {

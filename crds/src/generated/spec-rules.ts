@@ -335,9 +335,9 @@ export const specRules: readonly SpecRule[] = [
     "at": [
       "spec"
     ],
-    "rule": "!has(self.disaggregation) || self.accelerator.devices <= 16",
+    "rule": "!has(self.disaggregation) || self.accelerator.devices <= 8",
     "fieldPath": ".disaggregation",
-    "message": "disaggregation is for replicas of at most 16 ranks, each of which sends its KV blocks at a port of its own; remove it, or lower accelerator.devices"
+    "message": "disaggregation is for replicas of at most 8 ranks, each of which hands its KV blocks over at ports of its own; remove it, or lower accelerator.devices"
   },
   {
     "at": [

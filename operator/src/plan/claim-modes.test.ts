@@ -8,6 +8,7 @@ const day = { start: '0 8 * * *', end: '0 18 * * *', timeZone: 'Europe/Berlin', 
 test.each<[object, string | null]>([
   [{}, null],
   [{ replicas: 2 }, 'spec.replicas may come to 2 pods'],
+  [{ disaggregation: {} }, 'spec.disaggregation may come to 2 pods'],
   [{ scaling: { maxReplicas: 3 } }, 'spec.scaling.maxReplicas may come to 3 pods'],
   [{ scaling: { schedules: [{ name: 'day', ...day }] } }, 'spec.scaling.schedules[0].minReplicas'],
 ])('%j on a claim for one pod', (spec, message) => {

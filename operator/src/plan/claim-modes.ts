@@ -9,7 +9,7 @@ export function refusedClaim(
   claim: KnownClaim | undefined,
 ): Obstacle | null {
   if (claim?.onePod !== true) return null;
-  const { replicas, scaling, canary, parallelism } = spec;
+  const { replicas, scaling, canary, disaggregation, parallelism } = spec;
   const bounds: readonly (readonly [string, number])[] = [
     ['spec.replicas', replicas],
     ['spec.parallelism.nodes', parallelism.nodes],
@@ -18,6 +18,7 @@ export function refusedClaim(
       ({ minReplicas }, at) => [`spec.scaling.schedules[${String(at)}].minReplicas`, minReplicas] as const,
     ),
     ['spec.canary', canary === undefined ? 0 : replicas + canary.replicas],
+    ['spec.disaggregation', disaggregation === undefined ? 0 : replicas + disaggregation.prefill.replicas],
   ];
   const [over] = bounds.filter(([, pods]) => pods > 1);
   if (over === undefined) return null;

@@ -4,8 +4,12 @@ import { buildStatus } from './build-status.js';
 import { base, ended, pod } from './observed.fixture.js';
 import type { PrefillPods } from './prefill-status.js';
 
-const deployment = (status: object): Deployment =>
-  ({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'demo-prefill' }, status });
+const deployment = (status: object): Deployment => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'demo-prefill' },
+  status,
+});
 const statusOf = (prefill: PrefillPods | null) =>
   buildStatus({ ...base, pods: [pod('a', { ready: true })], prefill });
 const ready = (prefill: PrefillPods | null) => {

@@ -108,7 +108,7 @@ test('decode pods alone reach prompts and KV blocks, and who may reach them reac
     from: [{ podSelector: { matchLabels: { 'llmservice.dev/service': 'demo' } } }],
     ports: [
       { port: 8030, protocol: 'TCP' },
-      { port: 8040, endPort: 8055, protocol: 'TCP' },
+      { port: 8040, endPort: 8079, protocol: 'TCP' },
     ],
   };
   const metrics = [{ port: 8080, protocol: 'TCP' }];

@@ -8,7 +8,7 @@ import type {
   V1PodDisruptionBudgetSpec,
   V1ServiceSpec,
 } from '@kubernetes/client-node';
-import { maxTransferRanks, ports } from '@llmservice/crds';
+import { lastTransferPort, ports } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { prefillName } from '../../kube/prefill-name.js';
 import { resources } from '../../kube/resources.js';
@@ -97,7 +97,7 @@ function ingressOfDecodePods(service: WantedService): {
     from: [{ podSelector: { matchLabels: podSelector(service) } }],
     ports: [
       { port: ports.prefill, protocol: 'TCP' },
-      { port: ports.kvTransfer, endPort: ports.kvTransfer + maxTransferRanks - 1, protocol: 'TCP' },
+      { port: ports.kvTransfer, endPort: lastTransferPort, protocol: 'TCP' },
     ],
   };
 }

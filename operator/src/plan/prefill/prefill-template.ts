@@ -87,7 +87,7 @@ function envOf(env: readonly V1EnvVar[]): V1EnvVar[] {
     .map((each) => (each.name === disaggregationRole ? { name: each.name, value: 'prefill' } : each));
 }
 
-/** As Kubernetes does, a limit that comes without a request is one; devices stay those of decode pods. */
+/** As in Kubernetes, a limit that comes without a request is the request too; devices stay those of decode pods. */
 function resourcesOf(
   own: Plain<V1ResourceRequirements>,
   change: Prefill['resources'],

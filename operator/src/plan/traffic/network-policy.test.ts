@@ -19,3 +19,9 @@ test.each([
 ])('a service %s', (_, spec, values) => {
   expect(policy({ ...spec, networkPolicy })).toContain(values);
 });
+
+test('prefill pods reach the decode pods that they hand KV to', () => {
+  const peer = '{"from":[{"podSelector":{"matchLabels":{"llmservice.dev/prefill":"demo"}}}]}';
+  expect(policy({ networkPolicy })).not.toContain(peer);
+  expect(policy({ networkPolicy, disaggregation: {} })).toContain(peer);
+});

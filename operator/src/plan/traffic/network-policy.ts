@@ -8,7 +8,7 @@ import type { WantedService } from '../../domain/wanted-service.js';
 import { resources } from '../../kube/resources.js';
 import type { KubeObject } from '../../kube/types.js';
 import { endpointPickerName } from '../identity/child-identity.js';
-import { childMetadata, pickerSelector, podSelector } from '../identity/child-metadata.js';
+import { childMetadata, pickerSelector, podSelector, prefillSelector } from '../identity/child-metadata.js';
 
 /** @param operatorNamespace where operator and activator run */
 export function planNetworkPolicy(service: WantedService, operatorNamespace: string): KubeObject[] {
@@ -23,7 +23,11 @@ export function planNetworkPolicy(service: WantedService, operatorNamespace: str
       spec: {
         podSelector: { matchLabels: podSelector(service) },
         policyTypes: ['Ingress'],
-        ingress: [ingressOfClients(service, operatorNamespace), ...betweenRanks(service)],
+        ingress: [
+          ingressOfClients(service, operatorNamespace),
+          ...betweenRanks(service),
+          ...fromPrefill(service),
+        ],
       },
     },
   ];
@@ -53,6 +57,13 @@ export function ingressOfClients(
 /** Ranks of several nodes meet at one port and agree on others; nobody but them may join, since none shows who it is. */
 function betweenRanks(service: WantedService): { from: V1NetworkPolicyPeer[] }[] {
   return service.nodes === 1 ? [] : [{ from: [{ podSelector: { matchLabels: podSelector(service) } }] }];
+}
+
+/** Who hands KV over may connect back, at a port that UCX takes. */
+function fromPrefill(service: WantedService): { from: V1NetworkPolicyPeer[] }[] {
+  return service.spec.disaggregation === undefined
+    ? []
+    : [{ from: [{ podSelector: { matchLabels: prefillSelector(service) } }] }];
 }
 
 /** Of the service's own namespace. */
