@@ -207,8 +207,9 @@ void Model::mix(const GdnWeights& weights, size_t layer, const ModelStep& step) 
   const GdnState state = caches_.gdn(layer);
   const int64_t stride = weights.qkvz.width();
   replay_drafts(weights, layer);
-  weights.qkvz.apply(backend_, work_.normed, rows, work_.wide);
+  // The small product first: while it runs, the first weights of the large one come.
   weights.ba.apply(backend_, work_.normed, rows, work_.gates);
+  weights.qkvz.apply(backend_, work_.normed, rows, work_.wide);
   keep_draft_inputs(layer, stride);
   const GdnNorm norm{.z = work_.wide + gdn_channels(shape),
                      .stride = stride,

@@ -299,7 +299,8 @@ class Backend : public AdapterOps {
   // stride `qkv_stride`; beta_in, gate_in (T, v_heads), row stride `gate_stride`: raw b and a projections;
   // a_log, dt_bias (v_heads). out (T, v_heads, v_dim). L2-normalizes q and k (eps 1e-6 added to the sum of
   // squares), scales q by 1/sqrt(k_dim). Positions below chunked_until run in chunks of 64 that begin on
-  // multiples of 64 (the segments respect these borders); all others run recurrently. `norm` comes last.
+  // multiples of 64 (the segments respect these borders); all others run recurrently. `norm` comes last. What
+  // qkv holds afterwards is unspecified.
   virtual void gdn(const GdnShape&, std::span<const Segment>, const float* qkv, int64_t qkv_stride,
                    const float* beta_in, const float* gate_in, int64_t gate_stride, const float* a_log,
                    const float* dt_bias, const GdnState&, float* out, const GdnNorm& norm) = 0;

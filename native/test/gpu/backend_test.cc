@@ -46,6 +46,11 @@ class BackendTest : public ::testing::Test {
     return {there.begin(), there.end()};
   }
 
+  std::vector<float> host_of(float* values, int64_t count) {
+    const std::span<float> there = backend.to_host(values, count);
+    return {there.begin(), there.end()};
+  }
+
   Names launched;
   gpu::GpuBackend backend{{.graphs = 0, .on_list = [this](gpu::Device&, const gpu::LaunchList& list) {
                              for (const gpu::Launch& launch : list.launches())
@@ -96,6 +101,33 @@ TEST_F(BackendTest, AnOpDoesNotWhereTheProductReadsOtherThings) {
   EXPECT_EQ((Names{launched.begin(), launched.begin() + 3}), (Names{"add_rms_norm", "silu_mul", "quantize"}));
 }
 
+// As the inputs of Gated DeltaNet and of its gates are made of one norm.
+TEST_F(BackendTest, ANormQuantizesForTwoProductsOfDifferentTypes) {
+  const StoredMatrix stored = random_matrix(DType::kF8E4M3, 192, kWidth, 8);
+  const MatrixPart part = stored.part(0, 192);
+  const auto eight_bits = backend.pack({&part, 1}, DType::kBF16, [](uint64_t) {});
+  backend.reserve({.rows = 64, .sequences = 4, .longest = 64, .block_size = 16, .result = 4 * kRows * 256});
+  const auto big = floats(kRows * 192), small = floats(kRows * 64);
+  const auto products = [&](bool at_once) {
+    norm_into(of(normed));
+    if (!at_once) backend.submit();
+    backend.matmul(*matrix, of(normed), kRows, of(small));
+    if (!at_once) backend.submit();
+    backend.matmul(*eight_bits, of(normed), kRows, of(big));
+    backend.matmul(*eight_bits, of(normed), kRows, of(big));
+    std::vector<float> said = host_of(of(small), kRows * 64);
+    std::ranges::copy(host_of(of(big), kRows * 192), std::back_inserter(said));
+    return said;
+  };
+  const std::vector<float> apart = products(false);
+  EXPECT_EQ((Names{launched.begin(), launched.begin() + 2}), (Names{"add_rms_norm", "quantize"}));
+  EXPECT_EQ(launched.size(), 6u);  // the last two products read the same activations
+  launched.clear();
+  expect_same_bits(products(true), apart, "products");
+  EXPECT_EQ(launched.front(), "add_rms_norm_quantize_both");
+  EXPECT_EQ(std::ranges::count(launched, "quantize"), 1);  // for the third product, whose room the first has
+}
+
 // Products with one another's first weights on the way, where the device's can.
 TEST_F(BackendTest, TuningChangesNoBit) {
   std::vector<std::vector<float>> said;
@@ -143,7 +175,7 @@ TEST_F(BackendTest, PartsOfDifferentTypesRunOneAfterTheOther) {
   const std::unique_ptr<Matrix> alone[] = {
       pack(std::span(parts).first(2)), pack(std::span(parts).subspan(2, 1)), pack(std::span(parts).last(1))};
   EXPECT_EQ(mixed->bytes, alone[0]->bytes + alone[1]->bytes + alone[2]->bytes);
-  backend.reserve({.rows = 8,
+  backend.reserve({.rows = 64,
                    .sequences = 4,
                    .longest = 64,
                    .block_size = 16,
@@ -155,8 +187,8 @@ TEST_F(BackendTest, PartsOfDifferentTypesRunOneAfterTheOther) {
   const std::span<float> there = backend.to_host(of(all), kRows * outputs);
   const std::vector<float> together(there.begin(), there.end());
   // The coded types take one form of activations, BF16 another.
-  EXPECT_EQ(launched, (Names{"add_rms_norm_quantize", "matmul_fragments", "matmul_fragments", "quantize",
-                             launched.back()}));
+  EXPECT_EQ(launched,
+            (Names{"add_rms_norm_quantize_both", "matmul_fragments", "matmul_fragments", launched.back()}));
 
   int64_t first = 0;
   for (const std::unique_ptr<Matrix>& part : alone) {

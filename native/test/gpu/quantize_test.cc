@@ -54,6 +54,33 @@ TEST_P(QuantizeTest, AddsThenNorms) {
   expect_same(made, fused);
 }
 
+// BF16 beside any type that has scales, whichever of the two comes first.
+TEST_P(QuantizeTest, NormsForTwoProducts) {
+  const DeviceArray<float> x(random_floats(rows * width, 1)), same_x(random_floats(rows * width, 1));
+  const DeviceArray<float> y(random_floats(rows * width, 2)), weight(random_floats(width, 3));
+  const DeviceArray<float> made(rows * width, NAN), fused(rows * width, NAN);
+  const gpu::ActivationLayout halves{layout.order, DType::kBF16, layout.block_rows, width};
+  const auto records = [&] {
+    return DeviceArray<std::byte>{std::vector<std::byte>(gpu::activation_bytes(halves, rows))};
+  };
+  const auto halves_apart = records(), halves_beside = records();
+  const Activations also{halves, halves_beside.data()};
+  const auto norm = [&](const Activations& one, const Activations& other) {
+    return gpu::add_rms_norm(one, other, same_x.data(), y.data(), weight.data(), 1e-6f, rows, fused.data(),
+                             {});
+  };
+  const auto launch = norm(to(), also);
+  ASSERT_EQ(launch.has_value(), gpu::has_token_scales(wanted.dtype) && width % 4 == 0);
+  if (!launch) return;
+  EXPECT_EQ(*norm(also, to()), *launch);
+  run(gpu::add_rms_norm(x.data(), y.data(), weight.data(), 1e-6f, rows, width, made.data(), {}));
+  run(*launch);
+  expect_same_bits(same_x.host(), x.host(), "residual");
+  expect_same(made, fused);
+  run(gpu::quantize({halves, halves_apart.data()}, made.data(), rows));
+  EXPECT_EQ(halves_beside.host(), halves_apart.host());
+}
+
 // A row with a non-finite value marks itself, and its neighbours are unharmed.
 TEST_P(QuantizeTest, MarksFaults) {
   std::vector<float> values = random_floats(rows * width, 1);
@@ -101,6 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
     Layouts, QuantizeTest,
     ::testing::Combine(::testing::Values(Wanted{TileOrder::kFragments, DType::kF8E4M3, gpu::kFragmentTokens},
                                          Wanted{TileOrder::kSwizzled, DType::kF8E4M3, 8},
+                                         Wanted{TileOrder::kFragments, DType::kI8, gpu::kFragmentTokens},
                                          Wanted{TileOrder::kFragments, DType::kBF16, gpu::kFragmentTokens},
                                          Wanted{TileOrder::kSwizzled, DType::kF16, 16}),
                        ::testing::Values(32, 128, 328, 510, 1600, 5120, 8456)));

@@ -204,26 +204,33 @@ void GpuBackend::flush() {
   if (on_list_) on_list_(device_, list_);
   list_.clear();
   open_products_.clear();
+  moved_.clear();
   max_rows_ = 0;
   source_ = {};
+  quantized_ = {};
+  convolved_ = {};
 }
 
 void GpuBackend::add(const Launch& launch, int64_t rows) {
   list_.add(launch);
   max_rows_ = std::max(max_rows_, rows);
   source_ = {};
+  quantized_ = {};
+  convolved_ = {};
 }
 
 void GpuBackend::add(std::span<const Launch> launches, int64_t rows) {
   list_.add(launches);
   max_rows_ = std::max(max_rows_, rows);
   source_ = {};
+  quantized_ = {};
+  convolved_ = {};
 }
 
 void GpuBackend::add_source(const Launch& launch, int64_t rows, int64_t width, const float* out,
-                            std::function<Launch(const Activations&)> quantizing) {
+                            Quantizing quantizing, QuantizingBoth both) {
   add(launch, rows);
-  source_ = {out, rows, width, std::move(quantizing)};
+  source_ = {out, rows, width, std::move(quantizing), std::move(both)};
 }
 
 }  // namespace llmservice::gpu

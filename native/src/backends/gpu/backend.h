@@ -128,12 +128,29 @@ class GpuBackend final : public Backend {
     void want(int64_t bytes) { wanted = std::max(wanted, static_cast<size_t>(bytes)); }
   };
 
+  // The same op, quantizing what it puts out, for one product or for two that follow each other.
+  using Quantizing = std::function<Launch(const Activations&)>;
+  using QuantizingBoth = std::function<std::optional<Launch>(const Activations&, const Activations&)>;
+
   // What a launch puts out.
   struct Source {
     const float* out = nullptr;  // null: nothing that a product reads
     int64_t rows = 0;
     int64_t width = 0;
-    std::function<Launch(const Activations&)> quantizing;  // the same op
+    Quantizing quantizing;
+    QuantizingBoth both;  // may be null
+  };
+
+  // What lies where products have their activations, while nothing but products is added to list_.
+  struct Quantized {
+    const float* x = nullptr;  // null: nothing that is known
+    int64_t rows = 0;
+    Activations activations = {};
+    int64_t room = 0;     // bytes that its products take of the workspace
+    size_t launch = 0;    // of list_: what made it
+    QuantizingBoth both;  // null: that launch makes nothing else
+
+    bool is(const float* of, int64_t count) const { return x != nullptr && x == of && rows == count; }
   };
 
   // Of list_: a product that may still read ahead, so many bytes.
@@ -142,16 +159,25 @@ class GpuBackend final : public Backend {
     int64_t bytes;
   };
 
+  // A convolution at the end of list_, which the delta rule behind it may take in.
+  struct Convolved {
+    const float* x = nullptr;  // null: none
+    const Segment* segments = nullptr;
+    const float* weight = nullptr;
+  };
+
   Packer& packer();
   // For products of its shape, from reserve() on.
   void expect_shape(const DeviceMatrix& shape);
   void want_attention(const AttentionShape& shape, int64_t rows, int32_t max_length);
   void add_product(const Launch& launch, const DeviceMatrix& matrix, int64_t rows);
+  // Has x (rows) where the product with the matrix reads it, as it reads it.
+  ProductRoom quantize_for(const DeviceMatrix& matrix, const float* x, int64_t rows, std::byte* workspace);
   void add(const Launch& launch, int64_t rows);
   void add(std::span<const Launch> launches, int64_t rows);
   // An op whose result (rows, width) at `out` a product may read next: it then quantizes it as well.
-  void add_source(const Launch& launch, int64_t rows, int64_t width, const float* out,
-                  std::function<Launch(const Activations&)> quantizing);
+  void add_source(const Launch& launch, int64_t rows, int64_t width, const float* out, Quantizing quantizing,
+                  QuantizingBoth both = {});
   // Where what a step brings lies when the launches that are added next run.
   template <class T>
   const T* staged(std::span<const T> values);
@@ -166,6 +192,9 @@ class GpuBackend final : public Backend {
   LaunchList list_;
   int64_t max_rows_ = 0;  // of an op in list_
   Source source_;         // what the last launch of list_ puts out
+  Quantized quantized_;
+  Convolved convolved_;
+  std::vector<const float*> moved_;  // S that list_ writes
   std::vector<OpenProduct> open_products_;
   ProductTuning tuning_;
   GraphCache graphs_;

@@ -1,4 +1,7 @@
 // Ops with packed weights.
+#include <algorithm>
+#include <utility>
+
 #include "backends/gpu/backend.h"
 #include "backends/gpu/kernels/matmul.h"
 #include "backends/gpu/kernels/rows.h"
@@ -82,23 +85,55 @@ void GpuBackend::gather(const Matrix& table, std::span<const int32_t> ids, float
 
 void GpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* out) {
   const int32_t* const order = static_cast<const DeviceWeights&>(w).columns();
-  std::optional<ActivationLayout> quantized;
+  std::optional<ActivationLayout> in_order;
   for (const DeviceBand& band : bands_of(w)) {
     const DeviceMatrix& matrix = band.matrix;
     std::byte* const workspace = memory_of(products_, matmul_workspace(matrix, rows));
-    const Activations activations = activations_of(matrix, rows, workspace);
-    // A launch and a pass over the rows less where what made them came right before.
-    if (order != nullptr) {
-      if (activations.layout != quantized) add(quantize_in_order(activations, x, order, rows), rows);
-    } else if (source_.out == x && source_.rows == rows && source_.width == matrix.cols) {
-      list_.replace_last(source_.quantizing(activations));
-    } else if (activations.layout != quantized) {
-      add(quantize(activations, x, rows), rows);
+    ProductRoom room(workspace);
+    if (order == nullptr) {
+      room = quantize_for(matrix, x, rows, workspace);
+    } else if (const Activations to = activations_of(matrix, rows, room); to.layout != in_order) {
+      add(quantize_in_order(to, x, order, rows), rows);
+      in_order = to.layout;
     }
-    quantized = activations.layout;
-    add_product(multiply(matrix, rows, workspace, out, tuning_), matrix, rows);
+    add_product(multiply(matrix, rows, room, out, tuning_), matrix, rows);
     out += matrix.rows;
   }
+}
+
+// A launch and a pass over the rows less where what made them came right before, or before another product
+// of them.
+ProductRoom GpuBackend::quantize_for(const DeviceMatrix& matrix, const float* x, int64_t rows,
+                                     std::byte* workspace) {
+  const ProductRoom room(workspace);
+  const Activations to = activations_of(matrix, rows, room);
+  const int64_t bytes = matmul_workspace(matrix, rows);
+  if (quantized_.is(x, rows) && quantized_.activations.layout == to.layout) {
+    quantized_.room = std::max(quantized_.room, bytes);
+    return room;
+  }
+  if (quantized_.is(x, rows) && quantized_.both) {
+    const ProductRoom behind = room.behind(quantized_.room);
+    const int64_t end = behind.own - room.own + bytes;
+    const QuantizingBoth both = std::exchange(quantized_.both, {});
+    const auto launch = end <= static_cast<int64_t>(products_.wanted)
+                            ? both(quantized_.activations, activations_of(matrix, rows, behind))
+                            : std::nullopt;
+    if (launch) {
+      list_.replace(quantized_.launch, *launch);
+      return behind;
+    }
+  }
+  Quantized made{.x = x, .rows = rows, .activations = to, .room = bytes, .launch = 0, .both = {}};
+  if (source_.out == x && source_.rows == rows && source_.width == matrix.cols) {
+    list_.replace_last(source_.quantizing(to));
+    made.both = std::move(source_.both);
+  } else {
+    add(quantize(to, x, rows), rows);
+  }
+  made.launch = list_.launches().size() - 1;
+  quantized_ = std::move(made);
+  return room;
 }
 
 // Products before it bring its first weights as they end.
@@ -113,7 +148,9 @@ void GpuBackend::add_product(const Launch& launch, const DeviceMatrix& matrix, i
   if (tuning_.ahead_bytes > 0 && reads_ahead(matrix, rows)) {
     open_products_.push_back({list_.launches().size(), tuning_.ahead_bytes});
   }
+  Quantized quantized = std::move(quantized_);
   add(launch, rows);
+  quantized_ = std::move(quantized);
 }
 
 void GpuBackend::route(const RoutingShape& shape, const float* logits, int64_t rows, const Routing& routing) {

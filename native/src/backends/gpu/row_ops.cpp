@@ -15,7 +15,10 @@ void GpuBackend::add_rms_norm(float* x, const float* y, const float* weight, flo
                               int64_t dim, float* out, const FaultMarks& marks) {
   add_source(
       gpu::add_rms_norm(x, y, weight, eps, rows, dim, out, marks), rows, dim, out,
-      [=](const Activations& to) { return gpu::add_rms_norm(to, x, y, weight, eps, rows, out, marks); });
+      [=](const Activations& to) { return gpu::add_rms_norm(to, x, y, weight, eps, rows, out, marks); },
+      [=](const Activations& to, const Activations& also) {
+        return gpu::add_rms_norm(to, also, x, y, weight, eps, rows, out, marks);
+      });
 }
 
 void GpuBackend::add_layer_norm(float* x, const float* y, const float* weight, float eps, int64_t rows,

@@ -66,11 +66,13 @@ void GpuBackend::attention(const AttentionShape& shape, std::span<const Segment>
 void GpuBackend::gdn_reset(const GdnShape& shape, std::span<const int32_t> slots, const GdnState& state) {
   if (slots.empty()) return;
   add(gpu::gdn_reset(shape, staged(slots), static_cast<int32_t>(slots.size()), state), 0);
+  moved_.push_back(state.s);
 }
 
 void GpuBackend::gdn_copy(const GdnShape& shape, std::span<const StateCopy> copies, const GdnState& state) {
   if (copies.empty()) return;
   add(gpu::gdn_copy(shape, staged(copies), static_cast<int32_t>(copies.size()), state), 0);
+  moved_.push_back(state.s);
 }
 
 void GpuBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> segments, const float* weight,
@@ -80,7 +82,9 @@ void GpuBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> segmen
   const int64_t rows = rows_until(segments);
   auto* const workspace = reinterpret_cast<float*>(
       memory_of(gdn_, gdn_conv_workspace(shape, rows) * static_cast<int64_t>(sizeof(float))));
-  add(gpu::gdn_conv(shape, step, rows, weight, qkv, stride, state, workspace), rows);
+  const Launches launches = gpu::gdn_conv(shape, step, rows, weight, qkv, stride, state, workspace);
+  add(launches, rows);
+  if (launches.size() == 1) convolved_ = {.x = qkv, .segments = step.segments, .weight = weight};
 }
 
 void GpuBackend::gdn(const GdnShape& shape, std::span<const Segment> segments, const float* qkv,
@@ -90,6 +94,32 @@ void GpuBackend::gdn(const GdnShape& shape, std::span<const Segment> segments, c
   if (segments.empty()) return;
   const StepSegments step = staged_segments(segments, 0);
   const int64_t rows = rows_until(segments);
+  const bool settled = std::ranges::find(moved_, state.s) == moved_.end();
+  moved_.push_back(state.s);
+  const auto whole = [=, this, convolved = convolved_](const Activations* to) -> std::optional<Launch> {
+    const int64_t readers = int64_t{step.count} * shape.k_heads * static_cast<int64_t>(sizeof(int32_t));
+    if (convolved.x != qkv || convolved.segments != step.segments || products_.memory == nullptr ||
+        readers > kCounterBytes) {
+      return std::nullopt;
+    }
+    // Products leave their counters at zero, and so does this.
+    auto* const counters = reinterpret_cast<int32_t*>(products_.memory->data());
+    return gpu::gdn_step(shape, step, {convolved.weight, state.conv, counters, settled}, qkv, qkv_stride,
+                         beta_in, gate_in, gate_stride, a_log, dt_bias, state, out, norm, to);
+  };
+  if (const std::optional<Launch> launch = whole(nullptr)) {
+    list_.replace_last(*launch);
+    convolved_ = {};
+    // A product reads rows of the step from the first on; whether these are all that it reads, it knows.
+    if (segments.front().first == 0 && rows_of(segments) == rows) {
+      source_ = {out,
+                 rows,
+                 int64_t{shape.v_heads} * shape.v_dim,
+                 [whole](const Activations& to) { return *whole(&to); },
+                 {}};
+    }
+    return;
+  }
   auto* const workspace = reinterpret_cast<float*>(
       memory_of(gdn_, gdn_workspace(shape, rows) * static_cast<int64_t>(sizeof(float))));
   add(gpu::gdn(shape, step, rows, qkv, qkv_stride, beta_in, gate_in, gate_stride, a_log, dt_bias, state,

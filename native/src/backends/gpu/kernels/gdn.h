@@ -4,6 +4,9 @@
 // 2 to 4 positions: others are refused as UnsupportedArchitecture.
 #pragma once
 
+#include <optional>
+
+#include "backends/gpu/kernels/quantize.h"
 #include "backends/gpu/launch.h"
 #include "backends/gpu/step_segments.h"
 
@@ -26,5 +29,21 @@ int64_t gdn_workspace(const GdnShape&, int64_t rows);
 Launches gdn(const GdnShape&, const StepSegments&, int64_t rows, const float* qkv, int64_t qkv_stride,
              const float* beta_in, const float* gate_in, int64_t gate_stride, const float* a_log,
              const float* dt_bias, const GdnState&, float* workspace, float* out, const GdnNorm& norm);
+
+// The convolution that a step begins with.
+struct GdnConvolution {
+  const float* weight;
+  float* tails;      // GdnState::conv
+  int32_t* readers;  // (segments, k_heads) counters, zero before and after
+  bool settled;      // no launch that may still run as it begins has written S
+};
+
+// gdn_conv() and gdn() of a step without chunks in one launch, which leaves qkv as it is, and quantizes what
+// it puts out where `to` is not null. None for shapes and steps that it does not take. Bits are those of
+// both.
+std::optional<Launch> gdn_step(const GdnShape&, const StepSegments&, const GdnConvolution&, const float* qkv,
+                               int64_t qkv_stride, const float* beta_in, const float* gate_in,
+                               int64_t gate_stride, const float* a_log, const float* dt_bias, const GdnState&,
+                               float* out, const GdnNorm& norm, const Activations* to);
 
 }  // namespace llmservice::gpu

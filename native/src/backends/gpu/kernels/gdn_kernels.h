@@ -69,10 +69,10 @@ __device__ __forceinline__ int32_t chunked_rows(const Segment& segment) {
   return below < 0 ? 0 : below < segment.count ? below : segment.count;
 }
 
-// Writes columns [first_column, first_column + 128) of a head's output, normed if that is asked for. One
-// warp.
+// Writes columns [first_column, first_column + 128) of a head's output, normed if that is asked for, and to
+// `copy` (null: nowhere) too. One warp.
 __device__ __forceinline__ void write_output(const GdnArguments& a, int64_t row, int v_head, int first_column,
-                                             const float* from) {
+                                             const float* from, float* copy = nullptr) {
   constexpr int kEach = kGdnNormWidth / kWarpSize;
   float values[kEach];
   float squares = 0;
@@ -96,6 +96,7 @@ __device__ __forceinline__ void write_output(const GdnArguments& a, int64_t row,
   for (int i = 0; i < kEach; ++i) {
     const int c = lane_id() + i * kWarpSize;
     if (first_column + c < a.v_dim) to[c] = values[i];
+    if (copy != nullptr) copy[c] = values[i];
   }
 }
 
@@ -144,5 +145,6 @@ __device__ __forceinline__ float* chunk_workspace(const GdnArguments& a, int32_t
 Launch gdn_prepare_chunks(const GdnArguments&, int64_t rows);
 Launch gdn_scan_chunks(const GdnArguments&);
 Launch gdn_recurrent(const GdnArguments&);
+Launch gdn_step_rows(const GdnArguments&, const GdnConvolution&, const Activations* to);
 
 }  // namespace llmservice::gpu

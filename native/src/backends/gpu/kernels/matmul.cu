@@ -127,9 +127,16 @@ int64_t matmul_workspace(const DeviceMatrix& matrix, int64_t rows) {
                                                                : fragments_workspace(matrix, rows));
 }
 
-Activations activations_of(const DeviceMatrix& matrix, int64_t rows, std::byte* workspace) {
-  return matrix.order == TileOrder::kSwizzled ? swizzled_activations(matrix, rows, workspace)
-                                              : fragments_activations(matrix, workspace);
+ProductRoom ProductRoom::behind(int64_t taken) const {
+  constexpr int64_t kBorder = 256;
+  ProductRoom room = *this;
+  room.own = counters + divide_up(taken, kBorder) * kBorder;
+  return room;
+}
+
+Activations activations_of(const DeviceMatrix& matrix, int64_t rows, const ProductRoom& room) {
+  return matrix.order == TileOrder::kSwizzled ? swizzled_activations(matrix, rows, room)
+                                              : fragments_activations(matrix, room);
 }
 
 bool reads_ahead(const DeviceMatrix& matrix, int64_t rows) {
@@ -137,11 +144,10 @@ bool reads_ahead(const DeviceMatrix& matrix, int64_t rows) {
   return matrix.order == TileOrder::kSwizzled && rows <= kFewRows;
 }
 
-Launch multiply(const DeviceMatrix& matrix, int64_t rows, std::byte* workspace, float* out,
+Launch multiply(const DeviceMatrix& matrix, int64_t rows, const ProductRoom& room, float* out,
                 const ProductTuning& tuning) {
-  return matrix.order == TileOrder::kSwizzled
-             ? swizzled_multiply(matrix, rows, workspace, out, tuning.resident)
-             : fragments_multiply(matrix, rows, workspace, out);
+  return matrix.order == TileOrder::kSwizzled ? swizzled_multiply(matrix, rows, room, out, tuning.resident)
+                                              : fragments_multiply(matrix, rows, room, out);
 }
 
 int64_t read_ahead(Launch& product, const DeviceMatrix& next, int64_t bytes) {

@@ -52,11 +52,20 @@ bool reads_ahead(const DeviceMatrix&, int64_t rows);
 // Bytes of workspace that matmul() needs, counters included.
 int64_t matmul_workspace(const DeviceMatrix&, int64_t rows);
 
-// `workspace` lies on 256 bytes. A product is quantize() of its activations into their place there, then
-// multiply().
-Activations activations_of(const DeviceMatrix&, int64_t rows, std::byte* workspace);
-Launch multiply(const DeviceMatrix&, int64_t rows, std::byte* workspace, float* out,
-                const ProductTuning& = {});
+// Where a product works. All of it is its own but the counters, which products share.
+struct ProductRoom {
+  std::byte* counters;
+  std::byte* own;
+
+  // The whole of a workspace, which lies on 256 bytes.
+  ProductRoom(std::byte* workspace) : counters(workspace), own(workspace + kCounterBytes) {}
+  // Of the same workspace, what lies behind its first `taken` bytes (matmul_workspace) of other products.
+  ProductRoom behind(int64_t taken) const;
+};
+
+// A product is quantize() of its activations into their place there, then multiply().
+Activations activations_of(const DeviceMatrix&, int64_t rows, const ProductRoom&);
+Launch multiply(const DeviceMatrix&, int64_t rows, const ProductRoom&, float* out, const ProductTuning& = {});
 // `product`, a launch of multiply() that reads ahead, also brings the first weights of `next`, at most
 // `bytes`. Returns how many: 0 where it has no room for more.
 int64_t read_ahead(Launch& product, const DeviceMatrix& next, int64_t bytes);

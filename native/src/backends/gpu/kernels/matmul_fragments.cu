@@ -73,14 +73,14 @@ int64_t fragments_workspace(const DeviceMatrix& w, int64_t rows) {
   return activation_bytes(fragment_layout(w), rows);
 }
 
-Activations fragments_activations(const DeviceMatrix& w, std::byte* workspace) {
-  return {fragment_layout(w), workspace + kCounterBytes};
+Activations fragments_activations(const DeviceMatrix& w, const ProductRoom& room) {
+  return {fragment_layout(w), room.own};
 }
 
-Launch fragments_multiply(const DeviceMatrix& w, int64_t rows, std::byte* workspace, float* out) {
+Launch fragments_multiply(const DeviceMatrix& w, int64_t rows, const ProductRoom& room, float* out) {
   const Shape shape = choose_shape(w, rows);
   const Grid grid{static_cast<uint32_t>(divide_up(rows, shape.tokens)), shape.blocks_of(w)};
-  const TokenRecords x{fragments_activations(w, workspace).records, k_tiles(w.dtype, w.cols)};
+  const TokenRecords x{fragments_activations(w, room).records, k_tiles(w.dtype, w.cols)};
   return make_launch("matmul_fragments", shape.kernel, grid, shape.threads, shape.shared_bytes, w, x,
                      static_cast<int32_t>(rows), out);
 }

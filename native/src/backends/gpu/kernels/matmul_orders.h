@@ -16,16 +16,15 @@ struct SwizzledShape {
 };
 
 int64_t swizzled_workspace(const DeviceMatrix&, int64_t rows);
-Activations swizzled_activations(const DeviceMatrix&, int64_t rows, std::byte* workspace);
-Launch swizzled_multiply(const DeviceMatrix&, int64_t rows, std::byte* workspace, float* out,
-                         int32_t resident);
+Activations swizzled_activations(const DeviceMatrix&, int64_t rows, const ProductRoom&);
+Launch swizzled_multiply(const DeviceMatrix&, int64_t rows, const ProductRoom&, float* out, int32_t resident);
 int64_t swizzled_read_ahead(Launch& product, const DeviceMatrix& next, int64_t bytes);
 // Both, in the caller's shape instead of the best one: for the tests that compare them.
 Launches swizzled_matmul(const DeviceMatrix&, const SwizzledShape&, const float* x, int64_t rows,
-                         std::byte* workspace, float* out);
+                         const ProductRoom&, float* out);
 
 int64_t fragments_workspace(const DeviceMatrix&, int64_t rows);
-Activations fragments_activations(const DeviceMatrix&, std::byte* workspace);
-Launch fragments_multiply(const DeviceMatrix&, int64_t rows, std::byte* workspace, float* out);
+Activations fragments_activations(const DeviceMatrix&, const ProductRoom&);
+Launch fragments_multiply(const DeviceMatrix&, int64_t rows, const ProductRoom&, float* out);
 
 }  // namespace llmservice::gpu

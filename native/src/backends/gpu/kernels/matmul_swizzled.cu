@@ -156,14 +156,14 @@ int64_t activation_room(const DeviceMatrix& matrix, int64_t rows) {
   return divide_up(activation_bytes(layout_of(matrix, 256), rows), 256) * 256;
 }
 
-Activations activations_for(const DeviceMatrix& matrix, const SwizzledShape& shape, std::byte* workspace) {
-  return {layout_of(matrix, shape.tokens), workspace + kCounterBytes};
+Activations activations_for(const DeviceMatrix& matrix, const SwizzledShape& shape, const ProductRoom& room) {
+  return {layout_of(matrix, shape.tokens), room.own};
 }
 
-Launch multiply_in(const DeviceMatrix& matrix, const SwizzledShape& shape, int64_t rows, std::byte* workspace,
-                   float* out) {
+Launch multiply_in(const DeviceMatrix& matrix, const SwizzledShape& shape, int64_t rows,
+                   const ProductRoom& room, float* out) {
   const Slices slices = cut_matrix(matrix);
-  std::byte* const activations = activations_for(matrix, shape, workspace).records;
+  std::byte* const activations = activations_for(matrix, shape, room).records;
   const auto token_blocks = static_cast<int32_t>(divide_up(rows, shape.tokens));
   const Product product{
       .tiles = matrix.tiles,
@@ -177,7 +177,7 @@ Launch multiply_in(const DeviceMatrix& matrix, const SwizzledShape& shape, int64
       .activations = activations,
       .rows = rows,
       .partial = reinterpret_cast<float*>(activations + activation_room(matrix, rows)),
-      .counters = reinterpret_cast<int32_t*>(workspace),
+      .counters = reinterpret_cast<int32_t*>(room.counters),
       .out = out,
       .stages = 0,
       .ahead = {},
@@ -202,15 +202,15 @@ int64_t swizzled_workspace(const DeviceMatrix& matrix, int64_t rows) {
   return activation_room(matrix, rows) + sums * static_cast<int64_t>(sizeof(float));
 }
 
-Activations swizzled_activations(const DeviceMatrix& matrix, int64_t rows, std::byte* workspace) {
-  return activations_for(matrix, shape_for(matrix, rows), workspace);
+Activations swizzled_activations(const DeviceMatrix& matrix, int64_t rows, const ProductRoom& room) {
+  return activations_for(matrix, shape_for(matrix, rows), room);
 }
 
-Launch swizzled_multiply(const DeviceMatrix& matrix, int64_t rows, std::byte* workspace, float* out,
+Launch swizzled_multiply(const DeviceMatrix& matrix, int64_t rows, const ProductRoom& room, float* out,
                          int32_t resident) {
   SwizzledShape shape = shape_for(matrix, rows);
   shape.resident = resident;
-  return multiply_in(matrix, shape, rows, workspace, out);
+  return multiply_in(matrix, shape, rows, room, out);
 }
 
 int64_t swizzled_read_ahead(Launch& product, const DeviceMatrix& next, int64_t bytes) {
@@ -231,9 +231,9 @@ int64_t swizzled_read_ahead(Launch& product, const DeviceMatrix& next, int64_t b
 }
 
 Launches swizzled_matmul(const DeviceMatrix& matrix, const SwizzledShape& shape, const float* x, int64_t rows,
-                         std::byte* workspace, float* out) {
-  return {quantize(activations_for(matrix, shape, workspace), x, rows),
-          multiply_in(matrix, shape, rows, workspace, out)};
+                         const ProductRoom& room, float* out) {
+  return {quantize(activations_for(matrix, shape, room), x, rows),
+          multiply_in(matrix, shape, rows, room, out)};
 }
 
 }  // namespace llmservice::gpu

@@ -47,22 +47,42 @@ __global__ void __launch_bounds__(kThreads) quantize_kernel(Records to, Source s
   }
 }
 
+// Of four columns: what one product reads.
+template <DType dtype>
+struct OneRecord {
+  Records to;
+
+  __device__ __forceinline__ void write(uint32_t row, uint32_t quad, const Float4& values) const {
+    write_record<dtype>(to, row, quad, quad < static_cast<uint32_t>(to.tiles) * kTileLanes<dtype>, values);
+  }
+};
+
+// What two products read.
+template <DType dtype>
+struct TwoRecords {
+  Records to;
+  Records also;
+
+  __device__ __forceinline__ void write(uint32_t row, uint32_t quad, const Float4& values) const {
+    OneRecord<dtype>{to}.write(row, quad, values);
+    OneRecord<DType::kBF16>{also}.write(row, quad, values);
+  }
+};
+
 // One block per row, as add_rms_norm() and add_layer_norm() have it: the sums are the same.
-template <DType dtype, bool kWhole, NormKind kind>
-__device__ __forceinline__ void norm_and_quantize_row(const Records& to, float* x, const float* added,
+template <bool kWhole, NormKind kind, class Written>
+__device__ __forceinline__ void norm_and_quantize_row(const Written& records, float* x, const float* added,
                                                       const float* weight, float eps, float* out,
                                                       const FaultMarks& marks) {
-  const int32_t dim = to.layout.cols;
-  const uint32_t quads = static_cast<uint32_t>(to.tiles) * kTileLanes<dtype>;
+  const int32_t dim = records.to.layout.cols;
   const int64_t at = int64_t{blockIdx.x} * dim;
   HeldRowNormer<kWhole, kind> normer(weight, eps, dim);
   let_next_start();
   wait_for_previous();
   add_and_norm(normer, x + at, added == nullptr ? nullptr : added + at, dim, RowMark(marks, blockIdx.x),
                [&](int32_t col, const Float4& values) {
-                 const uint32_t quad = static_cast<uint32_t>(col) / 4;
                  store_quad<kWhole>(out + at, col, dim, values);
-                 write_record<dtype>(to, blockIdx.x, quad, quad < quads, values);
+                 records.write(blockIdx.x, static_cast<uint32_t>(col) / 4, values);
                });
 }
 
@@ -70,14 +90,21 @@ template <DType dtype, bool kWhole>
 __global__ void __launch_bounds__(kThreads)
     norm_quantize_kernel(Records to, float* x, const float* added, const float* weight, float eps, float* out,
                          FaultMarks marks) {
-  norm_and_quantize_row<dtype, kWhole, NormKind::kRms>(to, x, added, weight, eps, out, marks);
+  norm_and_quantize_row<kWhole, NormKind::kRms>(OneRecord<dtype>{to}, x, added, weight, eps, out, marks);
+}
+
+template <DType dtype>
+__global__ void __launch_bounds__(kThreads)
+    norm_quantize_both_kernel(Records to, Records also, float* x, const float* added, const float* weight,
+                              float eps, float* out, FaultMarks marks) {
+  norm_and_quantize_row<true, NormKind::kRms>(TwoRecords<dtype>{to, also}, x, added, weight, eps, out, marks);
 }
 
 template <DType dtype, bool kWhole>
 __global__ void __launch_bounds__(kThreads)
     layer_norm_quantize_kernel(Records to, float* x, const float* added, const float* weight, float eps,
                                float* out, FaultMarks marks) {
-  norm_and_quantize_row<dtype, kWhole, NormKind::kLayer>(to, x, added, weight, eps, out, marks);
+  norm_and_quantize_row<kWhole, NormKind::kLayer>(OneRecord<dtype>{to}, x, added, weight, eps, out, marks);
 }
 
 template <class Choose>
@@ -135,6 +162,21 @@ Launch add_rms_norm(const Activations& to, float* x, const float* y, const float
   });
   return make_launch("add_rms_norm_quantize", kernel, {static_cast<uint32_t>(rows)}, kThreads, 0,
                      records_of(to), x, y, weight, eps, out, marks);
+}
+
+std::optional<Launch> add_rms_norm(const Activations& to, const Activations& also, float* x, const float* y,
+                                   const float* weight, float eps, int64_t rows, float* out,
+                                   const FaultMarks& marks) {
+  const DType dtype = to.layout.dtype;
+  if (dtype == DType::kBF16 && also.layout.dtype != DType::kBF16) {
+    return add_rms_norm(also, to, x, y, weight, eps, rows, out, marks);
+  }
+  const bool whole = choose_quads(to.layout.cols, {x, y, weight, out}, []<bool kWhole> { return kWhole; });
+  if (also.layout.dtype != DType::kBF16 || !has_token_scales(dtype) || !whole) return std::nullopt;
+  const auto kernel = dtype == DType::kF8E4M3 ? norm_quantize_both_kernel<DType::kF8E4M3>
+                                              : norm_quantize_both_kernel<DType::kI8>;
+  return make_launch("add_rms_norm_quantize_both", kernel, {static_cast<uint32_t>(rows)}, kThreads, 0,
+                     records_of(to), records_of(also), x, y, weight, eps, out, marks);
 }
 
 Launch add_layer_norm(const Activations& to, float* x, const float* y, const float* weight, float eps,

@@ -3,6 +3,8 @@
 // (coded_tiles.h) f16, scaled so that none is too large.
 #pragma once
 
+#include <optional>
+
 #include "backends/gpu/kernels/matrix.h"
 #include "backends/gpu/launch.h"
 #include "ops/ops.h"
@@ -41,6 +43,10 @@ Launch quantize_in_order(const Activations&, const float* x, const int32_t* orde
 // bits as by two. Where nothing else reads what the _mul() of a gate puts out, `out` may be null.
 Launch add_rms_norm(const Activations&, float* x, const float* y, const float* weight, float eps,
                     int64_t rows, float* out, const FaultMarks& marks);
+// For two products: eight bits and fewer by the one, BF16 by the other. None where no kernel has both.
+std::optional<Launch> add_rms_norm(const Activations&, const Activations& also, float* x, const float* y,
+                                   const float* weight, float eps, int64_t rows, float* out,
+                                   const FaultMarks& marks);
 Launch add_layer_norm(const Activations&, float* x, const float* y, const float* weight, float eps,
                       int64_t rows, float* out, const FaultMarks& marks);
 Launch silu_mul(const Activations&, const float* gate_up, int64_t rows, float* out);
