@@ -50,5 +50,30 @@ TEST(ShippedOrder, PromptsInChunksLeaveTheStateToDecodes) {
   EXPECT_EQ(Layer().faults_of_steps({{0, 66, 0, 1, nullptr, 64}, {66, 1, 66, 1, nullptr, 64}}), Faults());
 }
 
+// Two layers, each with a step in one launch, then the first again: whether it may read S before its own wait
+// is said with it.
+Faults faults_of_steps_in_one(bool settled) {
+  const GdnShape shape{1, 2, 128, 128, 4};
+  const int64_t width = 256, channels = 2 * 128 + width;
+  const DeviceArray<float> x(random_floats(channels, 1)), weight(random_floats(channels * 4, 2)),
+      gates(random_floats(4, 3)), heads(random_floats(2, 4)), tails(random_floats(4 * channels * 3, 5)),
+      matrices(random_floats(4 * width * 128, 6)), out(width, 0.0f);
+  const DeviceArray<int32_t> readers(1, 0);
+  const DeviceArray<Segment> list(std::vector<Segment>{{0, 1, 9, 1, nullptr, 0}});
+  const auto step = [&](int layer, bool is_settled) {
+    const GdnState state{tails.data() + layer * 2 * channels * 3, matrices.data() + layer * 2 * width * 128};
+    return *gpu::gdn_step(shape, {list.data(), 1, 1, 16},
+                          {weight.data(), state.conv, readers.data(), is_settled}, x.data(), channels,
+                          gates.data(), gates.data() + 2, 4, heads.data(), heads.data(), state, out.data(),
+                          {}, nullptr);
+  };
+  return faults_of({step(0, true), step(1, true), step(1, settled)});
+}
+
+TEST(ShippedOrder, StepsInOneLaunchReadAStateThatMovesAfterTheirWait) {
+  EXPECT_EQ(faults_of_steps_in_one(false), Faults());
+  EXPECT_EQ(faults_of_steps_in_one(true), Faults{Fault::kEarlyRead});
+}
+
 }  // namespace
 }  // namespace llmservice::access

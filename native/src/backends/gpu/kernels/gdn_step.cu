@@ -4,6 +4,7 @@
 #include "backends/gpu/kernels/gdn.h"
 #include "backends/gpu/kernels/gdn_recurrent.h"
 #include "backends/gpu/kernels/quantize_record.h"
+#include "backends/gpu/vendor/finish_reads.h"
 
 namespace llmservice::gpu {
 namespace {
@@ -96,21 +97,22 @@ __device__ __forceinline__ void convolve(const Head& head, const Convolution& co
   }
 }
 
-// Values of a head by itself, keys by the last of the blocks that read them.
-__device__ __forceinline__ void keep_tails(const Head& head, const Convolution& conv) {
-  __shared__ int is_last;
+// Whether all other blocks have read the tails of this one's keys, as it has: one thread.
+__device__ __forceinline__ bool is_last_reader(const Head& head, const Convolution& conv) {
+  int32_t* const readers = conv.readers + blockIdx.z * head.a.k_heads + head.k_head;
+  finish_reads();
+  const bool is_last = count_up(readers) + 1 == head.a.v_heads / head.a.k_heads;
+  if (is_last) *readers = 0;
+  return is_last;
+}
+
+// Of values by the block that has the head, of keys by the last of the blocks that read them.
+__device__ __forceinline__ void keep_tails(const Head& head, const Convolution& conv, bool of_keys) {
   const int32_t kept = head.segment.count - head.segment.drafts;
   if (kept <= 0) return;  // of what does not count the tail knows nothing
   const auto of = static_cast<int>(threadIdx.x);
-  int32_t* const readers = conv.readers + blockIdx.z * head.a.k_heads + head.k_head;
-  if (of == 0) {
-    publish_block();
-    is_last = count_up(readers) + 1 == head.a.v_heads / head.a.k_heads ? 1 : 0;
-    if (is_last != 0) *readers = 0;
-  }
-  sync_block();
-  const bool is_own = of >= 2 * kGdnDepth && of < kChannels;
-  if (is_own || (is_last != 0 && of < 2 * kGdnDepth)) head.at(conv, of).keep(kept);
+  const bool is_key = of < 2 * kGdnDepth;
+  if (of < kChannels && (!is_key || of_keys)) head.at(conv, of).keep(kept);
 }
 
 // Where no product reads the output.
@@ -136,6 +138,7 @@ struct HeadRecord {
 template <class Record>
 __global__ void __launch_bounds__(kThreads, 2)
     step_kernel(GdnArguments a, Convolution conv, Record record, int32_t settled) {
+  __shared__ int is_last;
   Shared& shared = *dynamic_shared<Shared>();
   const Segment segment = a.segments[blockIdx.z];
   const auto v_head = static_cast<int>(blockIdx.x);
@@ -145,6 +148,8 @@ __global__ void __launch_bounds__(kThreads, 2)
       [&](int32_t first, int32_t rows) {
         convolve(head, conv, first, rows, shared);
         sync_block();
+        // Rows further on have all of their inputs in the step. The result is here long before it is needed.
+        if (first == 0 && threadIdx.x == kThreads - 1) is_last = is_last_reader(head, conv) ? 1 : 0;
         for (int i = warp_id(); i < rows; i += kWarps) {
           norm_keys(a, shared.q[i], shared.k[i], i, shared);
           if (lane_id() == 0) load_gates(a, segment.first + first + i, v_head, i, shared);
@@ -156,7 +161,7 @@ __global__ void __launch_bounds__(kThreads, 2)
         sync_warp();
         record.write(row, v_head, values);
       });
-  keep_tails(head, conv);
+  keep_tails(head, conv, is_last != 0);
 }
 
 template <class Record>
