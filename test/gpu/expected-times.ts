@@ -1,6 +1,6 @@
-// What Qwen3.6-27B-FP8 should take on AMD's MI300X, by arithmetic: for each stage of a step the bytes that its memory
-// moves and the operations of its matrix units, over what of their peaks kernels are taken to reach. The slower of the
-// two is the stage's time. Nothing here was measured.
+// What Qwen3.6-27B-FP8 should take on a card, by arithmetic: for each stage of a step the bytes that its memory moves and
+// the operations of its matrix units, over what of their peaks kernels are taken to reach. The slower of the two is the
+// stage's time, with what its launches take beside it.
 
 /** What one rank runs on. Rates in operations a second, a multiply-add being two; bandwidth in bytes a second. */
 export interface ExpectedDevice {
@@ -8,6 +8,13 @@ export interface ExpectedDevice {
   readonly ranks: number;
   readonly bandwidth: number;
   readonly rates: Operations;
+  readonly launchSeconds: Launches;
+}
+
+/** Of a stage how many, of a device what each takes beyond its bytes and operations. */
+export interface Launches {
+  readonly products: number;
+  readonly others: number;
 }
 
 /** Matrix operations by the type of their operands. */
@@ -23,6 +30,7 @@ export interface Stage {
   readonly times: number;
   readonly bytes: number;
   readonly operations: Operations;
+  readonly launches: Launches;
   /** Seconds that nothing but waiting takes. */
   readonly waiting: number;
 }
@@ -43,6 +51,12 @@ export interface ExpectedStep {
  * at 46 to 74 %, the head at 94 %, and products of 8,192 rows reach 29 to 37 % (test/bench/RESULTS.md).
  */
 export const assumedShares = { bandwidth: 0.8, matrix: 0.4 } as const;
+/**
+ * Beyond reading its weights, a product of one row takes 4.1 to 5.2 µs on an H200, a quantization before it 2.5
+ * (deploy/docs/gpu.md), though launches overlap there. On AMD's devices they do not: another 3 µs each, assumed.
+ */
+const overlapped: Launches = { products: 4.2e-6, others: 2.5e-6 };
+export const assumedGapSeconds = 3e-6;
 /** Of a sum over ranks: a launch, and a flag that crosses the card. Assumed, not measured. */
 export const assumedWaitSeconds = 5e-6;
 
@@ -51,7 +65,13 @@ export const assumedWaitSeconds = 5e-6;
 const clock = 2.1e9;
 const perClockAndUnit: Operations = { fp8: 4096, bf16: 2048, fp32: 256 };
 
-/** @param units compute units */
+/** A card of NVIDIA's, for stages that memory bounds. */
+export function memoryBoundDevice(name: string, bandwidth: number): ExpectedDevice {
+  const unbound: Operations = { fp8: Infinity, bf16: Infinity, fp32: Infinity };
+  return { name, ranks: 1, bandwidth, rates: unbound, launchSeconds: overlapped };
+}
+
+/** @param units compute units of AMD's CDNA 3 */
 export function expectedDevice(
   name: string,
   ranks: number,
@@ -60,10 +80,28 @@ export function expectedDevice(
 ): ExpectedDevice {
   const rate = (perClock: number): number => perClock * units * clock;
   const { fp8, bf16, fp32 } = perClockAndUnit;
-  return { name, ranks, bandwidth, rates: { fp8: rate(fp8), bf16: rate(bf16), fp32: rate(fp32) } };
+  const launchSeconds: Launches = {
+    products: overlapped.products + assumedGapSeconds,
+    others: overlapped.others + assumedGapSeconds,
+  };
+  return {
+    name,
+    ranks,
+    bandwidth,
+    rates: { fp8: rate(fp8), bf16: rate(bf16), fp32: rate(fp32) },
+    launchSeconds,
+  };
 }
 
-/** Seconds of one time, and what takes them. */
+/** Seconds that a stage's launches take beyond its bytes and operations, one time. */
+export function launchSecondsOf(
+  { launches: { products, others } }: Stage,
+  { launchSeconds }: ExpectedDevice,
+): number {
+  return products * launchSeconds.products + others * launchSeconds.others;
+}
+
+/** Seconds of one time, and what takes most of them beside launches. */
 export function timeOf(
   stage: Stage,
   device: ExpectedDevice,
@@ -74,7 +112,7 @@ export function timeOf(
     (fp8 / device.rates.fp8 + bf16 / device.rates.bf16 + fp32 / device.rates.fp32) / assumedShares.matrix;
   const busy = Math.max(memory, matrix);
   const bound = stage.waiting > busy ? 'waiting' : memory >= matrix ? 'memory' : 'matrix units';
-  return { seconds: busy + stage.waiting, bound };
+  return { seconds: busy + stage.waiting + launchSecondsOf(stage, device), bound };
 }
 
 export function stepSeconds(stages: readonly Stage[], device: ExpectedDevice): number {

@@ -2,7 +2,13 @@
 // BF16, activations float32 in memory between operations, KV in BF16, recurrent state in float32. Sizes are those of
 // config.json; the ranks share heads, columns and vocabulary evenly.
 
-import { assumedWaitSeconds, type ExpectedStep, type Operations, type Stage } from './expected-times.js';
+import {
+  assumedWaitSeconds,
+  type ExpectedStep,
+  type Launches,
+  type Operations,
+  type Stage,
+} from './expected-times.js';
 
 const hidden = 5120;
 const ffn = 17408;
@@ -57,16 +63,32 @@ export function qwen36Stages(step: ExpectedStep, ranks: number): Stage[] {
   return ranks === 1 ? stages : [...stages, allReduce(step, ranks)];
 }
 
-const stage = (name: string, times: number, work: Pick<Stage, 'bytes' | 'operations'>): Stage => ({
+const stage = (name: string, times: number, work: Omit<Stage, 'name' | 'times' | 'waiting'>): Stage => ({
   name,
   times,
   ...work,
   waiting: 0,
 });
 
+// Launches of a step on one rank. Of GDN the norm for both products, these and the one behind, and one for all between;
+// `gpu_gdn_step_test_32` counts them with those of the FFN. Chunks take the convolution's two, prepare, scan, norm, what is
+// left behind them, and a quantization. Behind a sum over ranks, whose launch is its own stage's, nothing is quantized with
+// the norm: one launch each for one product, two for both of GDN's.
+const gdnLaunches = (chunked: boolean, ranks: number): Launches => ({
+  products: 3,
+  others: (chunked ? 8 : 2) + (ranks > 1 ? 1 : 0),
+});
+// Norm, KV write, splits, their sum, gate and quantization; prompts have no splits.
+const attentionLaunches = (chunked: boolean): Launches => ({ products: 2, others: chunked ? 4 : 5 });
+const ffnLaunches: Launches = { products: 2, others: 2 };
+
 /** Every row has its place on one rank; the slowest has them all. */
 const embedding = ({ rows }: ExpectedStep): Stage =>
-  stage('embedding', 1, { bytes: rows * hidden * (halfBytes + floatBytes), operations: none });
+  stage('embedding', 1, {
+    bytes: rows * hidden * (halfBytes + floatBytes),
+    operations: none,
+    launches: { products: 0, others: 2 },
+  });
 
 function gdnLayer({ rows, sequences, chunked }: ExpectedStep, ranks: number): Stage {
   const { bytes, operations } = products(qwen36Weights.gdn, ranks, rows);
@@ -82,6 +104,7 @@ function gdnLayer({ rows, sequences, chunked }: ExpectedStep, ranks: number): St
       (2 * floatBytes * state * sequences) / ranks +
       activations(rows, qkvz + 2 * gdn.vHeads + gdnValues, ranks),
     operations: { ...operations, fp32 },
+    launches: gdnLaunches(chunked, ranks),
   });
 }
 
@@ -93,6 +116,7 @@ function attentionLayer({ rows, sequences, context, chunked }: ExpectedStep, ran
   return stage('attention layer', layers.attention, {
     bytes: bytes + kv / ranks + activations(rows, attentionInputs + attentionValues, ranks),
     operations: { ...operations, bf16: (4 * rows * context * attention.heads * attention.dim) / ranks },
+    launches: attentionLaunches(chunked),
   });
 }
 
@@ -101,12 +125,17 @@ function ffnStage({ rows }: ExpectedStep, ranks: number): Stage {
   return stage('FFN', layers.gdn + layers.attention, {
     bytes: bytes + activations(rows, 3 * ffn, ranks),
     operations,
+    launches: ffnLaunches,
   });
 }
 
 function head({ outputs }: ExpectedStep, ranks: number): Stage {
   const { bytes, operations } = products(qwen36Weights.head, ranks, outputs);
-  return stage('head', 1, { bytes: bytes + (outputs * vocabulary * floatBytes) / ranks, operations });
+  return stage('head', 1, {
+    bytes: bytes + (outputs * vocabulary * floatBytes) / ranks,
+    operations,
+    launches: { products: 1, others: 6 },
+  });
 }
 
 /** After every mixer and every FFN, in float32: kernels/all_reduce.h, whose one-shot form ends at 48 Ki floats. */
@@ -120,6 +149,7 @@ function allReduce({ rows }: ExpectedStep, ranks: number): Stage {
     // Own values are copied and the result is written; the others' are read.
     bytes: floats * floatBytes * (3 + moved),
     operations: none,
+    launches: { products: 0, others: 0 },
     waiting: (oneShot ? 1 : 2) * assumedWaitSeconds,
   };
 }

@@ -52,6 +52,12 @@ Launches gated_delta(int32_t rows) {
              nullptr, nullptr, {});
 }
 
+Launch gated_delta_step(const Activations& to) {
+  const GdnShape shape{.k_heads = 16, .v_heads = 48, .k_dim = 128, .v_dim = 128, .conv_kernel = 4};
+  return *gdn_step(shape, segments(1, 1), {nullptr, nullptr, nullptr, true}, nullptr, 16384, nullptr, nullptr,
+                   96, nullptr, nullptr, {}, nullptr, {}, &to);
+}
+
 Launches attend(int32_t rows) {
   const AttentionShape shape{.heads = 24,
                              .kv_heads = 4,
@@ -69,10 +75,10 @@ std::string launches() {
   const Activations activations = activations_of(ffn, 1, nullptr);
   table.add("norm_quantize_kernel<3, true>",
             add_rms_norm(activations, nullptr, nullptr, nullptr, 0, 1, nullptr, {}),
-            "before every mixer and FFN");
+            "before attention and every FFN");
   table.add("quantize_kernel<3, GateMul<Silu, true> >", silu_mul(activations, nullptr, 1, nullptr),
             "within every FFN");
-  table.add("quantize_kernel<3, Given<true> >", product(ffn, 1)[0], "after GDN and attention");
+  table.add("quantize_kernel<3, Given<true> >", product(ffn, 1)[0], "after prompts of GDN");
   table.add("sliced_kernel<3, false, 1, 1>", product(ffn, 1)[1], "FP8, up to 16 tokens");
   table.add("sliced_kernel<3, false, 1, 2>", product(ffn, 32)[1], "FP8, up to 32 tokens");
   table.add("sliced_kernel<3, false, 2, 4>", product(ffn, 64)[1], "FP8, up to 64 tokens");
@@ -81,7 +87,7 @@ std::string launches() {
   const Launches prompt = gated_delta(2048);
   table.add("prepare_kernel<true>", prompt.at(0), "GDN, prompts");
   table.add("scan_kernel<true>", prompt.at(1), "GDN, prompts");
-  table.add("recurrent_kernel<true>", gated_delta(1).at(0), "GDN, single tokens");
+  table.add("step_kernel<HeadRecord<3> >", gated_delta_step(activations), "GDN, single tokens");
   const std::string heads_of_256 = "attention_kernel<AttentionPlan<256, unsigned short, ";
   table.add(heads_of_256 + "1, 4, false> >", attend(1).at(0), "attention, one or two tokens");
   table.add(heads_of_256 + "2, 4, false> >", attend(4).at(0), "attention, drafts verified");
@@ -102,7 +108,8 @@ TEST(EmulatedLaunches, NameTheKernelsThatTheyRun) {
   EXPECT_STREQ(product(matrix(DType::kF8E4M3, 64, 128), 1)[0].name, "quantize");
   EXPECT_STREQ(gated_delta(2048).at(0).name, "gdn_prepare");
   EXPECT_STREQ(gated_delta(2048).at(1).name, "gdn_scan");
-  EXPECT_STREQ(gated_delta(1).at(0).name, "gdn_recurrent");
+  EXPECT_STREQ(gated_delta_step(activations_of(matrix(DType::kF8E4M3, 64, 128), 1, nullptr)).name,
+               "gdn_step");
   EXPECT_STREQ(attend(4).at(0).name, "attention_splits");
   EXPECT_STREQ(attend(2048).back().name, "attention");
 }
