@@ -35,6 +35,7 @@ export * from './source/google-storage.js';
 export * from './config/nested-files.js';
 export * from './weights/resident-weights.js';
 export * from './weights/rank-weights.js';
+export * from './weights/stages.js';
 export * from './weights/tensor-parallel.js';
 export { asStored } from './weights/engine-names.js';
 export { inEngineForm } from './weights/fused-experts.js';

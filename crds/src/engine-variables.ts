@@ -36,6 +36,7 @@ export const engineVariables = {
     read: readInteger,
   },
   TENSOR_PARALLEL_SIZE: same('parallelism.tensor', readInteger),
+  PIPELINE_PARALLEL_SIZE: same('parallelism.pipeline', readInteger),
   MAX_MODEL_LEN: same('engine.maxModelLen', readInteger),
   GPU_MEMORY_UTILIZATION: same('engine.memoryUtilizationPercent', readPercent),
   MAX_NUM_SEQS: same('engine.maxNumSeqs', readInteger),

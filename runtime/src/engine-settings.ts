@@ -25,6 +25,7 @@ export function engineSettingsOf(
     openFiles: descriptors,
     accelerator: accelerator.kind,
     tensor: parallelism.tensor,
+    pipeline: parallelism.pipeline ?? 1,
     nodes: nodeOf(config, uri),
     memoryBytesPerDevice: accelerator.memoryBytesPerDevice,
     threads: config.server.threads,

@@ -10,6 +10,7 @@ export function engineSettings(modelDir: string, changes: Partial<EngineSettings
     memoryUtilizationPercent: 80,
     accelerator: 'cpu',
     tensor: 1,
+    pipeline: 1,
     nodes: null,
     memoryBytesPerDevice: 4 * 1024 ** 3,
     maxNumSeqs: 16,

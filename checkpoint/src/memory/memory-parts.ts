@@ -1,4 +1,4 @@
-// What one tensor-parallel rank holds in memory beside its KV blocks. A rank has a device of its own or, on the CPU,
+// What one rank holds in memory beside its KV blocks. A rank has a device of its own or, on the CPU,
 // an equal part of the machine's memory. Pure; all sizes in bytes.
 
 import { mib } from '@llmservice/crds';
@@ -10,6 +10,7 @@ import type { Device } from '../weights/check-accelerator.js';
 import { withDraftHead } from '../weights/draft-head.js';
 import { weightBytesByRank } from '../weights/rank-weights.js';
 import type { EngineDtype, ResidentWeights } from '../weights/resident-weights.js';
+import { stageShape, stagesOf, stageWeights } from '../weights/stages.js';
 import { sharedMemoryNeeded } from './shared-memory.js';
 import { draftBytesPerSequence, type Speculative } from '../weights/speculation.js';
 import { drafterWorkspaceBytes } from './drafter-workspace.js';
@@ -24,7 +25,10 @@ export interface MemoryPlanInput {
   readonly memoryBytes: number;
   /** Share of it that the engine may plan with. */
   readonly memoryUtilizationPercent: number;
+  /** Ranks of a stage. */
   readonly tensor: number;
+  /** Stages. Absent: 1. */
+  readonly pipeline?: number;
   /** Pods that have the ranks, each with as many and with memory of its own. Absent: 1. */
   readonly nodes?: number;
   /** Tokens of prompt plus output; null: the largest that fits. */
@@ -77,19 +81,25 @@ export function measure(input: MemoryPlanInput): MemoryParts {
   const sharedMemory = sharedMemoryPerRank(input);
   const onGpu = input.accelerator !== 'cpu';
   const held = onGpu && input.speculative.method === 'mtp' ? withDraftHead(input.weights) : input.weights;
-  const byRank = weightBytesByRank(held, input.tensor, input.shape.kvHeads, onGpu);
+  // Blocks and states are as many on all stages: of each kind of memory the stage counts that takes most.
+  const stages = stagesOf(input.pipeline ?? 1);
+  const shapes = stages.map((stage) => stageShape(input.shape, stage));
+  const byRank = stages.flatMap((stage) =>
+    weightBytesByRank(stageWeights(held, input.shape, stage), input.tensor, input.shape.kvHeads, onGpu),
+  );
   const weights = Math.max(...byRank);
-  const perSeq = stateBytesPerSequence(input.shape, input.tensor);
+  const perSeq = Math.max(...shapes.map((shape) => stateBytesPerSequence(shape, input.tensor)));
   const drafts = draftBytesPerSequence(input.shape, input.tensor, input.speculative);
   const state = (perSeq + drafts) * input.maxNumSeqs;
   const workspace = workspaceBytes(input) + deviceWorkspaceBytes(input) + drafterWorkspaceBytes(input);
-  const { shape, tensor, dtype, kvCacheDtype } = input;
-  const adapters = adapterBytes(shape, tensor, input, input.adapterRoom ?? noAdapters);
+  const { tensor, dtype, kvCacheDtype } = input;
+  const adapters = adapterBytes(input.shape, tensor, input, input.adapterRoom ?? noAdapters);
   const kvOf = (of: ModelShape, layers: number): number =>
     kvBytesPerToken(of, tensor, dtype, kvCacheDtype, layers);
   const { drafter } = input.weights;
   const drafterKv = drafter === undefined ? 0 : kvOf(drafter.shape, countLayers(drafter.shape, 'full'));
-  const perToken = kvOf(shape, countAttentionLayers(input)) + drafterKv;
+  const ofStages = shapes.map((own) => kvOf(own, countAttentionLayers({ ...input, shape: own })));
+  const perToken = Math.max(...ofStages) + drafterKv;
   const left = budget - reserved - sharedMemory - weights - state - workspace - adapters;
   return {
     budget,
@@ -117,14 +127,14 @@ function reservedBytes(input: MemoryPlanInput): number {
 }
 
 /** Ranks on devices have the memory of theirs; those on the CPU share their pod's. */
-export function ranksPerMemory({ accelerator, tensor, nodes = 1 }: MemoryPlanInput): number {
-  return accelerator === 'cpu' ? tensor / nodes : 1;
+export function ranksPerMemory({ accelerator, tensor, pipeline = 1, nodes = 1 }: MemoryPlanInput): number {
+  return accelerator === 'cpu' ? (tensor * pipeline) / nodes : 1;
 }
 
 /** What lies in /dev/shm is memory of the pod too: the areas of all ranks, wherever they run. */
 function sharedMemoryPerRank(input: MemoryPlanInput): number {
   return input.accelerator === 'cpu'
-    ? Math.ceil(sharedMemoryNeeded(input.tensor) / ranksPerMemory(input))
+    ? Math.ceil(sharedMemoryNeeded(input.tensor, input.pipeline) / ranksPerMemory(input))
     : 0;
 }
 

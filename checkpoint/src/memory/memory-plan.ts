@@ -1,4 +1,4 @@
-// The memory plan of one tensor-parallel rank: what weights, recurrent state and workspace take, and how many KV
+// The memory plan of one rank: what weights, recurrent state and workspace take, and how many KV
 // blocks the rest holds. Pure; the operator plans with it before a device is taken, the runtime before it loads. All
 // sizes in bytes; a plan that cannot serve is a typed failure with computed remedies.
 
@@ -6,6 +6,7 @@ import { FailureError } from '@llmservice/crds';
 import { measure, ranksPerMemory, type MemoryParts, type MemoryPlanInput } from './memory-parts.js';
 import { checkAccelerator } from '../weights/check-accelerator.js';
 import { contextTooLong, tooLarge } from './memory-refusals.js';
+import { checkPipeline } from '../weights/stages.js';
 import { checkTensorParallel } from '../weights/tensor-parallel.js';
 
 interface MemoryPlanRow {
@@ -46,6 +47,7 @@ export interface MemoryPlan {
 export function planMemory(input: MemoryPlanInput): MemoryPlan {
   checkAccelerator(input.shape, input.accelerator);
   checkTensorParallel(input.shape, input.weights, input.tensor);
+  checkPipeline(input.shape, input.pipeline ?? 1);
   checkContext(input);
   const parts = measure(input);
   if (parts.left < parts.kvBytesPerBlock) throw tooLarge(input, parts);
@@ -123,8 +125,9 @@ function checkContext(input: MemoryPlanInput): void {
   );
 }
 
-function weightsNote({ tensor }: MemoryPlanInput, { weightsOfAllRanks }: MemoryParts): string {
-  return tensor === 1 ? 'all' : `of ${String(weightsOfAllRanks)} bytes that ${String(tensor)} ranks hold`;
+function weightsNote({ tensor, pipeline = 1 }: MemoryPlanInput, { weightsOfAllRanks }: MemoryParts): string {
+  const ranks = tensor * pipeline;
+  return ranks === 1 ? 'all' : `of ${String(weightsOfAllRanks)} bytes that ${String(ranks)} ranks hold`;
 }
 
 function reservedNote(input: MemoryPlanInput): string {

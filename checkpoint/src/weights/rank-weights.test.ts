@@ -112,7 +112,9 @@ test('equal layers are one entry, and a head beside them is counted with them', 
   const norms = weightsOf(
     [0, 1, 2].map((i) => [`model.layers.${String(i)}.norm.weight`, 'BF16', 8] as const),
   );
-  expect(norms.vectors).toEqual([{ rows: 8, width: 1, split: 'whole', copies: 3 }]);
+  expect(norms.vectors).toEqual([
+    { rows: 8, width: 1, split: 'whole', copies: 3, layers: { 0: 1, 1: 1, 2: 1 } },
+  ]);
   const both = joinedWeights(norms, weightsOf([['mtp.norm.weight', 'BF16', 8]]));
   expect(both.vectors).toHaveLength(1);
   expect(rankWeightBytes(both, { rank: 0, size: 1, kvHeads: 4 })).toBe(4 * 8 * 4);

@@ -9,6 +9,7 @@ import { blockType } from '../formats/gguf-types.js';
 import { isQuantizedAtLoad, type LoadQuantization } from '../config/quantization.js';
 import type { TensorEntry } from '../formats/safetensors-header.js';
 import type { Speculative } from './speculation.js';
+import { counted, layerNumber, layersOf, type CopiesByLayer } from './counted-entries.js';
 import { towers } from './towers.js';
 import { splitOf, type Split } from './weight-split.js';
 
@@ -66,6 +67,8 @@ export interface FusedMatrix {
   readonly parts: readonly Part[];
   /** Experts and layers whose matrices are like this one. */
   readonly copies: number;
+  /** How many of them are of which layer; the others are of none. */
+  readonly layers?: CopiesByLayer;
 }
 
 /** Held in float32, (rows, width) over all ranks. */
@@ -74,6 +77,7 @@ export interface ResidentVector {
   readonly width: number;
   readonly split: Split;
   readonly copies: number;
+  readonly layers?: CopiesByLayer;
 }
 
 /** A checkpoint's weights, a few entries however many layers and experts it has. */
@@ -105,9 +109,6 @@ const scale =
   /\.(weight_scale|weight_scale_inv|weight_scale_2|weight_global_scale|[a-z_]*(input|output)_(global_)?scale|[qkv]_scale)$|\.experts\.(gate_up|down|gate|up)_proj_scale(_inv|_2)?$/;
 const matrix = /^(.*)\.weight(_packed)?$/;
 
-/** A layer of the model: behind the last, GLM's releases have one for multi-token prediction, which is not read. */
-const layerNumber = /^(?:model\.language_model|model|language_model\.model)\.layers\.(\d+)\./;
-
 /** What a layer that attends by the keys and values of another does not read, though releases may have it. */
 const keysAndValues = /\.self_attn\.(k_proj|v_proj|k_norm)\./;
 
@@ -131,7 +132,8 @@ export function residentWeights(
     const module = isStack ? tensor.name : moduleOf(tensor);
     if (module === null) {
       const [rows = 1, ...sides] = tensor.shape;
-      vectors.push({ rows, width: product(sides), split: splitOf(tensor.name), copies: 1 });
+      const own = { rows, width: product(sides), split: splitOf(tensor.name), copies: 1 };
+      vectors.push({ ...own, ...layersOf(tensor.name, shape, 1) });
       continue;
     }
     const base = isStack ? tensor.name : `${module}.weight`;
@@ -144,9 +146,9 @@ export function residentWeights(
     // Of GGUF files axes and scales are known.
     if (isStack && held === 'nvfp4' && shape.quantization !== 'gguf') throw stackedNvfp4(tensor);
     const { name, place } = placeIn(module);
+    const copies = isStack ? (tensor.shape[0] ?? 0) : 1;
     const whole = fused.get(name) ?? {
-      use: useOf(module, shape),
-      copies: isStack ? (tensor.shape[0] ?? 0) : 1,
+      ...{ use: useOf(module, shape), copies, ...layersOf(tensor.name, shape, copies) },
       cols: held === 'nvfp4' ? 2 * stored : stored,
       parts: [],
     };
@@ -233,17 +235,6 @@ function useOf(module: string, { tiedEmbeddings }: ModelShape): MatrixUse {
 
 function moduleOf({ name, shape }: TensorEntry): string | null {
   return shape.length === 2 ? (matrix.exec(name)?.[1] ?? null) : null;
-}
-
-/** Equal entries as one. */
-function counted<T extends { readonly copies: number }>(entries: readonly T[]): T[] {
-  const byContent = new Map<string, T>();
-  for (const entry of entries) {
-    const content = JSON.stringify({ ...entry, copies: 0 });
-    const before = byContent.get(content)?.copies ?? 0;
-    byContent.set(content, { ...entry, copies: before + entry.copies });
-  }
-  return [...byContent.values()];
 }
 
 /** native/src/model/stored_weight.cpp refuses the same. */

@@ -183,6 +183,12 @@ export const engineConfigSchema: object = {
           "type": "integer",
           "minimum": 1,
           "maximum": 64
+        },
+        "pipeline": {
+          "type": "integer",
+          "description": "Stages, each of tensor ranks; absent: 1.",
+          "minimum": 1,
+          "maximum": 64
         }
       }
     },

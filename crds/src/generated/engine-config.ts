@@ -69,6 +69,10 @@ export interface EngineConfig {
   };
   parallelism: {
     tensor: number;
+    /**
+     * Stages, each of tensor ranks; absent: 1.
+     */
+    pipeline?: number;
   };
   engine: {
     /**

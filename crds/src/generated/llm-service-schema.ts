@@ -478,9 +478,17 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "tensor": {
-              "description": "Number of tensor-parallel ranks, one per device. Default: accelerator.devices.",
+              "description": "Number of tensor-parallel ranks of a stage, one per device. Default: accelerator.devices divided by pipeline.",
               "type": "integer",
               "format": "int32",
+              "minimum": 1,
+              "maximum": 64
+            },
+            "pipeline": {
+              "description": "Number of stages among which the layers are divided, each of tensor ranks. Stages compute different rows at once and pass on less than ranks of a stage do. CPUs alone.",
+              "type": "integer",
+              "format": "int32",
+              "default": 1,
               "minimum": 1,
               "maximum": 64
             },
@@ -494,6 +502,7 @@ export const llmServiceSchema: object = {
             }
           },
           "required": [
+            "pipeline",
             "nodes"
           ]
         },

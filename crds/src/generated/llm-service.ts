@@ -61,9 +61,13 @@ export interface LlmServiceSpec {
    */
   parallelism: {
     /**
-     * Number of tensor-parallel ranks, one per device. Default: accelerator.devices.
+     * Number of tensor-parallel ranks of a stage, one per device. Default: accelerator.devices divided by pipeline.
      */
     tensor?: number;
+    /**
+     * Number of stages among which the layers are divided, each of tensor ranks. Stages compute different rows at once and pass on less than ranks of a stage do. CPUs alone.
+     */
+    pipeline: number;
     /**
      * Number of pods that share the ranks of one replica, each with as many devices. More than 1 needs the LeaderWorkerSet API in the cluster, and never changes to or from 1.
      */

@@ -23,6 +23,7 @@ export const specDefaults = {
     "devices": 1
   },
   "parallelism": {
+    "pipeline": 1,
     "nodes": 1
   },
   "engine": {

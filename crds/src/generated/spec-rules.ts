@@ -39,9 +39,57 @@ export const specRules: readonly SpecRule[] = [
     "at": [
       "spec"
     ],
-    "rule": "!has(self.parallelism.tensor) || self.parallelism.tensor == self.accelerator.devices",
+    "rule": "!has(self.parallelism.tensor) || self.parallelism.tensor * (has(self.parallelism.pipeline) ? self.parallelism.pipeline : 1) == self.accelerator.devices",
     "fieldPath": ".parallelism.tensor",
-    "message": "parallelism.tensor must equal accelerator.devices: each tensor-parallel rank runs on one device; set both to the same number, or leave parallelism.tensor out"
+    "message": "parallelism.tensor times parallelism.pipeline must equal accelerator.devices: each rank runs on one device; change one of them, or leave parallelism.tensor out"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.pipeline) || self.accelerator.devices % self.parallelism.pipeline == 0",
+    "fieldPath": ".parallelism.pipeline",
+    "message": "parallelism.pipeline must divide accelerator.devices: each stage has as many ranks, one per device; change one of them"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.pipeline) || self.parallelism.pipeline == 1 || !has(self.parallelism.nodes) || self.parallelism.pipeline % self.parallelism.nodes == 0",
+    "fieldPath": ".parallelism.pipeline",
+    "message": "parallelism.pipeline above 1 must be a multiple of parallelism.nodes: each node has whole stages; change one of them"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.pipeline) || self.parallelism.pipeline == 1 || self.accelerator.resourceName == 'none' && !has(self.accelerator.profile)",
+    "fieldPath": ".parallelism.pipeline",
+    "message": "parallelism.pipeline above 1 does not work with devices yet; set it to 1, or remove accelerator.resourceName and accelerator.profile to run on CPUs"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.pipeline) || self.parallelism.pipeline == 1 || !has(self.engine.runtime) || self.engine.runtime == 'native'",
+    "fieldPath": ".engine.runtime",
+    "message": "engine.runtime vllm does not work with parallelism.pipeline yet; set it to native, or parallelism.pipeline to 1"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.pipeline) || self.parallelism.pipeline == 1 || !has(self.engine.speculative) || !has(self.engine.speculative.method) || self.engine.speculative.method == 'none'",
+    "fieldPath": ".engine.speculative.method",
+    "message": "engine.speculative does not work with parallelism.pipeline yet; set its method to none, or parallelism.pipeline to 1"
+  },
+  {
+    "at": [
+      "spec"
+    ],
+    "rule": "!has(self.parallelism.pipeline) || self.parallelism.pipeline == 1 || !has(self.adapters) && (!has(self.engine.maxAdapters) || self.engine.maxAdapters == 0)",
+    "fieldPath": ".adapters",
+    "message": "adapters do not work with parallelism.pipeline yet; remove adapters and engine.maxAdapters, or set parallelism.pipeline to 1"
   },
   {
     "at": [

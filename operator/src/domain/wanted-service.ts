@@ -91,7 +91,10 @@ export interface WantedService {
   /** Null: each pod pulls its own copy. */
   readonly cache: NodeCache | null;
   readonly accelerator: Accelerator;
+  /** Ranks of a stage. */
   readonly tensor: number;
+  /** Stages, which divide the layers. */
+  readonly pipeline: number;
   /** Pods of one replica, which share its ranks equally. */
   readonly nodes: number;
   /** Ranks of one pod, with a device each. */

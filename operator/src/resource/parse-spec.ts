@@ -49,10 +49,12 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
     return { ok: false, violations: [...broken, ...others] };
   }
 
-  const tensor = spec.parallelism.tensor ?? spec.accelerator.devices;
-  const { nodes } = spec.parallelism;
+  const { nodes, pipeline } = spec.parallelism;
+  const tensor = spec.parallelism.tensor ?? spec.accelerator.devices / pipeline;
+  const ranks = tensor * pipeline;
   // Each pod has the areas of all ranks, also of those in others.
-  const sharedMemoryBytes = fields.sharedMemory ?? defaultSharedMemory(kind, tensor, spec.engine.runtime);
+  const sharedMemoryBytes =
+    fields.sharedMemory ?? defaultSharedMemory(kind, { tensor, pipeline }, spec.engine.runtime);
   const { name, namespace = '', uid = '', generation = 0, annotations: notes } = object.metadata;
   return {
     ok: true,
@@ -71,8 +73,9 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
       cache,
       accelerator: acceleratorOf(spec.accelerator, kind, fields, sharedMemoryBytes),
       tensor,
+      pipeline,
       nodes,
-      podRanks: tensor / nodes,
+      podRanks: ranks / nodes,
       sharedMemoryBytes,
       retry: notes?.[annotations.retry] ?? '',
       promote: notes?.[annotations.promote] ?? '',
@@ -110,11 +113,12 @@ const vendorVariables: Readonly<Record<Accelerator['kind'], Accelerator['env']>>
 /** What ranks on the CPU exchange data over is known; with devices the reference deployment's 8 Gi shows the scale. */
 function defaultSharedMemory(
   kind: Accelerator['kind'],
-  tensor: number,
+  { tensor, pipeline }: Pick<WantedService, 'tensor' | 'pipeline'>,
   runtime: LlmServiceSpec['engine']['runtime'],
 ): number {
+  const ranks = tensor * pipeline;
   // vLLM's processes pass messages through it, of one rank too.
   if (runtime === 'vllm') return (kind === 'cpu' ? 512 : 1024) * mib * tensor;
-  if (tensor === 1) return 64 * mib;
-  return kind === 'cpu' ? 64 * mib + sharedMemoryNeeded(tensor) : 1024 * mib * tensor;
+  if (ranks === 1) return 64 * mib;
+  return kind === 'cpu' ? 64 * mib + sharedMemoryNeeded(tensor, pipeline) : 1024 * mib * ranks;
 }

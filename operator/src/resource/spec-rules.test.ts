@@ -88,6 +88,26 @@ test.each<[object, string]>([
   expect(violations({ parallelism: { nodes: 2 }, resources, ...spec }).join()).toContain(why);
 });
 
+test.each<[object, string]>([
+  [{ accelerator: { devices: 3 } }, 'spec.parallelism.pipeline must divide accelerator.devices'],
+  [
+    { parallelism: { pipeline: 2, tensor: 4 } },
+    'spec.parallelism.tensor times parallelism.pipeline must equal',
+  ],
+  [{ parallelism: { pipeline: 2, nodes: 4 } }, 'each node has whole stages'],
+  [{ accelerator: { profile: 'h100', devices: 4 } }, 'pipeline above 1 does not work with devices yet'],
+  [
+    { engine: { runtime: 'vllm', image: 'vllm' } },
+    'spec.engine.runtime vllm does not work with parallelism.pipeline',
+  ],
+  [{ engine: { speculative: { method: 'ngram' } } }, 'set its method to none'],
+  [{ engine: { maxAdapters: 1 } }, 'adapters do not work with parallelism.pipeline yet'],
+])('in two stages %j is refused', (spec, why) => {
+  const stages = { accelerator: { devices: 4 }, parallelism: { pipeline: 2 } };
+  expect(violations(stages)).toEqual([]);
+  expect(violations({ ...stages, ...spec }).join()).toContain(why);
+});
+
 test.each(['file:///logs/', 's3://', 's3://b/m.gguf'])('a request log at %s is refused', (uri) => {
   expect(violations({ requestLog: { uri } }).join()).toMatch(/^spec\.requestLog\.uri .*must/);
 });

@@ -33,9 +33,10 @@ export const nodeSettings = [
 /** What these say together, and with the number of ranks: each violation by the names of its variables. */
 export function nodeViolations(
   { leaderAddress, groupSize, workerIndex, adapters, adaptersDir }: NodeVariables & AdapterSettings,
-  { parallelism: { tensor }, accelerator }: Pick<EngineConfig, 'parallelism' | 'accelerator'>,
+  { parallelism: { tensor, pipeline = 1 }, accelerator }: Pick<EngineConfig, 'parallelism' | 'accelerator'>,
 ): string[] {
   if (groupSize === 1 && workerIndex === 0) return [];
+  const ranks = tensor * pipeline;
   const size = `--group-size (LWS_GROUP_SIZE) is ${String(groupSize)}`;
   const rules = [
     [
@@ -47,8 +48,12 @@ export function nodeViolations(
       `${size}, and --leader-address (LWS_LEADER_ADDRESS) does not say where the first is`,
     ],
     [
-      tensor >= groupSize && tensor % groupSize === 0,
+      pipeline > 1 || (ranks >= groupSize && ranks % groupSize === 0),
       `${size}, which must divide parallelism.tensor (--tensor-parallel-size, TENSOR_PARALLEL_SIZE): it is ${String(tensor)}`,
+    ],
+    [
+      pipeline === 1 || pipeline % groupSize === 0,
+      `${size}, which must divide parallelism.pipeline (--pipeline-parallel-size, PIPELINE_PARALLEL_SIZE), since each node has whole stages: it is ${String(pipeline)}`,
     ],
     [
       accelerator.kind === 'cpu',

@@ -17,6 +17,7 @@ import { toolCallParsers } from '../tools/dialect.js';
 import type { S3Credentials } from '../weights/s3-client.js';
 import { disaggregationViolations } from './disaggregation-settings.js';
 import { nodeViolations } from './node-settings.js';
+import { pipelineViolations } from './pipeline-settings.js';
 import { serverSettings, type ServerSettings } from './server-settings.js';
 import { settings, type Setting } from './settings.js';
 
@@ -61,6 +62,7 @@ export function resolveConfig({ file, env, flags }: ConfigSources): ResolvedConf
     checkRules(validated.value, violations);
     violations.push(
       ...nodeViolations(server, validated.value),
+      ...pipelineViolations(server, validated.value),
       ...disaggregationViolations(server, validated.value),
     );
   }

@@ -37,6 +37,11 @@ const flags: Readonly<Record<EngineVariableName, Flag>> = {
   ACCELERATOR: ['--accelerator', 'KIND', 'cpu, cuda or hip'],
   MEMORY_BYTES_PER_DEVICE: ['--memory-bytes', 'BYTES', 'memory to plan with; without it, measured'],
   TENSOR_PARALLEL_SIZE: ['--tensor-parallel-size', 'N', 'ranks that share the model'],
+  PIPELINE_PARALLEL_SIZE: [
+    '--pipeline-parallel-size',
+    'N',
+    'stages that divide the layers, each of so many ranks',
+  ],
   MAX_MODEL_LEN: ['--max-model-len', 'TOKENS', 'prompt plus output; without it, the longest that fits'],
   GPU_MEMORY_UTILIZATION: ['--gpu-memory-utilization', '0..1', 'share of the memory to plan with'],
   MAX_NUM_SEQS: ['--max-num-seqs', 'N', 'sequences that run at once'],

@@ -48,10 +48,12 @@ async function serve(
 ): Promise<void> {
   const options = await planEngine(settings);
   const nodes = await nodePlace(settings, options);
+  const size = settings.tensor * settings.pipeline;
+  const stages = settings.pipeline === 1 ? null : settings.pipeline;
   const ranks =
-    settings.tensor === 1
+    size === 1
       ? null
-      : new RankProcesses(options, { size: settings.tensor, stages: null, nodes }, fail, arrivals, settings.openFiles);
+      : new RankProcesses(options, { size, stages, nodes }, fail, arrivals, settings.openFiles);
   const watch = ranks === null || nodes === null ? null : watchGroup(ranks, send);
   if (ranks !== null && nodes !== null && nodes.index > 0) {
     await runRank(ranks.options, progress, arrivals);

@@ -18,10 +18,11 @@ async function planOf(
 ): Promise<Record<string, unknown>> {
   const { headDir, ...speculative } = settings.speculative;
   // Folders, descriptors, memory and threads are each node's own; memory shows in what follows from it.
-  const { accelerator, tensor, maxNumSeqs, maxNumBatchedTokens, blockSize, prefixCaching, dtype } = settings;
+  const { accelerator, tensor, pipeline, maxNumSeqs, maxNumBatchedTokens, blockSize, prefixCaching, dtype } =
+    settings;
   const { exactness, kvCacheDtype, quantization, collectives, selfCheck, adapterRoom } = settings;
   return {
-    ...{ accelerator, tensor, maxNumSeqs, maxNumBatchedTokens, blockSize, prefixCaching, dtype },
+    ...{ accelerator, tensor, pipeline, maxNumSeqs, maxNumBatchedTokens, blockSize, prefixCaching, dtype },
     ...{ exactness, kvCacheDtype, quantization, collectives, selfCheck, adapterRoom },
     speculative,
     maxModelLen,

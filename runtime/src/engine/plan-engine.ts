@@ -48,7 +48,9 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     memoryBytes: settings.memoryBytesPerDevice ?? memoryBytesOf(accelerator),
   });
   const threads =
-    settings.threads === null ? null : Math.max(1, Math.floor((settings.threads * nodes) / tensor));
+    settings.threads === null
+      ? null
+      : Math.max(1, Math.floor((settings.threads * nodes) / (tensor * settings.pipeline)));
   return {
     modelDir,
     blockSize: settings.blockSize,

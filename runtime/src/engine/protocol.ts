@@ -24,8 +24,10 @@ export interface EngineSettings {
   readonly memoryUtilizationPercent: number;
   /** What runs the model; nothing falls back to another. */
   readonly accelerator: 'cpu' | 'cuda' | 'hip';
-  /** Tensor-parallel ranks. */
+  /** Tensor-parallel ranks of a stage. */
   readonly tensor: number;
+  /** Stages. */
+  readonly pipeline: number;
   /** Where they are on several nodes, this one among them; null: all are on this one. */
   readonly nodes: NodeSettings | null;
   /** Memory the plan may count with; null: that of the device, or what the control group or the machine leaves. */

@@ -97,9 +97,11 @@ function strangeAccelerator(
 
 function tensorOf(
   { devices }: LlmServiceSpec['accelerator'],
-  { tensor }: LlmServiceSpec['parallelism'],
+  { tensor, pipeline }: LlmServiceSpec['parallelism'],
 ): Amount {
-  return tensor === undefined ? ['spec.accelerator.devices', devices] : ['spec.parallelism.tensor', tensor];
+  return tensor === undefined
+    ? ['spec.accelerator.devices', devices / pipeline]
+    : ['spec.parallelism.tensor', tensor];
 }
 
 /** What keys of the administration may load later is a pattern itself: it is allowed as the text that it is. */

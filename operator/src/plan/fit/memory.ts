@@ -7,9 +7,9 @@ import type { Fit } from '../../domain/plan-outcome.js';
 import type { WantedService } from '../../domain/wanted-service.js';
 
 export function planFit(service: WantedService, { shape, weights }: PlannedCheckpoint): Fit {
-  const { accelerator, tensor, nodes, spec } = service;
+  const { accelerator, tensor, pipeline, nodes, spec } = service;
   // Each node has the areas of all ranks, also of those on others.
-  if (accelerator.kind === 'cpu' && service.sharedMemoryBytes < sharedMemoryNeeded(tensor)) {
+  if (accelerator.kind === 'cpu' && service.sharedMemoryBytes < sharedMemoryNeeded(tensor, pipeline)) {
     return { state: 'failed', failure: sharedMemoryTooSmall(service) };
   }
   const memoryBytes = accelerator.memoryBytesPerDevice;
@@ -24,6 +24,7 @@ export function planFit(service: WantedService, { shape, weights }: PlannedCheck
       // Without a size, what does not depend on it (tensor-parallel size, context) is still checked.
       memoryBytes: memoryBytes ?? Number.MAX_SAFE_INTEGER,
       tensor,
+      pipeline,
       nodes,
     });
     return memoryBytes === null
@@ -35,11 +36,11 @@ export function planFit(service: WantedService, { shape, weights }: PlannedCheck
   }
 }
 
-function sharedMemoryTooSmall({ tensor, sharedMemoryBytes: given }: WantedService): Failure {
-  const needed = sharedMemoryNeeded(tensor);
+function sharedMemoryTooSmall({ tensor, pipeline, sharedMemoryBytes: given }: WantedService): Failure {
+  const needed = sharedMemoryNeeded(tensor, pipeline);
   return {
     reason: 'SharedMemoryTooSmall',
-    message: `${tensor} ranks exchange data over ${needed} bytes of /dev/shm, but spec.sharedMemory.sizeLimit is ${given}`,
+    message: `${tensor * pipeline} ranks exchange data over ${needed} bytes of /dev/shm, but spec.sharedMemory.sizeLimit is ${given}`,
     detail: { needed, available: given },
   };
 }

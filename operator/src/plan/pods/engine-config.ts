@@ -33,7 +33,11 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
       ...(cache === null ? {} : { cache: planCache(service, cache, pins) }),
     },
     accelerator: { kind: accelerator.kind, memoryBytesPerDevice: accelerator.memoryBytesPerDevice },
-    parallelism: { tensor: service.tensor },
+    // Runtimes from before stages refuse the field.
+    parallelism: {
+      tensor: service.tensor,
+      ...(service.pipeline === 1 ? {} : { pipeline: service.pipeline }),
+    },
     engine: {
       maxModelLen: spec.engine.maxModelLen ?? null,
       memoryUtilizationPercent: spec.engine.memoryUtilizationPercent,
