@@ -14,6 +14,8 @@ test('UCX takes ports behind those that are listened on, and before those of HTT
     UCX_HANDLE_ERRORS: 'none',
   });
   const decode = { role: 'decode', hosts: ['a'], port: 8030, minTokens: 512 } as const;
-  expect(ucxVariables({ ...alone, disaggregation: decode })).not.toHaveProperty('UCX_TCP_PORT_RANGE');
+  expect(ucxVariables({ ...alone, disaggregation: decode })).toMatchObject({
+    UCX_TCP_PORT_RANGE: '8041-8079',
+  });
   expect(ucxVariables({ ...alone, nodes })).toMatchObject({ UCX_TCP_PORT_RANGE: '7071-7085' });
 });
