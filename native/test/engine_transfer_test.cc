@@ -51,7 +51,8 @@ TEST_F(KvMoves, GoFromEachRankToItsLike) {
   EXPECT_EQ(run(*here, fetch(port)).failure, FetchFailure::kUnknownTicket);
   // What rank 1 has is not for rank 0, and rank 1 finds nobody there.
   const FetchState shifted = run(*here, fetch(port + 1));
-  EXPECT_TRUE(shifted.failure == FetchFailure::kLayoutDiffers || shifted.failure == FetchFailure::kUnreachable);
+  EXPECT_TRUE(shifted.failure == FetchFailure::kLayoutDiffers ||
+              shifted.failure == FetchFailure::kUnreachable);
   here.reset();
   there.reset();
   for (std::thread& follower : followers) follower.join();

@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "ops/ops.h"
+#include "ops/side_copies.h"
 
 namespace llmservice {
 

@@ -19,6 +19,7 @@
 #include "ops/low_rank.h"
 #include "ops/matrix.h"
 #include "ops/sample_request.h"
+#include "ops/side_copies.h"
 
 namespace llmservice {
 
@@ -28,29 +29,6 @@ class Buffer {
   virtual ~Buffer() = default;
   virtual void* data() = 0;
   virtual size_t bytes() const = 0;
-};
-
-// A piece of device memory.
-struct Region {
-  std::byte* first;
-  size_t bytes;
-};
-
-// Copies between memory of the host and a device's beside the ops of its backend, on another thread: the one
-// that made it. What is copied no op touches meanwhile. They return when the copy is made.
-class SideCopies {
- public:
-  virtual ~SideCopies() = default;
-  // The pieces one after the other; `host` has as many bytes as they.
-  virtual void read(std::span<const Region> pieces, std::span<std::byte> host) = 0;
-  virtual void write(std::span<const std::byte> host, std::span<const Region> pieces) = 0;
-};
-
-// Where device memory is the host's.
-class HostCopies final : public SideCopies {
- public:
-  void read(std::span<const Region> pieces, std::span<std::byte> host) override;
-  void write(std::span<const std::byte> host, std::span<const Region> pieces) override;
 };
 
 // Rows of a step that belong to one sequence. Rows [first, first + count) of the step are positions
@@ -188,11 +166,8 @@ class Backend : public AdapterOps {
   virtual void upload(std::span<const std::byte> host, void* device) = 0;
   // The same of any size between steps, done when it returns: the memory may be given back.
   virtual void upload_now(std::span<const std::byte> host, void* device) { upload(host, device); }
-  // Its memory to be read and written by the thread that calls it, at most `bytes` at once. Any thread; it
-  // goes before the backend.
-  virtual std::unique_ptr<SideCopies> side_copies(size_t /*bytes*/) const {
-    return std::make_unique<HostCopies>();
-  }
+  // By the thread that calls it, at most `bytes` at once; they go before the backend.
+  virtual std::unique_ptr<SideCopies> side_copies(size_t) const { return std::make_unique<HostCopies>(); }
   // Results as host memory, once all before is done; valid until the next call: on the CPU `x` itself.
   virtual std::span<float> to_host(float* x, int64_t count) = 0;
   virtual bool samples() const { return false; }  // whether sample() is there

@@ -9,7 +9,7 @@ namespace llmservice {
 namespace {
 
 constexpr std::chrono::milliseconds kSleep{50};
-// Of the wire, between two looks at who is gone.
+// Of the wire, before it is seen who is gone.
 constexpr int kTurns = 64;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Tells checkpoints of one shape apart: what one model computed of a prompt is nothing to its fine-tuned
-// like.
+// What differs between checkpoints of one shape: what one model computed of a prompt is nothing to its
+// fine-tuned like.
 #pragma once
 
 #include <cstdint>
