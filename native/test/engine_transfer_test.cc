@@ -260,35 +260,39 @@ TEST_F(KvMoves, SurviveWhoeverFetchesFromThem) {
   EXPECT_EQ(go_on(*here), expected);
 }
 
-TEST(KvParts, CutWhatIsLongAndLeaveNothingOut) {
-  constexpr int32_t kUnits = 3;
-  const size_t sizes[]{3, (size_t{5} << 19) + 1, 10};
-  std::vector<std::vector<std::byte>> from;
-  std::vector<std::vector<std::byte>> to;
-  std::vector<CacheLine> from_lines;
-  std::vector<CacheLine> to_lines;
-  for (const size_t size : sizes) {
-    from.emplace_back(size * kUnits);
-    to.emplace_back(size * kUnits);
-    for (size_t i = 0; i < from.back().size(); ++i) from.back()[i] = static_cast<std::byte>(i * 31 >> 3);
-    from_lines.push_back({from.back().data(), size});
-    to_lines.push_back({to.back().data(), size});
-  }
-  const KvParts source(from_lines, {from_lines[0]});
-  const KvParts target(to_lines, {to_lines[0]});
-  const KvSet all{.blocks = {0, 1, 2}, .state = 2};
-  ASSERT_EQ(source.count(all), 3 * 3 + 1);
-  HostCopies copies;
-  for (int64_t part = 0; part < source.count(all); ++part) {
-    std::vector<std::byte> bytes(kPartBytes);
-    size_t size = 0;
-    for (const Region& region : source.regions(all, part)) size += region.bytes;
-    ASSERT_LE(size, kPartBytes);
-    bytes.resize(size);
-    copies.read(source.regions(all, part), bytes);
-    copies.write(bytes, target.regions(all, part));
-  }
-  EXPECT_TRUE(from == to);
+TEST_F(KvMoves, SendNothingOfAnOfferThatWasWithdrawn) {
+  write_attention();
+  const int32_t port = free_ports(1);
+  const auto there = load(port);
+  compute(*there);
+  there->offer_kv(offer());
+  std::atomic<int> parts{0};
+  std::atomic<int> answers{0};
+  std::atomic<FetchFailure> refusal{FetchFailure::kNone};
+  Stranger stranger([&](Wire&, Wire::Peer, Wire::Bytes message) {
+    if (read_part(message)) ++parts;
+    const auto answer = read_answer(message);
+    if (!answer) return;
+    refusal = answer->refusal;
+    ++answers;
+  });
+  const auto until = [](const std::atomic<int>& count, int wanted) {
+    while (count < wanted) std::this_thread::sleep_for(1ms);
+  };
+  stranger.ask([&](Wire& wire) {
+    wire.post(wire.dial("127.0.0.1", static_cast<uint16_t>(port)),
+              to_message(FetchRequest{*there->info().kv_layout + ", rank 0", "t", 4, false}));
+  });
+  until(answers, 1);
+  stranger.ask([](Wire& wire) { wire.post(0, to_message(PartsWanted{0, 1})); });
+  until(parts, 1);
+  // The ticket has another offer now.
+  there->withdraw_kv("t");
+  there->offer_kv(offer());
+  stranger.ask([](Wire& wire) { wire.post(0, to_message(PartsWanted{1, 1})); });
+  while (answers < 2 && parts < 2) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(refusal, FetchFailure::kUnknownTicket);
+  EXPECT_EQ(parts, 1);
 }
 
 }  // namespace

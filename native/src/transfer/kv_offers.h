@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <map>
 #include <string>
 
@@ -25,10 +26,13 @@ class KvOffers {
   }
   void remove(const std::string& ticket) { offers_.erase(ticket); }
 
-  void hear(Wire& wire, const KvParts& parts, SideCopies& copies, Wire::Peer from, Wire::Bytes message);
-  // Whether the caller is to be dropped, and is forgotten: he is gone, was silent for too long, asked for
+  void hear(Wire& wire, const KvParts& parts, Wire::Peer from, Wire::Bytes message);
+  // One that a caller waits for; false: nobody does, or those that do are slow to take what was sent.
+  bool send_part(Wire& wire, const KvParts& parts, SideCopies& copies);
+  // Whether the caller is to be dropped: he is gone, was silent for too long, asked for
   // what is not there, or is beyond kMaxCallers and fetches nothing.
   bool gives_up(const Wire& wire, Wire::Peer peer);
+  void forget(Wire::Peer peer) { callers_.erase(peer); }
 
  private:
   struct Offer {
@@ -40,16 +44,19 @@ class KvOffers {
     Clock::time_point heard = Clock::now();
     std::string ticket = {};  // of the offer that he fetches
     int64_t number = 0;       // and its number; 0: none yet
-    bool takes_snapshot = false;
+    KvSet set = {};           // of it, what he takes
+    std::deque<PartsWanted> wanted = {};
     bool unwanted = false;
   };
 
   static constexpr size_t kMaxCallers = 256;
-  // Of the parts that were wanted so many bytes wait to be sent at most.
-  static constexpr size_t kMaxUnsent = size_t{64} << 20;
+  // What a caller may ask for before he gets it, and bytes that may wait to be sent to him.
+  static constexpr size_t kMaxWanted = 64;
+  static constexpr size_t kMaxUnsent = size_t{16} << 20;
 
   OfferAnswer answer(const FetchRequest& request, Caller& caller) const;
-  void send(Wire& wire, const KvParts& parts, SideCopies& copies, Wire::Peer to, const PartsWanted& wanted);
+  static void want(const KvParts& parts, Caller& caller, const PartsWanted& wanted);
+  bool has_offer_of(const Caller& caller) const;
 
   const std::string layout_;
   const std::chrono::milliseconds silence_;

@@ -77,11 +77,26 @@ void KvTransfer::run() {
   while (!stopping_.load()) {
     connect();
     bool busy = true;
-    for (int turn = 0; busy && turn < kTurns; ++turn) busy = wire_->progress();
+    for (int turn = 0; busy && turn < kTurns; ++turn) {
+      busy = wire_->progress();
+      busy |= send_part();
+    }
     look();
     if (!busy) wire_->sleep(kSleep);
   }
   copies_.reset();
+}
+
+// The lock is free between two of them.
+bool KvTransfer::send_part() {
+  const std::scoped_lock lock(mutex_);
+  if (!copies_) return false;
+  try {
+    return offers_.send_part(*wire_, parts_, *copies_);
+  } catch (const EngineError&) {
+    copies_.reset();
+    return false;
+  }
 }
 
 // A host's name is looked up without the lock.
@@ -113,6 +128,7 @@ void KvTransfer::look() {
     if (fetches_.has(peer) || std::ranges::find(leaving, peer) != leaving.end()) continue;
     if (offers_.gives_up(*wire_, peer)) leaving.push_back(peer);
   }
+  for (const Wire::Peer peer : leaving) offers_.forget(peer);
   // The wire may hear of others while it drops one.
   lock.unlock();
   for (const Wire::Peer peer : leaving) wire_->drop(peer);
@@ -125,7 +141,7 @@ void KvTransfer::hear(Wire::Peer from, Wire::Bytes message) {
     if (fetches_.has(from)) {
       fetches_.hear(*wire_, parts_, *copies_, from, message);
     } else {
-      offers_.hear(*wire_, parts_, *copies_, from, message);
+      offers_.hear(*wire_, parts_, from, message);
     }
   } catch (const EngineError&) {
     copies_.reset();

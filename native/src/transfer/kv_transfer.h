@@ -42,6 +42,7 @@ class KvTransfer {
  private:
   void run();
   void connect();
+  bool send_part();
   void look();
   void hear(Wire::Peer from, Wire::Bytes message);
 

@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
-import type { FetchState } from '@llmservice/native';
+import type { Engine, FetchState } from '@llmservice/native';
 import { TransferFailed } from '../schedule/kv-transfer.js';
 import { EngineTransfer } from './engine-transfer.js';
 
@@ -13,7 +13,7 @@ function engineOf(states: readonly FetchState[]) {
     info: { kvLayout: 'alike' },
     offerKv: jest.fn(() => Promise.resolve()),
     withdrawKv: jest.fn(() => Promise.resolve()),
-    fetchKv: jest.fn<(fetch: object) => Promise<void>>(() => Promise.resolve()),
+    fetchKv: jest.fn<Engine['fetchKv']>(() => Promise.resolve()),
     fetchedKv: jest.fn((id: number) => Promise.resolve(left.shift() ?? { ...running, bytes: id })),
     endFetch: jest.fn(() => Promise.resolve()),
   };
