@@ -11,7 +11,7 @@ list(TRANSFORM BENCH_PARTS PREPEND ${CMAKE_SOURCE_DIR}/bench/gpu/)
 # One program of a quick build, as TEST_GROUPS are; first those that call the host's conversions, since others use the
 # device's namespace.
 set(GPU_TEST_GROUP kv_write_test numbers_test packing_test all_reduce_test arena_test backend_test emulator_test experts_test
-                   fragments_test gdn_step_test graphs_test quantize_test rows_test)
+                   fragments_test gdn_step_test graphs_test quantize_test rows_test side_copies_test)
 list(TRANSFORM GPU_TEST_GROUP REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/test/gpu/\\1.cc")
 
 # gpu_NAME_SUFFIX for every NAME.cc: on LIBRARY, which has kernels, device and backend. Tests with kernels of their own
@@ -35,7 +35,7 @@ function(add_gpu_tests SUFFIX LIBRARY)
       continue()
     endif()
     # Where lanes make no difference but to kernels, which have tests of their own, one width is enough.
-    if(SUFFIX STREQUAL 64 AND NAME MATCHES "^(emulated_.*(engine|ranks)|warmup_engine|sampled_engine|transfer_engine|engine_bench)_test$")
+    if(SUFFIX STREQUAL 64 AND NAME MATCHES "^(emulated_.*(engine|ranks)|warmup_engine|sampled_engine|engine_bench)_test$")
       continue()
     endif()
     if(SUFFIX STREQUAL 32 AND NAME STREQUAL emulated_launches_test) # those of AMD
@@ -65,9 +65,6 @@ function(add_gpu_tests SUFFIX LIBRARY)
     target_link_libraries(${TARGET} PRIVATE ${LIBRARY} llmservice_test_support)
     if(NAME MATCHES "engine|ranks") # whole steps, beside the same by the reference; groups of ranks
       target_link_libraries(${TARGET} PRIVATE llmservice_engine)
-    endif()
-    if(NAME STREQUAL transfer_engine_test AND TARGET llmservice_nodes)
-      add_dependencies(${TARGET} llmservice_nodes)
     endif()
     if(NAME STREQUAL engine_bench_test)
       target_sources(${TARGET} PRIVATE ${BENCH_PARTS})
