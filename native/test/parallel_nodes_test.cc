@@ -173,7 +173,8 @@ TEST_F(Nodes, HearStrangersWithoutHarm) {
     std::this_thread::sleep_for(200ms);
     for (const std::string& text : words) {
       const Wire::Peer leader = wire->dial("127.0.0.1", static_cast<uint16_t>(port_));
-      wire->post(leader, std::as_bytes(std::span(text)));
+      const auto bytes = std::as_bytes(std::span(text));
+      wire->post(leader, {bytes.begin(), bytes.end()});
       for (int i = 0; i < 20; ++i) {
         while (wire->progress()) continue;
         wire->sleep(1ms);
