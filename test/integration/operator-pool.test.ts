@@ -67,7 +67,14 @@ async function backends(): Promise<string[]> {
 }
 const leadsTo = (...kinds: string[]) =>
   eventually(`a route to ${kinds.join()}`, async () => (await backends()).join() === kinds.join());
-const pooled = ['Service', 'InferencePool'] as const;
+/** The gateway is asked by a rule that no request meets. */
+const asking = ['Service', 'InferencePool'] as const;
+const pooled = [...asking, 'InferencePool'] as const;
+async function taken(): Promise<void> {
+  await leadsTo(...asking);
+  await world.acceptRoute('chat');
+  await leadsTo(...pooled);
+}
 const pickers = (readyReplicas: number) =>
   world.patch(deployments, 'chat-picker', { status: { replicas: 1, readyReplicas } }, '/status');
 const update = (change: object) => world.patch(llmServices, 'chat', change);
@@ -95,8 +102,9 @@ describe('once the cluster knows InferencePool', () => {
     await world.deployment('chat-picker');
     for (const each of [services, serviceAccounts, roleBindings])
       await eventually(each.kind, () => world.get(each, 'chat-picker'));
+    await leadsTo(...asking);
     expect(await routed('EndpointPickerPending')).toContain('chat-picker');
-    expect(await backends()).toEqual(['Service']);
+    expect(await backends()).toEqual(asking);
   });
 
   test.each([
@@ -118,9 +126,9 @@ describe('once the cluster knows InferencePool', () => {
     await leadsTo(...pooled);
     expect(await routed('InferencePool')).toContain('The gateway forwards chat.example.org.');
     await pickers(0);
-    await leadsTo('Service');
+    await leadsTo(...asking);
     await pickers(1);
-    await leadsTo(...pooled);
+    await taken();
   });
 
   test('a look that changes the number of pods alone writes nothing else', async () => {
@@ -156,7 +164,7 @@ describe('once the cluster knows InferencePool', () => {
     await update({ metadata: { annotations: { [annotations.retry]: '1' } } });
     await world.deployment('chat-picker');
     await pickers(1);
-    await leadsTo(...pooled);
+    await taken();
   });
 
   test('a service that wants no pool any more keeps its route and none of the pool', async () => {
@@ -175,7 +183,7 @@ describe('once the cluster knows InferencePool', () => {
     await update({ spec: { routing: { backend: 'inferencePool' } } });
     await world.deployment('chat-picker');
     await pickers(1);
-    await leadsTo(...pooled);
+    await taken();
     await operator.stop();
     operator = await install('');
     await leadsTo('Service');
@@ -189,7 +197,7 @@ describe('once the cluster knows InferencePool', () => {
   test('a definition that is removed takes the pool from the route', async () => {
     await world.deployment('chat-picker');
     await pickers(1);
-    await leadsTo(...pooled);
+    await taken();
     await world.request('DELETE', crdPath);
     await leadsTo('Service');
     await routed('InferencePoolMissing');

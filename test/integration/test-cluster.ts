@@ -152,8 +152,10 @@ export class TestCluster {
 
   /** The route's controller accepts it. */
   async acceptRoute(name: string): Promise<void> {
+    const route = await this.get(resources.httpRoutes, name);
     const conditions = ['Accepted', 'ResolvedRefs'].map((type) => ({
       type,
+      observedGeneration: route?.metadata.generation ?? 0,
       status: 'True',
       reason: type,
       message: '',

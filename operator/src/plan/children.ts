@@ -94,7 +94,7 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
       planDisruptionBudget(service),
       ...planNetworkPolicy(service, inputs.operatorNamespace),
       ...planPrefill(service, inputs),
-      ...(inputs.pool.state === 'planned' ? planEndpointPicker(service, inputs.pool.image) : []),
+      ...(inputs.pool.state === 'planned' ? planEndpointPicker(service, inputs.pool) : []),
       ...planRoute(service, inputs),
       ...(inputs.autoscaler === null ? [] : planAutoscaler(service, inputs.autoscaler)),
       ...(inputs.activators === null ? [] : [planActivatorEndpoints(service, inputs.activators)]),

@@ -10,7 +10,9 @@ import { isReady } from './pod-state.js';
 /** With a fallback, what becomes of it is reported too; one that cannot stand in matters once it would have to. */
 export function judgeRoute(observed: Observed): Answer {
   const { fallback, routing, pods, sleep } = observed;
-  const taken = judgeOwnRoute(observed);
+  const judged = judgeOwnRoute(observed);
+  const isAsked = fallback.state !== 'active' && questionAlone(observed);
+  const taken = isAsked && routing.state === 'planned' ? forwarded(routing.host) : judged;
   if (routing.state !== 'planned' || taken.status !== 'True') return taken;
   if (fallback.state === 'unfit') {
     const { reason, message } = fallback;
@@ -28,6 +30,18 @@ export function judgeRoute(observed: Observed): Answer {
     `Requests for ${routing.host} go to ${service} until a pod answers.` +
       (answers ? '' : ` But ${service} does not answer now: see its own conditions.`),
   );
+}
+
+/** Whether what the gateway has against the route is about the rule that asks for an InferencePool, which no request meets. */
+function questionAlone({ pool, routing, httpRoute: route }: Observed): boolean {
+  if (pool.state !== 'planned' || pool.awaits !== 'gateway' || pool.said === undefined) return false;
+  const name = routing.state === 'planned' ? routing.gateway.name : '';
+  const parent = route?.status?.parents?.find(({ parentRef }) => parentRef.name === name);
+  return parent?.conditions?.find(({ type }) => type === 'Accepted')?.status === 'True';
+}
+
+function forwarded(host: string): Answer {
+  return yes('Accepted', `The gateway forwards ${host}.`);
 }
 
 /** What of a service or a gateway its route is judged by. */
@@ -183,7 +197,7 @@ function judgeParent(conditions: readonly ObjectCondition[], generation: number,
       );
     }
   }
-  return yes('Accepted', `The gateway forwards ${host}.`);
+  return forwarded(host);
 }
 
 function waiting(gateway: string): Answer {

@@ -40,7 +40,9 @@ export function optionalChildren(service: string): readonly (readonly [Resource,
   return [
     ...named.map((each) => [each, service] as const),
     [endpointSlices, activatorEndpointsName(service)],
-    ...[deployments, services, networkPolicies].map((each) => [each, endpointPickerName(service)] as const),
+    ...[deployments, services, networkPolicies, destinationRules].map(
+      (each) => [each, endpointPickerName(service)] as const,
+    ),
     ...canaryResources.map((each) => [each, canaryName(service)] as const),
     ...prefillResources.map((each) => [each, prefillName(service)] as const),
   ];

@@ -50,7 +50,7 @@ export class PoolWorld {
     }
     await kubectl.output(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
     await kubectl.output(['create', 'namespace', namespace]);
-    const objects = planEndpointPicker(service, 'example.org/picker:1');
+    const objects = planEndpointPicker(service, { image: 'example.org/picker:1', byIstio: false });
     for (const each of objects) await eventually(each.kind, () => world.create(each));
     for (const host of hosts) await world.makePod(host);
     const deployment = objects.find(({ kind }) => kind === 'Deployment');

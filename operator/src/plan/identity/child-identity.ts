@@ -70,7 +70,7 @@ const rules: readonly (readonly [Resource, NameOf])[] = [
   ...canaryResources.map((resource): [Resource, NameOf] => [resource, canaryName]),
   ...prefillResources.map((resource): [Resource, NameOf] => [resource, prefillName]),
   named(inferencePools),
-  ...[deployments, services, networkPolicies, serviceAccounts, roles, roleBindings].map(
+  ...[deployments, services, networkPolicies, serviceAccounts, roles, roleBindings, destinationRules].map(
     (resource): [Resource, NameOf] => [resource, endpointPickerName],
   ),
   ...[leaderWorkerSets, services].map((resource): [Resource, NameOf] => [resource, groupSetName]),

@@ -9,7 +9,7 @@ import { optionalChildren } from '../../watch/optional-children.js';
 import { planNetworkPolicy } from './network-policy.js';
 
 const service = wantedService({ routing: { host: 'demo.example.org', backend: 'inferencePool' } });
-const objects = planEndpointPicker(service, 'picker:1');
+const objects = planEndpointPicker(service, { image: 'picker:1', byIstio: false });
 const one = (kind: string): KubeObject & Record<string, never> =>
   objects.find((each) => each.kind === kind) as never;
 
@@ -80,19 +80,19 @@ describe('an endpoint picker', () => {
       imagePullSecrets: [{ name: 'registry' }],
       tolerations: [{ key: 'dedicated', operator: 'Exists' }],
     };
-    const [deployment] = planEndpointPicker(wantedService(placed), 'picker:1').filter(
-      ({ kind }) => kind === 'Deployment',
-    );
+    const [deployment] = planEndpointPicker(wantedService(placed), {
+      image: 'picker:1',
+      byIstio: false,
+    }).filter(({ kind }) => kind === 'Deployment');
     expect(deployment).toMatchObject({ spec: { template: { spec: placed } } });
   });
 
   test('comes before the route that leads to its pool', () => {
-    const kinds = (leads: boolean): string[] =>
-      children(service, { pool: { state: 'planned', image: 'picker:1', leads } }).others.map(
-        ({ kind }) => kind,
-      );
-    expect(kinds(true).indexOf('InferencePool')).toBeGreaterThan(-1);
-    expect(kinds(true).indexOf('InferencePool')).toBeLessThan(kinds(true).indexOf('HTTPRoute'));
+    const kinds = children(service, {
+      pool: { state: 'planned', image: 'picker:1', awaits: null, byIstio: false },
+    }).others.map(({ kind }) => kind);
+    expect(kinds.indexOf('InferencePool')).toBeGreaterThan(-1);
+    expect(kinds.indexOf('InferencePool')).toBeLessThan(kinds.indexOf('HTTPRoute'));
     expect(children(service).others.map(({ kind }) => kind)).not.toContain('InferencePool');
   });
 });
@@ -106,10 +106,29 @@ test('a NetworkPolicy lets the picker read the metrics of the pods, where there 
   expect(from({ host: 'demo.example.org' })).not.toContain(labels.picker);
 });
 
+test('istio’s gateways are told that the picker speaks TLS, by a certificate of its own', () => {
+  const rule = planEndpointPicker(service, { image: 'picker:1', byIstio: true }).find(
+    ({ kind }) => kind === 'DestinationRule',
+  )!;
+  // As the chart of the inference extension has it.
+  expect(rule).toMatchObject({
+    metadata: { name: 'demo-picker' },
+    spec: {
+      host: 'demo-picker.ns.svc.cluster.local',
+      trafficPolicy: { tls: { mode: 'SIMPLE', insecureSkipVerify: true } },
+    },
+  });
+  expect(strangeness(rule, service)).toBeNull();
+  const removed = optionalChildren('demo').map(([{ kind }, name]) => `${kind} ${name}`);
+  expect(removed).toContain('DestinationRule demo-picker');
+});
+
 test('a second NetworkPolicy lets those that reach the pods ask the picker, and nobody else', () => {
   const from = [{ namespaceSelector: { matchLabels: { gateways: 'here' } } }];
   const closed = { ...service, spec: { ...service.spec, networkPolicy: { from } } };
-  const policy = planEndpointPicker(closed, 'picker:1').find(({ kind }) => kind === 'NetworkPolicy')!;
+  const policy = planEndpointPicker(closed, { image: 'picker:1', byIstio: false }).find(
+    ({ kind }) => kind === 'NetworkPolicy',
+  )!;
   expect(policy).toMatchObject({
     metadata: { name: 'demo-picker' },
     spec: {

@@ -14,14 +14,21 @@ import { planPickerPolicy } from './network-policy.js';
 /** The service of gRPC's health protocol that the picker answers for. */
 const healthService = 'inference-extension';
 
-/** In the order in which they are applied: the pool before its picker, which waits for it. */
-export function planEndpointPicker(service: WantedService, image: string): KubeObject[] {
+/**
+ * In the order in which they are applied: the pool before its picker, which waits for it.
+ * @param byIstio whether the gateway that asks it is istio's
+ */
+export function planEndpointPicker(
+  service: WantedService,
+  { image, byIstio }: { readonly image: string; readonly byIstio: boolean },
+): KubeObject[] {
   return [
     planPool(service),
     ...planRights(service),
     ...planPickerPolicy(service),
     planDeployment(service, image),
     planService(service),
+    ...(byIstio ? [planDestinationRule(service)] : []),
   ];
 }
 
@@ -164,5 +171,20 @@ function planService(service: WantedService): KubeObject {
       selector: pickerSelector(service),
       ports: [{ name: 'grpc', port: ports.picker, targetPort: 'grpc', protocol: 'TCP' }],
     } satisfies V1ServiceSpec,
+  };
+}
+
+/** The picker speaks TLS by a certificate of its own making, and istio's gateways take a Service of no word for plain text. */
+function planDestinationRule(service: WantedService): KubeObject {
+  const { apiVersion, kind } = resources.destinationRules;
+  const name = endpointPickerName(service.name);
+  return {
+    apiVersion,
+    kind,
+    metadata: childMetadata(service, name),
+    spec: {
+      host: `${name}.${service.namespace}.svc.cluster.local`,
+      trafficPolicy: { tls: { mode: 'SIMPLE', insecureSkipVerify: true } },
+    },
   };
 }

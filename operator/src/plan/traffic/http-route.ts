@@ -9,6 +9,7 @@ import { fallbackHeaders, fallbackHost, type FallbackTarget } from './fallback.j
 import { httpRouteObject } from './http-route-object.js';
 import type { Pool } from './pool.js';
 import { refusalNotes } from './pool-refusal.js';
+import { poolQuestion } from './pool-route.js';
 import { pooledPaths, publicPaths, type PublicPath } from './public-paths.js';
 import { routeMetadata } from './route-metadata.js';
 import type { Gateway } from './routing.js';
@@ -124,14 +125,17 @@ export function planHttpRoute(
       ? [rule(paths, rewritten, chosen, to)]
       : paths.map((path) => rule([path], { ...rewritten, path: replaced(path) }, chosen, to));
   const chosen = canary === null && service.spec.canary === undefined ? [null] : choices;
-  const isPooled = fallback === null && pool.state === 'planned' && pool.leads;
-  const pooled = isPooled ? rulesFor(pooledPaths, null, [poolRef(service.name)]) : [];
+  const toPool = [poolRef(service.name)];
+  const isAsked = fallback === null && pool.state === 'planned' && pool.awaits !== 'pool';
+  const asking = isAsked ? [poolQuestion(rulesFor(pooledPaths.slice(0, 1), null, toPool))] : [];
+  const pooled = isAsked && pool.awaits === null ? rulesFor(pooledPaths, null, toPool) : [];
   const metadata = routeMetadata(service, fallback?.service ?? null, {
     ...(pool.state === 'refused' ? { [annotations.poolRefused]: pool.retry } : {}),
     ...('refusals' in pool ? refusalNotes(pool.refusals) : {}),
   });
   return httpRouteObject({ metadata, host, gateway }, [
     ...chosen.flatMap((each) => rulesFor(publicPaths, each)),
+    ...asking.flat(),
     ...pooled,
   ]);
 }

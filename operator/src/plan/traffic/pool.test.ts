@@ -27,10 +27,18 @@ const pool = (change: Partial<PoolInputs> = {}): Pool =>
     ...{ service, routing, capabilities, pool: own, picker: ready, pickerService, route: null, now },
     ...change,
   });
-const leading: Pool = { state: 'planned', image: 'picker:1', leads: true };
+const leading: Pool & { state: 'planned' } = {
+  state: 'planned',
+  image: 'picker:1',
+  awaits: null,
+  byIstio: false,
+};
 
 interface Rule {
-  readonly matches: readonly { readonly path: { readonly value: string } }[];
+  readonly matches: readonly {
+    readonly path: { readonly value: string };
+    readonly headers?: readonly { readonly name: string }[];
+  }[];
   readonly backendRefs: readonly { readonly kind: string; readonly name: string; readonly port?: number }[];
 }
 const routeTo = (
@@ -47,31 +55,35 @@ const routeTo = (
   })[0] as never;
 const kinds = (route: { spec: { rules: Rule[] } }): string[] =>
   route.spec.rules.flatMap(({ matches, backendRefs }) =>
-    matches.map(({ path }) => `${path.value} ${backendRefs[0]!.kind}`),
+    matches.map(
+      ({ path, headers = [] }) =>
+        `${[path.value, ...headers.map(({ name }) => name)].join('?')} ${backendRefs[0]!.kind}`,
+    ),
   );
 
 describe('a route leads to an InferencePool', () => {
   test.each<[string, Partial<PoolInputs>, object]>([
-    ['once the picker answers', {}, leading],
-    ['not before', { picker: deployment }, { state: 'planned', leads: false }],
+    ['once the gateway takes it and the picker answers', { route: answered() }, leading],
+    ['not before the gateway is asked', {}, { ...leading, awaits: 'gateway' }],
+    ['not before', { picker: deployment, route: answered() }, { state: 'planned', awaits: 'picker' }],
     [
       'not for the pods of a service that has the picker’s name',
       { picker: { ...ready, metadata: ownedBy('uid-2') } },
-      { state: 'planned', leads: false },
+      { state: 'planned', awaits: 'pool' },
     ],
-    ['not before there is a pool', { pool: null }, { state: 'planned', leads: false }],
+    ['not before there is a pool', { pool: null }, { state: 'planned', awaits: 'pool' }],
     [
       'not where somebody else has one of its name',
       { pool: { ...own, metadata: ownedBy('uid-2') } },
-      { state: 'planned', leads: false },
+      { state: 'planned', awaits: 'pool' },
     ],
     [
       'not to a Service of the picker’s name that is somebody else’s',
       { pickerService: { ...pickerService, metadata: ownedBy('uid-2') } },
-      { state: 'planned', leads: false },
+      { state: 'planned', awaits: 'pool' },
     ],
-    ['not before the picker has a Service', { pickerService: null }, { state: 'planned', leads: false }],
-    ['not before there is a picker', { picker: null }, { state: 'planned', leads: false }],
+    ['not before the picker has a Service', { pickerService: null }, { state: 'planned', awaits: 'pool' }],
+    ['not before there is a picker', { picker: null }, { state: 'planned', awaits: 'pool' }],
     ['not unless asked for', { service: wantedService({ routing: { host } }) }, { state: 'none' }],
     ['not without a route', { routing: { state: 'none' } }, { state: 'none' }],
     [
@@ -104,12 +116,13 @@ describe('a route leads to an InferencePool', () => {
       '/v1 Service',
       '/openai Service',
       '/health Service',
+      '/v1/chat/completions?llmservice-pool InferencePool',
       '/v1/chat/completions InferencePool',
       '/v1/completions InferencePool',
       '/openai/v1/chat/completions InferencePool',
       '/openai/v1/completions InferencePool',
     ]);
-    expect(route.spec.rules[1]).toMatchObject({
+    expect(route.spec.rules[2]).toMatchObject({
       matches: [{ path: { type: 'Exact' } }, {}, {}, {}],
       backendRefs: [{ group: 'inference.networking.k8s.io', kind: 'InferencePool', name: 'demo' }],
       timeouts: { request: '0s' },
@@ -118,8 +131,8 @@ describe('a route leads to an InferencePool', () => {
 
   test('behind a prefix, which the pods do not see', () => {
     const { rules } = routeTo(leading, { pathPrefix: '/demo' }).spec;
-    expect(rules).toHaveLength(7);
-    expect(rules[4]).toMatchObject({
+    expect(rules).toHaveLength(8);
+    expect(rules[5]).toMatchObject({
       matches: [{ path: { type: 'Exact', value: '/demo/v1/completions' } }],
       filters: [{ urlRewrite: { path: { type: 'ReplaceFullPath', replaceFullPath: '/v1/completions' } } }],
       backendRefs: [{ kind: 'InferencePool' }],
@@ -127,7 +140,7 @@ describe('a route leads to an InferencePool', () => {
   });
 
   test.each<[string, Pool, object]>([
-    ['while its picker does not answer', { ...leading, leads: false }, {}],
+    ['before there is a pool to ask for', { ...leading, awaits: 'pool' }, {}],
     [
       'while another service stands in',
       leading,
@@ -139,7 +152,7 @@ describe('a route leads to an InferencePool', () => {
 });
 
 /** What the gateway says of the route as it is. */
-const judged = (condition: object, of: Pool = leading): HttpRoute => {
+function judged(condition: object, of: Pool = leading): HttpRoute {
   const route = routeTo(of);
   return {
     ...route,
@@ -154,7 +167,18 @@ const judged = (condition: object, of: Pool = leading): HttpRoute => {
       ],
     },
   };
-};
+}
+
+/** The route that asks, with what the gateway says of both that it judges. */
+function answered(generation = 2, resolved = 'True'): HttpRoute {
+  const route = judged({}, { ...leading, awaits: 'gateway' });
+  const conditions = [
+    { type: 'Accepted', status: 'True', observedGeneration: generation },
+    { type: 'ResolvedRefs', status: resolved, reason: 'BackendNotFound', observedGeneration: generation },
+  ];
+  const parents = [{ ...route.status!.parents![0]!, conditions }];
+  return { ...route, status: { parents } };
+}
 const complaint = { observedGeneration: 2, message: 'Kind is invalid' };
 
 describe('a gateway that leads to no InferencePool', () => {
@@ -181,7 +205,9 @@ describe('a gateway that leads to no InferencePool', () => {
       pool({ route: judged(complaint) }),
     );
     expect(pool({ route: plain })).toMatchObject({ state: 'refused' });
-    expect(pool({ route: plain, service: { ...service, retry: 'again' } })).toMatchObject({ leads: true });
+    expect(pool({ route: plain, service: { ...service, retry: 'again' } })).toMatchObject({
+      awaits: 'gateway',
+    });
   });
 
   describe('for a reason that may pass', () => {
@@ -193,13 +219,27 @@ describe('a gateway that leads to no InferencePool', () => {
       return pool({ route, now: at, ...change });
     };
 
+    test('costs no request and is no refusal while it is only asked: istio finds a pool a moment later', () => {
+      const asking = pool({ route: answered(2, 'False') });
+      expect(asking).toMatchObject({ state: 'planned', awaits: 'gateway', said: 'BackendNotFound' });
+      expect(kinds(routeTo(asking)).filter((kind) => kind.endsWith('InferencePool'))).toEqual([
+        '/v1/chat/completions?llmservice-pool InferencePool',
+      ]);
+      const seen = { routing, pool: asking, httpRoute: answered(2, 'False') };
+      expect(verdict(seen, 'Routed')).toBe('True InferencePoolUnanswered');
+    });
+
+    test('is not taken for an answer to another route', () => {
+      expect(pool({ route: answered(1) })).toMatchObject({ awaits: 'gateway' });
+    });
+
     test('is asked again by itself, after a minute at first', () => {
       const refused = pool({ route: judged(passing) });
       expect(refused).toMatchObject({ state: 'refused', recheckMs: 60_000 });
       expect(refused).toMatchObject({ message: expect.stringContaining('again at 2026-11-30T12:01:00Z') });
       expect(later(0.9, refused)).toMatchObject({ state: 'refused', recheckMs: 6_000 });
       const again = later(1, refused);
-      expect(again).toMatchObject({ leads: true });
+      expect(again).toMatchObject({ awaits: 'gateway' });
       expect(routeTo(again).metadata.annotations).toMatchObject({
         [annotations.poolRefusals]: `1 ${now}`,
       });
@@ -213,12 +253,13 @@ describe('a gateway that leads to no InferencePool', () => {
         waits.push(of.recheckMs! / 60_000);
         time += of.recheckMs!;
         const at = new Date(time).toISOString();
-        const leads = pool({ route: judged({ status: 'True' }, of), now: at });
-        of = pool({ route: judged(passing, leads), now: at });
+        const asks = pool({ route: judged({ status: 'True' }, of), now: at });
+        expect(asks).toMatchObject({ awaits: 'gateway' });
+        of = pool({ route: judged(passing, { ...asks, awaits: null } as Pool), now: at });
       }
       expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
       const tomorrow = new Date(Date.parse(now) + 36 * 3_600_000).toISOString();
-      const leading = { ...of, state: 'planned', image: 'picker:1', leads: true } as Pool;
+      const leading = { ...of, state: 'planned', image: 'picker:1', awaits: null, byIstio: false } as Pool;
       expect(pool({ route: judged(passing, leading), now: tomorrow })).toMatchObject({ recheckMs: 60_000 });
     });
 
@@ -232,13 +273,14 @@ describe('a gateway that leads to no InferencePool', () => {
     ['in its favour', { ...complaint, status: 'True' }],
     ['of something else', { ...complaint, type: 'Programmed' }],
   ])('is not recognised by what it says %s', (_, condition) => {
-    expect(pool({ route: judged(condition) })).toMatchObject({ leads: true });
+    expect(pool({ route: judged(condition) })).toMatchObject({ awaits: null });
   });
 });
 
 test.each<[string, Pool, string]>([
   ['that leads', leading, 'True InferencePool'],
-  ['whose picker does not answer', { ...leading, leads: false }, 'True EndpointPickerPending'],
+  ['whose picker does not answer', { ...leading, awaits: 'picker' }, 'True EndpointPickerPending'],
+  ['that the gateway has not judged', { ...leading, awaits: 'gateway' }, 'True InferencePoolUnanswered'],
   [
     'that nobody can make',
     { state: 'unfit', reason: 'InferencePoolMissing', message: '' },

@@ -1,6 +1,6 @@
 // Whether the route of a service leads to an InferencePool, whose endpoint picker chooses the pod, or to its Service, and why.
 // It leads to the Service unless the operator, the cluster, the gateway and the picker can all do the other: an InferencePool
-// that one of them lacks is never worth a failed request.
+// that one of them lacks is never worth a failed request. So the gateway is asked first, by a rule that no request meets.
 
 import { annotations, timestamp } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
@@ -9,6 +9,7 @@ import { resources } from '../../kube/resources.js';
 import type { Deployment, HttpRoute, KubeObject } from '../../kube/types.js';
 import { endpointPickerName } from '../identity/child-identity.js';
 import { askedAgainAt, complaintOf, refusalsOn, refusedAgain, type Refusals } from './pool-refusal.js';
+import { gatewayTakes, leadsToPool, madeByIstio } from './pool-route.js';
 import type { Routing } from './routing.js';
 
 export type Pool =
@@ -24,11 +25,16 @@ export type Pool =
       readonly refusals?: Refusals;
       readonly recheckMs?: number;
     }
-  /** The pool and its picker are to be there; `leads`: the picker answers, so that the route leads to the pool. */
+  /** The pool and its picker are to be there. */
   | {
       readonly state: 'planned';
       readonly image: string;
-      readonly leads: boolean;
+      /** What the route waits for before it leads to the pool; null: it does. From `gateway` on, the gateway is asked. */
+      readonly awaits: 'pool' | 'picker' | 'gateway' | null;
+      /** What the gateway says as long as it does not take the pool; null: nothing. */
+      readonly said?: string;
+      /** istio's gateways would speak plain text to the picker, which does not understand it. */
+      readonly byIstio: boolean;
       readonly refusals?: Refusals;
     };
 
@@ -90,7 +96,9 @@ export function planPool(inputs: PoolInputs): Pool {
   const { retry } = service;
   const complaint = complaintOf(route, routing.gateway.name);
   const before = refusalsOn(route);
-  if (complaint !== null)
+  const led = leadsToPool(route);
+  // While nothing but the question leads to the pool, what may pass costs no request.
+  if (complaint !== null && (led || !complaint.mayPass))
     return refused(retry, ` (${complaint.said})`, complaint.mayPass ? refusedAgain(before, now) : null, now);
   const isHeld = route?.metadata.annotations?.[annotations.poolRefused] === retry;
   const isDue = before !== null && askedAgainAt(before).getTime() <= Date.parse(now);
@@ -99,8 +107,16 @@ export function planPool(inputs: PoolInputs): Pool {
   const isOwn = [pool, picker, pickerService].every(
     (each) => each !== null && controllerUid(each) === service.uid,
   );
-  const leads = isOwn && (picker?.status?.readyReplicas ?? 0) > 0;
-  return { state: 'planned', image, leads, ...(before === null ? {} : { refusals: before }) };
+  const takes = led || gatewayTakes(route, routing.gateway.name);
+  const isReady = (picker?.status?.readyReplicas ?? 0) > 0;
+  return {
+    state: 'planned',
+    image,
+    awaits: !isOwn ? 'pool' : !takes ? 'gateway' : isReady ? null : 'picker',
+    ...(complaint === null ? {} : { said: complaint.said }),
+    byIstio: madeByIstio(route, routing.gateway.name),
+    ...(before === null ? {} : { refusals: before }),
+  };
 }
 
 function refused(retry: string, said: string, refusals: Refusals | null, now: string): Pool {
@@ -130,16 +146,34 @@ export function poolRemark(pool: Pool, service: string): { reason: string; messa
     case 'refused':
       return { reason: 'InferencePoolRefused', message: pool.message };
     case 'planned':
-      return pool.leads
-        ? {
-            reason: 'InferencePool',
-            message: `Completions go to the pod that its endpoint picker ${endpointPickerName(service)} chooses.`,
-          }
-        : {
-            reason: 'EndpointPickerPending',
-            message:
-              `Requests go to the Service until its InferencePool is there and a pod of ${endpointPickerName(service)}, its ` +
-              'endpoint picker, is ready. See the other conditions, and the events and logs of that pod.',
-          };
+      return remarkOf(pool, endpointPickerName(service));
+  }
+}
+
+function remarkOf(
+  { awaits, said }: Pool & { state: 'planned' },
+  picker: string,
+): { reason: string; message: string } {
+  switch (awaits) {
+    case null:
+      return {
+        reason: 'InferencePool',
+        message: `Completions go to the pod that its endpoint picker ${picker} chooses.`,
+      };
+    case 'gateway':
+      return {
+        reason: 'InferencePoolUnanswered',
+        message:
+          'Requests go to the Service until the gateway says that it leads requests to the InferencePool ' +
+          (said === undefined ? '(it says nothing yet).' : `(it says: ${said}).`),
+      };
+    case 'pool':
+    case 'picker':
+      return {
+        reason: 'EndpointPickerPending',
+        message:
+          `Requests go to the Service until its InferencePool is there and a pod of ${picker}, its ` +
+          'endpoint picker, is ready. See the other conditions, and the events and logs of that pod.',
+      };
   }
 }
