@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # The local cluster: a real single-node Kubernetes with S3 and a gateway, in namespaces of its own on this machine.
 # usage: cluster.sh up | fetch (what `up` is made of, nothing compiled) | down | status | stop PART | start PART | restart PART
-#   | image-volumes (has the cluster that is up mount images as volumes)
+#   | image-volumes (has the cluster that is up mount images as volumes) | istio (gives it istio's gateway, which knows InferencePools)
 # PART: etcd apiserver controller-manager scheduler containerd kubelet proxy s3
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib/settings.sh"
-for part in progress tools node daemon certificates control-plane kubelet image wheel images s3 gateway; do
+for part in progress tools node daemon certificates control-plane kubelet image wheel images s3 gateway istio; do
   source "$local_folder/lib/$part.sh"
 done
 
@@ -120,8 +120,20 @@ add_image_volumes() {
   wait_for 'node' 60 kubelet node_ready
 }
 
+# Beside Envoy Gateway, for routes that name it as their parent.
+add_istio() {
+  node_running || die 'no cluster is up here: deploy/local/cluster.sh up'
+  find_tools kubernetes helm inference-crds istio endpoint-picker
+  istiod=$(istiod_image)
+  istio_proxy=$(istio_proxy_image)
+  endpoint_picker=$(endpoint_picker_image)
+  with_progress 'istio' "$state/logs/istio.log" install_istio
+  echo "$endpoint_picker" >"$state/endpoint-picker"
+}
+
 case ${1:-} in
   image-volumes) add_image_volumes ;;
+  istio) add_istio ;;
   up)
     mkdir -p "$repository/.local"
     # --close: the cluster's programs must not inherit the lock, or it would be held as long as they run.

@@ -1,5 +1,5 @@
-// Requests as clients send them: to the gateway's address, with the service's name in the Host header. node:http is
-// used because fetch does not let a program choose Host.
+// Requests as clients send them: to the gateway's address, with the service's name in the Host header, and at the port that it
+// names, if any. node:http is used because fetch does not let a program choose Host.
 
 import {
   request as send,
@@ -30,6 +30,7 @@ async function open(
 ): Promise<{ request: ClientRequest; response: IncomingMessage }> {
   const request = send({
     host: nodeAddress,
+    port: host.split(':')[1] ?? 80,
     path,
     method: body === undefined ? 'GET' : 'POST',
     headers: { host, 'content-type': 'application/json', ...more },

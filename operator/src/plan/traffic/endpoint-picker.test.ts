@@ -106,7 +106,7 @@ test('a NetworkPolicy lets the picker read the metrics of the pods, where there 
   expect(from({ host: 'demo.example.org' })).not.toContain(labels.picker);
 });
 
-test('istio’s gateways are told that the picker speaks TLS, by a certificate of its own', () => {
+test('istio’s gateways speak TLS to the picker, whose certificate is its own', () => {
   const rule = planEndpointPicker(service, { image: 'picker:1', byIstio: true }).find(
     ({ kind }) => kind === 'DestinationRule',
   )!;

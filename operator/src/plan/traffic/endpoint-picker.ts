@@ -174,7 +174,7 @@ function planService(service: WantedService): KubeObject {
   };
 }
 
-/** The picker speaks TLS by a certificate of its own making, and istio's gateways take a Service of no word for plain text. */
+/** The picker speaks TLS by a certificate of its own making; to a Service without a rule, istio's gateways speak plain text. */
 function planDestinationRule(service: WantedService): KubeObject {
   const { apiVersion, kind } = resources.destinationRules;
   const name = endpointPickerName(service.name);

@@ -40,9 +40,9 @@ export function gatewayTakes(route: HttpRoute | null, gateway: string): boolean 
   });
 }
 
-/** Whether the gateway is istio's, or one made by it, such as a cloud's. */
+/** Whether istio's controller keeps the gateway. */
 export function madeByIstio(route: HttpRoute | null, gateway: string): boolean {
-  return parentsOf(route, gateway).some(({ controllerName = '' }) => controllerName.startsWith('istio.io/'));
+  return parentsOf(route, gateway).some(({ controllerName }) => controllerName.startsWith('istio.io/'));
 }
 
 function poolRules(route: HttpRoute | null): readonly Rule[] {

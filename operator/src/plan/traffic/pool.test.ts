@@ -110,6 +110,13 @@ describe('a route leads to an InferencePool', () => {
     expect(pool(change)).toMatchObject(expected);
   });
 
+  test('with a rule for the way to the picker where the gateway is istio’s', () => {
+    const route = answered();
+    const parents = [{ ...route.status!.parents![0]!, controllerName: 'istio.io/gateway-controller' }];
+    expect(pool({ route: { ...route, status: { parents } } })).toMatchObject({ byIstio: true });
+    expect(pool({ route })).toMatchObject({ byIstio: false });
+  });
+
   test('with completions alone: bodies that a picker cannot read go to the Service', () => {
     const route = routeTo(leading);
     expect(kinds(route)).toEqual([
@@ -182,6 +189,11 @@ function answered(generation = 2, resolved = 'True'): HttpRoute {
 const complaint = { observedGeneration: 2, message: 'Kind is invalid' };
 
 describe('a gateway that leads to no InferencePool', () => {
+  test('says so when it is asked, before a completion goes there', () => {
+    const asked = judged(complaint, { ...leading, awaits: 'gateway' });
+    expect(pool({ route: asked })).toMatchObject({ state: 'refused' });
+  });
+
   test('has its route lead to the Service again', () => {
     const refused = pool({ route: judged(complaint) });
     expect(refused).toMatchObject({
