@@ -110,13 +110,6 @@ describe('a route leads to an InferencePool', () => {
     expect(pool(change)).toMatchObject(expected);
   });
 
-  test('with a rule for the way to the picker where the gateway is istio’s', () => {
-    const route = answered();
-    const parents = [{ ...route.status!.parents![0]!, controllerName: 'istio.io/gateway-controller' }];
-    expect(pool({ route: { ...route, status: { parents } } })).toMatchObject({ byIstio: true });
-    expect(pool({ route })).toMatchObject({ byIstio: false });
-  });
-
   test('with completions alone: bodies that a picker cannot read go to the Service', () => {
     const route = routeTo(leading);
     expect(kinds(route)).toEqual([
@@ -177,11 +170,11 @@ function judged(condition: object, of: Pool = leading): HttpRoute {
 }
 
 /** The route that asks, with what the gateway says of both that it judges. */
-function answered(generation = 2, resolved = 'True'): HttpRoute {
+function answered(resolved = 'True'): HttpRoute {
   const route = judged({}, { ...leading, awaits: 'gateway' });
   const conditions = [
-    { type: 'Accepted', status: 'True', observedGeneration: generation },
-    { type: 'ResolvedRefs', status: resolved, reason: 'BackendNotFound', observedGeneration: generation },
+    { type: 'Accepted', status: 'True', observedGeneration: 2 },
+    { type: 'ResolvedRefs', status: resolved, reason: 'BackendNotFound', observedGeneration: 2 },
   ];
   const parents = [{ ...route.status!.parents![0]!, conditions }];
   return { ...route, status: { parents } };
@@ -232,17 +225,13 @@ describe('a gateway that leads to no InferencePool', () => {
     };
 
     test('costs no request and is no refusal while it is only asked: istio finds a pool a moment later', () => {
-      const asking = pool({ route: answered(2, 'False') });
+      const asking = pool({ route: answered('False') });
       expect(asking).toMatchObject({ state: 'planned', awaits: 'gateway', said: 'BackendNotFound' });
       expect(kinds(routeTo(asking)).filter((kind) => kind.endsWith('InferencePool'))).toEqual([
         '/v1/chat/completions?llmservice-pool InferencePool',
       ]);
-      const seen = { routing, pool: asking, httpRoute: answered(2, 'False') };
+      const seen = { routing, pool: asking, httpRoute: answered('False') };
       expect(verdict(seen, 'Routed')).toBe('True InferencePoolUnanswered');
-    });
-
-    test('is not taken for an answer to another route', () => {
-      expect(pool({ route: answered(1) })).toMatchObject({ awaits: 'gateway' });
     });
 
     test('is asked again by itself, after a minute at first', () => {
