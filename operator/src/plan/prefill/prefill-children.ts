@@ -8,7 +8,7 @@ import type {
   V1PodDisruptionBudgetSpec,
   V1ServiceSpec,
 } from '@kubernetes/client-node';
-import { lastTransferPort, ports } from '@llmservice/crds';
+import { ports } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { prefillName } from '../../kube/prefill-name.js';
 import { resources } from '../../kube/resources.js';
@@ -17,7 +17,7 @@ import { childMetadata, podSelector, prefillSelector } from '../identity/child-m
 import type { PlannedTemplate } from '../pods/planned-template.js';
 import { queueLabels } from '../pods/pod-metadata.js';
 import { replacements } from '../rollouts/replacement.js';
-import { ingressOfClients } from '../traffic/network-policy.js';
+import { ingressOfClients, transferPorts } from '../traffic/network-policy.js';
 import { isOfDecodePods, prefillTemplate } from './prefill-template.js';
 
 interface PrefillInputs {
@@ -95,9 +95,6 @@ function ingressOfDecodePods(service: WantedService): {
 } {
   return {
     from: [{ podSelector: { matchLabels: podSelector(service) } }],
-    ports: [
-      { port: ports.prefill, protocol: 'TCP' },
-      { port: ports.kvTransfer, endPort: lastTransferPort, protocol: 'TCP' },
-    ],
+    ports: [{ port: ports.prefill, protocol: 'TCP' }, transferPorts],
   };
 }

@@ -20,8 +20,9 @@ test.each([
   expect(policy({ ...spec, networkPolicy })).toContain(values);
 });
 
-test('prefill pods reach the decode pods that they hand KV to', () => {
-  const peer = '{"from":[{"podSelector":{"matchLabels":{"llmservice.dev/prefill":"demo"}}}]}';
+test('prefill pods call back the decode pods that they hand KV to', () => {
+  const peer =
+    '{"from":[{"podSelector":{"matchLabels":{"llmservice.dev/prefill":"demo"}}}],"ports":[{"port":8040,"endPort":8079,"protocol":"TCP"}]}';
   expect(policy({ networkPolicy })).not.toContain(peer);
   expect(policy({ networkPolicy, disaggregation: {} })).toContain(peer);
 });

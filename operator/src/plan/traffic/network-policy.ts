@@ -2,8 +2,12 @@
 // and load; its endpoint picker, which reads metrics; where it sleeps, the activator with the requests that it held). The kubelet's probes need no word: a
 // node always reaches its pods. What pods send is not limited: an S3 endpoint is a name, and policies know addresses.
 
-import type { V1NetworkPolicyIngressRule, V1NetworkPolicyPeer } from '@kubernetes/client-node';
-import { activatorName, fieldManager, labels, ports } from '@llmservice/crds';
+import type {
+  V1NetworkPolicyIngressRule,
+  V1NetworkPolicyPeer,
+  V1NetworkPolicyPort,
+} from '@kubernetes/client-node';
+import { activatorName, fieldManager, labels, lastTransferPort, ports } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { resources } from '../../kube/resources.js';
 import type { KubeObject } from '../../kube/types.js';
@@ -59,11 +63,19 @@ function betweenRanks(service: WantedService): { from: V1NetworkPolicyPeer[] }[]
   return service.nodes === 1 ? [] : [{ from: [{ podSelector: { matchLabels: podSelector(service) } }] }];
 }
 
-/** Who hands KV over may connect back, at a port that UCX takes. */
-function fromPrefill(service: WantedService): { from: V1NetworkPolicyPeer[] }[] {
+/** Of KV transfer: those of the ranks, and those that UCX takes. */
+export const transferPorts: V1NetworkPolicyPort = {
+  ...{ port: ports.kvTransfer, endPort: lastTransferPort, protocol: 'TCP' },
+};
+
+/** Who is asked for KV by UCX calls back. */
+function fromPrefill(
+  service: WantedService,
+): { from: V1NetworkPolicyPeer[]; ports: V1NetworkPolicyPort[] }[] {
+  const podSelector = { matchLabels: prefillSelector(service) };
   return service.spec.disaggregation === undefined
     ? []
-    : [{ from: [{ podSelector: { matchLabels: prefillSelector(service) } }] }];
+    : [{ from: [{ podSelector }], ports: [transferPorts] }];
 }
 
 /** Of the service's own namespace. */
