@@ -88,7 +88,7 @@ TEST_P(AttentionInPairs, DoesNotSeeWhatWasWrittenBehindItsLastPosition) {
 }
 
 // 72: of no whole pairs of vectors, which stay as they come.
-INSTANTIATE_TEST_SUITE_P(Dims, AttentionInPairs, ::testing::Values(64, 72, 512));
+INSTANTIATE_TEST_SUITE_P(Dims, AttentionInPairs, ::testing::Values(64, 72, 128, 512));
 
 }  // namespace
 }  // namespace llmservice::testing

@@ -127,6 +127,12 @@ function pairLoops(): HotLoop[] {
         `add_wide<${rows}>`,
       ),
     ),
+    ...[1, 2].map((rows) =>
+      of(
+        `attention of few rows: sums of whole values, ${rows} row${rows > 1 ? 's' : ''}, BF16`,
+        `add_whole<${rows}, 4>`,
+      ),
+    ),
     of('attention of many rows: scores', 'product_block<PairLanes, false, 6, 4, CachedKeys>'),
     of('attention of many rows: first half of values', 'product_block<PairLanes, false, 6, 4, Dense>'),
     of('attention of many rows: second half of values', 'product_block<PairLanes, true, 6, 4, Dense>'),

@@ -125,13 +125,26 @@ struct PairProducts {
     find(0, keys.next);
     for (int step = 0; step < steps; ++step) {
       std::ranges::copy(keys.next, keys.vectors);
-      if (step + 1 < steps) find(step + 1, keys.next);
+      if (step + 1 < steps) {
+        find(step + 1, keys.next);
+      } else {
+        fetch_values(split, keys.next);
+      }
       const int j = first_of(step);
       // Rows before these positions do not see them.
       const int unseeing = t.rows == 1 ? 0 : SeeingPairs(t, split.begin + j).first;
       const int first = step % heads * queries + unseeing;
       multiply(keys, {s.q + first * dim, dim, 1}, pairs_of(dim), {s.weights + first * kSplit + j, kSplit},
                queries - unseeing, std::min(split.padded() - j, kScoredPositions) / L::kCount);
+    }
+  }
+
+  // V's turn comes after K's: its first lines are fetched beside the last of K.
+  static void fetch_values(const SplitOf<L>& split, const float* (&next)[CachedKeys::kVectors]) {
+    const int dim = split.tile.shape->head_dim;
+    const auto* v = static_cast<const uint16_t*>(split.tile.cache->v) + split.rows[0].row * dim;
+    for (int i = 0; i < CachedKeys::kVectors; ++i) {
+      next[i] = reinterpret_cast<const float*>(v + i * kKeyGroup * dim);
     }
   }
 
@@ -237,6 +250,13 @@ struct PairProducts {
         });
       }
       return;
+    }
+    if (takes_whole(queries, dim) && split.has_whole_runs()) {
+      return for_runs(split, [&](int head, int begin, int end) {
+        of_head(head, begin, end, [&](Broadcast by, const CachedPairs& v, Dense sums) {
+          add_whole_values(by, v.at(0), v.count, dim, sums, queries, begin == 0, end == split.count);
+        });
+      });
     }
     CacheLines next(split, t.cache->v, kVectorsAhead);
     for_runs(split, [&](int head, int begin, int end) {

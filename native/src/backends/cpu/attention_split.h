@@ -66,6 +66,11 @@ struct SplitOf {
     const int block = tile.shape->block_size / L::kCount * L::kCount;
     return std::clamp(block, L::kCount, kSplit);
   }
+  // Whether each run lies in one block.
+  bool has_whole_runs() const {
+    const int block = tile.shape->block_size;
+    return block % L::kCount == 0 && (block % kSplit == 0 || kSplit % block == 0);
+  }
   int padded() const { return (count + L::kCount - 1) / L::kCount * L::kCount; }
 };
 

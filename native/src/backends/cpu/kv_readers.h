@@ -1,6 +1,8 @@
 // K and V of positions in the paged cache, read as lanes.
 #pragma once
 
+#include <algorithm>
+
 #include "backends/cpu/kernels.h"
 
 namespace llmservice::cpu {
@@ -50,7 +52,18 @@ auto with_kv_reader(DType dtype, Use&& use) {
 
 // Rows of positions [begin, begin + count), the last one repeated up to the next multiple of 16.
 inline void find_split(const AttentionTile& t, int32_t begin, int count, KvRow (&rows)[kSplit]) {
-  for (int i = 0; i < count; ++i) rows[i] = find_kv(t, begin + i);
+  const int32_t block = t.shape->block_size;
+  for (int i = 0; i < count;) {
+    // One look at the table for a block's positions: a division for each costs as much as its scores.
+    const KvRow first = find_kv(t, begin + i);
+    const int end = std::min(count, i + block - (begin + i) % block);
+    if (t.shape->kv_dtype == DType::kF8E4M3) {
+      for (int j = i; j < end; ++j) rows[j] = find_kv(t, begin + j);
+    } else {
+      for (int j = i; j < end; ++j) rows[j] = {first.row + j - i, 1, 1};
+    }
+    i = end;
+  }
   for (int i = count; i % 16 != 0; ++i) rows[i] = rows[count - 1];
 }
 

@@ -178,5 +178,58 @@ inline void add_cached_values(Broadcast weights, const CachedPairs& values, Dens
   }
 }
 
+constexpr int kWholeRows = 2;           // 2 × 8 sums and 8 values fill the registers
+constexpr int kMaxWholeFeatures = 128;  // of which V's rows are taken whole
+
+// to (R, 32 · kHalves) += weights (R, pairs of positions) · V (count, 32 · kHalves), whose positions lie one
+// after the other, as add_wide() does but for prefetches: memory is read as it lies, which the machine
+// fetches faster by itself.
+template <int R, int kHalves>
+void add_whole(Broadcast weights, const uint16_t* v, int count, Dense to, bool is_first, bool is_last) {
+  constexpr int kSums = 2 * kHalves;
+  __m512 acc[R][kSums];
+  for (int r = 0; r < R; ++r) {
+    for (int j = 0; j < kSums; ++j) {
+      acc[r][j] = is_first ? _mm512_setzero_ps() : _mm512_loadu_ps(to.data + r * to.row_step + 16 * j);
+    }
+  }
+  const auto add = [&](const uint16_t* first, const uint16_t* second, int p) __attribute__((always_inline)) {
+    __m512bh weight[R];
+    for (int r = 0; r < R; ++r) weight[r] = (__m512bh)_mm512_set1_ps(weights.data[r * weights.row_step + p]);
+    for (int half = 0; half < kHalves; ++half) {
+      const Unpacked pairs(first + 32 * half, second == nullptr ? nullptr : second + 32 * half);
+      for (int r = 0; r < R; ++r) {
+        __m512* const sums = acc[r] + 2 * half;
+        sums[0] = _mm512_dpbf16_ps(sums[0], weight[r], (__m512bh)pairs.low);
+        sums[1] = _mm512_dpbf16_ps(sums[1], weight[r], (__m512bh)pairs.high);
+      }
+    }
+  };
+  constexpr int kDim = 32 * kHalves;
+  for (int p = 0; p < count / 2; ++p) add(v + 2 * p * kDim, v + (2 * p + 1) * kDim, p);
+  if (count % 2 != 0) add(v + (count - 1) * kDim, nullptr, count / 2);
+  for (int r = 0; r < R; ++r) {
+    float* const out = to.data + r * to.row_step;
+    for (int half = 0; half < kHalves && is_last; ++half) {
+      in_order(acc[r][2 * half], acc[r][2 * half + 1], acc[r][2 * half], acc[r][2 * half + 1]);
+    }
+    for (int j = 0; j < kSums; ++j) _mm512_storeu_ps(out + 16 * j, acc[r][j]);
+  }
+}
+
+// Whether add_whole() takes so many rows of V of `dim` features, where the runs of a split lie in a block
+// each.
+inline bool takes_whole(int rows, int dim) {
+  return rows <= kWholeRows && (dim == kWideFeatures || dim == kMaxWholeFeatures);
+}
+
+inline void add_whole_values(Broadcast weights, const uint16_t* v, int count, int dim, Dense to, int rows,
+                             bool is_first, bool is_last) {
+  using Add = void (*)(Broadcast, const uint16_t*, int, Dense, bool, bool);
+  static constexpr Add kAdds[][kWholeRows] = {{add_whole<1, 2>, add_whole<2, 2>},
+                                              {add_whole<1, 4>, add_whole<2, 4>}};
+  kAdds[dim == kMaxWholeFeatures][rows - 1](weights, v, count, to, is_first, is_last);
+}
+
 }  // namespace
 }  // namespace llmservice::cpu
