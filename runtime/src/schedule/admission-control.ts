@@ -127,7 +127,8 @@ export class AdmissionControl {
 
   #start(sequence: Sequence, match: Match): Started {
     sequence.started = true;
-    this.#totals.started(match);
-    return { id: sequence.request.id, cachedTokens: match.cached };
+    const cachedTokens = Math.min(match.cached, sequence.reusedAtMost);
+    this.#totals.started(match.queried, cachedTokens);
+    return { id: sequence.request.id, cachedTokens };
   }
 }

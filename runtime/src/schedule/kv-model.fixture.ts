@@ -4,7 +4,7 @@
 import { rule } from './plan-rule.fixture.js';
 
 // Jest's sandbox makes every look-up of a global slow.
-const { floor, imul, min } = Math;
+const { ceil, floor, imul, min } = Math;
 
 /** What of a sequence decides what its blocks hold. */
 export interface KvOwner {
@@ -59,8 +59,9 @@ export class KvModel {
 
   /** The sequence gives up its blocks, which must hold what it computed to the last. */
   release(owner: KvOwner): void {
-    for (let index = 0; index * this.#blockSize < owner.computed; index++) this.#checkBlock(owner, index);
-    for (const block of owner.blocks) this.#hold(block, -1);
+    const computed = ceil(owner.computed / this.#blockSize);
+    for (let index = 0; index < min(computed, owner.blocks.length); index++) this.#checkBlock(owner, index);
+    for (const block of owner.blocks.splice(0)) this.#hold(block, -1);
   }
 
   /** The row of a known token. */
@@ -70,6 +71,17 @@ export class KvModel {
 
   writeDraft(owner: KvOwner, position: number): void {
     this.#content[this.#at(owner, position)] = kvOfDraft;
+  }
+
+  /** What a block holds, for another engine. */
+  read(block: number): Int32Array {
+    return this.#content.slice(block * this.#blockSize, (block + 1) * this.#blockSize);
+  }
+
+  /** Another engine's. */
+  fill(block: number, content: Int32Array): void {
+    rule(this.#holders[block] === 0, 'a block that is filled is in no table');
+    this.#content.set(content, block * this.#blockSize);
   }
 
   #at({ blocks }: KvOwner, position: number): number {

@@ -34,6 +34,16 @@ export interface Match {
   readonly queried: number;
 }
 
+/** What is held of a prompt for somebody else than a sequence. */
+export interface PinnedPrompt {
+  readonly sequence: Sequence;
+  readonly path: CachedBlock[];
+  /** Of the state behind the last block. */
+  readonly snapshot: Snapshot<CachedBlock> | null;
+  /** Of the cache when it was pinned: what came before a flush becomes no entry after it. */
+  readonly flushes: number;
+}
+
 export class PrefixCache {
   readonly #rules: ReuseRules;
   readonly #enabled: boolean;
@@ -43,6 +53,7 @@ export class PrefixCache {
   readonly #cached = new LruList<CachedBlock>();
   readonly #snapshots: SnapshotPool<CachedBlock>;
   #made = 0;
+  #flushes = 0;
 
   constructor(limits: PrefixCacheLimits) {
     const { prefixCaching, blockSize, numBlocks, hybrid, numStateSnapshots, bidirectional } = limits;
@@ -88,19 +99,10 @@ export class PrefixCache {
     const { pooling } = sequence.request;
     const useless = !this.#enabled || pooling === 'mean' || pooling === 'cls' || sequence.wantsScores;
     if (useless) return { path: [], cached: 0, matched: 0, queried: 0 };
-    const { blockSize, hybrid, unit } = this.#rules;
-    const most = this.#rules.longestReuse(sequence) / blockSize;
-    const path: CachedBlock[] = [];
-    while (path.length < most) {
-      const next = this.#byKey.get(this.#key(sequence, path));
-      if (next === undefined) break;
-      path.push(next);
-    }
+    const { blockSize } = this.#rules;
+    const path = this.#walk(sequence);
     const matched = path.length * blockSize;
-    while (hybrid && path.length > 0) {
-      if ((path.length * blockSize) % unit === 0 && path.at(-1)?.snapshot != null) break;
-      path.pop();
-    }
+    while (path.length > 0 && !this.#startsBehind(path)) path.pop();
     return { path, cached: path.length * blockSize, matched, queried: sequence.length };
   }
 
@@ -139,25 +141,57 @@ export class PrefixCache {
       const index = path.length;
       const own = blocks[index];
       if (own === undefined) throw new Error(`block ${index} of a sequence was computed but never taken`);
-      const key = this.#key(sequence, path);
-      const known = this.#byKey.get(key);
-      const block = known ?? new CachedBlock(this.#made++, key, own);
-      if (known === undefined) {
-        block.holders = 1;
-        this.#byKey.set(key, block);
-      } else {
-        this.#hold(block);
-        blocks[index] = block.block;
-        this.#blocks.give([own]);
-        replaced(running, index, block.block);
-      }
-      path.push(block);
+      const entry = this.#enter(sequence, path, own);
+      path.push(entry);
+      if (entry.block === own) continue;
+      blocks[index] = entry.block;
+      replaced(running, index, entry.block);
     }
   }
 
   /** Lets go of all blocks of a sequence that leaves. `spoilt`: what it computed must not be reused. */
   release({ path, blocks }: Running, spoilt = false): void {
     this.#blocks.give(blocks.slice(path.length));
+    this.#letGo(path, spoilt);
+  }
+
+  /**
+   * Holds what the cache has of a prompt for somebody else than a sequence, until it is unpinned: with the state behind
+   * it, or all blocks that are there.
+   * @param reusable whether only those that a sequence could start behind
+   */
+  pin(sequence: Sequence, reusable: boolean): PinnedPrompt {
+    const path = reusable ? this.find(sequence).path : this.#enabled ? this.#walk(sequence) : [];
+    for (const block of path) this.#hold(block);
+    const snapshot = reusable ? (path.at(-1)?.snapshot ?? null) : null;
+    if (snapshot !== null) this.#snapshots.pin(snapshot);
+    return { sequence, path: [...path], snapshot, flushes: this.#flushes };
+  }
+
+  unpin({ path, snapshot }: PinnedPrompt): void {
+    if (snapshot !== null) this.#snapshots.unpin(snapshot);
+    this.#letGo(path, false);
+  }
+
+  /**
+   * Makes blocks, filled by somebody else, entries behind those that are pinned, and holds them too.
+   * @param snapshot reserved; has the state behind the last one. Null: none is needed
+   */
+  extend(pinned: PinnedPrompt, blocks: readonly number[], snapshot: Snapshot<CachedBlock> | null): void {
+    const { sequence, path, flushes } = pinned;
+    if (flushes !== this.#flushes) {
+      this.#blocks.give(blocks);
+      if (snapshot !== null) this.#snapshots.drop(snapshot);
+      return;
+    }
+    for (const block of blocks) path.push(this.#enter(sequence, path, block));
+    const last = path.at(-1);
+    if (snapshot === null) return;
+    if (last?.snapshot === null) this.#snapshots.keep(snapshot, last);
+    else this.#snapshots.drop(snapshot);
+  }
+
+  #letGo(path: readonly CachedBlock[], spoilt: boolean): void {
     for (const block of path.toReversed()) {
       if (--block.holders > 0) continue;
       this.#cached.push(block);
@@ -169,6 +203,7 @@ export class PrefixCache {
   flush(): void {
     for (let block = this.#cached.oldest; block !== null; block = this.#cached.oldest) this.#forget(block);
     this.#byKey.clear();
+    this.#flushes++;
   }
 
   /** A place for a state that the next step writes; null when there is none. */
@@ -188,6 +223,39 @@ export class PrefixCache {
 
   dropSnapshot(snapshot: Snapshot<CachedBlock>): void {
     this.#snapshots.drop(snapshot);
+  }
+
+  /** Blocks of a sequence that are there, as far as it may start behind them. */
+  #walk(sequence: Sequence): CachedBlock[] {
+    const most = this.#rules.longestReuse(sequence) / this.#rules.blockSize;
+    const path: CachedBlock[] = [];
+    while (path.length < most) {
+      const next = this.#byKey.get(this.#key(sequence, path));
+      if (next === undefined) break;
+      path.push(next);
+    }
+    return path;
+  }
+
+  /** Whether all is there that a sequence needs to start behind these blocks. */
+  #startsBehind(path: readonly CachedBlock[]): boolean {
+    const { blockSize, hybrid, unit } = this.#rules;
+    return !hybrid || ((path.length * blockSize) % unit === 0 && path.at(-1)?.snapshot != null);
+  }
+
+  /** The entry of the block that follows `path`, held: a new one, or the one that is there, and then `own` is free. */
+  #enter(sequence: Sequence, path: readonly CachedBlock[], own: number): CachedBlock {
+    const key = this.#key(sequence, path);
+    const known = this.#byKey.get(key);
+    if (known !== undefined) {
+      this.#hold(known);
+      this.#blocks.give([own]);
+      return known;
+    }
+    const entry = new CachedBlock(this.#made++, key, own);
+    entry.holders = 1;
+    this.#byKey.set(key, entry);
+    return entry;
   }
 
   #hold(block: CachedBlock): void {

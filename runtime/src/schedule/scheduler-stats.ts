@@ -1,7 +1,6 @@
 // What the scheduler counts.
 
 import { DraftTotals, type DraftStats } from './draft-totals.js';
-import type { Match } from './prefix-cache.js';
 
 /** Figures of the scheduler; totals count from its creation. */
 export interface SchedulerStats {
@@ -36,9 +35,9 @@ export class SchedulerTotals {
   }
 
   /** A request began to run for the first time. */
-  started({ queried, cached }: Match): void {
+  started(queried: number, hits: number): void {
     this.#queries += queried;
-    this.#hits += cached;
+    this.#hits += hits;
   }
 
   generated(): void {

@@ -9,6 +9,7 @@ import { DraftPolicy } from './draft-policy.js';
 import type { GenerateRequest, StepOutputs } from './generation.js';
 import { PrefixCache, type PrefixCacheLimits } from './prefix-cache.js';
 import { PromptPace } from './prompt-pace.js';
+import { PromptShare } from './prompt-share.js';
 import { RunningBatch } from './running-batch.js';
 import { SchedulerTotals, type SchedulerStats } from './scheduler-stats.js';
 import { Sequence } from './sequence.js';
@@ -30,6 +31,8 @@ export interface SchedulerLimits extends PrefixCacheLimits, StepLimits {
 
 /** The scheduler of one engine. */
 export class Scheduler {
+  /** Prompts that other engines compute, or have computed here. */
+  readonly prompts: PromptShare;
   readonly #limits: SchedulerLimits;
   readonly #cache: PrefixCache;
   readonly #waiting = new WaitingQueue();
@@ -49,6 +52,7 @@ export class Scheduler {
     const totals = new SchedulerTotals(limits.speculative.tokens);
     const commits = new StepCommits(cache, batch);
     const admission = new AdmissionControl(waiting, batch, cache, totals, limits.numBlocks);
+    this.prompts = new PromptShare(cache, limits, () => batch.length);
     this.#limits = limits;
     this.#cache = cache;
     this.#batch = batch;
@@ -66,9 +70,15 @@ export class Scheduler {
    * Queues a request.
    * @param expiresAt when it gives up waiting, on the clock of `expire`
    * @param grammar the request's, compiled
+   * @param cached tokens of its prompt that nobody had to compute, where another engine computed others
    * @throws RangeError when it could never run: an empty prompt, or one longer than the context or the KV cache
    */
-  add(request: GenerateRequest, expiresAt = Infinity, grammar: CompiledGrammar | null = null): void {
+  add(
+    request: GenerateRequest,
+    expiresAt = Infinity,
+    grammar: CompiledGrammar | null = null,
+    cached = Infinity,
+  ): void {
     const { maxModelLen, numBlocks, bidirectional, maxNumBatchedTokens } = this.#limits;
     const promptLength = request.prompt.length;
     if (promptLength === 0) throw new RangeError('the prompt has no tokens');
@@ -80,7 +90,7 @@ export class Scheduler {
     if (bidirectional === true && promptLength > maxNumBatchedTokens) {
       throw new RangeError(`the prompt has ${promptLength} tokens; a step has ${maxNumBatchedTokens} rows`);
     }
-    const sequence = new Sequence(request, maxModelLen, grammar);
+    const sequence = new Sequence(request, maxModelLen, grammar, cached);
     const most = this.#batch.blocksFor(sequence.maxComputed);
     if (most > numBlocks) {
       throw new RangeError(`the request may need ${most} KV blocks; the engine has ${numBlocks}`);

@@ -16,8 +16,17 @@ export class Sequence {
   /** Tokens of the prompt that have been scored, where scores are wanted: from the second on, each given those before it. */
   scored = 0;
 
-  constructor(request: GenerateRequest, maxModelLen: number, grammar: CompiledGrammar | null = null) {
+  /** Of the tokens that the prefix cache has, those that nobody computed for its sake; more: all of them. */
+  readonly reusedAtMost: number;
+
+  constructor(
+    request: GenerateRequest,
+    maxModelLen: number,
+    grammar: CompiledGrammar | null = null,
+    reusedAtMost = Infinity,
+  ) {
     this.request = request;
+    this.reusedAtMost = reusedAtMost;
     const reasoning = request.grammar?.after ?? null;
     const after = reasoning === null ? null : { ...reasoning, stops: request.stopTokens };
     this.constraint = grammar === null ? null : { grammar, after };

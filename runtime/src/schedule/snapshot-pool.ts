@@ -7,6 +7,8 @@ import { LruEntry, LruList } from './lru-list.js';
 export class Snapshot<Owner> extends LruEntry {
   readonly index: number;
   owner: Owner | null = null;
+  /** Who else reads it: while there are any it is not taken away. */
+  pins = 0;
 
   constructor(index: number) {
     super();
@@ -22,7 +24,9 @@ interface SnapshotOwner {
 export class SnapshotPool<Owner extends SnapshotOwner> {
   readonly count: number;
   readonly #free: Snapshot<Owner>[];
+  /** Without the pinned ones. */
   readonly #kept = new LruList<Snapshot<Owner>>();
+  #pinned = 0;
 
   constructor(count: number) {
     this.count = count;
@@ -31,7 +35,7 @@ export class SnapshotPool<Owner extends SnapshotOwner> {
 
   /** Snapshots that hold a state. */
   get kept(): number {
-    return this.#kept.size;
+    return this.#kept.size + this.#pinned;
   }
 
   /** A place to write to, if need be that of the snapshot used longest ago; null when all are being written. */
@@ -53,8 +57,22 @@ export class SnapshotPool<Owner extends SnapshotOwner> {
 
   /** Marks a kept snapshot as used now. */
   use(snapshot: Snapshot<Owner>): void {
+    if (snapshot.pins > 0) return;
     this.#kept.remove(snapshot);
     this.#kept.push(snapshot);
+  }
+
+  /** Keeps a kept snapshot from being taken away until it is unpinned as often. Its owner must stay as long. */
+  pin(snapshot: Snapshot<Owner>): void {
+    if (snapshot.pins++ > 0) return;
+    this.#kept.remove(snapshot);
+    this.#pinned++;
+  }
+
+  unpin(snapshot: Snapshot<Owner>): void {
+    if (--snapshot.pins > 0) return;
+    this.#kept.push(snapshot);
+    this.#pinned--;
   }
 
   /** Frees a place, whether it is kept or reserved. */

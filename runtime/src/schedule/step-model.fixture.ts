@@ -19,6 +19,12 @@ interface Slot extends KvOwner {
   drafts: { readonly count: number; readonly right: number };
 }
 
+/** Of blocks and a snapshot. */
+interface Places {
+  readonly blocks: readonly number[];
+  readonly snapshot: number | null;
+}
+
 // Jest's sandbox makes every look-up of a global slow.
 const { floor, min } = Math;
 
@@ -40,6 +46,15 @@ export class StepModel {
   /** Blocks in any table. */
   get blocksHeld(): number {
     return this.#kv.blocksHeld;
+  }
+
+  /** Fills blocks, and a snapshot, from another engine's. Sequences that have ended do without theirs from now on. */
+  fetch(from: StepModel, offered: Places, into: Places): void {
+    for (const state of this.#slots.values()) if (state.ended) this.#kv.release(state);
+    rule(offered.blocks.length === into.blocks.length, 'as many blocks are filled as are offered');
+    into.blocks.forEach((block, i) => this.#kv.fill(block, from.#kv.read(offered.blocks[i] ?? NaN)));
+    if (into.snapshot === null || offered.snapshot === null) return;
+    this.#snapshots[into.snapshot] = from.#snapshots[offered.snapshot] ?? null;
   }
 
   step(plan: StepPlan): StepResult {
