@@ -2,6 +2,7 @@
 // The only place where the parts are made and joined.
 
 import { FailureError } from '@llmservice/crds';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { collectDefaultMetrics } from 'prom-client';
 import { AccessControl } from './access-control.js';
 import { AdapterControl } from './adapter-control.js';
@@ -29,6 +30,7 @@ import type { Logger } from './log/logger.js';
 import { EventLoopDelay, eventLoopSampleMs } from './metrics/event-loop-delay.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import { ModelRun } from './model-run.js';
+import { PrefillServer } from './prefill-server.js';
 import { makeRequestLog, Observability } from './observability.js';
 import { ApiError } from './request/body/api-error.js';
 import { compatibilities } from './request/compatibility.js';
@@ -39,8 +41,6 @@ import { StallWatch } from './weights/stall-watch.js';
 
 const watchEveryMs = 250;
 const now = (): number => performance.now();
-const sleep = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 export class Replica {
   private readonly stopping = new AbortController();
@@ -48,7 +48,8 @@ export class Replica {
   private readonly stall: StallWatch;
   private readonly parts: ServerParts;
   private readonly http: HttpServer;
-  private readonly admin: AdminServer | null;
+  /** Of administrators, and of decode pods. */
+  private readonly otherServers: readonly (AdminServer | PrefillServer | null)[];
   private readonly observer: LoadObserver;
   private readonly control: AccessControl;
   private readonly observability: Observability;
@@ -119,9 +120,11 @@ export class Replica {
     const app = makeApp(this.parts, {
       clientCertificates: tls?.files.ca !== undefined,
       pathsPerModel,
+      computesForOthers: server.disaggregationRole === 'prefill',
     });
     this.http = new HttpServer(app, this.parts, tls);
-    this.admin = AdminServer.of(server, this.parts, this.adminControl(), tls);
+    const admin = AdminServer.of(server, this.parts, this.adminControl(), tls);
+    this.otherServers = [admin, PrefillServer.of(server, this.parts)];
   }
 
   /** The port that it listens on; 0 before it does. */
@@ -164,7 +167,7 @@ export class Replica {
       await this.batches?.close();
       await this.model?.stop();
       await this.http.close();
-      await this.admin?.close();
+      for (const each of this.otherServers) await each?.close();
       this.adapters.close();
       await this.control.close();
       await this.observability.close();
@@ -251,7 +254,7 @@ export class Replica {
     try {
       await this.control.restoreBudgets();
       // It may load and unload: the first load is under way before anybody can ask for another.
-      await this.admin?.open();
+      for (const each of this.otherServers) await each?.open();
       await this.adapters.open();
       await this.load();
     } catch (error) {
@@ -294,6 +297,4 @@ export class Replica {
 }
 
 /** Of a load that a stop of its run broke off. */
-function isAbort(error: unknown): boolean {
-  return (error as Error).name === 'AbortError';
-}
+const isAbort = (error: unknown): boolean => (error as Error).name === 'AbortError';

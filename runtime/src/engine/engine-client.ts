@@ -116,6 +116,11 @@ export class EngineClient {
     yield* this.#flights.open(request, signal, this.#state.kind === 'ready');
   }
 
+  /** Nobody fetches any more what a prompt became that was computed for another engine. Idempotent. */
+  withdraw(ticket: string): void {
+    this.#child?.send({ type: 'cancel', id: ticket });
+  }
+
   /** Empties the prefix cache before the next step. */
   flushCache(): void {
     this.#child?.send({ type: 'flushCache' });

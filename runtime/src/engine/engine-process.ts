@@ -12,6 +12,7 @@ import {
   type EngineInfo,
   type LoadProgress,
 } from '@llmservice/native';
+import type { Offers } from '../disaggregation/offers.js';
 import { Scheduler } from '../schedule/scheduler.js';
 import { AdapterLoader } from './adapter-loader.js';
 import { warmUp, type WarmupReport } from '../warmup/warm-up.js';
@@ -26,12 +27,14 @@ import { nodePlace } from './node-place.js';
 import { planEngine } from './plan-engine.js';
 import type { EngineAdapter, EngineMessage, EngineSettings, ServerMessage } from './protocol.js';
 import { RankProcesses } from './rank-processes.js';
+import { makeTransfers } from './transfers.js';
 import { StepLoop } from './step-loop.js';
 
 const heartbeatMs = 1000;
 let loop: StepLoop | null = null;
 let intake: Intake | null = null;
 let loader: AdapterLoader | null = null;
+let offers: Offers | null = null;
 
 function send(message: EngineMessage): void {
   // A closed channel means that the parent is gone; 'disconnect' ends this process.
@@ -79,8 +82,11 @@ async function serve(
   const pace = settings.accelerator === 'cpu' ? { promptStepMs: cpuPromptStepMs } : {};
   const scheduler = new Scheduler({ ...limits, ...pace, prefixCaching });
   const now = (): number => performance.now();
-  loop = new StepLoop(engine, scheduler, send, now);
-  intake = new Intake(loop, grammarsOf(files, engine.info.vocabSize, compileProcesses), now);
+  const transfers = makeTransfers({ settings, transfer: null, scheduler, loop: () => loop, now });
+  ({ offers } = transfers);
+  loop = new StepLoop(engine, scheduler, send, now, transfers.counts, offers);
+  const grammars = grammarsOf(files, engine.info.vocabSize, compileProcesses);
+  intake = new Intake(loop, grammars, now, transfers.remote);
   send({
     type: 'ready',
     info: engine.info,
@@ -130,10 +136,12 @@ process.on('message', (message: ServerMessage) => {
       );
       return;
     case 'submit':
+      offers?.expect(message.request);
       intake?.submit(message.request);
       return;
     case 'cancel':
       intake?.cancel(message.id);
+      offers?.withdraw(message.id).catch((error: unknown) => fail(failureOf(error)));
       return;
     case 'flushCache':
       loop?.flushCache();
@@ -160,4 +168,7 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 // A terminal's Ctrl-C goes to the whole process group; the server decides when this process ends.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
-setInterval(() => send({ type: 'heartbeat', stepAgeMs: loop?.stepAgeMs ?? null }), heartbeatMs);
+setInterval(() => {
+  send({ type: 'heartbeat', stepAgeMs: loop?.stepAgeMs ?? null });
+  offers?.expire();
+}, heartbeatMs);

@@ -1,6 +1,6 @@
 // Requests for structured output, while their grammars are compiled.
 
-import { beforeEach, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { CompiledGrammar } from '@llmservice/native';
 import { generateRequest } from '../schedule/generate-request.fixture.js';
 import type { GenerateRequest } from '../schedule/generation.js';
@@ -55,4 +55,55 @@ test('the grammar of a request that is cancelled is not wanted any more', async 
   expect(loop.cancel).not.toHaveBeenCalled();
   intake.cancel('a');
   expect(loop.cancel).toHaveBeenCalledTimes(1);
+});
+
+describe('where long prompts are computed elsewhere', () => {
+  const long = generateRequest('long', [1, 2, 3]);
+  let come: (cached: number | null) => void;
+  let waiting: AbortSignal;
+  beforeEach(() => {
+    const bring = (_: unknown, signal: AbortSignal): Promise<number | null> => {
+      waiting = signal;
+      return new Promise((resolve) => (come = resolve));
+    };
+    const compile = (): Promise<CompiledGrammar> => Promise.resolve(grammar);
+    intake = new Intake(loop, { compile }, () => now, { wants: ({ prompt }) => prompt.length > 2, bring });
+  });
+
+  test('one begins once it has come, or is not to come', async () => {
+    intake.submit(long);
+    expect(loop.submit).not.toHaveBeenCalled();
+    come(16);
+    await turn();
+    intake.submit(long);
+    come(null);
+    await turn();
+    expect(loop.submit.mock.calls).toEqual([
+      [long, null, undefined, 16],
+      [long, null, undefined, undefined],
+    ]);
+  });
+
+  test('one for structured output has its grammar first', async () => {
+    intake.submit(formed({ prompt: Int32Array.of(1, 2, 3) }));
+    await turn();
+    come(0);
+    await turn();
+    expect(loop.submit.mock.calls[0]!.slice(1)).toEqual([grammar, undefined, 0]);
+  });
+
+  test('a short one begins at once', () => {
+    intake.submit(generateRequest('short', [1]));
+    expect(loop.submit).toHaveBeenCalledTimes(1);
+  });
+
+  test('one that is cancelled is not waited for, and not begun', async () => {
+    intake.submit(long);
+    intake.cancel('long');
+    expect(waiting.aborted).toBe(true);
+    come(null);
+    await turn();
+    expect(loop.submit).not.toHaveBeenCalled();
+    expect(loop.cancel).not.toHaveBeenCalled();
+  });
 });

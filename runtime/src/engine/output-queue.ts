@@ -53,6 +53,7 @@ export const emptyOutput: EngineOutput = {
   preemptions: 0,
   acceptedDrafts: 0,
   embedding: null,
+  offered: null,
 };
 
 /** What two outputs of one generation are as one. */
@@ -69,6 +70,7 @@ export function mergeOutputs(earlier: EngineOutput, later: EngineOutput): Engine
     preemptions: earlier.preemptions + later.preemptions,
     acceptedDrafts: earlier.acceptedDrafts + later.acceptedDrafts,
     embedding: later.embedding,
+    offered: later.offered,
   };
 }
 

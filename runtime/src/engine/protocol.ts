@@ -6,7 +6,14 @@ import type { AdapterRoom, KvCacheDtype, LoadQuantization, Speculative } from '@
 import type { Failure } from '@llmservice/crds';
 import type { ArrivalMap, EngineInfo, EngineOptions, NodePlace } from '@llmservice/native';
 import type { EngineDevice } from './engine-device.js';
-import type { FinishReason, GenerateRequest, PromptScore, TokenLogprobs } from '../schedule/generation.js';
+import type { TransferStats } from '../disaggregation/transfer-counts.js';
+import type {
+  FinishReason,
+  GenerateRequest,
+  OfferedKv,
+  PromptScore,
+  TokenLogprobs,
+} from '../schedule/generation.js';
 import type { SchedulerStats } from '../schedule/scheduler.js';
 import type { WarmupReport } from '../warmup/warm-up.js';
 import type { Warmup } from '../warmup/warmup-shapes.js';
@@ -108,6 +115,8 @@ export interface EngineOutput {
   readonly acceptedDrafts: number;
   /** On the one output of a request with pooling that has `finish`: (hidden), not normalized. Else null. */
   readonly embedding: Float32Array | null;
+  /** With `finish`, of a prompt that was computed for another engine. Else null. */
+  readonly offered: OfferedKv | null;
 }
 
 /** Figures of the engine after a step. Totals count from the engine process's start. */
@@ -119,6 +128,7 @@ export interface EngineStats extends SchedulerStats {
   readonly stepMicrosTotal: number;
   /** Times a sequence's last tokens were 256 of one kind. */
   readonly repeatedTokenRunsTotal: number;
+  readonly transfers: TransferStats;
 }
 
 export type ServerMessage =

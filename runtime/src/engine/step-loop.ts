@@ -7,10 +7,14 @@ import type { CompiledGrammar, Engine, StepResult } from '@llmservice/native';
 import type { Started } from '../schedule/admission-control.js';
 import type { GenerateRequest, Sampled, StepOutputs } from '../schedule/generation.js';
 import type { PlannedStep, Scheduler } from '../schedule/scheduler.js';
+import type { Offers } from '../disaggregation/offers.js';
+import { TransferCounts } from '../disaggregation/transfer-counts.js';
+import { failureOf } from './failure-of.js';
 import { numericalFailure } from './numerical-failure.js';
 import { emptyOutput, mergeOutputs } from './output-queue.js';
 import type { EngineMessage, EngineStats, SequenceUpdate } from './protocol.js';
 import { queueTimeout } from './queue-timeout.js';
+import { StepsInFlight } from './steps-in-flight.js';
 import { TokenRuns } from './token-runs.js';
 
 /** Milliseconds, monotonic. */
@@ -28,6 +32,8 @@ export class StepLoop {
   readonly #scheduler: Scheduler;
   readonly #send: (message: EngineMessage) => void;
   readonly #now: Clock;
+  readonly #transfers: TransferCounts;
+  readonly #offers: Pick<Offers, 'open'> | null;
   readonly #submittedAt = new Map<string, number>();
   /** What the last step sampled, and requests that were refused since. */
   #unsent: SequenceUpdate[] = [];
@@ -39,15 +45,26 @@ export class StepLoop {
   /** The step that waits for the end of the one that runs. */
   #ahead: Flight | null = null;
   #sentStats: EngineStats | null = null;
+  readonly #inFlight = new StepsInFlight();
   #flush = false;
   #stopped = false;
   #wake: () => void = () => undefined;
 
-  constructor(engine: Engine, scheduler: Scheduler, send: (message: EngineMessage) => void, now: Clock) {
+  /** @param offers of prompts that are computed for other engines; null: none is */
+  constructor(
+    engine: Engine,
+    scheduler: Scheduler,
+    send: (message: EngineMessage) => void,
+    now: Clock,
+    transfers = new TransferCounts(),
+    offers: Pick<Offers, 'open'> | null = null,
+  ) {
     this.#engine = engine;
     this.#scheduler = scheduler;
     this.#send = send;
     this.#now = now;
+    this.#transfers = transfers;
+    this.#offers = offers;
   }
 
   /** How long the step in flight has run, in milliseconds; null between steps. */
@@ -58,11 +75,17 @@ export class StepLoop {
   /**
    * @param grammar the request's, compiled
    * @param since when it began to wait
+   * @param cached tokens of its prompt that nobody had to compute, where another engine computed others
    */
-  submit(request: GenerateRequest, grammar: CompiledGrammar | null, since = this.#now()): void {
+  submit(
+    request: GenerateRequest,
+    grammar: CompiledGrammar | null,
+    since = this.#now(),
+    cached = Infinity,
+  ): void {
     const expiresAt = request.maxQueueMs === null ? Infinity : since + request.maxQueueMs;
     try {
-      this.#scheduler.add(request, expiresAt, grammar);
+      this.#scheduler.add(request, expiresAt, grammar, cached);
     } catch (error) {
       this.refuse(request.id, { reason: 'KvCacheTooSmall', message: (error as Error).message });
       return;
@@ -94,6 +117,16 @@ export class StepLoop {
     this.#wake();
   }
 
+  /** Resolves once no step is in flight that is now. */
+  settled(): Promise<void> {
+    return this.#inFlight.settled();
+  }
+
+  /** There may be room for somebody who waits. */
+  look(): void {
+    this.#wake();
+  }
+
   /** The step in flight ends, and so does one that has begun behind it; no other begins. */
   stop(): void {
     this.#stopped = true;
@@ -117,6 +150,7 @@ export class StepLoop {
   }
 
   #begin(step: PlannedStep): Flight {
+    this.#inFlight.began();
     return { step, result: this.#engine.step(step.plan) };
   }
 
@@ -129,6 +163,7 @@ export class StepLoop {
     // The last step's updates leave while this one computes.
     this.#sendStep();
     const result = await computing;
+    this.#inFlight.ended();
     this.#stepStartedAt = null;
     // None where all that it was planned for had ended.
     if (result.rows > 0) this.#steps++;
@@ -154,6 +189,7 @@ export class StepLoop {
     if (this.#ahead === null || !this.#engine.withdraw()) return;
     this.#scheduler.withdraw();
     this.#ahead = null;
+    this.#inFlight.withdrawn();
   }
 
   /** Requests that waited too long fail with QueueTimeout. */
@@ -191,7 +227,22 @@ export class StepLoop {
     for (const { id, embedding } of outputs.embedded) add({ ...emptyUpdate(id), embedding, finish: 'stop' });
     for (const { id, fault } of outputs.faulted)
       add({ ...emptyUpdate(id), failure: numericalFailure(fault) });
-    return [...updates.values()];
+    return [...updates.values()].filter((update) => !this.#offer(update));
+  }
+
+  /** Of a prompt that was computed for another engine the end waits until that can read it. */
+  #offer(update: SequenceUpdate): boolean {
+    const offering = update.finish === null ? null : (this.#offers?.open(update.id) ?? null);
+    if (offering === null) return false;
+    const end = (last: SequenceUpdate): void => {
+      this.#unsent.push(last);
+      this.#wake();
+    };
+    offering.then(
+      (offered) => end({ ...update, offered }),
+      (error: unknown) => end({ ...emptyUpdate(update.id), failure: failureOf(error) }),
+    );
+    return true;
   }
 
   #forget(id: string): void {
@@ -219,6 +270,7 @@ export class StepLoop {
       stepTokens: this.#stepTokens,
       stepMicrosTotal: this.#stepMicros,
       repeatedTokenRunsTotal: this.#runs.total,
+      transfers: this.#transfers.stats,
     };
     this.#send({ type: 'step', updates, stats: this.#sentStats });
   }

@@ -42,6 +42,7 @@ import {
   metricsRoute,
   versionRoute,
 } from './routes/health-routes.js';
+import { ApiError } from '../request/body/api-error.js';
 import { inferRoute } from './routes/infer-route.js';
 import {
   inferenceModelReadyRoute,
@@ -79,7 +80,7 @@ import { unknownRoute } from './api/unknown-route.js';
 
 export function makeApp(
   parts: ServerParts,
-  { clientCertificates = false, pathsPerModel = false } = {},
+  { clientCertificates = false, pathsPerModel = false, computesForOthers = false } = {},
 ): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -94,6 +95,7 @@ export function makeApp(
   if (clientCertificates) app.use(requireClientCertificate);
   app.use('/ui', ...uiFiles);
   app.use(authenticate(parts.access));
+  if (computesForOthers) app.use(refuseClients);
   const answers = handlers(parts);
   // Express tries one route after the other: those whose first token is waited for come first.
   const inTurn = mountedRoutes.toSorted((a, b) => Number(b.chunk !== null) - Number(a.chunk !== null));
@@ -105,6 +107,15 @@ export function makeApp(
   app.use(errorHandler(parts.logger));
   return app;
 }
+
+/** Answers beside long prompts would wait for them: of clients a prefill pod takes nothing, so that none is sent here unnoticed. */
+const refuseClients: RequestHandler = ({ method, path }, _response, next) => {
+  if (method !== 'GET' && method !== 'HEAD') {
+    const message = `this pod computes prompts for others (--disaggregation-role prefill), and answers no ${method} ${path}: send it to the service`;
+    throw ApiError.of('route_not_found', message);
+  }
+  next();
+};
 
 function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
   const startedAt = Math.floor(Date.now() / 1000);

@@ -46,6 +46,7 @@ export class ScriptedEngine implements GenerationEngine {
   readonly requests: GenerateRequest[] = [];
   open = 0;
   flushes = 0;
+  readonly withdrawn: string[] = [];
 
   health(): EngineHealth {
     const info = {
@@ -77,6 +78,10 @@ export class ScriptedEngine implements GenerationEngine {
     const state = { kind: 'ready', info, device, plannedBlocks: 7, maxModelLen: 64, warmup } as const;
     const numericalFaults = { notFinite: 2, collapsed: 0, stuck: 0 };
     return { state, pid: 1, heartbeatAgeMs: 5, restarts: 0, inFlight: this.open, numericalFaults };
+  }
+
+  withdraw(ticket: string): void {
+    this.withdrawn.push(ticket);
   }
 
   flushCache(): void {

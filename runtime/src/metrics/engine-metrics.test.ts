@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
+import { TransferCounts } from '../disaggregation/transfer-counts.js';
 import type { EngineHealth } from '../engine/engine-state.js';
 import type { EngineStats } from '../engine/protocol.js';
 import { observeEngine, type ObservedState } from './engine-metrics.js';
@@ -20,6 +21,7 @@ const stats: EngineStats = {
   stepMicrosTotal: 2_500_000,
   stepTokens: 1,
   repeatedTokenRunsTotal: 1,
+  transfers: new TransferCounts().stats,
 };
 const health: EngineHealth = {
   state: { kind: 'stopped' },

@@ -15,6 +15,7 @@ import { KeyMetrics } from './key-metrics.js';
 import { RequestSizes } from './request-sizes.js';
 import { RequestTimes } from './request-times.js';
 import { labelNames, type Labels } from './scraped-metrics.js';
+import { observeTransfers } from './transfer-metrics.js';
 import { vllmHistogram } from './vllm-histogram.js';
 
 /** The last is there for dashboards: nothing is transferred here. */
@@ -56,6 +57,7 @@ export class ServerMetrics {
     observeEngineState(this.registry, this.labels, state);
     observeCache(this.registry, this.labels, () => this.cache, state);
     observeDrafts(this.registry, this.labels, () => state().engine?.stats?.drafts ?? null);
+    observeTransfers(this.registry, this.labels, () => state().engine?.stats?.transfers ?? null);
   }
 
   /** A generation's first tokens: the prompt went through the model, but for what the prefix cache had. */

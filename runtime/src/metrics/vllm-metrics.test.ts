@@ -2,6 +2,7 @@
 // (vllm/v1/metrics/loggers.py; the page on observability says which of them are not there).
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TransferCounts } from '../disaggregation/transfer-counts.js';
 import type { EngineStats } from '../engine/protocol.js';
 import { DraftTotals } from '../schedule/draft-totals.js';
 import { output } from '../http/scripted-engine.fixture.js';
@@ -61,6 +62,7 @@ const stats: EngineStats = {
   ...{ preemptionsTotal: 0, generationTokensTotal: 0, prefixCacheQueriesTotal: 0 },
   ...{ prefixCacheHitsTotal: 0, stepsTotal: 0, stepTokens: 0, stepMicrosTotal: 0, repeatedTokenRunsTotal: 0 },
   drafts: new DraftTotals(3).stats,
+  transfers: new TransferCounts().stats,
 };
 
 let server: ScriptedServer;

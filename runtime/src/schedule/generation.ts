@@ -57,6 +57,21 @@ export interface GenerateRequest {
   readonly priority: number;
   /** How long it may wait for its first row; null: without end. */
   readonly maxQueueMs: number | null;
+  /**
+   * Where the prompt is computed for another engine, which has as many of its first blocks: with its end the others become
+   * readable under its id. Absent: for this one.
+   */
+  readonly offerFrom?: number;
+}
+
+/** What another engine may read of a prompt. */
+export interface OfferedKv {
+  /** Behind those that the other has. */
+  readonly blocks: number;
+  /** Whether there is a state behind the last one. */
+  readonly snapshot: boolean;
+  /** Of the prompt, up to the end of the last block. */
+  readonly tokens: number;
 }
 
 /** What a request says of its answer that wants nothing particular of it. */

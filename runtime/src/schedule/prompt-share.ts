@@ -26,6 +26,8 @@ export interface ExpectedPrompt {
   readonly blocks: number;
   /** Tokens that it would start behind as it is. */
   readonly cached: number;
+  /** Whole blocks of the prompt that are not here. */
+  readonly missing: number;
 }
 
 /** Places that nobody else has, to be filled. */
@@ -79,12 +81,19 @@ export class PromptShare {
     const sequence = this.#sequence(request);
     const { cached } = this.#cache.find(sequence);
     const pinned = this.#cache.pin(sequence, false);
-    return { pinned, blocks: pinned.path.length, cached };
+    const blocks = pinned.path.length;
+    const missing = Math.floor((request.prompt.length - 1) / this.#limits.blockSize) - blocks;
+    return { pinned, blocks, cached, missing };
+  }
+
+  /** Whether running sequences leave so many blocks. */
+  hasRoom(blocks: number): boolean {
+    return this.#cache.available >= blocks + this.#running();
   }
 
   /** Room for what comes; null: running sequences need it, or no state has a place. Steps in flight may still use it. */
   reserve(blocks: number): FillRoom | null {
-    if (this.#cache.available < blocks + this.#running()) return null;
+    if (!this.hasRoom(blocks)) return null;
     const snapshot = this.#limits.hybrid ? this.#cache.reserveSnapshot() : null;
     if (this.#limits.hybrid && snapshot === null) return null;
     return { blocks: Array.from({ length: blocks }, () => this.#cache.take()), snapshot };

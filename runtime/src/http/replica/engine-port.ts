@@ -7,6 +7,8 @@ export interface GenerationEngine {
   /** Null before the first step. */
   readonly stats: EngineStats | null;
   health(): EngineHealth;
+  /** Nobody fetches any more what a prompt became that was computed for another engine. Idempotent. */
+  withdraw(ticket: string): void;
   /** Empties the prefix cache before the next step. */
   flushCache(): void;
   /**
