@@ -2,6 +2,7 @@
 
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Engine } from '@llmservice/native';
+import type { OfferedKv } from '../schedule/generation.js';
 import { Scheduler } from '../schedule/scheduler.js';
 import { expectedTokens } from '../schedule/token-hashes.fixture.js';
 import { limits, request } from '../schedule/workload.fixture.js';
@@ -178,6 +179,45 @@ describe('StepLoop', () => {
     await engine.end();
     await engine.end();
     expect(scheduler.stats.blocksCached).toBe(0);
+  });
+
+  test('has the end of a prompt for another engine wait until that can read it', async () => {
+    const updates: SequenceUpdate[] = [];
+    const hear = (message: EngineMessage): void => {
+      if (message.type === 'step') updates.push(...message.updates);
+    };
+    const offering = new Map<string, (offered: OfferedKv | Error) => void>();
+    const open = (id: string): Promise<OfferedKv> | null =>
+      id === 'plain'
+        ? null
+        : new Promise((resolve, reject) =>
+            offering.set(id, (offered) => (offered instanceof Error ? reject(offered) : resolve(offered))),
+          );
+    loop = new StepLoop(engine as unknown as Engine, scheduler, hear, () => 0, undefined, { open });
+    void loop.run();
+    for (const id of ['plain', 'offered', 'refused']) loop.submit(request(id, 20, 1), null);
+    await turn();
+    while (engine.rows.length > 0) await engine.end();
+    expect(updates.map(({ id }) => id)).toEqual(['plain']);
+    const offered = { blocks: 1, snapshot: false, tokens: 16 };
+    offering.get('offered')!(offered);
+    offering.get('refused')!(new Error('no'));
+    await turn();
+    expect(updates.slice(1)).toMatchObject([
+      { id: 'offered', finish: 'length', offered },
+      { id: 'refused', finish: null, failure: { reason: 'EngineFault', message: 'no' } },
+    ]);
+  });
+
+  test('settles once the steps have run that there were', async () => {
+    let settled = false;
+    loop.submit(request('one', 3, 9), null);
+    await turn();
+    void loop.settled().then(() => (settled = true));
+    await engine.end();
+    expect(settled).toBe(false);
+    await engine.end();
+    expect(settled).toBe(true);
   });
 
   test('stops after the step that runs', async () => {

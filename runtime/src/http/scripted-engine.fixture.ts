@@ -65,6 +65,7 @@ export class ScriptedEngine implements GenerationEngine {
       collectives: 'NCCL 2.27.7',
       kvLayout: null,
       selfCheckMs: 40,
+      kvLayout: 'the same',
     };
     const device = {
       name: 'AMD Instinct MI300X',
