@@ -30,11 +30,7 @@ describe('refused with the names of what contradicts each other', () => {
       { TENSOR_PARALLEL_SIZE: '2', LWS_GROUP_SIZE: '2', LWS_LEADER_ADDRESS: 'demo-0.demo' },
       '--group-size (LWS_GROUP_SIZE) must be 1, not 2',
     ],
-    [
-      'one port for two things',
-      { TENSOR_PARALLEL_SIZE: '2', PREFILL_PORT: '8041' },
-      '--prefill-port (PREFILL_PORT) is 8041',
-    ],
+    ['one port for two things', { PREFILL_PORT: '8079' }, '--prefill-port (PREFILL_PORT) is 8079'],
   ])('%s', (_, env, message) => {
     expect(() => resolve(env)).toThrow(message);
   });

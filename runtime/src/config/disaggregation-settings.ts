@@ -18,6 +18,9 @@ export interface DisaggregationSettings {
   readonly kvTransferPort: number;
 }
 
+/** From --kv-transfer-port on: those of ranks, and those that ranks exchange over. */
+const transferPorts = 40;
+
 const define = defineFor<DisaggregationSettings>();
 
 export const disaggregationSettings = [
@@ -57,16 +60,16 @@ export const disaggregationSettings = [
     'kvTransferPort',
     '--kv-transfer-port',
     'N',
-    'port at which prefill pods hand KV over; rank r listens at this plus r',
+    'port at which prefill pods hand KV over; rank r listens at this plus r, and ranks exchange over the others of 40',
     ports.kvTransfer,
-    between(1, 65_520),
+    between(1, 65_496),
   ),
 ] as const;
 
 /** What these say together, and with others: each violation by the names of its variables. */
 export function disaggregationViolations(
   { disaggregationRole: role, prefillHost, prefillPort, kvTransferPort, groupSize }: Together,
-  { engine, parallelism: { tensor } }: Pick<EngineConfig, 'engine' | 'parallelism'>,
+  { engine }: Pick<EngineConfig, 'engine'>,
 ): string[] {
   if (role === 'none') return [];
   const said = `--disaggregation-role (DISAGGREGATION_ROLE) is ${role}`;
@@ -84,8 +87,8 @@ export function disaggregationViolations(
       `${said}, and ranks transfer from one pod: --group-size (LWS_GROUP_SIZE) must be 1, not ${String(groupSize)}`,
     ],
     [
-      prefillPort < kvTransferPort || prefillPort >= kvTransferPort + tensor,
-      `--prefill-port (PREFILL_PORT) is ${String(prefillPort)}, which is one of the ports of --kv-transfer-port (KV_TRANSFER_PORT): they begin at ${String(kvTransferPort)}, one for each rank`,
+      prefillPort < kvTransferPort || prefillPort >= kvTransferPort + transferPorts,
+      `--prefill-port (PREFILL_PORT) is ${String(prefillPort)}, which is one of the ports of --kv-transfer-port (KV_TRANSFER_PORT): ${String(transferPorts)} from ${String(kvTransferPort)} on`,
     ],
   ] as const;
   return rules.flatMap(([holds, message]) => (holds ? [] : [message]));

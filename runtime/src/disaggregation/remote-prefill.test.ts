@@ -50,7 +50,7 @@ beforeEach(() => {
         order.push('fetch');
         await onFetch();
         decode.model.fetch(prefill.model, offered.get(ticket)!, { blocks, snapshot });
-        return { bytes: 100 * blocks.length };
+        return { bytes: 100 * blocks.length, snapshotAt: null };
       },
     },
     pods: new PrefillPods(

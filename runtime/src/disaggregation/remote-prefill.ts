@@ -12,7 +12,7 @@ import type { PrefillPods } from './prefill-pods.js';
 import type { TransferCounts } from './transfer-counts.js';
 
 /** Pods that are asked for one prompt before it is computed here. */
-const mostAsked = 2;
+const maxPodsAsked = 2;
 /** Milliseconds that a prompt may wait at a prefill pod for its turn. */
 const longestQueueMs = 5_000;
 
@@ -79,7 +79,7 @@ export class RemotePrefill {
     const { pods, port, ask, endTicket, now, counts } = this.#parts;
     const question = this.#questionOf(request, expected);
     let failure: Error = new PrefillFailed('noPod', 'no prefill pod is known, or all have failed just now');
-    for (const host of pods.inOrder(this.#keyOf(request)).slice(0, mostAsked)) {
+    for (const host of pods.inOrder(this.#keyOf(request)).slice(0, maxPodsAsked)) {
       const pod = { host, port };
       const end = pods.begin(host);
       const askedAt = now();
@@ -130,7 +130,13 @@ export class RemotePrefill {
     await settled();
     signal.throwIfAborted();
     const startedAt = now();
-    const { bytes } = await transfer.fetch({ host, port, ticket }, taken.blocks, snapshot, signal);
+    const place = { host, port, ticket };
+    const { bytes, snapshotAt } = await transfer.fetch(place, taken.blocks, snapshot, signal);
+    if (snapshot !== null && snapshotAt !== tokens)
+      throw new PrefillFailed(
+        'badAnswer',
+        `${host} has the state at ${String(snapshotAt)}, not at ${String(tokens)}`,
+      );
     counts.fetched(tokens - this.#tokensOf(expected), bytes, now() - startedAt);
   }
 

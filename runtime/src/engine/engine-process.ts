@@ -19,6 +19,7 @@ import { warmUp, type WarmupReport } from '../warmup/warm-up.js';
 import { warmupShapes, type WarmupLimits } from '../warmup/warmup-shapes.js';
 import { cpuPromptStepMs } from './cpu-prompt-step.js';
 import { cpuOf, gpuOf, sysfsUnder, type EngineDevice } from './engine-device.js';
+import { EngineTransfer } from './engine-transfer.js';
 import { failureOf } from './failure-of.js';
 import { grammarsOf, readTokenizerFiles, startCompileProcesses } from './grammars.js';
 import { watchGroup } from './group-watch.js';
@@ -82,7 +83,8 @@ async function serve(
   const pace = settings.accelerator === 'cpu' ? { promptStepMs: cpuPromptStepMs } : {};
   const scheduler = new Scheduler({ ...limits, ...pace, prefixCaching });
   const now = (): number => performance.now();
-  const transfers = makeTransfers({ settings, transfer: null, scheduler, loop: () => loop, now });
+  const transfer = settings.disaggregation === null ? null : new EngineTransfer(engine);
+  const transfers = makeTransfers({ settings, transfer, scheduler, loop: () => loop, now });
   ({ offers } = transfers);
   loop = new StepLoop(engine, scheduler, send, now, transfers.counts, offers);
   const grammars = grammarsOf(files, engine.info.vocabSize, compileProcesses);

@@ -1,6 +1,5 @@
 // What an engine process does for other engines, or has them do for it: joined from its parts, once it is loaded.
 
-import { FailureError } from '@llmservice/crds';
 import { askPrefill, endTicket } from '../disaggregation/ask-prefill.js';
 import { Offers } from '../disaggregation/offers.js';
 import { PodAddresses } from '../disaggregation/pod-addresses.js';
@@ -22,22 +21,17 @@ export interface Transfers {
 
 interface Parts {
   readonly settings: Pick<EngineSettings, 'disaggregation' | 'blockSize'>;
-  /** Null: the engine has none. */
+  /** Null: the engine moves no KV. */
   readonly transfer: KvTransfer | null;
   readonly scheduler: Scheduler;
   readonly loop: () => Pick<StepLoop, 'settled' | 'look'> | null;
   readonly now: () => number;
 }
 
-/** @throws FailureError InvalidEngineConfig: the model has no part in this */
 export function makeTransfers({ settings, transfer, scheduler, loop, now }: Parts): Transfers {
   const counts = new TransferCounts();
   const { disaggregation, blockSize } = settings;
-  if (disaggregation === null) return { counts, offers: null, remote: null };
-  if (transfer === null) {
-    const message = `--disaggregation-role (DISAGGREGATION_ROLE) is ${disaggregation.role}, and the engine moves no KV of this model`;
-    throw new FailureError('InvalidEngineConfig', message);
-  }
+  if (disaggregation === null || transfer === null) return { counts, offers: null, remote: null };
   const { prompts } = scheduler;
   const released = (): void => loop()?.look();
   if (disaggregation.role === 'prefill') {

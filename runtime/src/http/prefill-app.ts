@@ -1,5 +1,5 @@
 // What a prefill pod does for decode pods, on a port of its own: computes a prompt to its end and holds what it became under
-// a ticket, until the asker has fetched it. The answer begins at once and goes on with an empty line every second, so that
+// a ticket, until the asker has fetched it. The answer begins at once and continues with an empty line every second, so that
 // whoever waits knows that the pod is alive. Whoever goes away ends the computation, or the ticket.
 
 import express, { type Express, type RequestHandler, type Response } from 'express';
@@ -62,7 +62,7 @@ function readAsk(body: unknown, engine: GenerationEngine): PrefillAsk {
   const { state } = engine.health();
   if (state.kind !== 'ready') throw ApiError.of('model_not_ready', 'the engine is started again');
   const ask = readPrefillAsk(body, state.info.vocabSize);
-  const { kvLayout } = state.info as typeof state.info & { readonly kvLayout?: string | null };
+  const { kvLayout } = state.info;
   if (ask.layout === kvLayout) return ask;
   const message = `is ${JSON.stringify(ask.layout)}, and blocks here are laid out as ${JSON.stringify(kvLayout)}: both pods must serve the same model with the same settings, on the same kind of device`;
   throw invalidRequest([violationAt('layout', message)]);

@@ -63,7 +63,6 @@ export class ScriptedEngine implements GenerationEngine {
       hybrid: false,
       bidirectional: false,
       collectives: 'NCCL 2.27.7',
-      kvLayout: null,
       selfCheckMs: 40,
       kvLayout: 'the same',
     };

@@ -4,7 +4,7 @@
 import { rule } from './plan-rule.fixture.js';
 
 // Jest's sandbox makes every look-up of a global slow.
-const { ceil, floor, imul, min } = Math;
+const { floor, imul, min } = Math;
 
 /** What of a sequence decides what its blocks hold. */
 export interface KvOwner {
@@ -59,9 +59,8 @@ export class KvModel {
 
   /** The sequence gives up its blocks, which must hold what it computed to the last. */
   release(owner: KvOwner): void {
-    const computed = ceil(owner.computed / this.#blockSize);
-    for (let index = 0; index < min(computed, owner.blocks.length); index++) this.#checkBlock(owner, index);
-    for (const block of owner.blocks.splice(0)) this.#hold(block, -1);
+    for (let index = 0; index * this.#blockSize < owner.computed; index++) this.#checkBlock(owner, index);
+    for (const block of owner.blocks) this.#hold(block, -1);
   }
 
   /** The row of a known token. */

@@ -139,6 +139,11 @@ test('the tokens that another computed are no hits of the cache', () => {
   expect(both.decode.scheduler.stats.prefixCacheHitsTotal).toBe(32);
 });
 
+test('an engine that has no use for a prefix has no other compute it', () => {
+  for (const changes of [{ prefixCaching: false }, { hybrid: true, numStateSnapshots: 0 }])
+    expect(new World(changes).scheduler.prompts.lacking(asking(text('a', 300)))).toBe(0);
+});
+
 test.each<[string, Partial<GenerateRequest>]>([
   ['an embedding', { pooling: 'last', maxTokens: 0 }],
   ['scores of the prompt', { promptLogprobs: true }],

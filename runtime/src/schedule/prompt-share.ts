@@ -4,6 +4,7 @@
 
 import type { GenerateRequest } from './generation.js';
 import type { PinnedPrompt, PrefixCache } from './prefix-cache.js';
+import type { RunningBatch } from './running-batch.js';
 import { Sequence } from './sequence.js';
 import type { Snapshot } from './snapshot-pool.js';
 import type { CachedBlock } from './cached-block.js';
@@ -39,17 +40,16 @@ export interface FillRoom {
 export class PromptShare {
   readonly #cache: PrefixCache;
   readonly #limits: { readonly maxModelLen: number; readonly hybrid: boolean; readonly blockSize: number };
-  readonly #running: () => number;
+  readonly #batch: Pick<RunningBatch, 'length' | 'blocksOfReleased'>;
 
-  /** @param running sequences that may need a block each for their next token */
   constructor(
     cache: PrefixCache,
     limits: { readonly maxModelLen: number; readonly hybrid: boolean; readonly blockSize: number },
-    running: () => number,
+    batch: Pick<RunningBatch, 'length' | 'blocksOfReleased'>,
   ) {
     this.#cache = cache;
     this.#limits = limits;
-    this.#running = running;
+    this.#batch = batch;
   }
 
   /** Tokens of a request's prompt that are to be computed; 0: no other engine can do so. */
@@ -57,7 +57,8 @@ export class PromptShare {
     const { prompt, pooling, promptLogprobs, adapter } = request;
     const { maxModelLen } = this.#limits;
     if (pooling !== 'none' || promptLogprobs || adapter !== null || prompt.length >= maxModelLen) return 0;
-    return prompt.length - this.#cache.find(this.#sequence(request)).cached;
+    const { queried, cached } = this.#cache.find(this.#sequence(request));
+    return queried === 0 ? 0 : prompt.length - cached;
   }
 
   /** Holds what is here of a prompt that has been computed, but for the first blocks, until `endOffer`. */
@@ -86,17 +87,34 @@ export class PromptShare {
     return { pinned, blocks, cached, missing };
   }
 
-  /** Whether running sequences leave so many blocks. */
+  /** Whether running sequences, which may need a block each for their next token, leave so many. */
   hasRoom(blocks: number): boolean {
-    return this.#cache.available >= blocks + this.#running();
+    return this.#cache.available >= blocks + this.#batch.length;
   }
 
   /** Room for what comes; null: running sequences need it, or no state has a place. Steps in flight may still use it. */
   reserve(blocks: number): FillRoom | null {
     if (!this.hasRoom(blocks)) return null;
+    const taken = this.#take(blocks);
+    if (taken === null) return null;
     const snapshot = this.#limits.hybrid ? this.#cache.reserveSnapshot() : null;
-    if (this.#limits.hybrid && snapshot === null) return null;
-    return { blocks: Array.from({ length: blocks }, () => this.#cache.take()), snapshot };
+    if (!this.#limits.hybrid || snapshot !== null) return { blocks: taken, snapshot };
+    for (const block of taken) this.#cache.giveBack(block);
+    return null;
+  }
+
+  /** Blocks that are in no table of the engine, not even in one of a sequence that has left; null: there are fewer. */
+  #take(count: number): number[] | null {
+    const inTables = this.#batch.blocksOfReleased;
+    const [taken, others]: [number[], number[]] = [[], []];
+    while (taken.length < count && this.#cache.available > 0) {
+      const block = this.#cache.take();
+      (inTables.has(block) ? others : taken).push(block);
+    }
+    for (const block of others) this.#cache.giveBack(block);
+    if (taken.length === count) return taken;
+    for (const block of taken) this.#cache.giveBack(block);
+    return null;
   }
 
   /** What was expected has come: requests that begin from now on find it. */

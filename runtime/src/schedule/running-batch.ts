@@ -12,6 +12,8 @@ export class RunningBatch {
   readonly #running: Running[] = [];
   readonly #bySlot = new Map<number, Running>();
   #released: number[] = [];
+  /** Of the sequence that left a slot last. */
+  readonly #blocksLeft = new Map<number, readonly number[]>();
 
   constructor(slots: number, blockSize: number, cache: PrefixCache) {
     this.#cache = cache;
@@ -80,6 +82,12 @@ export class RunningBatch {
     this.#bySlot.delete(running.slot);
     this.#freeSlots.push(running.slot);
     this.#released.push(running.slot);
+    this.#blocksLeft.set(running.slot, running.blocks);
+  }
+
+  /** Blocks that the engine still has in tables of sequences that left: it hears of that with the next step. */
+  get blocksOfReleased(): ReadonlySet<number> {
+    return new Set(this.#released.flatMap((slot) => this.#blocksLeft.get(slot) ?? []));
   }
 
   /** Slots whose sequences left since this was last asked. */

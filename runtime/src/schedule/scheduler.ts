@@ -52,7 +52,7 @@ export class Scheduler {
     const totals = new SchedulerTotals(limits.speculative.tokens);
     const commits = new StepCommits(cache, batch);
     const admission = new AdmissionControl(waiting, batch, cache, totals, limits.numBlocks);
-    this.prompts = new PromptShare(cache, limits, () => batch.length);
+    this.prompts = new PromptShare(cache, limits, batch);
     this.#limits = limits;
     this.#cache = cache;
     this.#batch = batch;

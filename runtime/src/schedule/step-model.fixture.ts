@@ -48,9 +48,8 @@ export class StepModel {
     return this.#kv.blocksHeld;
   }
 
-  /** Fills blocks, and a snapshot, from another engine's. Sequences that have ended do without theirs from now on. */
+  /** Fills blocks, and a snapshot, from another engine's. */
   fetch(from: StepModel, offered: Places, into: Places): void {
-    for (const state of this.#slots.values()) if (state.ended) this.#kv.release(state);
     rule(offered.blocks.length === into.blocks.length, 'as many blocks are filled as are offered');
     into.blocks.forEach((block, i) => this.#kv.fill(block, from.#kv.read(offered.blocks[i] ?? NaN)));
     if (into.snapshot === null || offered.snapshot === null) return;
