@@ -14,7 +14,7 @@ import { renamedFields } from '../builders/renamed-fields.js';
 import { eventually, freePort, settled } from '../processes.js';
 import { Helm } from './helm.js';
 import { Kubectl } from './kubectl.js';
-import { OperatorProcess } from './operator-process.js';
+import { keepOperator, type OperatorProcess } from './operator-process.js';
 import { grantConversion } from './operator-role.js';
 import { World } from './operator-world.js';
 import { refusedSpecs } from './refused-specs.js';
@@ -36,7 +36,7 @@ interface Definition extends KubeObject {
 
 let world: World;
 let kubectl: Kubectl;
-let operator: OperatorProcess;
+let operator: Pick<OperatorProcess, 'stop'>;
 let helm: Helm;
 let port: string;
 
@@ -114,7 +114,7 @@ beforeAll(async () => {
   helm = new Helm();
   await world.makeNamespace('system');
   await release('upgrade', '--install', '--take-ownership', 'release', 'charts/llmservice-operator');
-  operator = OperatorProcess.start(world.api, 'operator-a');
+  operator = keepOperator(world.api);
   for (let index = 0; index < count; index += 1) await world.create(wanted(index));
   const unseen = ({ status }: KubeObject): boolean =>
     (status as { observedGeneration?: number } | undefined)?.observedGeneration === undefined;
@@ -162,7 +162,7 @@ describe('services of v1alpha1', () => {
     await callAt(port);
     await operator.stop();
     const flags = ['--conversion-secret', 'llmservice-operator-conversion', '--conversion-port', port];
-    operator = OperatorProcess.start(world.api, 'operator-a', ...flags);
+    operator = keepOperator(world.api, ...flags);
     await eventually('v1beta1', () => world.request('GET', collectionPath(beta, 'default')));
     await isAsBefore();
     const newer = await specs(beta);
@@ -266,7 +266,7 @@ describe('services of v1alpha1', () => {
   test('are reconciled, read and changed in v1alpha1 while the webhook is away', async () => {
     await operator.stop('SIGKILL');
     await callAt('1');
-    operator = OperatorProcess.start(world.api, 'operator-a');
+    operator = keepOperator(world.api);
     await expect(
       world.request('POST', collectionPath(beta, 'default'), convertService(wanted(900), 'v1beta1')),
     ).rejects.toThrow('conversion webhook for llmservice.dev/v1beta1');

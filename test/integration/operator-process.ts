@@ -36,3 +36,24 @@ export class OperatorProcess {
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
+
+/** As the kubelet does: one that lost the Lease, on a machine that stalls, ends and begins anew. */
+export function keepOperator(api: ApiServer, ...flags: string[]): Pick<OperatorProcess, 'stop'> {
+  let stopped = false;
+  const begin = (): OperatorProcess => {
+    const started = OperatorProcess.start(api, 'operator-a', ...flags);
+    started.child.once('exit', () => {
+      if (stopped) return;
+      void started.stop();
+      current = begin();
+    });
+    return started;
+  };
+  let current = begin();
+  return {
+    stop: (signal) => {
+      stopped = true;
+      return current.stop(signal);
+    },
+  };
+}
