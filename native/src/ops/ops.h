@@ -271,11 +271,10 @@ class Backend : public AdapterOps {
   virtual void gdn_conv(const GdnShape&, std::span<const Segment>, const float* weight, float* qkv,
                         int64_t stride, const GdnState&) = 0;
   // Gated delta rule. qkv (T, [q k_heads·k_dim | k k_heads·k_dim | v v_heads·v_dim]) after the conv, row
-  // stride `qkv_stride`; beta_in, gate_in (T, v_heads), row stride `gate_stride`: raw b and a projections;
-  // a_log, dt_bias (v_heads). out (T, v_heads, v_dim). L2-normalizes q and k (eps 1e-6 added to the sum of
-  // squares), scales q by 1/sqrt(k_dim). Positions below chunked_until run in chunks of 64 that begin on
-  // multiples of 64 (the segments respect these borders); all others run recurrently. `norm` comes last. What
-  // qkv holds afterwards is unspecified.
+  // stride `qkv_stride`, may be overwritten; beta_in, gate_in (T, v_heads), row stride `gate_stride`: raw b
+  // and a projections; a_log, dt_bias (v_heads). out (T, v_heads, v_dim). L2-normalizes q and k (eps 1e-6
+  // added to the sum of squares), scales q by 1/sqrt(k_dim). Positions below chunked_until: chunks of 64
+  // that begin on multiples of 64 (segments respect these borders); others recurrently. `norm` comes last.
   virtual void gdn(const GdnShape&, std::span<const Segment>, const float* qkv, int64_t qkv_stride,
                    const float* beta_in, const float* gate_in, int64_t gate_stride, const float* a_log,
                    const float* dt_bias, const GdnState&, float* out, const GdnNorm& norm) = 0;
