@@ -23,6 +23,7 @@ const values: Readonly<Record<string, string>> = {
   OCI_PLAIN_HTTP: 'true',
   MEMORY_BYTES_PER_DEVICE: '34359738368',
   TENSOR_PARALLEL_SIZE: '2',
+  PIPELINE_PARALLEL_SIZE: '2',
   MAX_MODEL_LEN: '16384',
   GPU_MEMORY_UTILIZATION: '0.92',
   MAX_NUM_SEQS: '128',
@@ -65,7 +66,7 @@ const beside = (name: string): { name: string; value: string }[] =>
   name === 'SPECULATIVE_URI' ? [{ name: 'SPECULATIVE_METHOD', value: 'mtp' }] : [];
 
 /** For CPUs alone. */
-const ofCpus = ['EXACTNESS'];
+const ofCpus = ['EXACTNESS', 'PIPELINE_PARALLEL_SIZE'];
 
 const planWith = (env: { name: string; value: string }[]) => {
   const resourceName = env.some(({ name }) => ofCpus.includes(name)) ? 'none' : 'nvidia.com/gpu';

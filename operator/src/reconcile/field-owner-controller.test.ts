@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { FieldOwner } from '@llmservice/crds';
+import type { Logger } from 'winston';
 import { NotLeaderError } from '../apply/writer.js';
 import { ApiError } from '../kube/client.js';
 import type { KubeObject } from '../kube/types.js';
@@ -39,10 +40,10 @@ test('a write that others overtook is no error; one that is refused is', async (
     new ApiError(403, 'forbidden', 'Forbidden'),
   ];
   for (const failure of failures) {
-    const logger = createOperatorLogger(null);
-    logger.on('data', ({ service, error }: { service: string; error: string }) =>
-      errors.push(`${service}: ${error}`),
-    );
+    const warn = (_: string, { service, error }: { service: string; error: string }): void => {
+      errors.push(`${service}: ${error}`);
+    };
+    const logger = { warn } as unknown as Logger;
     const controller = new FieldOwnerController({ writeOwners: () => Promise.reject(failure) }, logger);
     controller.see(service('v1beta1'));
     await controller.stop();

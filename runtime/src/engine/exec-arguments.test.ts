@@ -7,7 +7,7 @@ import { execArguments } from './exec-arguments.js';
 const folder = new URL('../../../deploy/docker/', import.meta.url);
 const images = readdirSync(folder).filter((name) => /^runtime-.*\.Dockerfile$/.test(name));
 
-test.each(images)('%s starts the server with the arguments of a replica', (image) => {
+test.each(images)('%s starts the server with the arguments of a replica, below an init process', (image) => {
   const entrypoint = /^ENTRYPOINT (.*)$/m.exec(readFileSync(new URL(image, folder), 'utf8'))?.[1] ?? '';
-  expect(JSON.parse(entrypoint)).toEqual(['node', ...execArguments, 'runtime/dist/main.js']);
+  expect(JSON.parse(entrypoint)).toEqual(['tini', '--', 'node', ...execArguments, 'runtime/dist/main.js']);
 });
