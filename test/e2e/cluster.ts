@@ -54,7 +54,9 @@ export function signalInPod(pod: string, program: string, signal: 'SIGKILL' | 'S
   };
   const pids = readdirSync('/proc').filter((pid) => {
     const [executable, ...rest] = read(pid, 'cmdline');
-    return read(pid, 'environ').includes(`HOSTNAME=${pod}`) && executable !== 'tini' && rest.includes(program);
+    return (
+      read(pid, 'environ').includes(`HOSTNAME=${pod}`) && executable !== 'tini' && rest.includes(program)
+    );
   });
   if (pids.length !== 1) throw new Error(`${String(pids.length)} processes of ${pod} run ${program}`);
   process.kill(Number(pids[0]), signal);

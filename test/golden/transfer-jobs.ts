@@ -47,7 +47,11 @@ export async function loadWithTransfer(
     const engine = await loadEngine({ ...options, transfer }, () => undefined);
     return { engine, dispose: () => engine.dispose() };
   }
-  const ranks = new RankProcesses({ ...options, transfer }, { size, nodes: null, stages: null }, () => undefined);
+  const ranks = new RankProcesses(
+    { ...options, transfer },
+    { size, nodes: null, stages: null },
+    () => undefined,
+  );
   const engine = await loadEngine(ranks.options, () => undefined);
   ranks.joined();
   return {
