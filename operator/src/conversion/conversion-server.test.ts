@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 /** @param found what the certificate is by now, or why there is none */
-function start(found: () => KeyedCertificate | Error | null): ConversionServer {
+function start(found: () => KeyedCertificate | Error | null, maxBodyBytes = 1000): ConversionServer {
   const ensure = (): Promise<KeyedCertificate | null> => {
     const next = found();
     return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
@@ -41,7 +41,7 @@ function start(found: () => KeyedCertificate | Error | null): ConversionServer {
     logger: createOperatorLogger(null),
     intervalMs: 5,
     retryMs: 5,
-    maxBodyBytes: 1000,
+    maxBodyBytes,
   });
   const stop = new AbortController();
   running = { stop, ended: server.run(stop.signal) };
@@ -94,6 +94,17 @@ describe('the conversion webhook', () => {
         how,
       ),
     ).toMatchObject({ status, answer: { error: { code } } });
+  });
+
+  test('refuses what is nested too deep to be written again, and goes on', async () => {
+    const server = start(() => pair, 2 ** 20);
+    const object = '{"apiVersion":"llmservice.dev/v1alpha1","kind":"LlmService","spec":1}';
+    const deep = review([]).replace(
+      '[]',
+      `[${object.replace('1}', `${'['.repeat(1e5)}${']'.repeat(1e5)}}`)}]`,
+    );
+    expect(await ask(server, deep)).toMatchObject({ status: 400, answer: { error: { code: 'TooDeep' } } });
+    expect((await ask(server, review([]))).status).toBe(200);
   });
 
   test('is not ready until it has a certificate, and says why', async () => {

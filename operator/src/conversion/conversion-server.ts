@@ -22,8 +22,11 @@ export interface ConversionServerOptions {
   readonly maxBodyBytes?: number;
 }
 
-/** The API server takes objects of 3 MiB; a review may have several. */
-const maxBodyBytes = 16 * 2 ** 20;
+/**
+ * The API server takes objects of up to 3 MiB, and has each converted by itself as it reads it from storage. More would let
+ * anybody hold the leader's thread: 4 MiB of empty objects take a second to parse, and 100 MiB of memory.
+ */
+const maxBodyBytes = 4 * 2 ** 20;
 /** Of this many bodies at once. */
 const maxBodies = 4;
 const timeouts = { headersTimeout: 10_000, requestTimeout: 20_000, handshakeTimeout: 10_000 };
@@ -103,17 +106,18 @@ export class ConversionServer {
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const send = (status: number, body: object): void => {
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const send = (status: number, json: string): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(json);
     };
     try {
-      send(200, convertReview(parseJson('the body', await this.bodyOf(request))));
+      // All that can fail, before the head is written: what is thrown after that ends the process.
+      send(200, JSON.stringify(convertReview(parseJson('the body', await this.bodyOf(request)))));
     } catch (error) {
       // What cannot be answered is not read further either.
       response.setHeader('connection', 'close');
       const { status, code, message } = refusalOf(error as Error);
       this.options.logger.warn('conversion refused', { code, error: message });
-      send(status, { error: { code, message } });
+      send(status, JSON.stringify({ error: { code, message } }));
     }
   }
 
@@ -148,5 +152,8 @@ function refusalOf(error: Error & { readonly code?: string }): {
 } {
   if (error instanceof RefusedError)
     return { status: error.status, code: error.code, message: error.message };
+  // JSON is read to any depth, and written by recursion.
+  if (error instanceof RangeError)
+    return { status: 400, code: 'TooDeep', message: 'the values of the body are nested too deep' };
   return { status: 400, code: error.code ?? error.name, message: error.message };
 }
