@@ -1,7 +1,8 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { KubeRequest } from '../kube/client.js';
 import { ConversionCertificate, definitionPath, lifetimeMs } from './conversion-certificate.js';
+import { selfSignedCertificate } from './self-signed-certificate.js';
 
 const secretPath = '/api/v1/namespaces/system/secrets/conversion';
 const text = (data: string | undefined): string => Buffer.from(data ?? '', 'base64').toString();
@@ -72,6 +73,8 @@ const of = (objects: Objects): ConversionCertificate =>
     now: () => now,
   });
 const service = { name: 'conversion', namespace: 'system' };
+const wish = { names: [], notBefore: new Date(0), notAfter: new Date(1) };
+const none = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
 
 beforeEach(() => {
   now = Date.parse('2030-01-01T00:00:00Z');
@@ -131,6 +134,29 @@ describe('the certificate of the webhook', () => {
       expect(new X509Certificate(served?.cert ?? '').checkHost('other.system.svc')).toBeDefined();
     }
   });
+
+  test.each([
+    ['tls.key', 'rubbish', () => 'rubbish'],
+    ['tls.key', 'another’s', () => selfSignedCertificate(wish).key],
+    ['tls.crt', 'none', () => none],
+    ['ca.crt', 'with another that is none', (cert: string) => cert + none],
+    ['ca.crt', 'rubbish', () => 'rubbish'],
+    ['ca.crt', 'with rubbish at its end', (cert: string) => `${cert}rubbish`],
+  ])(
+    'is made anew where %s of the Secret is %s, and what is served still stays trusted',
+    async (name, _, overwrite) => {
+      const objects = new Objects({ service });
+      const first = await of(objects).ensure();
+      const { metadata, data = {} } = await objects.get<Stored>(secretPath);
+      const overwritten = { ...data, [name]: Buffer.from(overwrite(first?.cert ?? '')).toString('base64') };
+      await objects.request({ method: 'PUT', path: secretPath, body: { metadata, data: overwritten } });
+      const second = await of(objects).ensure();
+      const read = new X509Certificate(second?.cert ?? '');
+      expect(read.checkPrivateKey(createPrivateKey(second?.key ?? ''))).toBe(true);
+      expect(objects.caBundle).toBe(`${second?.cert ?? ''}${first?.cert ?? ''}`);
+      expect(text(objects.secret['ca.crt'])).toBe(objects.caBundle);
+    },
+  );
 
   test('of two replicas that begin together is one', async () => {
     const objects = new Objects({ service });

@@ -2,7 +2,7 @@
 // Every replica may make or renew it: the first write wins by its resourceVersion, and the others read it. A new certificate is
 // trusted beside the one before it, which other replicas still serve until they look again.
 
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { KubeClient } from '../kube/client.js';
 import { objectPath, resources } from '../kube/resources.js';
@@ -62,19 +62,23 @@ export class ConversionCertificate {
     if (config === undefined || name === null) return null;
     const secret = await client.get<Secret>(objectPath(resources.secrets, namespace, secretName));
     const found = keptIn(secret);
-    const kept = found !== null && serves(found, name, now()) ? found : await this.renew(secret, found, name);
+    const kept =
+      found !== null && serves(found, name, now())
+        ? found
+        : await this.renew(secret, found?.cert ?? trustedBy(config), name);
     await this.trust(definition, config, kept.bundle);
     return kept;
   }
 
-  private async renew(secret: Secret, before: Kept | null, name: string): Promise<Kept> {
+  /** @param before what other replicas may serve still, or nothing */
+  private async renew(secret: Secret, before: string, name: string): Promise<Kept> {
     const { client, namespace, secretName, now } = this.options;
     const made = selfSignedCertificate({
       names: [name],
       notBefore: new Date(now() - headStartMs),
       notAfter: new Date(now() + lifetimeMs),
     });
-    const bundle = made.cert + (before?.cert ?? '');
+    const bundle = made.cert + before;
     const data = { 'tls.crt': made.cert, 'tls.key': made.key, 'ca.crt': bundle };
     await client.request({
       method: 'PUT',
@@ -108,12 +112,33 @@ function calledBy(config: ClientConfig | undefined): string | null {
   return config?.url === undefined ? null : new URL(config.url).hostname;
 }
 
-/** Null: the Secret has none, or something else. */
+/** The newest certificate that the API server trusts, where that is one. */
+function trustedBy({ caBundle = '' }: ClientConfig): string {
+  const [newest = ''] = certificatesIn(textOf(caBundle));
+  return readable(newest) === null ? '' : newest;
+}
+
+/** Null: the Secret has none, or something else. The API server refuses a bundle with anything else in it. */
 function keptIn({ data = {} }: Secret): Kept | null {
   const [cert = '', key = '', bundle = ''] = ['tls.crt', 'tls.key', 'ca.crt'].map((name) =>
-    Buffer.from(data[name] ?? '', 'base64').toString(),
+    textOf(data[name]),
   );
-  return readable(cert) === null || key === '' || !bundle.includes(cert) ? null : { cert, key, bundle };
+  const trusted = certificatesIn(bundle);
+  const isWhole = trusted.includes(cert) && trusted.join('') === bundle;
+  return isWhole && trusted.every((each) => readable(each) !== null) && isPair(cert, key)
+    ? { cert, key, bundle }
+    : null;
+}
+
+const certificatesIn = (text: string): readonly string[] =>
+  text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n/g) ?? [];
+
+function isPair(cert: string, key: string): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
 }
 
 /** For the name, and in the first two thirds of its time. */
@@ -134,3 +159,4 @@ function readable(cert: string): X509Certificate | null {
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const textOf = (data = ''): string => Buffer.from(data, 'base64').toString();
