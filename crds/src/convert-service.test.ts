@@ -69,7 +69,16 @@ describe('between the versions', () => {
 
   test('a name of the other version does not displace the version’s own', () => {
     expect(convertService(alpha({ stop: true, suspend: false }), 'v1beta1')).toEqual(beta({ suspend: true }));
+    expect(convertService(beta({ suspend: false, stop: true }), 'v1alpha1')).toEqual(alpha({ stop: false }));
   });
+
+  test.each(rows.filter(([older]) => !JSON.stringify(older).includes('"strategy"')))(
+    'a name of the other version, as in %j, does not become the field',
+    (older, newer) => {
+      expect(convertService(beta(older), 'v1alpha1')).not.toEqual(alpha(older));
+      expect(convertService(alpha(newer), 'v1beta1')).not.toEqual(beta(newer));
+    },
+  );
 
   test.each(['llmservice.dev/v1', 'v1beta1', 'example.org/v1beta1', undefined, 7])(
     '%j is refused',

@@ -68,9 +68,9 @@ function within(value: unknown, [next, ...rest]: readonly string[], change: Chan
   return { ...value, [next]: within(value[next], rest, change) };
 }
 
-/** In the place of the old name. A member that already has the new name is none of the version: the field's own wins. */
+/** In the place of the old name. A member that already has the new name is none of the version, and may not become the field. */
 function withName(parent: Json, { from, to, values }: Change): Json {
-  if (!Object.hasOwn(parent, from)) return parent;
+  if (!Object.hasOwn(parent, from) && !Object.hasOwn(parent, to)) return parent;
   const entries = Object.entries(parent).filter(([name]) => name === from || name !== to);
   return Object.fromEntries(
     entries.map(([name, value]) => (name === from ? [to, spelled(value, values)] : [name, value])),
