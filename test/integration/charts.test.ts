@@ -181,8 +181,8 @@ describe('the operator’s chart', () => {
       };
     }
     const peers = { activatorFrom: [{ podSelector: {} }], metricsFrom: [{ namespaceSelector: {} }] };
-    const policies = async (values: object) => {
-      const set = ['--set-json', `networkPolicies=${JSON.stringify(values)}`];
+    const policies = async (values: object, ...more: string[]) => {
+      const set = ['--set-json', `networkPolicies=${JSON.stringify(values)}`, ...more];
       const documents = parseAllDocuments(await helm.template('llmservice-operator', ...set));
       const found = documents.map((document) => document.toJS() as Policy | null);
       return found.filter((each): each is Policy => each?.kind === 'NetworkPolicy');
@@ -203,6 +203,17 @@ describe('the operator’s chart', () => {
       ]);
       // An empty rule would let in everybody.
       expect((await policies({ enabled: true })).map(ports)).toEqual([[], []]);
+    });
+
+    it('let in the API server to have services converted, by its addresses where they are listed', async () => {
+      const from = [{ ipBlock: { cidr: '192.0.2.1/32' } }];
+      const convert = ['--set', 'conversion.enabled=true'];
+      const [anybody] = await policies({ enabled: true }, ...convert);
+      expect(anybody && ports(anybody)).toEqual([[undefined, 9443]]);
+      const [listed] = await policies({ enabled: true, conversionFrom: from }, ...convert);
+      expect(listed && ports(listed)).toEqual([[from, 9443]]);
+      const [unused] = await policies({ enabled: true, conversionFrom: from });
+      expect(unused && ports(unused)).toEqual([]);
     });
 
     it('let the operator and the activator reach the services of a namespace', async () => {
