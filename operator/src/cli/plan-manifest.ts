@@ -294,5 +294,6 @@ async function capabilities(
     prometheusUrl: null,
     endpointPickerImage: null,
     inferencePools: false,
+    destinationRules: false,
   };
 }

@@ -151,6 +151,7 @@ describe('a path that the operator', () => {
       prometheusUrl: null,
       endpointPickerImage: null,
       inferencePools: false,
+      destinationRules: false,
       allowedHostPaths,
       limits: noLimits,
       hostTaken: false,

@@ -43,6 +43,7 @@ export type Installation = Omit<
   | 'gatewayApi'
   | 'backendTls'
   | 'istio'
+  | 'destinationRules'
   | 'keda'
   | 'inferencePools'
   | 'customMetrics'

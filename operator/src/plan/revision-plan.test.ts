@@ -13,7 +13,7 @@ const plan: ServicePlan = {
   fit: { state: 'unmeasured' },
   routing: { state: 'none' },
   autoscaling: { state: 'off' },
-  pooling: { endpointPickerImage: null, inferencePools: false },
+  pooling: { endpointPickerImage: null, inferencePools: false, destinationRules: false },
   obstacle: null,
   fingerprint: 'print',
   firstFingerprint: 'print',

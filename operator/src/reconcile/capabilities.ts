@@ -22,10 +22,10 @@ export class Capabilities {
   }
 
   ofEveryService(): Omit<ClusterCapabilities, 'hostTaken' | 'authority'> {
-    const { gatewayApi, backendTls, istio, keda, inferencePools, deviceClaims, leaderWorkerSets, forbidden } =
-      this.caches.kinds;
+    const { gatewayApi, backendTls, istio, destinationRules, keda } = this.caches.kinds;
+    const { inferencePools, deviceClaims, leaderWorkerSets, forbidden } = this.caches.kinds;
     const customMetrics = this.metricsApi.served;
-    const served = { gatewayApi, backendTls, istio, keda, inferencePools, deviceClaims };
+    const served = { gatewayApi, backendTls, istio, destinationRules, keda, inferencePools, deviceClaims };
     const more = { leaderWorkerSets, customMetrics };
     return { ...this.installation, ...served, ...more, forbidden };
   }

@@ -171,9 +171,11 @@ export class Observations {
     const { namespace, name } = service;
     const pool = caches.live({ ...resources.inferencePools, metadata: { namespace, name } });
     const picker = caches.deployment(namespace, endpointPickerName(name));
-    const asked = { ...resources.services, metadata: { namespace, name: endpointPickerName(name) } };
-    const pickerService = caches.live(asked);
-    return planPool({ service, routing, capabilities: pooling, pool, picker, pickerService, route, now });
+    const metadata = { namespace, name: endpointPickerName(name) };
+    const pickerService = caches.live({ ...resources.services, metadata });
+    const pickerRule = caches.destinationRule(namespace, metadata.name);
+    const there = { pool, picker, pickerService, pickerRule, route };
+    return planPool({ service, routing, capabilities: pooling, ...there, now });
   }
 
   private fallback(service: WantedService, routing: Routing, own: Own): Fallback {

@@ -52,7 +52,12 @@ export class ServedKinds {
 
   /** Whether the cluster knows VirtualService. */
   get istio(): boolean {
-    return this.serves(resources.virtualServices) && this.serves(resources.destinationRules);
+    return this.serves(resources.virtualServices) && this.destinationRules;
+  }
+
+  /** Whether the cluster knows DestinationRule. */
+  get destinationRules(): boolean {
+    return this.serves(resources.destinationRules);
   }
 
   /** Whether the cluster knows InferencePool. */

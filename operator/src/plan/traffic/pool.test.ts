@@ -12,19 +12,16 @@ const service = wantedService({ routing: { host, backend: 'inferencePool' } });
 const gateway = { name: 'public', namespace: 'gateways', provider: 'gatewayApi' } as const;
 const routing: Routing = { state: 'planned', host, pathPrefix: '', gateway };
 const now = '2026-11-30T12:00:00Z';
-const capabilities = { endpointPickerImage: 'picker:1', inferencePools: true };
+const capabilities = { endpointPickerImage: 'picker:1', inferencePools: true, destinationRules: true };
 const ownedBy = (uid: string) => ({ name: 'demo-picker', ownerReferences: [{ uid, controller: true }] });
 const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: ownedBy(service.uid) };
-const own = {
-  apiVersion: 'inference.networking.k8s.io/v1',
-  kind: 'InferencePool',
-  metadata: ownedBy(service.uid),
-};
+const own = { ...deployment, kind: 'InferencePool' };
 const pickerService = { apiVersion: 'v1', kind: 'Service', metadata: ownedBy(service.uid) };
 const ready = { ...deployment, status: { readyReplicas: 1 } };
 const pool = (change: Partial<PoolInputs> = {}): Pool =>
   planPool({
-    ...{ service, routing, capabilities, pool: own, picker: ready, pickerService, route: null, now },
+    ...{ service, routing, capabilities, pool: own, picker: ready, pickerService, pickerRule: null },
+    ...{ route: null, now },
     ...change,
   });
 const leading: Pool & { state: 'planned' } = {

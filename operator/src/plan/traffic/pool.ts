@@ -43,6 +43,8 @@ export interface PoolCapabilities {
   readonly endpointPickerImage: string | null;
   /** Whether the cluster knows InferencePool. */
   readonly inferencePools: boolean;
+  /** Whether it knows DestinationRule, by which istio's gateways speak TLS to a picker. */
+  readonly destinationRules: boolean;
   readonly forbidden?: readonly string[];
 }
 
@@ -56,6 +58,8 @@ export interface PoolInputs {
   readonly picker: Deployment | null;
   /** The Service by the picker's name, which the gateway asks; null: there is none. */
   readonly pickerService: KubeObject | null;
+  /** The DestinationRule by the picker's name; null: there is none. */
+  readonly pickerRule: KubeObject | null;
   /** As it is now; null: there is none. */
   readonly route: HttpRoute | null;
   /** RFC 3339. */
@@ -63,10 +67,10 @@ export interface PoolInputs {
 }
 
 export function planPool(inputs: PoolInputs): Pool {
-  const { service, routing, capabilities, pool, picker, pickerService, route, now } = inputs;
+  const { service, routing, capabilities, pool, picker, pickerService, pickerRule, route, now } = inputs;
   if (service.spec.routing.backend !== 'inferencePool' || routing.state !== 'planned')
     return { state: 'none' };
-  const { endpointPickerImage: image, inferencePools, forbidden = [] } = capabilities;
+  const { endpointPickerImage: image, inferencePools, destinationRules, forbidden = [] } = capabilities;
   if (routing.gateway.provider === 'istio') {
     return unfit(
       'InferencePoolUnroutable',
@@ -93,6 +97,20 @@ export function planPool(inputs: PoolInputs): Pool {
             'Inference Extension, or set routing.backend to service.',
         );
   }
+  const byIstio = madeByIstio(route, routing.gateway.name);
+  if (byIstio && !destinationRules) {
+    return forbidden.includes(resources.destinationRules.plural)
+      ? unfit(
+          'DestinationRuleForbidden',
+          'the gateway is istio’s, and the operator may not list and watch destinationrules, by which it speaks TLS to the ' +
+            'endpoint picker. Give its role these rights, as its chart does.',
+        )
+      : unfit(
+          'DestinationRuleMissing',
+          'the gateway is istio’s, and the cluster has no DestinationRule (networking.istio.io/v1), by which it speaks TLS ' +
+            'to the endpoint picker. Install the CRDs of istio, or set routing.backend to service.',
+        );
+  }
   const { retry } = service;
   const complaint = complaintOf(route, routing.gateway.name);
   const before = refusalsOn(route);
@@ -104,17 +122,16 @@ export function planPool(inputs: PoolInputs): Pool {
   const isDue = before !== null && askedAgainAt(before).getTime() <= Date.parse(now);
   if (isHeld && !isDue) return refused(retry, '', before, now);
   // Somebody else's may have their names. The Service of a stranger would get to read prompts.
-  const isOwn = [pool, picker, pickerService].every(
-    (each) => each !== null && controllerUid(each) === service.uid,
-  );
+  const isOwned = (each: KubeObject | null): boolean => each !== null && controllerUid(each) === service.uid;
+  const isOwn = [pool, picker, pickerService].every(isOwned);
   const takes = led || gatewayTakes(route, routing.gateway.name);
-  const isReady = (picker?.status?.readyReplicas ?? 0) > 0;
+  const isReady = (picker?.status?.readyReplicas ?? 0) > 0 && (!byIstio || isOwned(pickerRule));
   return {
     state: 'planned',
     image,
     awaits: !isOwn ? 'pool' : !takes ? 'gateway' : isReady ? null : 'picker',
     ...(complaint === null ? {} : { said: complaint.said }),
-    byIstio: madeByIstio(route, routing.gateway.name),
+    byIstio,
     ...(before === null ? {} : { refusals: before }),
   };
 }
