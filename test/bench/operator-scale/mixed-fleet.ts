@@ -72,7 +72,9 @@ export class MixedFleet {
   createClass(defaults: object): Promise<unknown> {
     const { apiVersion, kind } = llmServiceClasses;
     const bounds = { maxReplicas: 2 };
-    return this.world.create({ apiVersion, kind, metadata: { name: className }, spec: { defaults, bounds } });
+    const path = collectionPath(llmServiceClasses, null);
+    const metadata = { name: className };
+    return this.world.request('POST', path, { apiVersion, kind, metadata, spec: { defaults, bounds } });
   }
 
   /** The first are canaries, those after them have pools, then come those of the class; all are divided between the gateways. */
