@@ -839,7 +839,7 @@ export const llmServiceClassSchema: object = {
               "maximum": 1024
             },
             "maxReplicas": {
-              "description": "Max replicas, scaling.maxReplicas, minReplicas of scaling and its schedules, and canary.replicas, each by itself.",
+              "description": "Max replicas, scaling.maxReplicas and minReplicas of scaling and its schedules, each with the pods of canary.replicas and disaggregation.prefill.replicas beside them.",
               "type": "integer",
               "format": "int32",
               "minimum": 1,
@@ -857,7 +857,7 @@ export const llmServiceClassSchema: object = {
               }
             },
             "uris": {
-              "description": "Patterns of the URIs of the model, its adapters, its draft or head, and of administration.allowedUris, such as s3://models/**. With them, engine.args are refused: vLLM takes other models by these.",
+              "description": "Patterns of the URIs of the model, its adapters, its draft or head, of administration.allowedUris, and of what requestLog, server.storedResponses and server.batches write, such as s3://models/**. With them, engine.args are refused: vLLM takes other models by these.",
               "type": "array",
               "maxItems": 32,
               "items": {

@@ -536,7 +536,7 @@ export interface ClassBounds {
    */
   maxTensor?: number;
   /**
-   * Max replicas, scaling.maxReplicas, minReplicas of scaling and its schedules, and canary.replicas, each by itself.
+   * Max replicas, scaling.maxReplicas and minReplicas of scaling and its schedules, each with the pods of canary.replicas and disaggregation.prefill.replicas beside them.
    */
   maxReplicas?: number;
   /**
@@ -548,7 +548,7 @@ export interface ClassBounds {
    */
   images?: string[];
   /**
-   * Patterns of the URIs of the model, its adapters, its draft or head, and of administration.allowedUris, such as s3://models/**. With them, engine.args are refused: vLLM takes other models by these.
+   * Patterns of the URIs of the model, its adapters, its draft or head, of administration.allowedUris, and of what requestLog, server.storedResponses and server.batches write, such as s3://models/**. With them, engine.args are refused: vLLM takes other models by these.
    *
    * @maxItems 32
    *

@@ -2280,6 +2280,12 @@ export const llmServiceSchema: object = {
               "type": "string",
               "maxLength": 256
             },
+            "maxReplicas": {
+              "description": "Max pods that the class last allowed, which hold where it is gone or cannot be read; absent where it had no bound.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1
+            },
             "values": {
               "description": "Values of the class that apply, by the names of the fields of spec.",
               "type": "object",

@@ -1447,6 +1447,10 @@ export interface ClassStatus {
    */
   refresh: string;
   /**
+   * Max pods that the class last allowed, which hold where it is gone or cannot be read; absent where it had no bound.
+   */
+  maxReplicas?: number;
+  /**
    * Values of the class that apply, by the names of the fields of spec.
    */
   values: {

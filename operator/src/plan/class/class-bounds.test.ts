@@ -24,6 +24,29 @@ describe('bounds', () => {
       'spec.disaggregation.prefill.replicas is 3',
     ],
     [
+      { maxReplicas: 2 },
+      { replicas: 2, routing: { host: 'a.example' }, canary: { steps: [{ weight: 10 }] } },
+      'spec.canary.replicas is 1 beside 2 pods',
+    ],
+    [
+      { maxReplicas: 4 },
+      { scaling: { maxReplicas: 3 }, disaggregation: { prefill: { replicas: 2 } } },
+      'spec.disaggregation.prefill.replicas is 2 beside 3 pods',
+    ],
+    [
+      { uris: ['s3://models/**'] },
+      { requestLog: { uri: 's3://elsewhere/log/' } },
+      'spec.requestLog.uri is s3://elsewhere/log/',
+    ],
+    ...(['storedResponses', 'batches'] as const).map(
+      (kind) =>
+        [
+          { uris: ['s3://models/**'] },
+          { server: { [kind]: { uri: 's3://elsewhere/a/', maxBytes: 1048576 } } },
+          `spec.server.${kind}.uri is s3://elsewhere/a/`,
+        ] as const,
+    ),
+    [
       { images: ['example.org/llm/*'] },
       { engine: { image: 'evil.example/x:1' } },
       'spec.engine.image is evil.example/x:1',

@@ -12,7 +12,7 @@ type Amount = readonly [path: string, value: number | undefined];
 
 /** @param className of the class that the bounds are of */
 export function beyondBounds(spec: LlmServiceSpec, bounds: ClassBounds, className: string): Violation[] {
-  const { accelerator, parallelism, engine, model, routing, scaling, canary, disaggregation } = spec;
+  const { accelerator, parallelism, engine, model, routing, scaling } = spec;
   const { images, uris, endpoints, hosts } = bounds;
   const whose = `LlmServiceClass ${className}`;
   const outside = (
@@ -51,11 +51,10 @@ export function beyondBounds(spec: LlmServiceSpec, bounds: ClassBounds, classNam
           `spec.scaling.schedules[${String(at)}].minReplicas`,
           minReplicas,
         ]),
-        ['spec.canary.replicas', canary?.replicas],
-        ['spec.disaggregation.prefill.replicas', disaggregation?.prefill.replicas],
       ],
       bounds.maxReplicas,
     ),
+    ...beyondBeside(spec, bounds.maxReplicas, whose),
     ...outside([['spec.engine.image', engine.image]], images, matchesImage),
     ...outside(urisOf(spec), uris, text),
     ...outside(
@@ -72,6 +71,33 @@ export function beyondBounds(spec: LlmServiceSpec, bounds: ClassBounds, classNam
     ...unboundBudget(spec.budget, bounds.maxDeviceHoursPerMonth, whose),
     ...unjudged(spec, bounds, whose),
   ];
+}
+
+/** Pods that a service has at any time beside its replicas. */
+export function podsBeside({
+  canary,
+  disaggregation,
+}: LlmServiceSpec): readonly [path: string, pods: number][] {
+  return [
+    ['spec.canary.replicas', canary?.replicas ?? 0],
+    ['spec.disaggregation.prefill.replicas', disaggregation?.prefill.replicas ?? 0],
+  ];
+}
+
+/** Where the replicas alone are too many, of those beside them only what is too much by itself is reported. */
+function beyondBeside(spec: LlmServiceSpec, max: number | undefined, whose: string): Violation[] {
+  if (max === undefined) return [];
+  const { replicas, scaling } = spec;
+  const floors = (scaling.schedules ?? []).map(({ minReplicas }) => minReplicas);
+  let total = Math.max(replicas, scaling.maxReplicas ?? 0, scaling.minReplicas ?? 0, ...floors);
+  return podsBeside(spec).flatMap(([path, pods]) => {
+    const before = total;
+    total += pods;
+    const isBeyond = pods > max || (before <= max && pods > 0 && total > max);
+    if (!isBeyond) return [];
+    const message = `is ${String(pods)} beside ${String(before)} pods, and ${whose} allows ${String(max)} at the most; lower either`;
+    return [{ path, message }];
+  });
 }
 
 /** Of a URL that is read otherwise than it is matched: `..` leaves the folder, and behind `?`, `#` and `\\` is no host. */
@@ -105,13 +131,23 @@ function tensorOf(
 }
 
 /** What keys of the administration may load later is a pattern itself: it is allowed as the text that it is. */
-function urisOf({ model, engine, adapters = [], administration }: LlmServiceSpec): Place[] {
+function urisOf({
+  model,
+  engine,
+  adapters = [],
+  administration,
+  requestLog,
+  server,
+}: LlmServiceSpec): Place[] {
   const later = administration?.allowedUris ?? [];
   return [
     ['spec.model.uri', model.uri],
     ['spec.engine.speculative.uri', engine.speculative.uri],
     ...adapters.map(({ uri }, at): Place => [`spec.adapters[${String(at)}].uri`, uri]),
     ...later.map((uri, at): Place => [`spec.administration.allowedUris[${String(at)}]`, uri]),
+    ['spec.requestLog.uri', requestLog?.uri],
+    ['spec.server.storedResponses.uri', server?.storedResponses?.uri],
+    ['spec.server.batches.uri', server?.batches?.uri],
   ];
 }
 

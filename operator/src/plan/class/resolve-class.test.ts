@@ -188,6 +188,26 @@ describe('bounds', () => {
     expect(problem?.message).toContain('spec.scaling.schedules[0].minReplicas is 6');
   });
 
+  test('of replicas hold as they were last known where the class is gone, unknown or unreadable', () => {
+    const running = after({ replicas: 2 }, known(gpu({ bounds: { maxReplicas: 3 } })));
+    const status = running['status'] as LlmServiceStatus;
+    expect(status.class).toMatchObject({ maxReplicas: 3 });
+    const scaled = { ...service({ replicas: 9 }), status: { ...status, replicas: 2 } };
+    for (const classes of [known(), { state: 'absent' }, { state: 'forbidden' }] as const)
+      expect(taken(resolveClass(scaled, classes)).spec.replicas).toBe(3);
+    const { class: of } = status;
+    const before = { ...scaled, status: { class: { ...of, maxReplicas: undefined } as never } };
+    expect(taken(resolveClass(before, known())).spec.replicas).toBe(9);
+  });
+
+  test('of replicas leave room for the pods of a canary', () => {
+    const tries = { routing: { host: 'a.example' }, canary: { steps: [{ weight: 10 }] } };
+    const bounds = known(gpu({ bounds: { maxReplicas: 3 } }));
+    const { status } = after({ replicas: 2, ...tries }, bounds);
+    const scaled = { ...service({ replicas: 9, ...tries }), status };
+    expect(taken(resolveClass(scaled, bounds)).spec.replicas).toBe(2);
+  });
+
   test('that came later refuse the next change of the spec, though it rolls no pod', () => {
     const later = known(gpu({ bounds: { maxReplicas: 2 } }, 2));
     const changed = after({}, known(gpu({})), { scaling: { maxReplicas: 5 } });

@@ -19,7 +19,7 @@ import type { KubeObject } from '../../kube/types.js';
 import { parseSpec, type ParsedSpec } from '../../resource/parse-spec.js';
 import { admittedHash, specHash } from '../rollouts/spec-hash.js';
 import { asServiceFields, pathsOf, valuesFor, withClassValues, type ClassValues } from './class-values.js';
-import { beyondBounds } from './class-bounds.js';
+import { beyondBounds, podsBeside } from './class-bounds.js';
 import type { KnownClasses } from './known-classes.js';
 import { asWritten } from './resolved-object.js';
 
@@ -49,7 +49,11 @@ export function resolveClass(
       const violations = [{ path: 'spec.className', message }];
       return { ok: false, violations, serviceClass: { state: 'refused', problem: found } };
     }
-    const parsed = parseSpec(withSpec(object, withClassValues(own.spec, before.values)), origin);
+    // Replicas are no part of that: those that it last allowed hold.
+    const full = withClassValues(own.spec, before.values);
+    const { maxReplicas } = before;
+    const kept = withinReplicas(full, maxReplicas === undefined ? {} : { maxReplicas }, running);
+    const parsed = parseSpec(withSpec(object, kept), origin);
     return withState(parsed, { state: 'taken', taken: before, problem: found, newer: null });
   }
   return takeFrom(found, { object, own, before, origin, running });
@@ -82,14 +86,16 @@ function takeFrom(
   const isCurrent = contentHash(values) === contentHash(current);
   const generation = isCurrent ? (metadata.generation ?? 0) : (before?.generation ?? 0);
   const { specHash: hash, refresh, className: name } = own;
-  const taken: TakenClass = {
-    ...{ name, generation, specHash: hash, refresh, values },
-    admittedHash: own.admittedHash,
-  };
   const newer = isCurrent
     ? null
     : { generation: metadata.generation ?? 0, fields: changedFields(values, current) };
   const bounds = spec.bounds ?? {};
+  const { maxReplicas } = bounds;
+  const taken: TakenClass = {
+    ...{ name, generation, specHash: hash, refresh, values },
+    admittedHash: own.admittedHash,
+    ...(maxReplicas === undefined ? {} : { maxReplicas }),
+  };
   const isAdmitted = before !== null && before.admittedHash === own.admittedHash;
   const full = withClassValues(own.spec, values);
   const kept = isAdmitted ? withinReplicas(full, bounds, running) : full;
@@ -170,8 +176,10 @@ const maxNames = 8;
 /** Autoscalers, schedules and people may lower what is too much, and not raise it; what runs stays. */
 function withinReplicas(spec: LlmServiceSpec, { maxReplicas }: ClassBounds, running: number): LlmServiceSpec {
   if (maxReplicas === undefined) return spec;
+  const beside = podsBeside(spec).reduce((sum, [, pods]) => sum + pods, 0);
+  const room = Math.max(1, maxReplicas - beside);
   const within = (replicas: number): number =>
-    replicas <= maxReplicas ? replicas : Math.max(maxReplicas, Math.min(replicas, running));
+    replicas <= room ? replicas : Math.max(room, Math.min(replicas, running));
   const { minReplicas, maxReplicas: most, schedules } = spec.scaling;
   const scaling = {
     ...spec.scaling,
