@@ -192,5 +192,49 @@ TEST(GdnStep, ALayerTakesNineLaunches) {
   EXPECT_EQ((Names{launched.begin(), launched.begin() + launched.size() / 2}), together);
 }
 
+// Nothing that may still run as it begins may write S: not what its list has before it, be it the drafts that
+// it replays or a state's copy. The list before has ended when this one's segments arrive.
+TEST(GdnStep, ReadsAStateAheadOfItsWaitUnlessItsListMovesIt) {
+  std::vector<std::vector<int32_t>> settled;  // of the steps of each list
+  gpu::GpuBackend backend({.graphs = 0, .on_list = [&](gpu::Device&, const gpu::LaunchList& list) {
+                             settled.emplace_back();
+                             for (const gpu::Launch& launch : list.launches()) {
+                               if (std::string(launch.name) != "gdn_step") continue;
+                               settled.back().push_back(launch.argument<int32_t>(launch.count - 1));
+                             }
+                           }});
+  const GdnShape shape = GdnLayer::kShape;
+  const GdnLayer products(backend);
+  backend.reserve({.rows = 64, .sequences = 4, .longest = 64, .block_size = 16, .result = 1, .gdn = shape});
+  constexpr int64_t kChannels = 512, kTails = 2 * kChannels * 3, kMatrices = 2 * 2 * 128 * 128;
+  const DeviceArray<float> wide(random_floats(kChannels, 1)), conv(random_floats(kChannels * 4, 2)),
+      gates(random_floats(4, 3)), heads(random_floats(2, 4)), tails(2 * kTails, 0.0f), s(2 * kMatrices, 0.0f),
+      mixed(256, 0.0f);
+  const auto state = [&](int layer) {
+    return GdnState{tails.data() + layer * kTails, s.data() + layer * kMatrices};
+  };
+  const std::vector<Segment> segments{{0, 1, 5, 0, nullptr, 0}};
+  const auto step = [&](int layer) {
+    backend.gdn_conv(shape, segments, conv.data(), wide.data(), kChannels, state(layer));
+    backend.gdn(shape, segments, wide.data(), kChannels, gates.data(), gates.data() + 2, 4, heads.data(),
+                heads.data(), state(layer), mixed.data(), {});
+  };
+  step(0);
+  step(1);
+  step(0);
+  backend.submit();
+  step(0);
+  const std::vector<StateCopy> copies{{0, 1}};
+  backend.gdn_copy(shape, copies, state(1));
+  step(1);
+  const std::vector<int32_t> slots{1};
+  backend.gdn_reset(shape, slots, state(0));
+  backend.submit();
+  backend.gdn_reset(shape, slots, state(0));
+  step(0);
+  backend.submit();
+  EXPECT_EQ(settled, (std::vector<std::vector<int32_t>>{{1, 1, 0}, {1, 0}, {0}}));
+}
+
 }  // namespace
 }  // namespace llmservice::testing
