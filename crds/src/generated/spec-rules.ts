@@ -383,6 +383,14 @@ export const specRules: readonly SpecRule[] = [
     "at": [
       "spec"
     ],
+    "rule": "!has(self.disaggregation) || !has(self.parallelism.pipeline) || self.parallelism.pipeline == 1",
+    "fieldPath": ".disaggregation",
+    "message": "disaggregation does not work with parallelism.pipeline above 1 yet; remove it, or set parallelism.pipeline to 1"
+  },
+  {
+    "at": [
+      "spec"
+    ],
     "rule": "!has(self.disaggregation) || self.accelerator.devices <= 8",
     "fieldPath": ".disaggregation",
     "message": "disaggregation is for replicas of at most 8 ranks, each of which hands its KV blocks over at ports of its own; remove it, or lower accelerator.devices"

@@ -30,6 +30,8 @@ describe('refused with the names of what contradicts each other', () => {
       { TENSOR_PARALLEL_SIZE: '2', LWS_GROUP_SIZE: '2', LWS_LEADER_ADDRESS: 'demo-0.demo' },
       '--group-size (LWS_GROUP_SIZE) must be 1, not 2',
     ],
+    ['stages', { PIPELINE_PARALLEL_SIZE: '2' }, 'PIPELINE_PARALLEL_SIZE) must be 1, not 2'],
+    ['TLS', { LLMSERVICE_TLS_DIR: '/tls' }, '--tls-dir (LLMSERVICE_TLS_DIR) must not be set'],
     ['one port for two things', { PREFILL_PORT: '8079' }, '--prefill-port (PREFILL_PORT) is 8079'],
   ])('%s', (_, env, message) => {
     expect(() => resolve(env)).toThrow(message);

@@ -3,6 +3,7 @@
 
 import { ports, readList, type EngineConfig } from '@llmservice/crds';
 import type { NodeVariables } from './node-settings.js';
+import type { ReachSettings } from './reach-settings.js';
 import { atLeast, between, defineFor } from './server-setting.js';
 
 export const disaggregationRoles = ['none', 'prefill', 'decode'] as const;
@@ -68,8 +69,8 @@ export const disaggregationSettings = [
 
 /** What these say together, and with others: each violation by the names of its variables. */
 export function disaggregationViolations(
-  { disaggregationRole: role, prefillHost, prefillPort, kvTransferPort, groupSize }: Together,
-  { engine }: Pick<EngineConfig, 'engine'>,
+  { disaggregationRole: role, prefillHost, prefillPort, kvTransferPort, groupSize, tlsDir }: Together,
+  { engine, parallelism: { pipeline = 1 } }: Pick<EngineConfig, 'engine' | 'parallelism'>,
 ): string[] {
   if (role === 'none') return [];
   const said = `--disaggregation-role (DISAGGREGATION_ROLE) is ${role}`;
@@ -87,6 +88,14 @@ export function disaggregationViolations(
       `${said}, and ranks transfer from one pod: --group-size (LWS_GROUP_SIZE) must be 1, not ${String(groupSize)}`,
     ],
     [
+      pipeline === 1,
+      `${said}, and stages do not transfer: parallelism.pipeline (--pipeline-parallel-size, PIPELINE_PARALLEL_SIZE) must be 1, not ${String(pipeline)}`,
+    ],
+    [
+      tlsDir === null,
+      `${said}, and prompts and KV travel between pods unencrypted: --tls-dir (LLMSERVICE_TLS_DIR) must not be set`,
+    ],
+    [
       prefillPort < kvTransferPort || prefillPort >= kvTransferPort + transferPorts,
       `--prefill-port (PREFILL_PORT) is ${String(prefillPort)}, which is one of the ports of --kv-transfer-port (KV_TRANSFER_PORT): ${String(transferPorts)} from ${String(kvTransferPort)} on`,
     ],
@@ -94,7 +103,7 @@ export function disaggregationViolations(
   return rules.flatMap(([holds, message]) => (holds ? [] : [message]));
 }
 
-type Together = DisaggregationSettings & Pick<NodeVariables, 'groupSize'>;
+type Together = DisaggregationSettings & Pick<NodeVariables, 'groupSize'> & Pick<ReachSettings, 'tlsDir'>;
 
 function asRole(text: string): DisaggregationRole {
   const role = disaggregationRoles.find((each) => each === text);
