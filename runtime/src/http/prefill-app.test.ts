@@ -1,8 +1,9 @@
 // A prefill pod's port for decode pods, before an engine that follows a script.
 
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askPrefill, endTicket } from '../disaggregation/ask-prefill.js';
+import { ticketMs } from '../disaggregation/offers.js';
 import { askText, prefillPath, type PrefillAsk } from '../disaggregation/prefill-ask.js';
 import { ask } from '../disaggregation/prefill-ask.fixture.js';
 import { makePrefillApp } from './prefill-app.js';
@@ -64,6 +65,23 @@ test('a prompt is computed, and held under a ticket until that is ended', async 
   expect(server.parts.admission.inFlight).toBe(0);
   await endTicket({ host, port }, answer.ticket);
   expect(server.engine.withdrawn).toHaveLength(1);
+});
+
+test('the engine is the first to end a ticket that nobody fetches', async () => {
+  jest.useFakeTimers({
+    doNotFake: ['Date', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'setInterval'],
+  });
+  try {
+    server.engine.script = computes;
+    const { ticket } = await asks();
+    jest.advanceTimersByTime(ticketMs + 2_000);
+    expect(server.engine.withdrawn).toEqual([]);
+    jest.advanceTimersByTime(3_000);
+    expect(server.engine.withdrawn).toEqual([ticket]);
+    expect(server.parts.admission.inFlight).toBe(0);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test('the asker’s end is that of the computation', async () => {

@@ -17,6 +17,8 @@ import { newId, type RunningRequest, type ServerParts } from './replica/server-p
 import { errorHandler } from './routes/error-handler.js';
 
 const aliveMs = 1_000;
+/** The engine ends a ticket first, so that it counts one that nobody fetched; it looks every second. */
+const heldMs = ticketMs + 5_000;
 
 export interface PrefillParts {
   readonly server: ServerParts;
@@ -74,7 +76,7 @@ class Tickets {
 
   /** @param end is called once, by whoever is first to end it */
   hold(ticket: string, end: () => void): void {
-    const timer = setTimeout(() => this.end(ticket), ticketMs).unref();
+    const timer = setTimeout(() => this.end(ticket), heldMs).unref();
     this.#open.set(ticket, () => {
       clearTimeout(timer);
       end();
