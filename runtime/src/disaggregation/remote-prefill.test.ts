@@ -184,6 +184,18 @@ test('a pod whose transfer failed is left alone for a while', async () => {
   expect(asks).toHaveLength(1);
 });
 
+test.each<[string, PrefillFailed['reason'], number | null, boolean]>([
+  ['does not compute a prompt', 'refused', null, true],
+  ['is busy for longer than a client waits', 'busy', 20, true],
+  ['is busy for longer than anybody waits', 'busy', null, false],
+])('a pod that %s is asked for others at once: %s, %s, %s', async (_, reason, maxQueueMs, atOnce) => {
+  addresses = ['10.0.0.1'];
+  onAsk = () => Promise.reject(new PrefillFailed(reason, ''));
+  await remote.bring(asking(text('a', 200), { maxQueueMs }), signal);
+  onAsk = async () => Promise.resolve();
+  expect((await remote.bring(asking(text('b', 200)), signal)) !== null).toBe(atOnce);
+});
+
 test.each(['ask', 'fetch'])('whoever goes during the %s leaves nothing behind', async (during) => {
   const asker = new AbortController();
   const leave = async (): Promise<void> => {

@@ -88,7 +88,7 @@ export class RemotePrefill {
         answer = await ask(pod, question, signal);
         counts.asked(now() - askedAt);
       } catch (error) {
-        end(signal.aborted ? 'left' : 'failed');
+        end(signal.aborted || isOfThePrompt(error, request) ? 'left' : 'failed');
         failure = error as Error;
         if (signal.aborted) break;
         continue;
@@ -172,6 +172,13 @@ export class RemotePrefill {
       .update(cacheSalt ?? '')
       .digest('hex');
   }
+}
+
+/** Whether a pod failed for what was asked, of which it may do others: one client's prompts keep no pod from those of others. */
+function isOfThePrompt(error: unknown, { maxQueueMs }: GenerateRequest): boolean {
+  if (!(error instanceof PrefillFailed)) return false;
+  const isImpatient = maxQueueMs !== null && maxQueueMs < longestQueueMs;
+  return error.reason === 'refused' || (error.reason === 'busy' && isImpatient);
 }
 
 function reasonOf(error: unknown): PrefillFailed['reason'] {
