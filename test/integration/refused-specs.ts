@@ -55,7 +55,50 @@ export const refusedSpecs: readonly [string, object, RegExp][] = [
   [
     'devices that no rank uses',
     { accelerator: gpu(4), parallelism: { tensor: 2 } },
-    /spec\.parallelism\.tensor: .*set both to the same number/,
+    /spec\.parallelism\.tensor: .*change one of them, or leave parallelism\.tensor out/,
+  ],
+  [
+    'stages of unequally many ranks',
+    { accelerator: { devices: 3 }, parallelism: { pipeline: 2 } },
+    /spec\.parallelism\.pipeline: .*must divide accelerator\.devices/,
+  ],
+  [
+    'stages and ranks that devices are not',
+    { accelerator: { devices: 4 }, parallelism: { pipeline: 2, tensor: 4 } },
+    /spec\.parallelism\.tensor: .*times parallelism\.pipeline must equal/,
+  ],
+  [
+    'nodes with parts of stages',
+    { accelerator: { devices: 4 }, parallelism: { pipeline: 2, nodes: 4 } },
+    /spec\.parallelism\.pipeline: .*each node has whole stages/,
+  ],
+  [
+    'stages on devices',
+    { accelerator: gpu(4), parallelism: { pipeline: 2 } },
+    /spec\.parallelism\.pipeline: .*does not work with devices yet/,
+  ],
+  [
+    'stages that vLLM is to have',
+    { accelerator: { devices: 2 }, parallelism: { pipeline: 2 }, engine: { runtime: 'vllm', image: 'v' } },
+    /spec\.engine\.runtime: .*does not work with parallelism\.pipeline yet/,
+  ],
+  [
+    'stages that draft',
+    {
+      ...{ accelerator: { devices: 2 }, parallelism: { pipeline: 2 } },
+      engine: { speculative: { method: 'ngram' } },
+    },
+    /spec\.engine\.speculative\.method: .*set its method to none/,
+  ],
+  [
+    'stages with adapters',
+    { accelerator: { devices: 2 }, parallelism: { pipeline: 2 }, engine: { maxAdapters: 1 } },
+    /spec\.adapters: .*do not work with parallelism\.pipeline yet/,
+  ],
+  [
+    'stages that are apart by prefill and decode',
+    { accelerator: { devices: 2 }, parallelism: { pipeline: 2 }, disaggregation: { prefill: {} } },
+    /spec\.disaggregation: .*does not work with parallelism\.pipeline above 1/,
   ],
   [
     'a batch that cannot hold its sequences',

@@ -102,6 +102,7 @@ test.each<[object, string]>([
   ],
   [{ engine: { speculative: { method: 'ngram' } } }, 'set its method to none'],
   [{ engine: { maxAdapters: 1 } }, 'adapters do not work with parallelism.pipeline yet'],
+  [{ disaggregation: { prefill: {} } }, 'disaggregation does not work with parallelism.pipeline above 1'],
 ])('in two stages %j is refused', (spec, why) => {
   const stages = { accelerator: { devices: 4 }, parallelism: { pipeline: 2 } };
   expect(violations(stages)).toEqual([]);

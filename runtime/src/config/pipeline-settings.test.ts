@@ -17,6 +17,11 @@ test.each([
   ['drafts', { SPECULATIVE_METHOD: 'ngram' }, 'SPECULATIVE_METHOD) must be none, not ngram'],
   ['adapters', { LLMSERVICE_ADAPTERS: 'a=s3://models/a/' }, 'stages load no adapters'],
   [
+    'prefill and decode apart',
+    { DISAGGREGATION_ROLE: 'prefill' },
+    'PIPELINE_PARALLEL_SIZE) must be 1, not 4',
+  ],
+  [
     'nodes with parts of stages',
     { LWS_GROUP_SIZE: '3', LWS_LEADER_ADDRESS: 'demo-0.demo', TENSOR_PARALLEL_SIZE: '3' },
     'since each node has whole stages: it is 4',
