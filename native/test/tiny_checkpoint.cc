@@ -117,6 +117,21 @@ Tensors tiny_hybrid_tensors(uint32_t seed) {
   return t;
 }
 
+void widen_heads(ModelConfig& config, Tensors& tensors) {
+  std::mt19937 random(2);
+  config.gdn = {.k_heads = 1, .v_heads = 2, .k_dim = 128, .v_dim = 128, .conv_kernel = 4};
+  const std::string gdn = "model.language_model.layers.0.linear_attn.";
+  tensors[gdn + "in_proj_qkv.weight"] = bf16_tensor({512, 64}, 0, 0.3F, random);
+  tensors[gdn + "in_proj_z.weight"] = bf16_tensor({256, 64}, 0, 0.3F, random);
+  tensors[gdn + "in_proj_b.weight"] = bf16_tensor({2, 64}, 0, 0.3F, random);
+  tensors[gdn + "in_proj_a.weight"] = bf16_tensor({2, 64}, 0, 0.3F, random);
+  tensors[gdn + "conv1d.weight"] = bf16_tensor({512, 1, 4}, 0, 0.5F, random);
+  tensors[gdn + "A_log"] = bf16_tensor({2}, -3, 2, random);
+  tensors[gdn + "dt_bias"] = bf16_tensor({2}, -1, 1, random);
+  tensors[gdn + "norm.weight"] = bf16_tensor({128}, 1, 0.1F, random);
+  tensors[gdn + "out_proj.weight"] = bf16_tensor({64, 256}, 0, 0.15F, random);
+}
+
 ModelConfig tiny_gemma_config() {
   ModelConfig config = tiny_llama_config();
   config.architecture = "gemma2";

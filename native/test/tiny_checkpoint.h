@@ -68,6 +68,8 @@ ModelConfig tiny_hybrid_config();
 Tensors tiny_llama_tensors(uint32_t seed = 1);
 
 Tensors tiny_hybrid_tensors(uint32_t seed = 1);
+// Makes its heads of Gated DeltaNet those of published models: 128 keys and values, two V heads to a K head.
+void widen_heads(ModelConfig& config, Tensors& tensors);
 
 // With all that sets Gemma 2 and 3 apart: caps that bite, a window with angles of its own, norms behind
 // attention and feed-forward.

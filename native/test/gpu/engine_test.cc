@@ -100,6 +100,10 @@ TEST(GpuEncoder, EmbedsAsTheReferenceAndNeighboursChangeNoBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Checkpoints, GpuEngine, kCheckpoints, name_of_checkpoint);
+INSTANTIATE_TEST_SUITE_P(WideHeads, GpuEngine,
+                         ::testing::Values(Checkpoint{"wide_hybrid", TinyModel::kWideHybrid,
+                                                      LoadQuantization::kNone}),
+                         name_of_checkpoint);
 INSTANTIATE_TEST_SUITE_P(Checkpoints, CodedGpuEngine, kCodedCheckpoints, name_of_checkpoint);
 INSTANTIATE_TEST_SUITE_P(Checkpoints, OtherLayers, kOtherLayers, name_of_checkpoint);
 INSTANTIATE_TEST_SUITE_P(Checkpoints, CodedCuts,

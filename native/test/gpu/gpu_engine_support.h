@@ -23,6 +23,7 @@ inline Request request(int32_t slot, int32_t length, int32_t generate, int32_t c
 enum class TinyModel : uint8_t {
   kLlama,
   kHybrid,
+  kWideHybrid,  // heads of 128, whose steps take one launch
   kMoe,
   kNvfp4,
   kGguf,
@@ -40,7 +41,7 @@ struct Checkpoint {
   LoadQuantization quantization;
   DType blocks = DType::kF32;  // of kGguf's matrices
 
-  bool hybrid() const { return model == TinyModel::kHybrid; }
+  bool hybrid() const { return model == TinyModel::kHybrid || model == TinyModel::kWideHybrid; }
 };
 
 class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
@@ -68,8 +69,10 @@ class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
       write_checkpoint(dir_, moe_config(), moe_tensors());
     } else {
       Tensors tensors = tiny_hybrid_tensors();
+      ModelConfig config = tiny_hybrid_config();
+      if (GetParam().model == TinyModel::kWideHybrid) widen_heads(config, tensors);
       add_mtp(tensors);
-      write_checkpoint(dir_, tiny_hybrid_config(), tensors);
+      write_checkpoint(dir_, config, tensors);
     }
   }
 
