@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { planMemory, residentWeights, validTensorParallel } from '@llmservice/checkpoint';
+import {
+  planMemory,
+  residentWeights,
+  stageShape,
+  stageWeights,
+  validTensorParallel,
+} from '@llmservice/checkpoint';
 import type { EngineOptions } from '@llmservice/native';
 
 import { plainOptions } from '../../native/ts/engine-options.fixture.js';
@@ -58,6 +64,30 @@ describe.each(readdirSync(modelsDir))('%s', (model) => {
       } finally {
         await engine.dispose();
       }
+    }
+  });
+
+  test('the first of two stages takes what is planned for its layers', async () => {
+    const { shape, tensors } = checkpoint;
+    const refused = shape.bidirectional || shape.sharedKv !== null || shape.layerEmbeddings !== null;
+    if (refused || shape.layerKinds.length < 2) return;
+    const [way] = ways;
+    const weights = residentWeights(tensors, shape, { ...way, quantization: 'none' });
+    const room = { ...sizes, ...way, accelerator: 'cpu', tensor: 1, prefixCaching: true } as const;
+    const machine = { memoryBytes: 2 ** 33, memoryUtilizationPercent: 90 };
+    const stage = { index: 0, count: 2 };
+    const ofStage = { shape: stageShape(shape, stage), weights: stageWeights(weights, shape, stage) };
+    const own = planMemory({ ...room, ...machine, ...ofStage });
+    const plan = planMemory({ ...room, ...machine, shape, weights, pipeline: 2 });
+    const { numBlocks, numStateSnapshots } = plan;
+    const engine = await loadGolden(modelDir, { ...sizes, ...way, numBlocks, numStateSnapshots }, 2, 2);
+    try {
+      const { weightBytes, kvBytesPerBlock, stateBytesPerSeq, workspaceBytes } = own;
+      expect(engine.info).toMatchObject({ weightBytes, kvBytesPerBlock, stateBytesPerSeq, workspaceBytes });
+      for (const name of ['weightBytes', 'kvBytesPerBlock', 'stateBytesPerSeq', 'workspaceBytes'] as const)
+        expect(plan[name]).toBeGreaterThanOrEqual(own[name]);
+    } finally {
+      await engine.dispose();
     }
   });
 });

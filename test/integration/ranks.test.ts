@@ -123,8 +123,8 @@ const harms = [
 
 describe.each(harms)('a rank that is $how', ({ signal, ofEngine, ofRank }) => {
   /** The message for rank 0 names the engine process, for the others of a rank and what it was at. */
-  function expectedFailure(rank: number, tensor: number, pid: number): object {
-    const named = `Rank ${String(rank)} of ${String(tensor)} (process ${String(pid)}) ${ofRank}`;
+  function expectedFailure(rank: number, ranks: number, pid: number): object {
+    const named = `Rank ${String(rank)} of ${String(ranks)} (process ${String(pid)}) ${ofRank}`;
     return { reason: 'EngineFault', message: expect.stringContaining(rank === 0 ? ofEngine : named) };
   }
 
@@ -133,19 +133,21 @@ describe.each(harms)('a rank that is $how', ({ signal, ofEngine, ofRank }) => {
     ['decode', () => request(1, 400)],
   ] as const)('in %s', (phase, load) => {
     test.each([
-      [0, 2],
-      [1, 2],
-      [2, 4],
-    ])('rank %i of %i', async (rank, tensor) => {
-      const engine = await start({ tensor });
+      [0, 2, 1],
+      [1, 2, 1],
+      [2, 4, 1],
+      [1, 2, 2],
+    ])('rank %i of %i, in %i stages', async (rank, ranks, pipeline) => {
+      const engine = await start({ tensor: ranks / pipeline, pipeline });
       const failing = failureUnder(engine, load);
       await eventually('steps', () => (engine.stats?.stepsTotal ?? 0) > 20);
       const pids = rankPids(engine);
       const harmed = performance.now();
       process.kill(pids[rank]!, signal);
       const { error, at } = await failing;
-      expect(error).toMatchObject(expectedFailure(rank, tensor, pids[rank]!));
-      report(`${signal} of rank ${String(rank)} of ${String(tensor)} in ${phase}`, at - harmed, error);
+      expect(error).toMatchObject(expectedFailure(rank, ranks, pids[rank]!));
+      const which = `rank ${String(rank)} of ${String(ranks)} (${String(pipeline)} stages)`;
+      report(`${signal} of ${which} in ${phase}`, at - harmed, error);
       await eventually('the old ranks to be gone', () => pids.filter(isRunning).length === 0);
       expect(await generate(engine, request(3, 5))).toHaveLength(5);
       expect(engine.health()).toMatchObject({ state: { kind: 'ready' }, restarts: 1 });

@@ -1,7 +1,7 @@
 // Activation workspace of one rank, as the engine lays it out once at load: one row per token of the largest step in
 // each of its buffers, and the logits of a few rows at a time; on a GPU, what is drawn from them as well.
 
-import { feedForwardWidths, headsOf } from '../config/layer-attention.js';
+import { feedForwardWidths, headsOf, ofLayer } from '../config/layer-attention.js';
 import type { ModelShape } from '../config/model-shape.js';
 import type { Speculative } from '../weights/speculation.js';
 
@@ -54,7 +54,9 @@ function logitWidth({ vocab }: ModelShape, tensor: number): number {
 /** The widest fused projection: q (with its gate) + k + v, gate + up, an expert's, the router, GDN's q + k + v + z. */
 function widestProjection(shape: ModelShape, tensor: number): number {
   const gated = shape.gdn === null ? 1 : 2;
-  const attention = headsOf(shape).map(
+  // Of the layers that there are: those of a stage may be of one kind.
+  const layers = shape.layerKinds.map((_, layer) => ofLayer(shape, layer));
+  const attention = layers.map(
     ({ kvHeads, headDim }) => ((shape.heads * gated) / tensor + 2 * Math.max(1, kvHeads / tensor)) * headDim,
   );
   const { gdn, moe } = shape;

@@ -37,6 +37,14 @@ test('no layer is lost or held twice where stages are not equal', () => {
   expect(bytes.reduce((sum, each) => sum + each, 0)).toBe(weightBytesByRank(weights, 1, shape.kvHeads)[0]);
 });
 
+test('weights of a stage are those of a model of its layers', () => {
+  for (const stage of stagesOf(2)) {
+    const [own, ofStage] = [stageShape(shape, stage), stageWeights(weights, shape, stage)];
+    const again = stageWeights(ofStage, own, { index: 0, count: 1 });
+    expect(weightBytesByRank(again, 2, shape.kvHeads)).toEqual(weightBytesByRank(ofStage, 2, shape.kvHeads));
+  }
+});
+
 test('the plan counts of weights, KV and states those of the stage that has most', () => {
   const plan = planMemory({
     ...{ shape, weights, speculative, accelerator: 'hip', tensor: 2, pipeline: 2, memoryBytes: 48 * 2 ** 30 },

@@ -32,7 +32,7 @@ export function stageShape(shape: ModelShape, stage: Stage): ModelShape {
   };
 }
 
-/** What is of no layer is the first stage's. */
+/** As those of a model of stageShape(). What is of no layer is the first stage's. */
 export function stageWeights(
   weights: ResidentWeights,
   { layerKinds }: ModelShape,
@@ -43,9 +43,10 @@ export function stageWeights(
     entries.flatMap((entry) => {
       const placed = Object.entries(entry.layers ?? {});
       const count = (of: typeof placed): number => of.reduce((sum, [, copies]) => sum + copies, 0);
-      const here = count(placed.filter(([layer]) => Number(layer) >= begin && Number(layer) < end));
-      const copies = here + (stage.index === 0 ? entry.copies - count(placed) : 0);
-      return copies === 0 ? [] : [{ ...entry, copies }];
+      const here = placed.filter(([layer]) => Number(layer) >= begin && Number(layer) < end);
+      const copies = count(here) + (stage.index === 0 ? entry.copies - count(placed) : 0);
+      const layers = Object.fromEntries(here.map(([layer, each]) => [Number(layer) - begin, each]));
+      return copies === 0 ? [] : [{ ...entry, copies, layers }];
     });
   return { ...weights, matrices: own(weights.matrices), vectors: own(weights.vectors) };
 }
