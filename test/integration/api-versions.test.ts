@@ -229,6 +229,12 @@ describe('services of v1alpha1', () => {
       await kubectl.output(['apply', '--server-side', '-f', '-'], sample);
     });
 
+    test('whose fields nobody else takes in v1alpha1 either', async () => {
+      const other = `{apiVersion: ${api.groupVersion}, kind: LlmService, metadata: {name: demo, namespace: default}, spec: {routing: {host: other.test}}}`;
+      const { stderr } = await kubectl.run(['apply', '--server-side', '--field-manager=o', '-f', '-'], other);
+      expect(stderr).toMatch(/conflict with "kubectl".*: \.spec\.routing\.host/);
+    });
+
     test('which have no names of v1alpha1', async () => {
       const old = sample.replace('hostname:', 'host:');
       const { stderr } = await kubectl.run(['apply', '--server-side', '-f', '-'], old);

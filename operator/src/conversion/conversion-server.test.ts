@@ -96,7 +96,7 @@ describe('the conversion webhook', () => {
     ).toMatchObject({ status, answer: { error: { code } } });
   });
 
-  test('refuses what is nested too deep to be written again, and goes on', async () => {
+  test('refuses what is nested too deep to be written again, and then answers others', async () => {
     const server = start(() => pair, 2 ** 20);
     const object = '{"apiVersion":"llmservice.dev/v1alpha1","kind":"LlmService","spec":1}';
     const deep = review([]).replace(
