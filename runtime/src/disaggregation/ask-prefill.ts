@@ -68,11 +68,18 @@ function exchange(
       reject(new PrefillFailed(reason, `${place} ${message}`));
       request.destroy();
     };
+    // That of a request begins once it is connected: an address of which nothing comes back would hold the prompt for minutes.
+    const connecting = setTimeout(
+      () => fail('unreachable', `was silent for ${String(connectMs)} ms`),
+      connectMs,
+    );
+    request.once('close', () => clearTimeout(connecting));
     request.setTimeout(connectMs, () =>
       fail(waitedMs === connectMs ? 'unreachable' : 'timedOut', `was silent for ${String(waitedMs)} ms`),
     );
     request.once('socket', (socket) =>
       socket.once('connect', () => {
+        clearTimeout(connecting);
         waitedMs = silentMs;
         socket.setTimeout(silentMs);
       }),
