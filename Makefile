@@ -88,6 +88,7 @@ prove: ## What takes a quiet machine or an hour: the gap between chunks, load, a
 	@$(ENV) npx tsx test/bench/groups.ts
 	@$(ENV) npx tsx test/bench/group-on-node.ts
 	@$(ENV) npx tsx test/bench/image-volume-on-node.ts
+	@$(ENV) npx tsx test/bench/disaggregation-on-node.ts
 	@$(ENV) npx tsx test/bench/pool-on-node.ts
 	@$(ENV) npx tsx test/agents/run.ts
 	@$(ENV) test/conformance/schemathesis.sh 420
