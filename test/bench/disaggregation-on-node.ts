@@ -11,6 +11,7 @@ import {
   makeNamespace,
   namespace,
   podOf,
+  podsOf,
   remove,
   serviceOf,
   statusOf,
@@ -126,7 +127,8 @@ try {
     const args = [kinds, '-n', namespace, '--ignore-not-found', '-o', 'name'];
     return (await kubectl(['get', ...args])).includes('apart-prefill');
   };
-  const undivided = async (): Promise<boolean> => (await podOf('apart')).metadata.uid !== decode.metadata.uid;
+  const undivided = async (): Promise<boolean> =>
+    (await podsOf('apart')).every(({ metadata }) => metadata.uid !== decode.metadata.uid);
   const removing = await promptsUntil('an undivided pod', async () => !(await left()) && (await undivided()));
   await waitReady('apart');
   assert.deepEqual(await answer('apart', prompts[0]!), wanted[0]);
