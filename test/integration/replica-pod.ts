@@ -1,6 +1,6 @@
 // A pod of a service as operator and activator see it, whose server is one of the test's.
 
-import { activatorName, labels } from '@llmservice/crds';
+import { activatorName, labels, servingName } from '@llmservice/crds';
 import { resources } from '../../operator/src/kube/resources.js';
 import type { World } from './operator-world.js';
 import { playedPodOf } from './test-cluster.js';
@@ -15,7 +15,11 @@ export async function makeReplicaPod(
 ): Promise<void> {
   const template = (await world.get(resources.deployments, service))?.['spec'] as
     { template: { metadata: { labels: object; annotations: object } } } | undefined;
-  const own = { [labels.service]: service, [labels.managedBy]: 'llmservice-operator' };
+  const own = {
+    [labels.name]: servingName,
+    [labels.service]: service,
+    [labels.managedBy]: 'llmservice-operator',
+  };
   const { annotations = {} } = template?.template.metadata ?? {};
   const owned = playedPodOf(service);
   await world.create({
