@@ -1,6 +1,6 @@
 // The ranks of one engine in two pods on the local cluster: LWS's real controller makes them, a real kubelet runs them from the
-// runtime's image, and they meet by UCX over the pods' network and the cluster's DNS. Compared with the same ranks in one pod;
-// then the worker is killed while an answer streams.
+// runtime's image, and they meet by UCX over the pods' network and the cluster's DNS. Compared with the same ranks in one pod,
+// and two stages with one; then a worker is killed while an answer streams.
 // usage: tsx test/bench/group-on-node.ts, as root, once deploy/local/demo.sh operator is done; two minutes.
 
 import { strict as assert } from 'node:assert';
@@ -34,10 +34,9 @@ const cluster = {
 };
 const hostOf = (name: string): string => `${name}.e2e.example`;
 
-function service(name: string, uri: string, nodes: number): object {
+function service(name: string, uri: string, devices: number, parallelism: object): object {
   const made = serviceOf(name, { uri, host: hostOf(name) }) as { spec: object };
-  const ranks = { accelerator: { resourceName: 'none', devices: 2 }, parallelism: { nodes } };
-  return { ...made, spec: { ...made.spec, ...ranks } };
+  return { ...made, spec: { ...made.spec, accelerator: { resourceName: 'none', devices }, parallelism } };
 }
 
 async function answer(name: string): Promise<unknown> {
@@ -69,12 +68,19 @@ const lws = await LwsController.start(cluster);
 try {
   await makeNamespace();
   const uri = await upload('demo', demoModel());
-  await apply(service('alone', uri, 1));
-  await waitReady('alone');
-  const wanted = await answers('alone');
-  await remove('alone');
+  const answered = async (name: string, devices: number, parallelism: object): Promise<unknown> => {
+    await apply(service(name, uri, devices, parallelism));
+    await waitReady(name);
+    const choices = await answers(name);
+    await remove(name);
+    return choices;
+  };
+  const ofOneRank = await answered('single', 1, {});
+  assert.deepEqual(await answered('staged', 2, { pipeline: 2, nodes: 2 }), ofOneRank);
+  say('two stages in two pods answer as one rank, log probabilities too');
+  const wanted = await answered('alone', 2, {});
 
-  await apply(service('group', uri, 2));
+  await apply(service('group', uri, 2, { nodes: 2 }));
   await waitReady('group');
   for (const { metadata, spec, status } of await pods('group'))
     say(`${metadata.name} runs on ${spec.nodeName ?? ''} at ${status.podIP ?? ''}`);
@@ -123,7 +129,7 @@ try {
   say(lws.log().slice(-4_000));
   throw error;
 } finally {
-  await remove('alone', 'group');
+  await remove('single', 'staged', 'alone', 'group');
   await eventually('no pods', async () => (await podsOf('group')).length === 0, 300_000);
   await LwsController.remove(cluster);
   await lws.stop();

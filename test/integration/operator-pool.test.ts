@@ -72,7 +72,7 @@ const asking = ['Service', 'InferencePool'] as const;
 const pooled = [...asking, 'InferencePool'] as const;
 async function taken(): Promise<void> {
   await leadsTo(...asking);
-  await world.acceptRoute('chat');
+  await world.acceptRoute('chat', 'as it is');
   await leadsTo(...pooled);
 }
 const pickers = (readyReplicas: number) =>
@@ -82,7 +82,7 @@ const gone = async (resource: (typeof resources)[keyof typeof resources], name: 
   eventually(`no ${resource.kind}`, async () => (await world.get(resource, name)) === null);
 async function routed(reason: string): Promise<string> {
   await eventually('a route', () => world.get(httpRoutes, 'chat'));
-  await world.acceptRoute('chat');
+  await world.acceptRoute('chat', 'as it is');
   return (await world.condition('chat', 'Routed', 'True', reason)).message;
 }
 

@@ -150,12 +150,12 @@ export class TestCluster {
     await this.patch(resources.backendTlsPolicies, name, { status: { ancestors } }, '/status');
   }
 
-  /** The route's controller accepts it. */
-  async acceptRoute(name: string): Promise<void> {
-    const route = await this.get(resources.httpRoutes, name);
+  /** The route's controller accepts it, whatever becomes of it; `as it is`: until it changes. */
+  async acceptRoute(name: string, which: 'for good' | 'as it is' = 'for good'): Promise<void> {
+    const route = which === 'for good' ? null : await this.get(resources.httpRoutes, name);
     const conditions = ['Accepted', 'ResolvedRefs'].map((type) => ({
       type,
-      observedGeneration: route?.metadata.generation ?? 0,
+      ...(route === null ? {} : { observedGeneration: route.metadata.generation ?? 0 }),
       status: 'True',
       reason: type,
       message: '',
