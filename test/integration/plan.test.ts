@@ -131,7 +131,7 @@ describe('with the demo checkpoint in a folder', () => {
       'ranks that are not the devices',
       2,
       service({ accelerator: { profile: 'l4', devices: 2 }, parallelism: { tensor: 1 } }),
-      'spec.parallelism.tensor must equal',
+      'spec.parallelism.tensor times parallelism.pipeline must equal',
     ],
     [
       'a profile and the resource of another',
