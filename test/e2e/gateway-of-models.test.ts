@@ -19,7 +19,7 @@ import {
   type PodState,
 } from './service.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(480_000);
 const host = 'models.e2e.example';
 const question = 'What is the capital of France?';
 const inNamespace = ['-n', namespace];
@@ -100,8 +100,9 @@ beforeAll(async () => {
     },
   });
   await Promise.all([waitReady('first'), waitReady('second')]);
+  // Behind a restart of the API server the cluster's gateway starts again, too, and takes over its lease.
   for (const condition of ['Programmed', 'Ready'])
-    await kubectl(['wait', `--for=condition=${condition}`, 'llmgw/models', ...inNamespace, '--timeout=60s']);
+    await kubectl(['wait', `--for=condition=${condition}`, 'llmgw/models', ...inNamespace, '--timeout=180s']);
   await kubectl(['rollout', 'status', 'deployment/models-gateway', ...inNamespace, '--timeout=60s']);
   await eventually('the route', async () => (await call(host, '/v1/models')).status === 200, 60_000);
   // A gateway is Ready with one model that answers.
