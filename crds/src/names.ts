@@ -117,8 +117,8 @@ export const ports = {
   kvTransfer: 8040,
 } as const;
 
-/** The last of those at which a prefill pod hands KV over: behind the ranks' own are those that UCX takes. */
-export const lastTransferPort = 8079;
+/** From `kvTransfer` on: those at which ranks listen, and behind them those that UCX takes. */
+export const kvTransferPorts = 40;
 
 /** Of LeaderWorkerSet, on the pods of its groups. */
 export const groupLabels = {

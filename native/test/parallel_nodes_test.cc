@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include <cstdlib>
-
 #include "failures.h"
 #include "parallel/node_message.h"
 #include "parallel_support.h"
+#include "wire_support.h"
 
 namespace llmservice {
 namespace {
@@ -41,23 +40,8 @@ class LocalSocket {
   sockaddr_in address_{};
 };
 
-class Nodes : public ::testing::Test {
+class Nodes : public OverWire {
  protected:
-  static void SetUpTestSuite() {
-    // As engines have it (runtime/src/engine/engine-child.ts).
-    setenv("UCX_HANDLE_ERRORS", "none", 1);
-    setenv("UCX_MEM_EVENTS", "n", 1);
-    setenv("UCX_LOG_LEVEL", "fatal", 1);
-    setenv("UCX_TCP_CM_REUSEADDR", "y", 1);
-  }
-  void SetUp() override {
-    try {
-      open_wire();
-    } catch (const EngineError& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-
   RankPlace place(int32_t rank, int32_t size, int32_t nodes, const TestSegment& segment) const {
     const int32_t index = rank * nodes / size;
     const NodePlace node{.index = index,

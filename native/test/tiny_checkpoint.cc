@@ -2,6 +2,26 @@
 #include "tiny_checkpoint.h"
 
 namespace llmservice::testing {
+namespace {
+
+constexpr GdnConfig tiny_gdn = {.k_heads = 2, .v_heads = 4, .k_dim = 16, .v_dim = 16, .conv_kernel = 4};
+
+// Of a layer behind 64 features. `spread`: of what it gives back.
+void add_gdn(Tensors& t, const std::string& layer, const GdnConfig& gdn, float spread, std::mt19937& random) {
+  const int64_t values = int64_t{gdn.v_heads} * gdn.v_dim;
+  const int64_t channels = int64_t{2} * gdn.k_heads * gdn.k_dim + values;
+  t[layer + "in_proj_qkv.weight"] = bf16_tensor({channels, 64}, 0, 0.3F, random);
+  t[layer + "in_proj_z.weight"] = bf16_tensor({values, 64}, 0, 0.3F, random);
+  t[layer + "in_proj_b.weight"] = bf16_tensor({gdn.v_heads, 64}, 0, 0.3F, random);
+  t[layer + "in_proj_a.weight"] = bf16_tensor({gdn.v_heads, 64}, 0, 0.3F, random);
+  t[layer + "conv1d.weight"] = bf16_tensor({channels, 1, gdn.conv_kernel}, 0, 0.5F, random);
+  t[layer + "A_log"] = bf16_tensor({gdn.v_heads}, -3, 2, random);
+  t[layer + "dt_bias"] = bf16_tensor({gdn.v_heads}, -1, 1, random);
+  t[layer + "norm.weight"] = bf16_tensor({gdn.v_dim}, 1, 0.1F, random);
+  t[layer + "out_proj.weight"] = bf16_tensor({64, values}, 0, spread, random);
+}
+
+}  // namespace
 
 std::string to_data(const Tensors& tensors, std::vector<TensorPlace>* places) {
   std::string data;
@@ -63,7 +83,7 @@ ModelConfig tiny_hybrid_config() {
   config.unit_offset_norm = true;
   config.rope.rotary = 4;
   config.layers = {LayerKind::kGdn, LayerKind::kAttention};
-  config.gdn = {.k_heads = 2, .v_heads = 4, .k_dim = 16, .v_dim = 16, .conv_kernel = 4};
+  config.gdn = tiny_gdn;
   return config;
 }
 
@@ -94,16 +114,7 @@ Tensors tiny_hybrid_tensors(uint32_t seed) {
   for (const auto& [name, tensor] : tiny_llama_tensors(seed)) {
     if (name.find("self_attn") == std::string::npos) t[root + name.substr(6)] = tensor;
   }
-  const std::string gdn = root + "layers.0.linear_attn.";
-  t[gdn + "in_proj_qkv.weight"] = bf16_tensor({128, 64}, 0, 0.3F, random);
-  t[gdn + "in_proj_z.weight"] = bf16_tensor({64, 64}, 0, 0.3F, random);
-  t[gdn + "in_proj_b.weight"] = bf16_tensor({4, 64}, 0, 0.3F, random);
-  t[gdn + "in_proj_a.weight"] = bf16_tensor({4, 64}, 0, 0.3F, random);
-  t[gdn + "conv1d.weight"] = bf16_tensor({128, 1, 4}, 0, 0.5F, random);
-  t[gdn + "A_log"] = bf16_tensor({4}, -3, 2, random);
-  t[gdn + "dt_bias"] = bf16_tensor({4}, -1, 1, random);
-  t[gdn + "norm.weight"] = bf16_tensor({16}, 1, 0.1F, random);
-  t[gdn + "out_proj.weight"] = bf16_tensor({64, 64}, 0, 0.3F, random);
+  add_gdn(t, root + "layers.0.linear_attn.", tiny_gdn, 0.3F, random);
   const std::string attention = root + "layers.1.self_attn.";
   t[attention + "q_proj.weight"] = bf16_tensor({128, 64}, 0, 0.3F, random);
   t[attention + "k_proj.weight"] = bf16_tensor({32, 64}, 0, 0.3F, random);
@@ -120,16 +131,7 @@ Tensors tiny_hybrid_tensors(uint32_t seed) {
 void widen_heads(ModelConfig& config, Tensors& tensors) {
   std::mt19937 random(2);
   config.gdn = {.k_heads = 1, .v_heads = 2, .k_dim = 128, .v_dim = 128, .conv_kernel = 4};
-  const std::string gdn = "model.language_model.layers.0.linear_attn.";
-  tensors[gdn + "in_proj_qkv.weight"] = bf16_tensor({512, 64}, 0, 0.3F, random);
-  tensors[gdn + "in_proj_z.weight"] = bf16_tensor({256, 64}, 0, 0.3F, random);
-  tensors[gdn + "in_proj_b.weight"] = bf16_tensor({2, 64}, 0, 0.3F, random);
-  tensors[gdn + "in_proj_a.weight"] = bf16_tensor({2, 64}, 0, 0.3F, random);
-  tensors[gdn + "conv1d.weight"] = bf16_tensor({512, 1, 4}, 0, 0.5F, random);
-  tensors[gdn + "A_log"] = bf16_tensor({2}, -3, 2, random);
-  tensors[gdn + "dt_bias"] = bf16_tensor({2}, -1, 1, random);
-  tensors[gdn + "norm.weight"] = bf16_tensor({128}, 1, 0.1F, random);
-  tensors[gdn + "out_proj.weight"] = bf16_tensor({64, 256}, 0, 0.15F, random);
+  add_gdn(tensors, "model.language_model.layers.0.linear_attn.", config.gdn, 0.15F, random);
 }
 
 ModelConfig tiny_gemma_config() {

@@ -5,13 +5,11 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include <cstdlib>
-
 #include "engine/engine.h"
 #include "failures.h"
-#include "parallel/wire_loader.h"
 #include "tiny_checkpoint.h"
 #include "transfer/transfer_message.h"
+#include "wire_support.h"
 
 namespace llmservice::testing {
 
@@ -119,23 +117,8 @@ inline Answer generate(Engine& engine, const StepPlan& first) {
   return answer;
 }
 
-class Transfers : public ::testing::Test {
+class Transfers : public OverWire {
  protected:
-  static void SetUpTestSuite() {
-    // As engines have it (runtime/src/engine/engine-child.ts).
-    setenv("UCX_HANDLE_ERRORS", "none", 1);
-    setenv("UCX_MEM_EVENTS", "n", 1);
-    setenv("UCX_LOG_LEVEL", "fatal", 1);
-    setenv("UCX_TCP_CM_REUSEADDR", "y", 1);
-  }
-  void SetUp() override {
-    try {
-      open_wire();
-    } catch (const EngineError& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-
   EngineOptions options(std::optional<int32_t> port) const {
     return {.checkpoint = dir_.checkpoint(),
             .block_size = 16,

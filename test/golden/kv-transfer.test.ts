@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 import { EngineTransfer } from '../../runtime/src/engine/engine-transfer.js';
+import { ucxDefaults } from '../../runtime/src/engine/ucx-variables.js';
 import { freePort } from '../processes.js';
 import { wide } from './breadth.js';
 import { room, type Generated } from './engine-driver.js';
@@ -25,9 +26,7 @@ jest.setTimeout(180_000);
 
 const blocks = blocksOf(40, moved / room.blockSize).reverse();
 const snapshot = 1;
-/** As engines have it (runtime/src/engine/engine-child.ts). */
-const forUcx = { UCX_HANDLE_ERRORS: 'none', UCX_MEM_EVENTS: 'n', UCX_LOG_LEVEL: 'fatal' };
-Object.assign(process.env, forUcx);
+Object.assign(process.env, ucxDefaults);
 
 const loaded: Loaded[] = [];
 const peers: ChildProcess[] = [];

@@ -3,7 +3,8 @@
 import { expect, jest, test } from '@jest/globals';
 import type { Engine } from '@llmservice/native';
 import { cpuIsas, type EngineOptions } from '@llmservice/native';
-import { loadGolden, run, score } from './engine-driver.js';
+import { answersOf, type EngineAnswers } from './engine-answers.js';
+import { loadGolden } from './engine-driver.js';
 import { loadOnNodes } from './nodes-engine.js';
 import { job, modelsDir, readGolden } from './reference-bar.js';
 
@@ -11,18 +12,11 @@ jest.setTimeout(120_000);
 
 const how = { isa: cpuIsas().at(-1) as EngineOptions['isa'], dtype: 'auto', threads: 1 } as const;
 
-async function answers(engine: Engine, model: string): Promise<object> {
+function answers(engine: Engine, model: string): Promise<EngineAnswers> {
   const { greedy, teacherForced } = readGolden(model);
   const jobs = greedy.map(({ prompt }, slot) => job(slot, prompt, { joinsAt: slot }));
-  try {
-    return {
-      together: await run(engine, jobs),
-      // Prompts of several pieces, and sums that one node alone would divide.
-      scores: await score(engine, teacherForced.ids, 512),
-    };
-  } finally {
-    await engine.dispose();
-  }
+  // The one that is scored has several pieces, and sums that one node alone would divide.
+  return answersOf(engine, jobs, teacherForced.ids);
 }
 
 test.each([

@@ -2,7 +2,8 @@
 
 import { expect, jest, test } from '@jest/globals';
 import { cpuIsas, type Engine, type EngineOptions } from '@llmservice/native';
-import { loadGolden, run, score, type Generated, type Scores } from './engine-driver.js';
+import { answersOf, type EngineAnswers } from './engine-answers.js';
+import { loadGolden } from './engine-driver.js';
 import { loadOnNodes } from './nodes-engine.js';
 import { job, modelsDir, readGolden } from './reference-bar.js';
 
@@ -10,26 +11,14 @@ jest.setTimeout(120_000);
 
 const how = { isa: cpuIsas().at(-1) as EngineOptions['isa'], dtype: 'auto', threads: 1 } as const;
 
-interface Answers {
-  readonly together: readonly Generated[];
-  readonly scores: Scores;
-}
-
-async function answers(engine: Engine, model: string): Promise<Answers> {
+function answers(engine: Engine, model: string): Promise<EngineAnswers> {
   const { greedy, teacherForced } = readGolden(model);
   // Prompts of the first step are rows enough for several parts, which stages compute at once.
   const jobs = [...greedy, { prompt: teacherForced.ids }].map(({ prompt }, slot) =>
     job(slot, prompt, { joinsAt: slot % 2, chunk: 128 }),
   );
-  try {
-    return {
-      together: await run(engine, jobs),
-      // One prompt, whose chunks are the parts.
-      scores: await score(engine, teacherForced.ids, 512),
-    };
-  } finally {
-    await engine.dispose();
-  }
+  // Of the one that is scored, chunks are the parts.
+  return answersOf(engine, jobs, teacherForced.ids);
 }
 
 test.each([

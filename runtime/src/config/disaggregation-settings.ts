@@ -1,7 +1,7 @@
 // Settings of prefill and decode apart: which of both a process does, where its counterpart is, and what they have in
 // common. A prefill pod computes prompts for decode pods; those serve clients, and fetch the KV of long prompts.
 
-import { ports, readList, type EngineConfig } from '@llmservice/crds';
+import { kvTransferPorts, ports, readList, type EngineConfig } from '@llmservice/crds';
 import type { NodeVariables } from './node-settings.js';
 import type { ReachSettings } from './reach-settings.js';
 import { atLeast, between, defineFor } from './server-setting.js';
@@ -18,9 +18,6 @@ export interface DisaggregationSettings {
   readonly prefillPort: number;
   readonly kvTransferPort: number;
 }
-
-/** From --kv-transfer-port on: those of ranks, and those that ranks exchange over. */
-const transferPorts = 40;
 
 const define = defineFor<DisaggregationSettings>();
 
@@ -96,8 +93,8 @@ export function disaggregationViolations(
       `${said}, and prompts and KV travel between pods unencrypted: --tls-dir (LLMSERVICE_TLS_DIR) must not be set`,
     ],
     [
-      prefillPort < kvTransferPort || prefillPort >= kvTransferPort + transferPorts,
-      `--prefill-port (PREFILL_PORT) is ${String(prefillPort)}, which is one of the ports of --kv-transfer-port (KV_TRANSFER_PORT): ${String(transferPorts)} from ${String(kvTransferPort)} on`,
+      prefillPort < kvTransferPort || prefillPort >= kvTransferPort + kvTransferPorts,
+      `--prefill-port (PREFILL_PORT) is ${String(prefillPort)}, which is one of the ports of --kv-transfer-port (KV_TRANSFER_PORT): ${String(kvTransferPorts)} from ${String(kvTransferPort)} on`,
     ],
   ] as const;
   return rules.flatMap(([holds, message]) => (holds ? [] : [message]));

@@ -7,7 +7,7 @@ import type {
   V1NetworkPolicyPeer,
   V1NetworkPolicyPort,
 } from '@kubernetes/client-node';
-import { activatorName, fieldManager, labels, lastTransferPort, ports } from '@llmservice/crds';
+import { activatorName, fieldManager, kvTransferPorts, labels, ports } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { resources } from '../../kube/resources.js';
 import type { KubeObject } from '../../kube/types.js';
@@ -65,7 +65,7 @@ function betweenRanks(service: WantedService): { from: V1NetworkPolicyPeer[] }[]
 
 /** Of KV transfer: those of the ranks, and those that UCX takes. */
 export const transferPorts: V1NetworkPolicyPort = {
-  ...{ port: ports.kvTransfer, endPort: lastTransferPort, protocol: 'TCP' },
+  ...{ port: ports.kvTransfer, endPort: ports.kvTransfer + kvTransferPorts - 1, protocol: 'TCP' },
 };
 
 /** Who is asked for KV by UCX calls back. */
