@@ -63,27 +63,19 @@ function exchange(
     const options = { host, port, method, path, headers, agent: false } as const;
     const request: ClientRequest = httpRequest(signal === null ? options : { ...options, signal });
     const place = `the prefill pod ${host}:${String(port)}`;
-    let waitedMs = connectMs;
     const fail = (reason: 'unreachable' | 'timedOut' | 'badAnswer', message: string): void => {
       reject(new PrefillFailed(reason, `${place} ${message}`));
       request.destroy();
     };
-    // That of a request begins once it is connected: an address of which nothing comes back would hold the prompt for minutes.
+    // A limit of the request itself begins once it is connected: an address of which nothing comes back would hold the prompt
+    // for minutes.
     const connecting = setTimeout(
       () => fail('unreachable', `was silent for ${String(connectMs)} ms`),
       connectMs,
     );
     request.once('close', () => clearTimeout(connecting));
-    request.setTimeout(connectMs, () =>
-      fail(waitedMs === connectMs ? 'unreachable' : 'timedOut', `was silent for ${String(waitedMs)} ms`),
-    );
-    request.once('socket', (socket) =>
-      socket.once('connect', () => {
-        clearTimeout(connecting);
-        waitedMs = silentMs;
-        socket.setTimeout(silentMs);
-      }),
-    );
+    request.once('socket', (socket) => socket.once('connect', () => clearTimeout(connecting)));
+    request.setTimeout(silentMs, () => fail('timedOut', `was silent for ${String(silentMs)} ms`));
     request.once('error', ({ message }) => fail('unreachable', `cannot be asked: ${message}`));
     request.once('response', (response: IncomingMessage) => {
       let text = '';

@@ -42,7 +42,9 @@ export class RemotePrefill {
 
   /** Whether another pod is to compute the prompt. */
   wants(request: GenerateRequest): boolean {
-    return this.#parts.prompts.lacking(request) >= this.#parts.minTokens;
+    const { prompts, minTokens } = this.#parts;
+    // Most prompts are short, and need no look into the cache.
+    return request.prompt.length >= minTokens && prompts.lacking(request) >= minTokens;
   }
 
   /**

@@ -14,6 +14,7 @@ import type {
 import { labels, ports, runtimeContainer, serverVariableNames } from '@llmservice/crds';
 import type { WantedService } from '../../domain/wanted-service.js';
 import { podSelector, prefillSelector } from '../identity/child-metadata.js';
+import { deviceAmounts } from '../pods/device-claim.js';
 import type { PlannedTemplate } from '../pods/planned-template.js';
 import { requirementsOf } from '../pods/resources.js';
 
@@ -59,11 +60,11 @@ function among(
 }
 
 function ofPrefill(
-  { podRanks }: WantedService,
+  service: WantedService,
   container: Plain<V1Container>,
   resources: Prefill['resources'],
 ): V1Container {
-  const transfers = Array.from({ length: podRanks }, (_, rank) => ({
+  const transfers = Array.from({ length: service.podRanks }, (_, rank) => ({
     name: `kv-${String(rank)}`,
     containerPort: ports.kvTransfer + rank,
     protocol: 'TCP',
@@ -76,7 +77,7 @@ function ofPrefill(
       ...transfers,
     ],
     env: envOf(container.env ?? []),
-    resources: resourcesOf(container.resources ?? {}, resources),
+    resources: resourcesOf(service, container.resources ?? {}, resources),
   };
 }
 
@@ -89,18 +90,18 @@ function envOf(env: readonly V1EnvVar[]): V1EnvVar[] {
 
 /** As in Kubernetes, a limit that comes without a request is the request too; devices stay those of decode pods. */
 function resourcesOf(
+  service: WantedService,
   own: Plain<V1ResourceRequirements>,
   change: Prefill['resources'],
 ): V1ResourceRequirements {
   if (change === undefined) return own;
   const { requests = {}, limits = {} } = own;
+  const devices = Object.keys(deviceAmounts(service));
+  const devicesOf = (amounts: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(amounts).filter(([name]) => devices.includes(name)));
   const merged: Plain<V1ResourceRequirements> = requirementsOf({
     requests: { ...requests, ...change.limits, ...change.requests, ...devicesOf(requests) },
     limits: { ...limits, ...change.limits, ...devicesOf(limits) },
   });
   return { ...own, ...merged };
-}
-
-function devicesOf(amounts: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(amounts).filter(([name]) => /^(amd|nvidia)\.com\//.test(name)));
 }

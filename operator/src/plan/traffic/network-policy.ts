@@ -1,6 +1,7 @@
-// Who may reach the pods of a service: each other where they share a replica's ranks; those that its spec lists, and what of ours asks them (the operator for health
-// and load; its endpoint picker, which reads metrics; where it sleeps, the activator with the requests that it held). The kubelet's probes need no word: a
-// node always reaches its pods. What pods send is not limited: an S3 endpoint is a name, and policies know addresses.
+// Who may reach the pods of a service: each other where they share a replica's ranks; those that its spec lists, and what of
+// ours asks them (the operator for health and load; its endpoint picker, which reads metrics; prefill pods, which hand KV over;
+// where it sleeps, the activator with the requests that it held). The kubelet's probes need no word: a node always reaches its
+// pods. What pods send is not limited: an S3 endpoint is a name, and policies know addresses.
 
 import type {
   V1NetworkPolicyIngressRule,
