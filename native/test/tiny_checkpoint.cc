@@ -72,7 +72,8 @@ ModelConfig tiny_llama_config() {
           .feed_forward = {FeedForwardKind::kDense, FeedForwardKind::kDense},
           .windows = {0, 0},
           .gdn = {},
-          .moe = {}};
+          .moe = {},
+          .window_rope = {}};
 }
 
 ModelConfig tiny_hybrid_config() {
@@ -131,7 +132,7 @@ Tensors tiny_hybrid_tensors(uint32_t seed) {
 void widen_heads(ModelConfig& config, Tensors& tensors) {
   std::mt19937 random(2);
   config.gdn = {.k_heads = 1, .v_heads = 2, .k_dim = 128, .v_dim = 128, .conv_kernel = 4};
-  add_gdn(tensors, "model.language_model.layers.0.linear_attn.", config.gdn, 0.15F, random);
+  add_gdn(tensors, "model.language_model.layers.0.linear_attn.", *config.gdn, 0.15F, random);
 }
 
 ModelConfig tiny_gemma_config() {
