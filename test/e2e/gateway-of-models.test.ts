@@ -111,6 +111,12 @@ beforeAll(async () => {
     async () => (await modelStates()).every((state) => state === 'Ready'),
     60_000,
   );
+  // A pod that is ready has connections refused until the node's kube-proxy knows it.
+  for (const name of ['chat', 'small'])
+    await eventually(
+      `an answer of ${name}`,
+      async () => (await call(host, chatPath, chatBody(question, { model: name }))).status === 200,
+    );
 });
 afterAll(async () => {
   await kubectl(['delete', 'llmgw', 'models', ...inNamespace, '--ignore-not-found']);
