@@ -7,12 +7,18 @@ import { loadBefore, watchDisturbances } from './peers/quiet.js';
 
 const replicas = 3;
 const turns = 4;
-/** Answers that each turn is asked for, of which the chat continues with the first; one: chats that do not branch. */
-const branchings = [2, 1];
 const wordsPerTurn = 60;
-/** Chats that are under way at once. */
+/** Requests at once. */
 const concurrency = 6;
 const maxTokens = 8;
+
+interface Load {
+  /** Answers that each turn is asked for, of which the chat continues with the first; one: chats that do not branch. */
+  readonly branches: number;
+  readonly chats: number;
+  /** Chats that are under way at once: each has its next turn once all of them have had theirs. */
+  readonly open: number;
+}
 
 interface Message {
   readonly role: 'user' | 'assistant';
@@ -26,26 +32,31 @@ interface Round {
 }
 
 const chats = Number(process.argv[2] ?? 12);
+const engine = { maxModelLen: 2048, maxNumSeqs: 8 };
+/** The last: a replica keeps some 15 chats of 1,100 tokens, three replicas 45. */
+const loads: readonly Load[] = [
+  { branches: 2, chats, open: concurrency },
+  { branches: 1, chats, open: concurrency },
+  { branches: 2, chats: 3 * chats, open: 3 * chats },
+];
 const load = loadBefore();
 const world = await PoolWorld.start(replicas);
 const disturbed = watchDisturbances(load);
 try {
   const rounds: [string, Round][] = [];
-  for (const branches of branchings) {
+  for (const each of loads) {
+    const { branches, open } = each;
     for (const way of ['inTurn', 'picked'] as const) {
-      await world.restartReplicas({ maxModelLen: 2048, maxNumSeqs: 8 });
-      rounds.push([
-        `${way === 'picked' ? 'endpoint picker' : 'in turn'}, ${String(branches)}`,
-        await measure(way, branches),
-      ]);
+      await world.restartReplicas(engine);
+      const name = `${way === 'picked' ? 'endpoint picker' : 'in turn'}, ${String(branches)}, ${String(open)}`;
+      rounds.push([name, await measure(way, each)]);
     }
   }
   console.log(
-    `${String(chats)} chats of ${String(turns)} turns, ${String(concurrency)} at once, ` +
-      `${String(replicas)} replicas\n`,
+    `chats of ${String(turns)} turns, ${String(concurrency)} requests at once, ${String(replicas)} replicas\n`,
   );
   console.log(
-    '| way, answers per turn | prompt tokens from the cache | first token p50, ms | p90, ms | prompt tokens by replica |',
+    '| way, answers per turn, open chats | prompt tokens from the cache | first token p50, ms | p90, ms | prompt tokens by replica |',
   );
   console.log('|---|---|---|---|---|');
   for (const [name, { hitShare, firstTokenMs, promptTokens }] of rounds) {
@@ -63,26 +74,34 @@ try {
 }
 process.exit(0);
 
-async function measure(way: 'inTurn' | 'picked', branches: number): Promise<Round> {
+async function measure(way: 'inTurn' | 'picked', each: Load): Promise<Round> {
+  const { branches, chats: count, open } = each;
   const url = `http://127.0.0.1:${String(world.ports[way])}/v1/chat/completions`;
   const firstTokenMs: number[] = [];
-  const waiting = Array.from({ length: chats }, (_, index) => index);
-  const worker = async (): Promise<void> => {
-    for (let chat = waiting.shift(); chat !== undefined; chat = waiting.shift()) {
-      let history: Message[] = [];
-      for (let turn = 0; turn < turns; turn += 1) {
-        history = [...history, { role: 'user', content: words(branches * 10_000 + chat * 100 + turn) }];
-        const answers: string[] = [];
-        for (let branch = 0; branch < branches; branch += 1) {
-          const { text, ms } = await ask(url, history, branch);
-          answers.push(text);
-          firstTokenMs.push(ms);
-        }
-        history = [...history, { role: 'assistant', content: answers[0] ?? '' }];
-      }
+  const turnOf = async (chat: { id: number; history: Message[] }, turn: number): Promise<void> => {
+    const content = words(loads.indexOf(each) * 1_000_000 + chat.id * 100 + turn);
+    const history: Message[] = [...chat.history, { role: 'user', content }];
+    const answers: string[] = [];
+    for (let branch = 0; branch < branches; branch += 1) {
+      const { text, ms } = await ask(url, history, branch);
+      answers.push(text);
+      firstTokenMs.push(ms);
     }
+    chat.history = [...history, { role: 'assistant', content: answers[0] ?? '' }];
   };
-  await Promise.all(Array.from({ length: concurrency }, worker));
+  for (let first = 0; first < count; first += open) {
+    const group = Array.from({ length: Math.min(open, count - first) }, (_, index) => ({
+      id: first + index,
+      history: [] as Message[],
+    }));
+    for (let turn = 0; turn < turns; turn += 1) {
+      const waiting = [...group];
+      const worker = async (): Promise<void> => {
+        for (let chat = waiting.shift(); chat !== undefined; chat = waiting.shift()) await turnOf(chat, turn);
+      };
+      await Promise.all(Array.from({ length: concurrency }, worker));
+    }
+  }
   const promptTokens = await world.metric('vllm:prompt_tokens_total');
   const hits = sum(await world.metric('vllm:prompt_tokens_cached_total'));
   return { hitShare: hits / sum(promptTokens), promptTokens, firstTokenMs };
