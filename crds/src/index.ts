@@ -17,6 +17,7 @@ export type { StoreErrorReading, StoreErrorRow } from './store-errors.js';
 export { isStoreAway, stores } from './stores.js';
 export type { StoreKind } from './stores.js';
 export * from './accelerators.js';
+export * from './body-pace.js';
 export * from './bytes.js';
 export * from './adapter-list.js';
 export * from './backoff.js';

@@ -195,6 +195,11 @@ export const headers = {
   fallbackFor: 'x-llmservice-fallback-for',
   /** Of answers: the service that answered. */
   fallback: 'x-llmservice-fallback',
+  /**
+   * Of requests, by routers that count tokens: what the request takes is to be reported. Of answers to these, as a header and
+   * as a trailer: the report (keys/usage-report.ts).
+   */
+  usage: 'x-llmservice-usage',
   /** Of a stream check: NAMESPACE/NAME of the service that is meant, which it alone says back. */
   service: 'x-llmservice-service',
   /** Of requests: `always` to have them answered by the canary where there is one, `never` by the stable revision. */

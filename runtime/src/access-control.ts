@@ -1,13 +1,13 @@
 // API keys, their budgets and the accounting log of one replica, made from its configuration and joined.
 
 import { hostname } from 'node:os';
+import { KeyBudgets, MomentClock } from '@llmservice/crds/keys';
 import { AccountingLog } from './accounting/accounting-log.js';
 import { spentToday } from './accounting/spent-today.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
 import type { Access } from './http/access/access.js';
-import { KeyBudgets } from './keys/key-budgets.js';
 import { KeyFolder } from './keys/key-folder.js';
-import { MomentClock } from './keys/moment.js';
+import { limitError } from './keys/limit-error.js';
 import type { Logger } from './log/logger.js';
 import { LineMetrics } from './metrics/line-metrics.js';
 import type { ServerMetrics } from './metrics/server-metrics.js';
@@ -46,7 +46,7 @@ export class AccessControl {
       keys: this.keys,
       protectMetrics,
       mostUrgentPriority: server.mostUrgentPriority,
-      budgets: new KeyBudgets(maxReplicas, (id, limit) => metrics.refused(id, limit)),
+      budgets: new KeyBudgets(maxReplicas, limitError(metrics)),
       metrics,
       log: this.log,
       clock: () => this.moments.now(),

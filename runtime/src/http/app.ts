@@ -53,6 +53,7 @@ import { messagesProtocol } from './protocols/messages-protocol.js';
 import { modelPaths } from './routes/model-paths.js';
 import { getModelRoute, listModelsRoute } from './routes/models-route.js';
 import { predictRoute } from './routes/predict-route.js';
+import { reportUsage } from './access/report-usage.js';
 import { recordRequests } from './access/request-record.js';
 import { responsesProtocol } from './protocols/responses-protocol.js';
 import { mountedRoutes, type RouteName } from './api/route-table.js';
@@ -89,6 +90,7 @@ export function makeApp(
   const early = refuseEarly(parts.access, parts.admission);
   const read = [early, jsonBody(parts.bodies, parts.turns)];
   app.use(recordRequests(parts, (answer) => parts.metrics.http.answered(answer)));
+  app.use(reportUsage);
   if (pathsPerModel) app.use(modelPaths(parts.names));
   if (parts.corsOrigins.length > 0) app.use(crossOrigin(parts.corsOrigins));
   app.use(requireSingleHeaders);

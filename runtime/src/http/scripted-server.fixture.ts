@@ -1,5 +1,6 @@
 // A server on a free port with the real routes, tokenizer and template, whose engine follows a script.
 
+import { KeyBudgets } from '@llmservice/crds/keys';
 import { ChatTemplate } from '../tokens/chat-template.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
@@ -9,7 +10,7 @@ import { dialectOf } from '../tools/dialect.js';
 import { servedTools } from '../tools/served-tools.js';
 import { makeLogger } from '../log/logger.js';
 import { ServedAdapters } from '../adapters/served-adapters.js';
-import { KeyBudgets } from '../keys/key-budgets.js';
+import { limitError } from '../keys/limit-error.js';
 import { momentOf } from '../keys/moment.fixture.js';
 import { ServerMetrics } from '../metrics/server-metrics.js';
 import type { EndedRequest } from '../observe/ended-request.js';
@@ -152,7 +153,7 @@ export class ScriptedServer {
         protectMetrics: false,
         mostUrgentPriority: -8,
         open: new Set(),
-        budgets: new KeyBudgets(1, (id, limit) => metrics.keys.refused(id, limit)),
+        budgets: new KeyBudgets(1, limitError(metrics.keys)),
         metrics: metrics.keys,
         log: null,
         clock: () => momentOf(Date.now()),

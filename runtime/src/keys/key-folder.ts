@@ -3,10 +3,10 @@
 // is broken changes nothing but the log and a metric.
 
 import { FailureError, keyFileNames, readKeyFile, type ConfiguredKey } from '@llmservice/crds';
+import { KeySet } from '@llmservice/crds/keys';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../log/logger.js';
-import { KeySet } from './key-set.js';
 
 const pollMs = 1_000;
 

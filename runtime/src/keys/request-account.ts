@@ -3,14 +3,19 @@
 // neither generated nor made tokens of a text has none.
 
 import type { ConfiguredKey } from '@llmservice/crds';
+import {
+  nothingUsed,
+  type KeyBudget,
+  type Moment,
+  type RateLimit,
+  type UsageReport,
+} from '@llmservice/crds/keys';
 import type { AccountingRecord } from '../accounting/accounting-record.js';
 import type { GenerateRequest, UsedAdapter } from '../schedule/generation.js';
 import { ApiError } from '../request/body/api-error.js';
 import type { FinishedGeneration } from '../observe/ended-request.js';
 import { totalUsage } from '../observe/request-totals.js';
 import { cacheSaltOf } from './cache-salt.js';
-import type { KeyBudget, RateLimit } from './key-budget.js';
-import type { Moment } from './moment.js';
 
 /** A request, as the log has it. */
 export interface AccountedRequest {
@@ -46,6 +51,8 @@ export class RequestAccount {
   /** Null: it continues. */
   readonly #generations: (FinishedGeneration | null)[] = [];
   #textTokens = 0;
+  /** What was charged, or would have been where it has no key. */
+  #used = nothingUsed;
   #closed = false;
   /** Whether its work was charged. */
   #charged = false;
@@ -106,11 +113,13 @@ export class RequestAccount {
    */
   spendPrompts(tokens: number, signal: AbortSignal): void {
     signal.throwIfAborted();
-    if (this.#access === null) return;
-    const { budget } = this.#access;
-    const now = this.#clock();
-    budget.require(tokens, now);
-    budget.spend(tokens, now);
+    if (this.#access !== null) {
+      const { budget } = this.#access;
+      const now = this.#clock();
+      budget.require(tokens, now);
+      budget.spend(tokens, now);
+    }
+    this.#used = { ...this.#used, promptTokens: this.#used.promptTokens + tokens };
     this.#charged = true;
     this.#reportLimit();
   }
@@ -130,9 +139,15 @@ export class RequestAccount {
   }
 
   spendGenerated(tokens: number): void {
+    this.#used = { ...this.#used, completionTokens: this.#used.completionTokens + tokens };
     if (this.#access === null || tokens === 0) return;
     this.#access.budget.spend(tokens, this.#clock());
     this.#events.generated(this.#access.key.id, tokens);
+  }
+
+  /** What it took until now, as its key is charged for it. */
+  get used(): UsageReport {
+    return this.#used;
   }
 
   /** Something begins that uses tokens, those of its prompt included; call the answer once with how it ended. */
@@ -153,6 +168,7 @@ export class RequestAccount {
 
   #charge(tokens: number): void {
     this.#charged = true;
+    this.#used = { ...this.#used, textTokens: this.#used.textTokens + tokens };
     this.#access?.budget.spendText(tokens, this.#clock());
   }
 

@@ -2,7 +2,7 @@
 
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { AccountingRecord } from '../accounting/accounting-record.js';
-import type { Limit } from '../keys/key-budget.js';
+import type { Limit } from '@llmservice/crds/keys';
 import type { KeyFileEvents } from '../keys/key-folder.js';
 
 export class KeyMetrics implements KeyFileEvents {

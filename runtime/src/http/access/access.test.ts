@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { isAnthropicPath, isInferencePath } from '@llmservice/crds';
 import { EventEmitter, once } from 'node:events';
-import { KeySet } from '../../keys/key-set.js';
+import { KeySet } from '@llmservice/crds/keys';
 import { mountedRoutes } from '../api/route-table.js';
 import type { ScriptedServer } from '../scripted-server.fixture.js';
 import type { Access } from './access.js';

@@ -1,11 +1,9 @@
 // Who may use the server: every route but health needs a key where there are keys, /metrics only where that is said.
 
 import { healthPaths, routes, streamCheckPaths, type ConfiguredKey } from '@llmservice/crds';
+import { rateLimitHeaders, type KeyBudgets, type Moment, type RateLimit } from '@llmservice/crds/keys';
 import type { Request, RequestHandler, Response } from 'express';
 import type { AccountingLog } from '../../accounting/accounting-log.js';
-import type { RateLimit } from '../../keys/key-budget.js';
-import type { KeyBudgets } from '../../keys/key-budgets.js';
-import type { Moment } from '../../keys/moment.js';
 import { RequestAccount, type AccountedRequest } from '../../keys/request-account.js';
 import type { UsedAdapter } from '../../schedule/generation.js';
 import type { KeyMetrics } from '../../metrics/key-metrics.js';
@@ -118,6 +116,7 @@ export function openAccount(
     (limit) => setRateLimitHeaders(response, limit),
   );
   access.open.add(account);
+  record.counts(() => account.used);
   return account;
 }
 
@@ -170,10 +169,6 @@ function refusal(presented: string | null): ApiError {
   return ApiError.of('invalid_api_key', message);
 }
 
-/** OpenAI's headers. */
-function setRateLimitHeaders(response: Response, { limit, remaining, resetSeconds }: RateLimit): void {
-  if (response.headersSent) return;
-  response.setHeader('x-ratelimit-limit-tokens', String(limit));
-  response.setHeader('x-ratelimit-remaining-tokens', String(remaining));
-  response.setHeader('x-ratelimit-reset-tokens', `${String(resetSeconds)}s`);
+function setRateLimitHeaders(response: Response, limit: RateLimit): void {
+  if (!response.headersSent) response.set(rateLimitHeaders(limit));
 }

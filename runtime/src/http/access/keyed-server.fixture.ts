@@ -1,9 +1,9 @@
 // A server whose requests need keys, with a clock that its test sets; and the lines that it accounts.
 
 import { expect } from '@jest/globals';
+import { KeySet } from '@llmservice/crds/keys';
 import type { AccountingRecord } from '../../accounting/accounting-record.js';
 import { configuredKey } from '../../keys/configured-key.fixture.js';
-import { KeySet } from '../../keys/key-set.js';
 import { momentOf } from '../../keys/moment.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 import type { Access } from './access.js';

@@ -2,6 +2,7 @@
 // observers once, when the response is closed and nothing of the request runs any more. Every answer is counted when it is closed,
 // also one to a request that is refused before anything else is known of it.
 
+import { nothingUsed, type UsageReport } from '@llmservice/crds/keys';
 import type { Request, RequestHandler, Response } from 'express';
 import type { ApiError } from '../../request/body/api-error.js';
 import type { Fields } from '../../request/body/field-table.js';
@@ -94,6 +95,7 @@ export class RequestRecord {
   /** Whether something of it may still run. */
   #open = false;
   #closed = false;
+  #used: () => UsageReport = () => nothingUsed;
 
   constructor(parts: RecordParts, request: Request, response: Response, answered: (answer: Answer) => void) {
     this.#parts = parts;
@@ -126,6 +128,16 @@ export class RequestRecord {
   /** Whether it was refused without having been let in. */
   get isRefused(): boolean {
     return this.#errorCode !== null && this.#accounted === null;
+  }
+
+  /** What it took until now. What reading a body costs that is no request counts as a text. */
+  get used(): UsageReport {
+    return this.isRefused ? { ...nothingUsed, textTokens: this.bodyTokens } : this.#used();
+  }
+
+  /** @param used what its account has until now */
+  counts(used: () => UsageReport): void {
+    this.#used = used;
   }
 
   keyed(id: string): void {

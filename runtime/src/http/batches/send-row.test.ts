@@ -2,8 +2,8 @@ import { afterEach, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { KeySet } from '@llmservice/crds/keys';
 import { configuredKey } from '../../keys/configured-key.fixture.js';
-import { KeySet } from '../../keys/key-set.js';
 import { keysByName, rowSender } from './send-row.js';
 
 const endpoint = '/v1/completions';

@@ -3,6 +3,7 @@
 // there is no room, bodies that hardly come are cut off first, the largest before the others, and then the newcomer is
 // refused.
 
+import { slowestBody, type BodyPace } from '@llmservice/crds';
 import { ApiError } from '../../request/body/api-error.js';
 
 /** With n keys that flood, each holds shareOfFree / (n x shareOfFree + 1) of the room. */
@@ -12,21 +13,15 @@ const smallBytes = 64 * 1024;
 const partOfSmall = 1 / 8;
 const retryAfterSeconds = 1;
 
-/** A body is slow of which less than this came in a whole window. */
-interface LeastPace {
-  readonly windowMs: number;
-  readonly bytesPerSecond: number;
-}
-
 export interface BodyPaces {
-  /** What is slower is cut off. Apache's is 500 bytes per second. */
-  readonly least: LeastPace;
+  /** What is slower is cut off. */
+  readonly least: BodyPace;
   /** What is slower makes room for others where there is none. */
-  readonly underPressure: LeastPace;
+  readonly underPressure: BodyPace;
 }
 
 export const bodyPaces: BodyPaces = {
-  least: { windowMs: 20_000, bytesPerSecond: 500 },
+  least: slowestBody,
   underPressure: { windowMs: 1_000, bytesPerSecond: 16 * 1024 },
 };
 
@@ -161,14 +156,14 @@ export class BodyBudget {
 
 /** How fast a body comes, judged by the last whole window of time: so that a burst at its beginning earns no rest afterwards. */
 class ArrivalPace {
-  readonly #least: LeastPace;
+  readonly #least: BodyPace;
   readonly #begunAt: number;
   /** The window under way, counted from the body's beginning, and what came in it and in the one before. */
   #window = 0;
   #bytes = 0;
   #bytesBefore = 0;
 
-  constructor(least: LeastPace, now: number) {
+  constructor(least: BodyPace, now: number) {
     this.#least = least;
     this.#begunAt = now;
   }

@@ -208,3 +208,10 @@ test('one of many that its events leave no room for fails, and frees what it hel
   });
   expect(server.parts.bodies.heldBytes).toBe(0);
 });
+
+test('through a gateway that counts tokens is refused: nobody would learn what it took', async () => {
+  const sent = { ...body, background: true };
+  const refused = await server.post('/v1/responses', sent, { 'x-llmservice-usage': 'report' });
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toMatchObject({ error: { code: 'invalid_request', param: 'background' } });
+});

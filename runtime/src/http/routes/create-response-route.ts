@@ -1,6 +1,7 @@
 // POST /v1/responses where responses are stored: an answer as on any other route, which is kept when it has ended; or
 // one that runs in the background, while its client may go away and come back.
 
+import { headers } from '@llmservice/crds';
 import type { Request, RequestHandler, Response } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
 import type { Fields } from '../../request/body/field-table.js';
@@ -37,9 +38,17 @@ export function createResponseRoute(parts: ServerParts, stored: StoredResponses)
     const atEnd = { converse: converseFor(stored, owner), keep: keepFor(parts, stored, owner) };
     // Of a body that may be invalid yet, which is then refused on both ways.
     const { background } = (request.body ?? {}) as Fields;
+    if (background === true && request.get(headers.usage) !== undefined) throw notCounted();
     if (background === true) await answerInBackground(parts, stored, protocol, request, response, atEnd);
     else await answer(parts, storing(protocol, atEnd), request, response);
   });
+}
+
+/** A gateway that counts tokens learns what it took from the answer, which would have ended before. */
+function notCounted(): ApiError {
+  const message =
+    'background: true is not taken through a gateway with keys, which counts the tokens of each answer: ask the service itself';
+  return ApiError.of('invalid_request', message, { param: 'background' });
 }
 
 function converseFor(stored: StoredResponses, owner: string): AtEnd['converse'] {

@@ -1,7 +1,7 @@
 // The API keys of one key file. Which of them a text is takes the same time whether it is one or not, and whichever:
 // hashes are compared, all of them, each in constant time.
 
-import type { ConfiguredKey } from '@llmservice/crds';
+import type { ConfiguredKey } from '../read-key-file.js';
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 export class KeySet {

@@ -1,20 +1,20 @@
 // The budgets of all keys, by id: they outlive changes of the key file.
 
-import type { ConfiguredKey } from '@llmservice/crds';
-import { KeyBudget, type Limit } from './key-budget.js';
+import type { ConfiguredKey } from '../read-key-file.js';
+import { KeyBudget, type LimitRefusal } from './key-budget.js';
 import type { Moment } from './moment.js';
 
 export class KeyBudgets {
   readonly #budgets = new Map<string, { key: ConfiguredKey; readonly budget: KeyBudget }>();
   readonly #replicas: number;
-  readonly #refused: (id: string, limit: Limit) => void;
+  readonly #refused: (id: string, refusal: LimitRefusal) => Error;
   #restored: { readonly spent: ReadonlyMap<string, number>; readonly at: number } | null = null;
 
   /**
    * @param replicas that share each budget
-   * @param refused is called for every request that a limit refuses
+   * @param refused is called for every request that a limit refuses, and gives what is thrown then
    */
-  constructor(replicas: number, refused: (id: string, limit: Limit) => void) {
+  constructor(replicas: number, refused: (id: string, refusal: LimitRefusal) => Error) {
     this.#replicas = replicas;
     this.#refused = refused;
   }
@@ -37,7 +37,7 @@ export class KeyBudgets {
   }
 
   #open(key: ConfiguredKey, now: Moment): KeyBudget {
-    const budget = new KeyBudget(key, this.#replicas, now, (limit) => this.#refused(key.id, limit));
+    const budget = new KeyBudget(key, this.#replicas, now, (refusal) => this.#refused(key.id, refusal));
     this.#budgets.set(key.id, { key, budget });
     if (this.#restored !== null) {
       const { spent, at } = this.#restored;

@@ -1,8 +1,7 @@
 // Budgets with clocks that step: by seconds, days and a year, forwards, backwards, and back again.
 
 import { describe, expect, test } from '@jest/globals';
-import type { ConfiguredKey } from '@llmservice/crds';
-import { ApiError } from '../request/body/api-error.js';
+import type { ConfiguredKey } from '../read-key-file.js';
 import { configuredKey } from './configured-key.fixture.js';
 import { KeyBudget } from './key-budget.js';
 import { MomentClock } from './moment.js';
@@ -11,6 +10,8 @@ const noon = Date.parse('2026-01-31T12:00:00Z');
 const seconds = 1_000;
 const hours = 3_600 * seconds;
 const days = 24 * hours;
+
+class Refused extends Error {}
 
 class World {
   #steady = 5_000;
@@ -22,7 +23,7 @@ class World {
   readonly #budget: KeyBudget;
 
   constructor(limits: Partial<ConfiguredKey>) {
-    this.#budget = new KeyBudget(configuredKey('a', limits), 1, this.#clock.now(), () => undefined);
+    this.#budget = new KeyBudget(configuredKey('a', limits), 1, this.#clock.now(), () => new Refused());
   }
 
   pass(ms: number): void {
@@ -41,7 +42,7 @@ class World {
       try {
         this.#budget.require(1, now);
       } catch (error) {
-        if (error instanceof ApiError) return taken;
+        if (error instanceof Refused) return taken;
         throw error;
       }
       this.#budget.spend(1, now);

@@ -1,14 +1,22 @@
-// What one key may use of this replica: its budgets, each divided by the replicas that share them. Prompts are spent
-// when a request begins, generated tokens as they come; nothing is given back. Texts that are encoded or rendered and
-// not generated from have a bucket of their own: they cost this process's time, and none of the engine's.
+// What one key may use of this process, a replica of a service or of a gateway's router: its budgets, each divided by the
+// processes that share them. Replicas spend prompts when a request begins, generated tokens as they come, and give nothing
+// back; routers charge ahead, and give back what the request did not take. Texts that are encoded or rendered and not
+// generated from have a bucket of their own: they cost a process's time, and none of the engine's.
 
-import type { ConfiguredKey } from '@llmservice/crds';
-import { ApiError } from '../request/body/api-error.js';
+import type { ConfiguredKey } from '../read-key-file.js';
 import { DayBudget } from './day-budget.js';
 import type { Moment } from './moment.js';
 import { TokenBucket } from './token-bucket.js';
 
 export type Limit = 'tokensPerMinute' | 'tokensPerDay' | 'concurrency' | 'textTokensPerMinute';
+
+/** A request that a limit refuses. */
+export interface LimitRefusal {
+  readonly limit: Limit;
+  /** For the client. */
+  readonly message: string;
+  readonly retryAfterSeconds: number;
+}
 
 /** A limit as it is now, for a client's own pacing. */
 export interface RateLimit {
@@ -34,10 +42,10 @@ export class KeyBudget {
   /** Tokens of the last prompt that room was asked for: the next one may have as many. */
   #lastPrompt = 1;
   readonly #replicas: number;
-  readonly #refused: (limit: Limit) => void;
+  readonly #refused: (refusal: LimitRefusal) => Error;
 
-  /** @param refused is called for every request that a limit refuses */
-  constructor(key: ConfiguredKey, replicas: number, now: Moment, refused: (limit: Limit) => void) {
+  /** @param refused is called for every request that a limit refuses, and gives what is thrown then */
+  constructor(key: ConfiguredKey, replicas: number, now: Moment, refused: (refusal: LimitRefusal) => Error) {
     this.#key = key;
     this.#replicas = replicas;
     this.#refused = refused;
@@ -56,7 +64,7 @@ export class KeyBudget {
 
   /**
    * Takes room for a request; call the answer once to give it back.
-   * @throws ApiError rate_limit_exceeded
+   * @throws what `refused` gives
    */
   enter(): () => void {
     this.#requirePlace();
@@ -71,7 +79,7 @@ export class KeyBudget {
 
   /**
    * Asks whether the key may begin anything at all, so that one that may not costs no work.
-   * @throws ApiError rate_limit_exceeded
+   * @throws what `refused` gives
    */
   requireAny(now: Moment): void {
     this.#requirePlace();
@@ -85,7 +93,7 @@ export class KeyBudget {
   /**
    * Asks for room for a prompt, and spends nothing. It is asked once the prompt's tokens are known and not before, since
    * only then the time to wait is.
-   * @throws ApiError rate_limit_exceeded, with when there will be room if the key uses nothing until then
+   * @throws what `refused` gives, with when there will be room if the key uses nothing until then
    */
   require(promptTokens: number, now: Moment): void {
     this.#lastPrompt = Math.max(1, promptTokens);
@@ -96,6 +104,12 @@ export class KeyBudget {
   spend(tokens: number, now: Moment): void {
     this.#minute?.spend(tokens, now.steadyMs);
     this.#day.spend(tokens, now.dayMs);
+  }
+
+  /** Of what was charged ahead and not taken. */
+  giveBack(tokens: number, now: Moment): void {
+    this.#minute?.giveBack(tokens, now.steadyMs);
+    this.#day.giveBack(tokens, now.dayMs);
   }
 
   /** Of a text that is not generated from. It may owe: nothing begins until that is paid. */
@@ -146,13 +160,12 @@ export class KeyBudget {
   }
 
   #refuse(limit: Limit, value: number, state: string, seconds: number): never {
-    this.#refused(limit);
     const retryAfterSeconds = Math.max(1, Math.ceil(seconds));
     const shared = this.#replicas === 1 ? '' : `, divided among ${String(this.#replicas)} replicas`;
     const message =
       `the key ${this.#key.id} has reached its limit ${limit}: ${String(value)}${shared}; ${state}; ` +
       `send the request again in ${String(retryAfterSeconds)} s`;
-    throw ApiError.of('rate_limit_exceeded', message, { retryAfterSeconds });
+    throw this.#refused({ limit, message, retryAfterSeconds });
   }
 }
 

@@ -24,6 +24,12 @@ export class DayBudget {
     this.#spent += tokens;
   }
 
+  /** What was spent on the day before is forgotten already. */
+  giveBack(tokens: number, now: number): void {
+    this.#turn(now);
+    this.#spent = Math.max(0, this.#spent - tokens);
+  }
+
   /** Milliseconds until `tokens` may be begun with; 0: now. More than a day's tokens need a whole day. */
   waitMs(tokens: number, now: number): number {
     this.#turn(now);

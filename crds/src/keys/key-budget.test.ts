@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ConfiguredKey } from '@llmservice/crds';
-import { ApiError } from '../request/body/api-error.js';
-import { randomFrom } from '../schedule/workload.fixture.js';
+import type { ConfiguredKey } from '../read-key-file.js';
+import { randomOf } from '../random-object.fixture.js';
 import { configuredKey } from './configured-key.fixture.js';
-import { KeyBudget, type Limit } from './key-budget.js';
+import { KeyBudget, type Limit, type LimitRefusal } from './key-budget.js';
 import { KeyBudgets } from './key-budgets.js';
 import { momentOf } from './moment.fixture.js';
 import type { Moment } from './moment.js';
@@ -11,6 +10,12 @@ import type { Moment } from './moment.js';
 const noon = Date.parse('2026-01-31T12:00:00Z');
 const atNoon = momentOf(noon);
 const seconds = 1_000;
+
+class Refused extends Error {
+  constructor(readonly refusal: LimitRefusal) {
+    super(refusal.message);
+  }
+}
 
 /** A budget with a clock of its own, that asks and spends as a request does. */
 class World {
@@ -22,9 +27,10 @@ class World {
   readonly budget: KeyBudget;
 
   constructor(limits: Partial<ConfiguredKey>, replicas = 1) {
-    this.budget = new KeyBudget(configuredKey('a', limits), replicas, this.moment, (limit) =>
-      this.refused.push(limit),
-    );
+    this.budget = new KeyBudget(configuredKey('a', limits), replicas, this.moment, (refusal) => {
+      this.refused.push(refusal.limit);
+      return new Refused(refusal);
+    });
   }
 
   /** Null, or after how many seconds the client may come again. */
@@ -41,9 +47,8 @@ function retryAfter(act: () => void): number | null {
     act();
     return null;
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    expect([error.status, error.code]).toEqual([429, 'rate_limit_exceeded']);
-    return error.retryAfterSeconds;
+    if (!(error instanceof Refused)) throw error;
+    return error.refusal.retryAfterSeconds;
   }
 }
 
@@ -117,6 +122,27 @@ describe('tokens per day', () => {
   });
 });
 
+describe('what was charged ahead and not taken', () => {
+  test('is there again, and never more than the budget', () => {
+    const world = new World({ tokensPerMinute: 600, tokensPerDay: 1_000 });
+    expect([world.ask(600), world.ask(200)]).toEqual([null, 20]);
+    world.budget.giveBack(200, world.moment);
+    expect(world.ask(200)).toBeNull();
+    // A minute later the bucket is full of itself.
+    world.now += 60 * seconds;
+    world.budget.giveBack(600, world.moment);
+    expect(world.budget.rateLimit(world.moment)).toMatchObject({ remaining: 600 });
+  });
+
+  test('before midnight gives the next day no more than its own', () => {
+    const world = new World({ tokensPerDay: 1_000 });
+    expect(world.ask(900)).toBeNull();
+    world.now += 12 * 3_600 * seconds;
+    world.budget.giveBack(900, world.moment);
+    expect([world.ask(1_000), world.ask(1)]).toEqual([null, 12 * 3_600 + 12 * 3_600]);
+  });
+});
+
 describe('concurrency', () => {
   test('is of requests, and their ends make room, each once', () => {
     const world = new World({ concurrency: 2 });
@@ -131,7 +157,8 @@ describe('concurrency', () => {
 });
 
 test('whoever waits as long as Retry-After says is let in, whatever was used before', () => {
-  const random = randomFrom(1);
+  const from = randomOf(1);
+  const random = (below: number): number => Math.floor(from() * below);
   for (let i = 0; i < 500; i++) {
     const limits = { tokensPerMinute: 1 + random(5_000), tokensPerDay: 1 + random(1_000_000) };
     const world = new World(limits, 1 + random(7));
@@ -162,7 +189,7 @@ describe('budgets', () => {
   const limited = (tokensPerMinute: number) => configuredKey('a', { tokensPerMinute });
 
   test('keep what was used when a key’s limits change', () => {
-    const budgets = new KeyBudgets(1, () => undefined);
+    const budgets = new KeyBudgets(1, (_, refusal) => new Refused(refusal));
     budgets.of(limited(600), atNoon).spend(500, atNoon);
     expect(budgets.of(limited(1_000), atNoon).rateLimit(atNoon)).toMatchObject({
       limit: 1_000,
@@ -179,7 +206,7 @@ describe('budgets', () => {
   });
 
   test('begin with this replica’s part of what the day had before it', () => {
-    const budgets = new KeyBudgets(2, () => undefined);
+    const budgets = new KeyBudgets(2, (_, refusal) => new Refused(refusal));
     budgets.restore(new Map([['a', 600]]), noon);
     const budget = budgets.of(configuredKey('a', { tokensPerDay: 1_000 }), atNoon);
     expect(retryAfter(() => budget.require(201, atNoon))).toBe(12 * 3_600);
@@ -187,7 +214,7 @@ describe('budgets', () => {
   });
 
   test('that were read on the day before are not spent today, and count where the limit comes later', () => {
-    const budgets = new KeyBudgets(1, () => undefined);
+    const budgets = new KeyBudgets(1, (_, refusal) => new Refused(refusal));
     const spent = new Map([
       ['a', 1_000],
       ['b', 1_000],

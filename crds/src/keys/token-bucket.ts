@@ -29,6 +29,12 @@ export class TokenBucket {
     this.#spent += tokens;
   }
 
+  /** A bucket that has been filled since stays full. */
+  giveBack(tokens: number, now: number): void {
+    this.#refill(now);
+    this.#spent = Math.max(0, this.#spent - tokens);
+  }
+
   /** Milliseconds until `tokens` may be begun with; 0: now. More than a minute's tokens need a full bucket. */
   waitMs(tokens: number, now: number): number {
     this.#refill(now);
