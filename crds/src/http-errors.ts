@@ -65,6 +65,8 @@ export const routerErrors = {
   model_not_found: { status: 404, type: 'invalid_request_error' },
   route_not_found: { status: 404, type: 'invalid_request_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
+  request_timeout: { status: 408, type: 'invalid_request_error' },
+  rate_limit_exceeded: { status: 429, type: 'rate_limit_error' },
   upstream_failed: { status: 502, type: 'server_error' },
   upstream_unverified: { status: 502, type: 'server_error' },
 } as const satisfies Record<string, HttpError>;

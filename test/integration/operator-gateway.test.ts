@@ -31,15 +31,14 @@ beforeAll(async () => {
     model: { ...world.model('models/llama/'), name: 'big', aliases: ['big-1'] },
   });
   await new Kubectl(world.api.kubeConfig()).installCrd('llmgateways');
-  for (const [name, purpose] of [
-    ['keys', 'keys'],
-    ['others', 's3'],
-  ] as const) {
+  for (const [name, purpose] of Object.entries({ keys: 'keys', others: 's3', wrong: 'keys' })) {
     await world.create({
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { name, labels: { [labels.secretFor]: purpose } },
-      stringData: { 'keys.yaml': `keys: [{ id: a, sha256: ${'ab'.repeat(32)} }]` },
+      stringData: {
+        'keys.yaml': `keys: [{ id: a, sha256: ${'ab'.repeat(32)}, tokensPerDay: ${name === 'wrong' ? 0 : 1} }]`,
+      },
     });
   }
 }, 240_000);

@@ -45,5 +45,11 @@ export const reportedGateways: readonly [string, object, string, string][] = [
     'spec.models[1].aliases[0]: repeats a',
   ],
   ['no-secret', { auth: { keysSecretRef: { name: 'none' } } }, 'KeysInvalid', 'spec.auth.keysSecretRef.name'],
+  [
+    'wrong-keys',
+    { auth: { keysSecretRef: { name: 'wrong' } } },
+    'KeysInvalid',
+    'keys.yaml: keys[0].tokensPerDay must be',
+  ],
   ['a-secret', { auth: { keysSecretRef: { name: 'others' } } }, 'SecretNotAllowed', 'secret-for=keys'],
 ];

@@ -25,6 +25,7 @@ export interface RouterKey {
   readonly id: string;
   readonly text: string;
   readonly cacheGroup?: string;
+  readonly tokensPerDay?: number;
 }
 
 export interface RouterProcessOptions {

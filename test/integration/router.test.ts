@@ -6,7 +6,7 @@ import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import Anthropic from '@anthropic-ai/sdk';
-import OpenAI, { AuthenticationError, NotFoundError } from 'openai';
+import OpenAI, { AuthenticationError, NotFoundError, RateLimitError } from 'openai';
 import { Authority } from '../builders/certificates.js';
 import { eventually, freePort } from '../processes.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
@@ -17,6 +17,7 @@ jest.setTimeout(120_000);
 const keys = [
   { id: 'team-a', text: 'key-of-a' },
   { id: 'team-b', text: 'key-of-b', cacheGroup: 'partners' },
+  { id: 'team-c', text: 'key-of-c', cacheGroup: 'partners', tokensPerDay: 120 },
 ];
 let first: ReplicaProcess;
 let second: ReplicaProcess;
@@ -142,6 +143,53 @@ describe('a model', () => {
 
   test('is nothing to a key that is unknown', async () => {
     await expect(clientOf('another').models.list()).rejects.toThrow(AuthenticationError);
+  });
+});
+
+describe('a key’s budget', () => {
+  const tokens = (key: string, model: string, kind: string) =>
+    router.metric(`llmservice_router_key_tokens_total{key="${key}",model="${model}",kind="${kind}"}`);
+
+  test('is of all models: what each answer says that it took, whole or streamed, and no token more', async () => {
+    const own = clientOf('key-of-c');
+    const { usage: whole } = await own.chat.completions.create(chat('first'));
+    const stream = await own.chat.completions.create({
+      ...{ ...chat('second'), stream: true, max_completion_tokens: 200 },
+      ...{ stream_options: { include_usage: true }, ignore_eos: true },
+    });
+    let streamed: OpenAI.CompletionUsage | null = null;
+    for await (const { usage } of stream) streamed = usage ?? streamed;
+    await eventually('the router to count it', async () => (await tokens('team-c', 'second', 'prompt')) > 0);
+    for (const [model, usage] of [
+      ['first', whole!],
+      ['second', streamed!],
+    ] as const) {
+      expect(await tokens('team-c', model, 'prompt')).toBe(usage.prompt_tokens);
+      expect(await tokens('team-c', model, 'completion')).toBe(usage.completion_tokens);
+    }
+    const refused = own.chat.completions.create(chat('first'));
+    await expect(refused).rejects.toThrow(RateLimitError);
+    await expect(refused).rejects.toThrow('tokensPerDay: 120');
+    const { headers } = (await refused.catch((error: unknown) => error)) as RateLimitError;
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    const anthropic = new Anthropic({ baseURL: router.url, apiKey: 'key-of-c', maxRetries: 0 });
+    await expect(anthropic.messages.create({ model: 'first', max_tokens: 8, messages })).rejects.toThrow(
+      Anthropic.RateLimitError,
+    );
+    const series = 'llmservice_router_key_refused_total{key="team-c",limit="tokensPerDay"}';
+    expect(await router.metric(series)).toBe(2);
+  });
+
+  test('pays for a client that went what the replica computed until then', async () => {
+    const stream = await clientOf('key-of-a').completions.create(long('first'));
+    await stream[Symbol.asyncIterator]().next();
+    stream.controller.abort();
+    await eventually(
+      'the router to count it',
+      async () => (await tokens('team-a', 'first', 'completion')) > 0,
+    );
+    expect(await tokens('team-a', 'first', 'completion')).toBeLessThan(900);
+    expect(await router.metric('llmservice_router_estimated_total{model="first"}')).toBe(0);
   });
 });
 

@@ -185,7 +185,7 @@ export const llmGatewaySchema: object = {
           "additionalProperties": false,
           "properties": {
             "keysSecretRef": {
-              "description": "Secret of this namespace with keys.yaml or keys.json, as of LlmServices; it needs the label llmservice.dev/secret-for=keys. Changes take effect without a restart. A service that has keys of its own checks the same header again. Default: no keys.",
+              "description": "Secret of this namespace with keys.yaml or keys.json, as of LlmServices; it needs the label llmservice.dev/secret-for=keys. Its budgets hold over all models, each router giving its part. Changes take effect without a restart. A service that has keys of its own checks the same header again. Default: no keys.",
               "type": "object",
               "additionalProperties": false,
               "properties": {

@@ -6,6 +6,7 @@ import * as https from 'node:https';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { headers as headerNames } from '@llmservice/crds';
 import type { PodIdentity } from '../watch/ask-pod.js';
 import { ActivatorError, errorEvent, type Refusal } from './activator-error.js';
 import { asksForStream } from './asks-for-stream.js';
@@ -147,6 +148,11 @@ export class HeldRequest {
     if (streams) delete returned['content-length'];
     if (!response.headersSent) begin(response, statusCode, returned);
     this.relaysEvents = streams;
+    // By which a replica reports to a gateway's router what a stream took; before the pipe ends the response.
+    answered.once('end', () => {
+      const used = answered.trailers[headerNames.usage];
+      if (used !== undefined) response.addTrailers({ [headerNames.usage]: used });
+    });
     answered.pipe(response);
   }
 

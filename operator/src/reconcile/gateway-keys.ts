@@ -1,7 +1,7 @@
-// Whether a gateway may use the Secret that it names for its keys. Who may write an LlmGateway may not always read Secrets:
-// only those are used that have the label for it.
+// Whether a gateway may use the Secret that it names for its keys, and whether its routers could. Who may write an LlmGateway may
+// not always read Secrets: only those are used that have the label for it. Of what is in one, paths are said and no value.
 
-import { labels } from '@llmservice/crds';
+import { keyFileNames, labels, readKeyFile } from '@llmservice/crds';
 import type { WantedGateway } from '../domain/wanted-gateway.js';
 import type { KubeClient } from '../kube/client.js';
 import { objectPath, resources } from '../kube/resources.js';
@@ -43,7 +43,26 @@ export class GatewayKeys {
         `${field}: Secret ${name} has no label ${labels.secretFor}=keys. Have whoever owns it label it, or name another.`,
       );
     }
+    const problem = problemOf(secret);
+    if (problem !== null) {
+      return no('KeysInvalid', `${field}: Secret ${name}: ${problem}. Routers keep the keys before it.`);
+    }
     this.read.set(key, now);
     return null;
   }
+}
+
+/** Of its violations so many are said. */
+const maxSaid = 5;
+
+/** What routers would refuse it for; null: nothing. */
+function problemOf(secret: KubeObject): string | null {
+  const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>;
+  const [file, another] = keyFileNames.filter((name) => data[name] !== undefined);
+  if (file === undefined || another !== undefined) return `it must have one of ${keyFileNames.join(' and ')}`;
+  const read = readKeyFile(Buffer.from(data[file] ?? '', 'base64').toString('utf8'));
+  if (read.ok) return null;
+  const said = read.violations.slice(0, maxSaid).map(({ path, message }) => `${path} ${message}`.trim());
+  const more = read.violations.length - said.length;
+  return `${file}: ${said.join('; ')}${more > 0 ? `; and ${String(more)} more` : ''}`;
 }

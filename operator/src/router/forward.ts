@@ -6,9 +6,11 @@ import * as https from 'node:https';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { headers as names } from '@llmservice/crds';
+import { remainingHeader } from '@llmservice/crds/keys';
 import { begin, refuse } from '../activator/held-request.js';
 import { forwardedHeaders, returnedHeaders } from '../activator/hop-headers.js';
 import type { ModelRoute } from '../domain/route-table.js';
+import type { RequestCharge } from './request-charge.js';
 import { RouterError } from './router-error.js';
 import type { ServiceAddresses } from './service-addresses.js';
 
@@ -16,9 +18,13 @@ import type { ServiceAddresses } from './service-addresses.js';
 const connectMs = 5_000;
 /** How long a service may be silent before TCP probes whether it is still there. */
 const probeMs = 30_000;
+/** For a replica whose client has gone to say what was taken. */
+const reportMs = 1_000;
 const agent = new http.Agent({ keepAlive: false });
 /** A session of before would stand for what its certificate proved then. */
 const secureAgent = new https.Agent({ keepAlive: false, maxCachedSessions: 0 });
+
+const limitHeaders = /^x-ratelimit-(limit|remaining|reset)-tokens$/;
 
 export interface Forwarding {
   readonly request: IncomingMessage;
@@ -33,6 +39,8 @@ export interface Forwarding {
   readonly onSent: () => void;
   /** A service answers: nobody else is asked. */
   readonly onBegun: () => void;
+  /** Null: no key is asked for, and nothing is counted. */
+  charge: RequestCharge | null;
 }
 
 /** `answered`: by that service, or the client has gone. Of all others nothing has reached the client. */
@@ -48,7 +56,7 @@ export async function forward(
   instead: string | null,
   isLast: boolean,
 ): Promise<Outcome> {
-  const { request, response, addresses } = forwarding;
+  const { request, response, addresses, charge } = forwarding;
   const url = new URL(route.url);
   const options: https.RequestOptions = {
     method: 'POST',
@@ -64,10 +72,21 @@ export async function forward(
       ? http.request({ ...options, agent })
       : https.request({ ...options, agent: secureAgent, ca: route.ca, servername: url.hostname });
   const hangUp = (): void => void upstream.destroy();
-  response.once('close', hangUp);
+  let answer: IncomingMessage | null = null;
+  let reached = false;
+  // A replica whose client half closes ends the request, as for one that has gone, and may still say what it took.
+  const leave = (): void => {
+    if (charge === null || !reached) return hangUp();
+    answer?.unpipe(response);
+    answer?.resume();
+    if (answer?.complete === true) return;
+    upstream.socket?.end();
+    const late = setTimeout(hangUp, reportMs);
+    upstream.once('close', () => clearTimeout(late));
+  };
+  response.once('close', leave);
   try {
     return await new Promise<Outcome>((resolve) => {
-      let reached = false;
       let verified = true;
       let answers = false;
       upstream.once('socket', (socket) => {
@@ -77,6 +96,7 @@ export async function forward(
           clearTimeout(late);
           socket.setKeepAlive(true, probeMs);
           reached = true;
+          charge?.sent();
           forwarding.onSent();
         });
         socket.once('error', () => {
@@ -87,13 +107,21 @@ export async function forward(
       upstream.once('response', (answered) => {
         answers = true;
         if (answered.statusCode === 503 && !isLast) {
+          charge?.refused();
           hangUp();
           resolve('busy');
           return;
         }
         forwarding.onBegun();
-        relay(answered, forwarding, instead);
-        response.once('close', () => resolve('answered'));
+        answer = answered;
+        charge?.begun(answered);
+        if (response.destroyed) answered.resume();
+        else relay(answered, forwarding, instead);
+        if (charge !== null) answered.on('data', (part: Buffer) => charge.passed(part));
+        const ended = charge === null ? null : closed(answered).then(() => charge.ended(answered));
+        void Promise.all([ended, response.destroyed ? null : closed(response)]).then(() =>
+          resolve('answered'),
+        );
       });
       upstream.on('error', () => undefined);
       // Which comes behind every error.
@@ -106,22 +134,23 @@ export async function forward(
       upstream.end(forwarding.body);
     });
   } finally {
-    response.off('close', hangUp);
+    response.off('close', leave);
   }
 }
 
 function headersFor(
-  { request, body, model, requestId }: Forwarding,
+  { request, body, model, requestId, charge }: Forwarding,
   route: ModelRoute,
   host: string,
 ): OutgoingHttpHeaders {
   const passed = Object.entries(forwardedHeaders(request.headers));
   return {
-    ...Object.fromEntries(passed.filter(([name]) => name !== names.fallbackFor)),
+    ...Object.fromEntries(passed.filter(([name]) => name !== names.fallbackFor && name !== names.usage)),
     // By which the activator knows it, should the service be asleep.
     host,
     'content-length': body.byteLength,
     'x-request-id': requestId,
+    ...(charge === null ? {} : { [names.usage]: 'report' }),
     ...(route.served.includes(model) ? {} : { [names.fallbackFor]: model }),
   };
 }
@@ -146,9 +175,23 @@ function relay(
   // An event with an error would make it longer.
   if (streams) delete returned['content-length'];
   returned['x-request-id'] ??= requestId;
+  delete returned[names.usage];
+  keepTighter(returned, response);
   if (instead !== null) returned[names.fallback] = instead;
   begin(response, statusCode, returned);
   answered.pipe(response);
+}
+
+/** Once nothing more comes of it, whether it is whole or not. */
+function closed(stream: IncomingMessage | ServerResponse): Promise<void> {
+  return new Promise((resolve) => void stream.once('close', resolve));
+}
+
+/** Of the gateway's limit and the service's own, that of which less is left is sent. */
+function keepTighter(returned: OutgoingHttpHeaders, response: ServerResponse): void {
+  const left = (value: unknown): number => (value === undefined ? Infinity : Number(value));
+  if (left(returned[remainingHeader]) < left(response.getHeader(remainingHeader))) return;
+  for (const name of Object.keys(returned)) if (limitHeaders.test(name)) delete returned[name];
 }
 
 function cutOff(): RouterError {

@@ -1,7 +1,7 @@
 // The room for bodies that a router keeps. A key has a quarter of it, so that one client whose uploads never end leaves room
 // for the others.
 
-import type { ConfiguredKey } from '@llmservice/crds';
+import type { BodyPace, ConfiguredKey } from '@llmservice/crds';
 import type { Room } from '../activator/read-body.js';
 
 export interface BodyLimits {
@@ -9,6 +9,7 @@ export interface BodyLimits {
   readonly bodyBytes: number;
   /** Of all that are kept. */
   readonly totalBytes: number;
+  readonly slowest: BodyPace;
 }
 
 export class KeptBytes {

@@ -1,16 +1,15 @@
-// The API keys of a gateway's Secret. Which of them a text is takes the same time whether it is one or not: hashes are
-// compared, all of them, each in constant time.
+// The API keys of a gateway's Secret, for its router.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { readKeyFile, type ConfiguredKey } from '@llmservice/crds';
+import { KeySet } from '@llmservice/crds/keys';
 import { RouterError } from './router-error.js';
 
 export class KnownKeys {
-  private readonly entries: readonly { readonly hash: Buffer; readonly key: ConfiguredKey }[];
+  private readonly set: KeySet;
 
-  constructor(keys: readonly ConfiguredKey[]) {
-    this.entries = keys.flatMap((key) => key.hashes.map((hash) => ({ hash: Buffer.from(hash, 'hex'), key })));
+  constructor(readonly keys: readonly ConfiguredKey[]) {
+    this.set = new KeySet(keys);
   }
 
   /** @throws Error with everything that is wrong, and no text that may be a key */
@@ -30,9 +29,7 @@ export class KnownKeys {
         'this gateway asks for an API key: send it as the header Authorization: Bearer KEY, or x-api-key: KEY',
       );
     }
-    const hash = createHash('sha256').update(presented).digest();
-    let found: ConfiguredKey | null = null;
-    for (const entry of this.entries) if (timingSafeEqual(entry.hash, hash)) found = entry.key;
+    const found = this.set.find(presented);
     if (found !== null) return found;
     throw new RouterError(
       'invalid_api_key',

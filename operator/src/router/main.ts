@@ -3,11 +3,14 @@
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { keyFileNames } from '@llmservice/crds';
+import { keyFileNames, slowestBody } from '@llmservice/crds';
+import { KeyBudgets, MomentClock } from '@llmservice/crds/keys';
 import { readRouteTable, routeTableFile } from '../domain/route-table.js';
 import { serveHttp } from '../http-server.js';
 import { createOperatorLogger } from '../log.js';
+import { KeyLimits } from './key-limits.js';
 import { KnownKeys } from './known-keys.js';
+import { RouterError } from './router-error.js';
 import { RouterMetrics } from './router-metrics.js';
 import { parseRouterSettings } from './router-options.js';
 import { Router } from './router.js';
@@ -38,12 +41,27 @@ async function main(): Promise<void> {
     () => router.open,
     () => table.current.models.length,
   );
+  const moments = new MomentClock(
+    () => Date.now(),
+    () => performance.now(),
+  );
   const router: Router = new Router({
     table: () => table.current,
     keys: () => keys?.current ?? null,
+    keyLimits: new KeyLimits(
+      new KeyBudgets(settings.replicas, (id, { limit, message, retryAfterSeconds }) => {
+        metrics.keyRefused(id, limit);
+        return new RouterError('rate_limit_exceeded', message, retryAfterSeconds);
+      }),
+      () => moments.now(),
+    ),
     addresses: new ServiceAddresses(),
     metrics,
-    limits: { bodyBytes: settings.maxBodyBytes, totalBytes: settings.maxKeptBytes },
+    limits: {
+      bodyBytes: settings.maxBodyBytes,
+      totalBytes: settings.maxKeptBytes,
+      slowest: slowestBody,
+    },
   });
   const signalled = new Promise<void>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());

@@ -25,8 +25,11 @@ export const modelPaths: readonly string[] = [
   '/apply-template',
 ];
 
+/** Of these the texts are read, and nothing is computed of them. */
+const readsAlone = /\/(render|derender|input_tokens|count_tokens|tokenize|detokenize|apply-template)$/;
+
 export type RoutedPath =
-  | { readonly kind: 'model' }
+  | { readonly kind: 'model'; readonly generates: boolean }
   | { readonly kind: 'list' }
   | { readonly kind: 'retrieve'; readonly name: string }
   | { readonly kind: 'health' }
@@ -42,7 +45,8 @@ export function routedPath(method: string, url: string): RoutedPath {
   const path = asked.replace(/^\/openai(?=\/v1\/)/, '').replace(/(?<=.)\/$/, '');
   const isRead = method === 'GET' || method === 'HEAD';
   if (modelPaths.includes(path)) {
-    return method === 'POST' ? { kind: 'model' } : { kind: 'otherMethod', allow: 'POST' };
+    const generates = !readsAlone.test(path);
+    return method === 'POST' ? { kind: 'model', generates } : { kind: 'otherMethod', allow: 'POST' };
   }
   const found = readPath(path);
   return found.kind === 'unknown' || isRead ? found : { kind: 'otherMethod', allow: 'GET' };

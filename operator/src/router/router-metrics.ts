@@ -1,6 +1,8 @@
-// What a router reports to Prometheus. Models are those of its table, so that clients make no series.
+// What a router reports to Prometheus. Models are those of its table and keys those of its Secret, so that clients make no series.
 
+import type { Limit } from '@llmservice/crds/keys';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { RequestCharge } from './request-charge.js';
 
 export class RouterMetrics {
   readonly registry = new Registry();
@@ -21,6 +23,25 @@ export class RouterMetrics {
     name: 'llmservice_router_added_seconds',
     help: 'Time from the last byte of a body to a service that has taken the connection.',
     buckets: [0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.25, 1, 5],
+    registers: [this.registry],
+  });
+
+  private readonly keyTokensTotal = new Counter({
+    name: 'llmservice_router_key_tokens_total',
+    help: 'Tokens that requests of a key took, by the model that was asked for.',
+    labelNames: ['key', 'model', 'kind'],
+    registers: [this.registry],
+  });
+  private readonly keyRefusedTotal = new Counter({
+    name: 'llmservice_router_key_refused_total',
+    help: 'Requests refused with 429, by the limit that their key reached.',
+    labelNames: ['key', 'limit'],
+    registers: [this.registry],
+  });
+  private readonly estimatedTotal = new Counter({
+    name: 'llmservice_router_estimated_total',
+    help: 'Requests of keys whose tokens no replica reported, so that they were estimated.',
+    labelNames: ['model'],
     registers: [this.registry],
   });
 
@@ -50,6 +71,19 @@ export class RouterMetrics {
 
   refused(reason: string): void {
     this.refusedTotal.inc({ reason });
+  }
+
+  keyRefused(key: string, limit: Limit): void {
+    this.keyRefusedTotal.inc({ key, limit });
+  }
+
+  /** Of a request that has ended. */
+  used(key: string, model: string, { used, isEstimated }: Pick<RequestCharge, 'used' | 'isEstimated'>): void {
+    const { promptTokens, completionTokens, textTokens } = used;
+    const kinds = { prompt: promptTokens, completion: completionTokens, text: textTokens };
+    for (const [kind, tokens] of Object.entries(kinds))
+      if (tokens > 0) this.keyTokensTotal.inc({ key, model, kind }, tokens);
+    if (isEstimated) this.estimatedTotal.inc({ model });
   }
 
   sent(addedMs: number): void {

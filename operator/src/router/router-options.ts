@@ -14,6 +14,8 @@ export interface RouterSettings {
   /** Of all bodies that are kept at once. */
   readonly maxKeptBytes: number;
   readonly drainSeconds: number;
+  /** Routers that share each budget of a key. */
+  readonly replicas: number;
 }
 
 const mib = 2 ** 20;
@@ -40,6 +42,7 @@ export function parseRouterSettings(env: Readonly<Record<string, string | undefi
     maxBodyBytes: count('MAX_BODY_BYTES', 32 * mib, 1024 * mib),
     maxKeptBytes: count('MAX_KEPT_BYTES', 128 * mib, 64 * 1024 * mib),
     drainSeconds: count('DRAIN_SECONDS', 600, 86_400),
+    replicas: Math.max(1, count('ROUTER_REPLICAS', 1, 1_000)),
   };
   if (errors.length > 0) throw new Error(errors.join('; '));
   return settings;

@@ -4,8 +4,12 @@ import * as http from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { slowestBody, type BodyPace } from '@llmservice/crds';
+import { KeyBudgets } from '@llmservice/crds/keys';
 import type { ModelRoute } from '../domain/route-table.js';
+import { KeyLimits } from './key-limits.js';
 import { KnownKeys } from './known-keys.js';
+import { RouterError } from './router-error.js';
 import { Router } from './router.js';
 import { RoutingTable } from './routing-table.js';
 
@@ -17,6 +21,8 @@ let refused: string[];
 let router: Router;
 let keys: KnownKeys | null;
 let totalBytes: number;
+let slowest: BodyPace;
+let taken: [string, string, number][];
 
 async function listen(handler: http.RequestListener): Promise<number> {
   const server = http.createServer(handler);
@@ -70,7 +76,8 @@ const toAll: LookupFunction = (_, { all }, callback) =>
   all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
 
 beforeEach(async () => {
-  [routes, ended, refused, keys, totalBytes] = [[], [], [], null, 1_500];
+  [routes, ended, refused, keys, totalBytes, taken] = [[], [], [], null, 1_500, []];
+  slowest = slowestBody;
   router = new Router({
     table: () => new RoutingTable(routes),
     keys: () => keys,
@@ -79,9 +86,20 @@ beforeEach(async () => {
       ended: (model, outcome) => void ended.push(`${model} ${outcome}`),
       refused: (reason) => void refused.push(reason),
       sent: () => undefined,
+      used: (key, model, { used }) =>
+        void taken.push([key, model, used.promptTokens + used.completionTokens]),
     },
+    keyLimits: new KeyLimits(
+      new KeyBudgets(1, (_, { message, retryAfterSeconds }) => {
+        return new RouterError('rate_limit_exceeded', message, retryAfterSeconds);
+      }),
+      () => ({ steadyMs: 0, unixMs: 0, dayMs: 0 }),
+    ),
     limits: {
       bodyBytes: 1_000,
+      get slowest() {
+        return slowest;
+      },
       get totalBytes() {
         return totalBytes;
       },
@@ -170,9 +188,10 @@ describe('a request', () => {
   });
 });
 
+const hash = (key: string) => createHash('sha256').update(key).digest('hex');
+
 test('a key whose uploads do not end leaves room for others', async () => {
   totalBytes = 4_000;
-  const hash = (key: string) => createHash('sha256').update(key).digest('hex');
   keys = KnownKeys.read(`keys: [{ id: a, sha256: ${hash('of-a')} }, { id: b, sha256: ${hash('of-b')} }]`);
   await service('demo', echo);
   const body = `{"model":"demo","x":"${'x'.repeat(600)}"}`;
@@ -189,6 +208,24 @@ test('a key whose uploads do not end leaves room for others', async () => {
   expect(response.statusCode).toBe(200);
   response.resume();
   expect(await of('of-a')).toBe(200);
+});
+
+test('a body that hardly comes is cut off, and holds no room', async () => {
+  slowest = { windowMs: 10, bytesPerSecond: 500 };
+  await service('demo', echo);
+  const headers = { 'content-length': 900 };
+  const request = http.request({
+    ...{ host: '127.0.0.1', port, method: 'POST', path: '/v1/completions', headers, agent: false },
+  });
+  request.on('error', () => undefined);
+  request.write('{"model":"demo","x":"'.padEnd(899, 'x'));
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  expect(response.statusCode).toBe(408);
+  expect(await text(response)).toContain('request_timeout');
+  while (router.open > 0) await new Promise(setImmediate);
+  expect(refused).toEqual(['request_timeout']);
+  slowest = slowestBody;
+  expect((await post(`{"model":"demo","x":"${'x'.repeat(900)}"}`)).status).toBe(200);
 });
 
 describe('a service without room', () => {

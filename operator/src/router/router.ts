@@ -11,11 +11,13 @@ import { readBody, type Room } from '../activator/read-body.js';
 import type { ModelRoute } from '../domain/route-table.js';
 import { forward, type Forwarding, type Outcome } from './forward.js';
 import { KeptBytes, type BodyLimits } from './kept-bytes.js';
+import type { KeyLimits } from './key-limits.js';
 import type { KnownKeys } from './known-keys.js';
 import { describeModel, listModels } from './model-list.js';
 import { modelOfBody } from './model-of-body.js';
 import { routedPath } from './routed-paths.js';
 import { RouterError } from './router-error.js';
+import { cutWhereSlow } from './slow-body.js';
 import type { RouterMetrics } from './router-metrics.js';
 import type { RoutingTable } from './routing-table.js';
 import type { ServiceAddresses } from './service-addresses.js';
@@ -25,7 +27,9 @@ export interface RouterOptions {
   /** Null: keys are not asked for. */
   readonly keys: () => KnownKeys | null;
   readonly addresses: Pick<ServiceAddresses, 'lookup'>;
-  readonly metrics: Pick<RouterMetrics, 'ended' | 'refused' | 'sent'>;
+  /** Of keys, where they are asked for. */
+  readonly keyLimits: KeyLimits;
+  readonly metrics: Pick<RouterMetrics, 'ended' | 'refused' | 'sent' | 'used'>;
   /** Of one body, and of all that are kept; of these a key has a quarter, and one body in any case. */
   readonly limits: BodyLimits;
 }
@@ -93,7 +97,7 @@ export class Router {
       const route = table.find(path.name, key);
       if (route === null) throw unknownModel(path.name, table, key);
       json(response, describeModel(path.name, route));
-    } else await this.send(request, response, requestId, key);
+    } else await this.send(request, response, requestId, key, path.generates);
   }
 
   private async send(
@@ -101,7 +105,10 @@ export class Router {
     response: ServerResponse,
     requestId: string,
     key: ConfiguredKey | null,
+    generates: boolean,
   ): Promise<void> {
+    const { keyLimits, metrics } = this.options;
+    if (key !== null) keyLimits.requireAny(key, response);
     const forwarding = await this.take(request, response, requestId, this.kept.roomOf(key));
     try {
       if (response.destroyed) return;
@@ -109,7 +116,16 @@ export class Router {
       const table = this.options.table();
       const route = table.find(forwarding.model, key);
       if (route === null) throw unknownModel(forwarding.model, table, key);
-      await this.sendInOrder(forwarding, route, table.inOrder(route, key));
+      const order = table.inOrder(route, key);
+      if (key === null) return await this.sendInOrder(forwarding, route, order);
+      const charge = keyLimits.begin(key, forwarding.body.byteLength, generates, response);
+      forwarding.charge = charge;
+      try {
+        await this.sendInOrder(forwarding, route, order);
+      } finally {
+        charge.close();
+        metrics.used(key.id, route.name, charge);
+      }
     } finally {
       forwarding.onBegun();
     }
@@ -124,10 +140,11 @@ export class Router {
   ): Promise<Forwarding> {
     const { limits, addresses, metrics } = this.options;
     if (Number(request.headers['content-length'] ?? 0) > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
-    const body = await readBody(request, room, limits.bodyBytes);
+    const done = cutWhereSlow(request, response, limits.slowest);
+    const body = await readBody(request, room, limits.bodyBytes).finally(done);
     const completeAt = performance.now();
     const forwarding = {
-      ...{ request, response, body, requestId, addresses, model: '' },
+      ...{ request, response, body, requestId, addresses, model: '', charge: null },
       onSent: () => metrics.sent(performance.now() - completeAt),
       onBegun: () => {
         room.giveBytes(forwarding.body.byteLength);

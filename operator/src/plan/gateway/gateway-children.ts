@@ -97,7 +97,7 @@ function planPod(gateway: WantedGateway, image: string): V1PodSpec {
   const env = {
     MAX_BODY_BYTES: maxBodyBytes,
     DRAIN_SECONDS: drainTimeoutSeconds,
-    ...(keys === undefined ? {} : { KEYS_DIR: paths.keys }),
+    ...(keys === undefined ? {} : { KEYS_DIR: paths.keys, ROUTER_REPLICAS: gateway.spec.replicas }),
   };
   return {
     // It asks nothing of the API server.

@@ -1,0 +1,192 @@
+// Budgets of keys over all models of a gateway: what clients are refused and learn, and what a request is charged for that its
+// client left. Services are small servers that report as replicas do.
+
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import * as http from 'node:http';
+import type { AddressInfo, LookupFunction } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { slowestBody } from '@llmservice/crds';
+import { KeyBudgets } from '@llmservice/crds/keys';
+import type { ModelRoute } from '../domain/route-table.js';
+import { KeyLimits } from './key-limits.js';
+import { KnownKeys } from './known-keys.js';
+import { Router } from './router.js';
+import { RouterError } from './router-error.js';
+import { RoutingTable } from './routing-table.js';
+
+const hash = (key: string) => createHash('sha256').update(key).digest('hex');
+const keys = KnownKeys.read(
+  `keys: [{ id: a, sha256: ${hash('of-a')}, tokensPerMinute: 600 }, { id: b, sha256: ${hash('of-b')} },` +
+    `{ id: c, sha256: ${hash('of-c')}, concurrency: 2 }]`,
+);
+const servers: http.Server[] = [];
+let port: number;
+let routes: ModelRoute[];
+let used: [key: string, model: string, tokens: number][];
+let limited: string[];
+let nowMs: number;
+
+async function listen(handler: http.RequestListener): Promise<number> {
+  const server = http.createServer(handler);
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** A service of this name, which gets whole requests. */
+async function service(name: string, handler: http.RequestListener): Promise<void> {
+  const at = await listen((request, response) => {
+    request.resume().once('end', () => handler(request, response));
+  });
+  routes.push({
+    ...{ name, service: name, url: `http://${name}.team.svc:${String(at)}`, aliases: [], ca: null },
+    ...{ served: [name], fallback: [], visibleTo: null, created: 0 },
+  });
+}
+
+const usage = 'x-llmservice-usage';
+const report = (prompt: number, completion: number) =>
+  `prompt=${String(prompt)}, completion=${String(completion)}, text=0`;
+
+function post(model: string, key: string): http.ClientRequest {
+  const headers = { authorization: `Bearer of-${key}` };
+  const options = { host: '127.0.0.1', port, method: 'POST', path: '/v1/completions', headers, agent: false };
+  const request = http.request(options);
+  request.end(JSON.stringify({ model }));
+  return request;
+}
+
+async function ask(
+  model: string,
+  key = 'a',
+): Promise<{ readonly status: number; readonly headers: http.IncomingHttpHeaders; readonly body: string }> {
+  const [response] = (await once(post(model, key), 'response')) as [http.IncomingMessage];
+  return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) };
+}
+
+const toAll: LookupFunction = (_, { all }, callback) =>
+  all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
+
+beforeEach(async () => {
+  [routes, used, limited, nowMs] = [[], [], [], 0];
+  const router = new Router({
+    table: () => new RoutingTable(routes),
+    keys: () => keys,
+    keyLimits: new KeyLimits(
+      new KeyBudgets(2, (id, { limit, message, retryAfterSeconds }) => {
+        limited.push(`${id} ${limit}`);
+        return new RouterError('rate_limit_exceeded', message, retryAfterSeconds);
+      }),
+      () => ({ steadyMs: nowMs, unixMs: nowMs, dayMs: nowMs }),
+    ),
+    addresses: { lookup: toAll },
+    metrics: {
+      ended: () => undefined,
+      refused: () => undefined,
+      sent: () => undefined,
+      used: (key, model, { used: each }) =>
+        void used.push([key, model, each.promptTokens + each.completionTokens]),
+    },
+    limits: { bodyBytes: 1_000, totalBytes: 4_000, slowest: slowestBody },
+  });
+  port = await listen((request, response) => void router.handle(request, response));
+});
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+});
+
+test('all models take of one budget, whose end is refused as services refuse it, and the next minute has its own', async () => {
+  await service('one', (_, response) => response.setHeader(usage, report(100, 50)).end('{}'));
+  await service('two', (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', [usage]: report(100, 0) });
+    response.write('data: {}\n\n');
+    response.addTrailers({ [usage]: report(100, 80) });
+    response.end('data: [DONE]\n\n');
+  });
+  // Of two routers each gives 300.
+  const first = await ask('one');
+  expect(first).toMatchObject({ status: 200, headers: { 'x-ratelimit-limit-tokens': '300' } });
+  expect(first.headers[usage]).toBeUndefined();
+  const second = await ask('two');
+  expect(second).toMatchObject({ status: 200, body: 'data: {}\n\ndata: [DONE]\n\n' });
+  expect(Number(second.headers['x-ratelimit-remaining-tokens'])).toBe(149);
+  const refused = await ask('one');
+  // 30 owed, and one for the next: 31 of 5 a second.
+  expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '7' } });
+  expect(refused.headers['x-ratelimit-remaining-tokens']).toBe('0');
+  expect(JSON.parse(refused.body)).toMatchObject({
+    error: { code: 'rate_limit_exceeded', type: 'rate_limit_error' },
+  });
+  expect(refused.body).toContain('tokensPerMinute: 600, divided among 2 replicas');
+  expect((await ask('one', 'b')).status).toBe(200);
+  nowMs += 7_000;
+  expect((await ask('one')).status).toBe(200);
+  expect(used).toEqual([
+    ['a', 'one', 150],
+    ['a', 'two', 180],
+    ['b', 'one', 150],
+    ['a', 'one', 150],
+  ]);
+  expect(limited).toEqual(['a tokensPerMinute']);
+});
+
+test('requests at once pay for their prompts before they are sent on', async () => {
+  await service('one', (_, response) => response.setHeader(usage, report(1, 0)).end('{}'));
+  const asked = JSON.stringify({ model: 'one' }).length;
+  expect(asked).toBeLessThan(32);
+  // Each pays one token ahead and is charged one in the end: 300 are let in, however they come.
+  const answers = await Promise.all(Array.from({ length: 305 }, () => ask('one')));
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(5);
+});
+
+test('concurrency is of requests to all models, and an end makes room', async () => {
+  let end = (): void => undefined;
+  await service('slow', (_, response) => {
+    response.writeHead(200).flushHeaders();
+    end = () => response.end('late');
+  });
+  await service('one', (_, response) => response.end('{}'));
+  const [slow] = (await once(post('slow', 'c'), 'response')) as [http.IncomingMessage];
+  const refused = await ask('one', 'c');
+  expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
+  expect(refused.body).toContain('concurrency');
+  end();
+  await text(slow);
+  while ((await ask('one', 'c')).status !== 200);
+});
+
+test('a client that goes away is charged for what its service computed by then', async () => {
+  await service('one', (request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', [usage]: report(100, 0) });
+    response.write('data: {}\n\n');
+    request.socket.prependOnceListener('end', () => {
+      response.addTrailers({ [usage]: report(100, 77) });
+      response.end();
+    });
+  });
+  const request = post('one', 'a');
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  await once(response, 'data');
+  request.destroy();
+  while (used.length === 0) await new Promise(setImmediate);
+  expect(used).toEqual([['a', 'one', 177]]);
+});
+
+test('the service’s own limit is sent where it leaves less', async () => {
+  const left = (remaining: number): http.RequestListener => {
+    return (_, response) => {
+      const header = (name: string) => `x-ratelimit-${name}-tokens`;
+      response.setHeader(header('limit'), '7').setHeader(header('remaining'), String(remaining));
+      response.setHeader(usage, report(1, 0)).end('{}');
+    };
+  };
+  await service('tight', left(5));
+  await service('wide', left(5_000));
+  expect((await ask('tight')).headers).toMatchObject({
+    'x-ratelimit-limit-tokens': '7',
+    'x-ratelimit-remaining-tokens': '5',
+  });
+  expect((await ask('wide')).headers).toMatchObject({ 'x-ratelimit-limit-tokens': '300' });
+});
