@@ -1,6 +1,7 @@
 // What a gateway's router adds to a request: 200 services, 256 streams under way and 2,000 idle connections through it, and short
 // requests to a service directly and through the router in turn. The services are scripted: what they take is none of its.
-// usage: tsx test/bench/gateway.ts [REQUESTS]; `npm run build` first; a minute.
+// usage: tsx test/bench/gateway.ts [REQUESTS [keys]]; `npm run build` first; a minute. With `keys` all are of one key with a
+// budget, whose tokens no service reports, so that the router looks for them in the answers.
 
 import { once } from 'node:events';
 import * as http from 'node:http';
@@ -17,6 +18,7 @@ const idleCount = 2_000;
 /** Between two events of a stream. */
 const eventMs = 40;
 const aimMs = 1;
+const keys = process.argv[3] === 'keys' ? [{ id: 'bench', text: 'bench', tokensPerDay: 1e9 }] : undefined;
 const event = `data: ${JSON.stringify({ choices: [{ text: ' word', index: 0, finish_reason: null }] })}\n\n`;
 
 if (isMainThread) await measure(Number(process.argv[2] ?? 2_000));
@@ -52,6 +54,7 @@ async function measure(requests: number): Promise<void> {
   const urls = ports.map((port) => `http://127.0.0.1:${String(port)}`);
   const router = await RouterProcess.start({
     routes: urls.map((url, index) => modelRoute(`model-${String(index)}`, url)),
+    ...(keys === undefined ? {} : { keys }),
     env: { LOG_LEVEL: 'warn' },
   });
   const sockets: Socket[] = [];
@@ -105,7 +108,8 @@ async function idle(base: string): Promise<Socket> {
 }
 
 function post(base: string, index: number, body: object): http.ClientRequest {
-  const request = http.request(`${base}/v1/completions`, { method: 'POST', agent: false });
+  const options = { method: 'POST', agent: false, headers: { authorization: 'Bearer bench' } };
+  const request = http.request(`${base}/v1/completions`, options);
   return request.end(JSON.stringify({ model: `model-${String(index)}`, prompt: 'x'.repeat(2_000), ...body }));
 }
 

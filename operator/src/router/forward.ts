@@ -76,7 +76,10 @@ export async function forward(
   let reached = false;
   // A replica whose client half closes ends the request, as for one that has gone, and may still say what it took.
   const leave = (): void => {
-    if (charge === null || !reached) return hangUp();
+    if (charge === null || !reached) {
+      hangUp();
+      return;
+    }
     answer?.unpipe(response);
     answer?.resume();
     if (answer?.complete === true) return;
@@ -171,12 +174,11 @@ function relay(
   answered.on('error', fail);
   // Nothing that an answer can have.
   if (statusCode < 200 || statusCode > 599) return void answered.destroy(new Error('no such status'));
-  const returned = returnedHeaders(headers);
+  const { [names.usage]: _, ...passed } = returnedHeaders(headers);
+  const returned = withTighterLimit(passed, response);
   // An event with an error would make it longer.
   if (streams) delete returned['content-length'];
   returned['x-request-id'] ??= requestId;
-  delete returned[names.usage];
-  keepTighter(returned, response);
   if (instead !== null) returned[names.fallback] = instead;
   begin(response, statusCode, returned);
   answered.pipe(response);
@@ -188,10 +190,10 @@ function closed(stream: IncomingMessage | ServerResponse): Promise<void> {
 }
 
 /** Of the gateway's limit and the service's own, that of which less is left is sent. */
-function keepTighter(returned: OutgoingHttpHeaders, response: ServerResponse): void {
+function withTighterLimit(given: OutgoingHttpHeaders, response: ServerResponse): OutgoingHttpHeaders {
   const left = (value: unknown): number => (value === undefined ? Infinity : Number(value));
-  if (left(returned[remainingHeader]) < left(response.getHeader(remainingHeader))) return;
-  for (const name of Object.keys(returned)) if (limitHeaders.test(name)) delete returned[name];
+  if (left(given[remainingHeader]) < left(response.getHeader(remainingHeader))) return { ...given };
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !limitHeaders.test(name)));
 }
 
 function cutOff(): RouterError {

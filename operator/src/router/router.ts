@@ -117,7 +117,10 @@ export class Router {
       const route = table.find(forwarding.model, key);
       if (route === null) throw unknownModel(forwarding.model, table, key);
       const order = table.inOrder(route, key);
-      if (key === null) return await this.sendInOrder(forwarding, route, order);
+      if (key === null) {
+        await this.sendInOrder(forwarding, route, order);
+        return;
+      }
       const charge = keyLimits.begin(key, forwarding.body.byteLength, generates, response);
       forwarding.charge = charge;
       try {

@@ -33,13 +33,13 @@ export const reportUsage: RequestHandler = (request, response, next) => {
 };
 
 function before(response: Response, name: 'writeHead' | 'end', act: () => void): void {
-  const method = response[name] as (...given: unknown[]) => Response;
+  const method = response[name].bind(response) as (...given: unknown[]) => Response;
   let acted = false;
   response[name] = (...given: unknown[]) => {
     if (!acted && !response.writableEnded && (name === 'end' || !response.headersSent)) {
       acted = true;
       act();
     }
-    return method.apply(response, given);
+    return method(...given);
   };
 }
