@@ -174,8 +174,7 @@ function relay(
   answered.on('error', fail);
   // Nothing that an answer can have.
   if (statusCode < 200 || statusCode > 599) return void answered.destroy(new Error('no such status'));
-  const { [names.usage]: _, ...passed } = returnedHeaders(headers);
-  const returned = withTighterLimit(passed, response);
+  const returned = forClient(returnedHeaders(headers), response);
   // An event with an error would make it longer.
   if (streams) delete returned['content-length'];
   returned['x-request-id'] ??= requestId;
@@ -189,11 +188,15 @@ function closed(stream: IncomingMessage | ServerResponse): Promise<void> {
   return new Promise((resolve) => void stream.once('close', resolve));
 }
 
-/** Of the gateway's limit and the service's own, that of which less is left is sent. */
-function withTighterLimit(given: OutgoingHttpHeaders, response: ServerResponse): OutgoingHttpHeaders {
+/** Without the report; and of the gateway's limit and the service's own, that of which less is left. */
+function forClient(given: OutgoingHttpHeaders, response: ServerResponse): OutgoingHttpHeaders {
   const left = (value: unknown): number => (value === undefined ? Infinity : Number(value));
-  if (left(given[remainingHeader]) < left(response.getHeader(remainingHeader))) return { ...given };
-  return Object.fromEntries(Object.entries(given).filter(([name]) => !limitHeaders.test(name)));
+  const keepsLimit = left(given[remainingHeader]) < left(response.getHeader(remainingHeader));
+  return Object.fromEntries(
+    Object.entries(given).filter(
+      ([name]) => name !== names.usage && (keepsLimit || !limitHeaders.test(name)),
+    ),
+  );
 }
 
 function cutOff(): RouterError {

@@ -20,7 +20,7 @@ test('has keys as routers read them', () => {
   expect(key).toMatchObject({ id: 'team-search', tokensPerDay: 1_000_000, concurrency: 20 });
 });
 
-test('tells its routers how many they are', () => {
+test('has its routers know how many they are', () => {
   const parsed = parseGateway(gateway as KubeObject);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.violations));
   const planned = { ...parsed.gateway, spec: { ...parsed.gateway.spec, replicas: 3 } };
