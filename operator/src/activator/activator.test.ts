@@ -154,6 +154,23 @@ describe('a pod', () => {
     }
   });
 
+  test('reports through it to a router what a stream took', async () => {
+    const report = { 'x-llmservice-usage': 'prompt=1, completion=2, text=0' };
+    wake(
+      await pod((request, response) => {
+        request.resume();
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: a\n\n');
+        response.addTrailers({ ...report, 'x-other': 'a' });
+        response.end();
+      }),
+    );
+    const request = http.request({ host: '127.0.0.1', port, method: 'POST', path: '/', agent: false });
+    request.end('{}');
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    expect(await text(response)).toBe('data: a\n\n');
+    expect(response.trailers).toEqual(report);
+  });
+
   test('that dies within an event has the error reported as another event', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 99\r\n\r\n';
     wake(await rawPod((socket) => socket.end(`${head}data: {"half`)));
