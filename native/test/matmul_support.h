@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "fixed_sums.h"
 #include "grouped_sums.h"
 #include "ops_support.h"
 
@@ -12,6 +13,14 @@ namespace llmservice::testing {
 inline bool rounds(const Backend& backend, DType held, DType keep = DType::kBF16, int64_t cols = 0) {
   const bool exact = held != DType::kF32 && held != DType::kF16 && (held != DType::kI8 || cols % 8 == 0);
   return std::string(backend.isa()) == "avx512bf16" && keep == DType::kBF16 && exact;
+}
+
+// What the backend rounds activations to where they multiply a matrix of this type.
+enum class Rounding : uint8_t { kNone, kBf16, kFixed };
+
+inline Rounding rounding_of(const Backend& backend, DType held, DType keep = DType::kBF16, int64_t cols = 0) {
+  if (fixes(backend, held, keep)) return Rounding::kFixed;
+  return rounds(backend, held, keep, cols) ? Rounding::kBf16 : Rounding::kNone;
 }
 
 // Of float32 activations: a chain of fused multiply-adds over the columns of a block.
@@ -52,7 +61,9 @@ inline float chained_dot(const StoredMatrix& w, int64_t row, const float* widene
 
 // Output `row` for every row of x.
 inline void chained_row(const StoredMatrix& w, int64_t row, std::span<const float> x, float* out,
-                        int64_t out_stride, bool rounded = false) {
+                        int64_t out_stride, Rounding rounding = Rounding::kNone) {
+  if (rounding == Rounding::kFixed) return fixed_row(w, row, x, out, out_stride);
+  const bool rounded = rounding == Rounding::kBf16;
   std::vector<float> widened(w.cols);
   for (int64_t k = 0; k < w.cols; ++k) widened[k] = w.value(row, k);
   const bool grouped = rounded && (is_block_type(w.dtype) || w.dtype == DType::kF4E2M1);

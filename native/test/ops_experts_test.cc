@@ -199,9 +199,10 @@ TEST_P(MixtureTest, IsCloseToTheReference) {
   for (const auto& backend : all_backends()) {
     // Products with random blocks lie far beyond where gates are clamped: what rounding moves them by is much
     // there.
-    const double allowed = !rounds(*backend, GetParam().dtype, keep) ? 2e-6
-                           : is_block_type(GetParam().dtype)         ? 0x1p-4
-                                                                     : 0x1p-8;
+    const Rounding rounding = rounding_of(*backend, GetParam().dtype, keep);
+    const double allowed = rounding == Rounding::kNone       ? 2e-6
+                           : is_block_type(GetParam().dtype) ? 0x1p-4
+                                                             : 0x1p-8;
     const auto scaled = run(*backend, experts(*backend), 0, kRows, kRows);
     for (size_t i = 0; i < scaled.size(); ++i) {
       ASSERT_NEAR(scaled[i] / largest, expected[i] / largest, allowed)
@@ -211,10 +212,10 @@ TEST_P(MixtureTest, IsCloseToTheReference) {
 }
 
 TEST_P(MixtureTest, GivesARowTheSameBitsWhateverRunsBesideIt) {
-  std::vector<float> wholes[2];  // with activations as they are, and rounded
+  std::vector<float> wholes[3];  // by what activations are rounded to
   for (const auto& backend : all_backends()) {
     const Experts matrices = experts(*backend);
-    std::vector<float>& whole = wholes[rounds(*backend, GetParam().dtype, keep)];
+    std::vector<float>& whole = wholes[static_cast<int>(rounding_of(*backend, GetParam().dtype, keep))];
     if (whole.empty()) whole = run(*backend, matrices, 0, kRows, kRows);
     for (const int64_t room : {kRows, kRows * 3, kRows + 1}) {
       expect_same_bits(run(*backend, matrices, 0, kRows, room), whole,
@@ -228,17 +229,16 @@ TEST_P(MixtureTest, GivesARowTheSameBitsWhateverRunsBesideIt) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, MixtureTest,
-                         ::testing::Values(MixtureCase{DType::kF8E4M3, 136, 24},
-                                           MixtureCase{DType::kBF16, 200, 70},
-                                           MixtureCase{DType::kF32, 72, 64},
-                                           MixtureCase{DType::kMXFP4, 96, 64, true},
-                                           MixtureCase{DType::kBF16, 72, 40, true},
-                                           MixtureCase{DType::kBF16, 72, 24, false, true}),
-                         [](const auto& info) {
-                           const std::string form = info.param.as_gpt_oss ? "_as_gpt_oss" : "";
-                           return name_of(info.param.dtype) + form + (info.param.gelu ? "_gelu" : "");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Cases, MixtureTest,
+    ::testing::Values(MixtureCase{DType::kF8E4M3, 136, 24}, MixtureCase{DType::kBF16, 200, 70},
+                      MixtureCase{DType::kF32, 72, 64}, MixtureCase{DType::kMXFP4, 96, 64, true},
+                      MixtureCase{DType::kQ4_K, 256, 256}, MixtureCase{DType::kBF16, 72, 40, true},
+                      MixtureCase{DType::kBF16, 72, 24, false, true}),
+    [](const auto& info) {
+      const std::string form = info.param.as_gpt_oss ? "_as_gpt_oss" : "";
+      return name_of(info.param.dtype) + form + (info.param.gelu ? "_gelu" : "");
+    });
 
 TEST(Routing, MultipliesTheWeightOfEachExpertByItsScale) {
   const std::vector<float> scales = {1, 2, 3, 4, 5, 6};

@@ -1,5 +1,5 @@
-// Packed matrices: exact against a scalar chain, the same bits whatever the rows and threads. Families that
-// do not round activations agree in every bit.
+// Packed matrices: exact against scalar sums, the same bits whatever the rows and threads. Families that do
+// not round activations agree in every bit.
 #include "matmul_support.h"
 
 namespace llmservice::testing {
@@ -25,12 +25,19 @@ TEST_P(MatmulTest, EveryRowHasTheBitsOfItsScalarChain) {
   const StoredMatrix w = random_matrix(dtype, n, k, 7, scaling);
   const DType keep = dtype == DType::kF32 ? DType::kF32 : DType::kBF16;
   const std::vector<float> x = random_floats(max_rows(k) * k, 11);
-  std::vector<float> expected[2];  // with activations as they are, and rounded
+  std::vector<float> expected[3];  // by what activations are rounded to
   for (const auto& backend : all_backends()) {
-    const bool rounded = rounds(*backend, dtype, keep, k);
-    if (expected[rounded].empty()) {
-      expected[rounded].resize(max_rows(k) * n);
-      for (int64_t i = 0; i < n; ++i) chained_row(w, i, x, &expected[rounded][i], n, rounded);
+    if (fixes(*backend, dtype)) {  // which it does not where weights are kept in float32
+      std::vector<float> first(n), out(n);
+      for (int64_t i = 0; i < n; ++i) chained_row(w, i, std::span(x).first(k), &first[i], n);
+      backend->matmul(*pack(*backend, w, DType::kF32), x.data(), 1, out.data());
+      expect_same_bits(out, first, label(*backend) + ", float32");
+    }
+    const Rounding rounding = rounding_of(*backend, dtype, keep, k);
+    std::vector<float>& sums = expected[static_cast<int>(rounding)];
+    if (sums.empty()) {
+      sums.resize(max_rows(k) * n);
+      for (int64_t i = 0; i < n; ++i) chained_row(w, i, x, &sums[i], n, rounding);
     }
     const auto packed = pack(*backend, w, keep);
     // The portable family is slow: of large matrices the row counts around its borders do.
@@ -39,7 +46,7 @@ TEST_P(MatmulTest, EveryRowHasTheBitsOfItsScalarChain) {
       if (rows > (slow ? 13 : max_rows(k))) continue;
       std::vector<float> out(rows * n, NAN);
       backend->matmul(*packed, x.data(), rows, out.data());
-      expect_same_bits(out, std::span(expected[rounded]).first(rows * n),
+      expect_same_bits(out, std::span(sums).first(rows * n),
                        label(*backend) + ", " + std::to_string(rows) + " rows");
     }
   }
@@ -95,6 +102,39 @@ INSTANTIATE_TEST_SUITE_P(Shapes, MatmulTest, ::testing::ValuesIn(shapes()), [](c
   return std::string(name_of(info.param.dtype)) + (info.param.scaling == Scaling::kRow ? "_rows_" : "_") +
          std::to_string(info.param.n) + "x" + std::to_string(info.param.k);
 });
+
+// Of a K block's activations, which share a scale.
+TEST(FixedPoint, KeepsWhatIsNotFiniteOrNotNormalInTheirOwnRow) {
+  for (const auto& backend : all_backends()) {
+    if (!fixes(*backend, DType::kQ6_K)) continue;
+    const auto packed = pack(*backend, random_matrix(DType::kQ6_K, 70, 256, 3));
+    for (const float value : {INFINITY, -INFINITY, NAN}) {
+      std::vector<float> x = random_floats(2 * 256, 4);
+      std::vector<float> alone(70), out(2 * 70);
+      backend->matmul(*packed, x.data(), 1, alone.data());
+      x[256 + 133] = value;
+      backend->matmul(*packed, x.data(), 2, out.data());
+      expect_same_bits(std::span(out).first(70), alone, "the other row");
+      for (int64_t i = 70; i < 140; ++i) EXPECT_TRUE(std::isnan(out[i])) << value;
+    }
+    std::vector<float> x(256, 0.0f), out(70, NAN);
+    for (const float value : {0.0f, 0x1p-140f}) {
+      x[7] = value;
+      backend->matmul(*packed, x.data(), 1, out.data());
+      for (const float each : out) EXPECT_EQ(each, 0.0f) << value;
+    }
+  }
+}
+
+TEST(FixedPoint, IsLeftOutWhereExactnessIsFloat32) {
+  const StoredMatrix w = random_matrix(DType::kQ4_K, 65, 256, 3);
+  const std::vector<float> x = random_floats(256, 4);
+  std::vector<float> expected(65), out(65);
+  for (int64_t i = 0; i < 65; ++i) chained_row(w, i, x, &expected[i], 65);
+  const auto backend = make_cpu_backend({.threads = 1, .isa = "float32"});
+  backend->matmul(*pack(*backend, w), x.data(), 1, out.data());
+  expect_same_bits(out, expected, label(*backend));
+}
 
 TEST(Backend, RefusesAnUnknownInstructionFamily) {
   EXPECT_THROW(make_cpu_backend({.isa = "sse9"}), EngineError);

@@ -15,11 +15,11 @@ TEST(Pack, PartsMayBeginAnywhereInTheirScaleBlocks) {
   const std::vector<MatrixPart> parts = {a.part(90, 100), b.part(0, 150), a.part(299, 1)};
   const std::vector<float> x = random_floats(200, 3);
   for (const auto& backend : all_backends()) {
-    const bool rounded = rounds(*backend, DType::kF8E4M3);
+    const Rounding rounding = rounding_of(*backend, DType::kF8E4M3);
     std::vector<float> expected(251);
-    for (int64_t i = 0; i < 100; ++i) chained_row(a, 90 + i, x, &expected[i], 1, rounded);
-    for (int64_t i = 0; i < 150; ++i) chained_row(b, i, x, &expected[100 + i], 1, rounded);
-    chained_row(a, 299, x, &expected[250], 1, rounded);
+    for (int64_t i = 0; i < 100; ++i) chained_row(a, 90 + i, x, &expected[i], 1, rounding);
+    for (int64_t i = 0; i < 150; ++i) chained_row(b, i, x, &expected[100 + i], 1, rounding);
+    chained_row(a, 299, x, &expected[250], 1, rounding);
     uint64_t read = 0;
     const auto packed = backend->pack(parts, DType::kBF16, [&](uint64_t bytes) { read += bytes; });
     EXPECT_EQ(read, 251u * 200u);
@@ -41,8 +41,8 @@ TEST(Pack, PartsMayHaveTypesOfTheirOwn) {
   for (const auto& backend : all_backends()) {
     float* next = expected.data();
     for (const StoredMatrix* w : {&a, &b, &c, &d}) {
-      const bool rounded = rounds(*backend, w->dtype);
-      for (int64_t i = 0; i < w->rows; ++i, ++next) chained_row(*w, i, x, next, 188, rounded);
+      const Rounding rounding = rounding_of(*backend, w->dtype);
+      for (int64_t i = 0; i < w->rows; ++i, ++next) chained_row(*w, i, x, next, 188, rounding);
     }
     const auto packed = backend->pack(parts, DType::kBF16, [](uint64_t) {});
     std::vector<float> out(9 * 188);

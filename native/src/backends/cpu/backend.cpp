@@ -24,9 +24,9 @@ std::span<float> CpuBackend::to_host(float* x, int64_t count) { return {x, stati
 std::unique_ptr<Matrix> CpuBackend::pack(std::span<const MatrixPart> parts, DType keep,
                                          const std::function<void(uint64_t)>& on_bytes) {
   // One family per matrix: whoever keeps weights in float32 wants activations in float32 too.
-  const bool rounds = keep == DType::kBF16 && kernels_.multiply_pairs != nullptr;
-  return pack_matrix(parts, keep, rounds ? Activations::kBf16 : Activations::kFloat32, on_bytes, pool_,
-                     scratch_);
+  const Activations rounded = kernels_.multiply_pairs != nullptr ? Activations::kBf16 : Activations::kFixed;
+  const bool rounds = keep == DType::kBF16 && kernels_.rounds();
+  return pack_matrix(parts, keep, rounds ? rounded : Activations::kFloat32, on_bytes, pool_, scratch_);
 }
 
 }  // namespace cpu

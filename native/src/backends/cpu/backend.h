@@ -32,10 +32,11 @@ struct ProductRows {
   const float* x;  // (rows, cols)
   int64_t cols;
   PairRows pairs[kPairOrders];  // the same rounded, in the orders that panels of the matrix take
+  FixedRows fixed;              // the same in fixed point, where panels take it
 
   const PairRows& in(PairOrder order) const { return pairs[static_cast<int>(order)]; }
   ProductRows from(int64_t row) const {
-    return {x + row * cols, cols, {pairs[0].from(row), pairs[1].from(row)}};
+    return {x + row * cols, cols, {pairs[0].from(row), pairs[1].from(row)}, fixed.from(row)};
   }
 };
 
@@ -122,8 +123,9 @@ class CpuBackend final : public Backend {
   void add_expert_biases(std::span<const ExpertTile> tiles, const float* biases, int64_t width, float* x);
   void clamped_swiglu(const ClampedSwiglu& form, const float* gate_up, int64_t rows, int64_t width,
                       float* out);
-  // x (rows, cols) as it is and, in the orders asked for, rounded; valid until the next op.
-  ProductRows rows_for(const float* x, int64_t rows, int64_t cols, PairOrders orders);
+  // x (rows, cols) as it is and, in the forms asked for, rounded; valid until the next op.
+  ProductRows rows_for(const float* x, int64_t rows, int64_t cols, const RowForms& forms);
+  FixedRows fixed_rows(const float* x, int64_t rows, int64_t cols);
   // Of tiles of at most `tile_rows` rows.
   void attend(const AttentionShape& shape, const AttentionTiles& tiles);
   // One panel's outputs of at most kTileRows rows.

@@ -29,18 +29,19 @@ struct Family {
   const char* name;
   bool (*runs)();  // on this machine
   const Kernels& (*kernels)();
+  const Kernels& (*float32_kernels)();  // that do not round activations; null: none of its own
 
   bool is(const std::string& wanted) const {
-    if (wanted == "float32") return kernels().multiply_pairs == nullptr;
+    if (wanted == "float32") return float32_kernels != nullptr;
     return wanted == "auto" || wanted == name;
   }
 };
 
 // Best last.
-constexpr Family kFamilies[] = {{"portable", runs_anywhere, portable_kernels},
-                                {"avx2", has_avx2, avx2_kernels},
-                                {"avx512", has_avx512, avx512_kernels},
-                                {"avx512bf16", has_avx512bf16, avx512bf16_kernels}};
+constexpr Family kFamilies[] = {{"portable", runs_anywhere, portable_kernels, portable_kernels},
+                                {"avx2", has_avx2, avx2_kernels, avx2_float32_kernels},
+                                {"avx512", has_avx512, avx512_kernels, avx512_kernels},
+                                {"avx512bf16", has_avx512bf16, avx512bf16_kernels, nullptr}};
 
 }  // namespace
 
@@ -50,7 +51,7 @@ const Kernels& select_kernels(const char* isa) {
   for (const Family& family : kFamilies) {
     if (family.runs() && family.is(name)) found = &family;
   }
-  if (found != nullptr) return found->kernels();
+  if (found != nullptr) return name == "float32" ? found->float32_kernels() : found->kernels();
   throw EngineError(FailureReason::kInvalidEngineConfig,
                     "This machine cannot run the instruction family '" + name +
                         "': use auto, or portable, which runs everywhere.");

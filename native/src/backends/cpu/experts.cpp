@@ -78,13 +78,10 @@ void CpuBackend::multiply_grouped(std::span<const ExpertMatrix> matrices, std::s
                                   const float* x, float* out) {
   if (tiles.empty()) return;
   const int64_t panels = static_cast<const PackedMatrix&>(*matrices.front()).panels();
-  PairOrders orders{};
-  for (const auto& each : matrices) {
-    const PairOrders own = static_cast<const PackedMatrix&>(*each).pair_orders();
-    for (int i = 0; i < kPairOrders; ++i) orders[i] = orders[i] || own[i];
-  }
+  RowForms forms;
+  for (const auto& each : matrices) forms.add(static_cast<const PackedMatrix&>(*each).row_forms());
   const ProductRows input =
-      rows_for(x, tiles.back().first + tiles.back().rows, matrices.front()->cols, orders);
+      rows_for(x, tiles.back().first + tiles.back().rows, matrices.front()->cols, forms);
   pool_.run(static_cast<int64_t>(tiles.size()) * panels, [&](int64_t index, int worker) {
     const ExpertTile& tile = tiles[index / panels];
     const auto& matrix = static_cast<const PackedMatrix&>(*matrices[tile.expert]);

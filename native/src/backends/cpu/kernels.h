@@ -22,7 +22,7 @@ constexpr int kMaxAttentionRows = 128;  // (row, query head) pairs of one attent
 constexpr int kFewPairs = 8;
 
 // Floats of scratch that multiply_panel wants: a widened K block and six rows of partial sums. multiply_pairs
-// wants less.
+// and multiply_fixed want less.
 constexpr int64_t kPanelScratch = (kDepthBlock + 6) * kPanelRows;
 
 // Columns of one output that lie side by side. Pairs are what dot-product instructions take as one lane, and
@@ -34,8 +34,8 @@ constexpr int64_t columns_together(DType held) {
 // How a panel's columns come into registers: one by one, two in a word, or more, whose codes wait there.
 enum class Held : uint8_t { kElements, kPairs, kWords };
 
-// What activations are rounded to before they multiply a panel.
-enum class Activations : uint8_t { kFloat32, kBf16 };
+// What activations are rounded to before they multiply a panel: kFixed, to 16 bits in fixed point.
+enum class Activations : uint8_t { kFloat32, kBf16, kFixed };
 
 // Which two columns meet in a lane of products of pairs: neighbours, as BF16 and FP8 lie, or, within each
 // eight, columns i and i + 4, which lie 16 bits apart in a word of four-bit codes.
@@ -73,6 +73,27 @@ struct PairRows {
   PairRows from(int64_t row) const {
     if (data == nullptr) return {};
     return {data + row * kDepthBlock, rows, sums != nullptr ? sums + row * kBlockSums : nullptr};
+  }
+};
+
+// 128 activations of a row as whole multiples of `scale`, the largest magnitude / 32767, in pairs of
+// PairOrder::kFourApart. NaN as scale: some are not finite.
+struct alignas(32) FixedBlock {
+  int16_t values[kDepthBlock];
+  int32_t sums[kBlockSums];          // of each 16 columns
+  float group_sums[kBlockSums / 2];  // of each 32
+  float scale;
+};
+
+// Rows of activations in fixed point, (K blocks, rows).
+struct FixedRows {
+  const FixedBlock* data = nullptr;  // of the first row
+  int64_t rows = 0;                  // of a K block
+
+  const FixedBlock* block(int64_t b) const { return data + b * rows; }
+  FixedRows from(int64_t row) const {
+    if (data == nullptr) return {};
+    return {data + row, rows};
   }
 };
 
@@ -206,6 +227,15 @@ struct Kernels {
                          float* total) = nullptr;
   // out (128) = x (count), rounded to BF16, count <= 128; there with multiply_pairs. sums (8), or null.
   void (*round_block)(const float* x, int count, PairOrder order, uint16_t* out, float* sums) = nullptr;
+  // The same as multiply_panel of a panel that takes activations in fixed point; null where the family has no
+  // such products.
+  void (*multiply_fixed)(const PanelView&, const FixedRows& x, int rows, float* scratch,
+                         float* total) = nullptr;
+  // x (128) in fixed point; there with multiply_fixed.
+  void (*fix_block)(const float* x, FixedBlock* out) = nullptr;
+
+  // Whether it has products that round activations.
+  bool rounds() const { return multiply_pairs != nullptr || multiply_fixed != nullptr; }
 
   void (*rms_norm)(const float* x, const float* weight, float eps, int64_t dim, float* out);
   void (*layer_norm)(const float* x, const float* weight, float eps, int64_t dim, float* out);
@@ -246,6 +276,7 @@ struct Kernels {
 
 const Kernels& portable_kernels();
 const Kernels& avx2_kernels();
+const Kernels& avx2_float32_kernels();  // that do not round activations
 const Kernels& avx512_kernels();
 const Kernels& avx512bf16_kernels();
 // The best table for "auto" or, of those that do not round activations, for "float32"; or a family's by its

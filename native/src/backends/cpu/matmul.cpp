@@ -28,16 +28,33 @@ const float* CpuBackend::reordered(const float* x, int64_t rows, std::span<const
   return out;
 }
 
-ProductRows CpuBackend::rows_for(const float* x, int64_t rows, int64_t cols, PairOrders orders) {
-  ProductRows out{x, cols, {}};
+FixedRows CpuBackend::fixed_rows(const float* x, int64_t rows, int64_t cols) {
+  const int64_t blocks = cols / kDepthBlock;
+  auto* const memory = scratch_.shared(blocks * rows * sizeof(FixedBlock) / sizeof(float));
+  auto* const out = reinterpret_cast<FixedBlock*>(memory);
+  const auto fix = [&](int64_t i) {
+    kernels_.fix_block(x + i / blocks * cols + i % blocks * kDepthBlock,
+                       out + i % blocks * rows + i / blocks);
+  };
+  if (rows * cols <= kInlineWork) {
+    for (int64_t i = 0; i < rows * blocks; ++i) fix(i);
+  } else {
+    for_rows(rows * blocks, kDepthBlock, fix);
+  }
+  return {out, rows};
+}
+
+ProductRows CpuBackend::rows_for(const float* x, int64_t rows, int64_t cols, const RowForms& forms) {
+  ProductRows out{x, cols, {}, {}};
+  if (forms.fixed) out.fixed = fixed_rows(x, rows, cols);  // a family has one of both
   const int64_t blocks = (cols + kDepthBlock - 1) / kDepthBlock;
   // Of one order: numbers of two bytes, then sums.
   const int64_t floats = blocks * rows * (kDepthBlock / 2 + kBlockSums);
-  const int64_t count = std::ranges::count(orders, true);
+  const int64_t count = std::ranges::count(forms.pairs, true);
   if (count == 0) return out;
   float* memory = scratch_.shared(count * floats);
   for (int order = 0; order < kPairOrders; ++order) {
-    if (!orders[order]) continue;
+    if (!forms.pairs[order]) continue;
     auto* const pairs = reinterpret_cast<uint16_t*>(memory);
     const bool adds = static_cast<PairOrder>(order) == PairOrder::kFourApart;
     float* const sums = adds ? memory + blocks * rows * kDepthBlock / 2 : nullptr;
@@ -70,6 +87,8 @@ void CpuBackend::multiply_tile(const PackedMatrix& matrix, int64_t panel, const 
   const auto count = static_cast<int>(rows);
   if (placed.view.activations == Activations::kBf16) {
     kernels_.multiply_pairs(placed.view, x.in(pair_order(placed.view.dtype)), count, panel_scratch, total);
+  } else if (placed.view.activations == Activations::kFixed) {
+    kernels_.multiply_fixed(placed.view, x.fixed, count, panel_scratch, total);
   } else {
     kernels_.multiply_panel(placed.view, x.x, x.cols, count, panel_scratch, total);
   }
@@ -89,7 +108,7 @@ void CpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* ou
 }
 
 void CpuBackend::multiply(const PackedMatrix& matrix, const float* x, int64_t rows, float* out) {
-  const ProductRows input = rows_for(x, rows, matrix.cols, matrix.pair_orders());
+  const ProductRows input = rows_for(x, rows, matrix.cols, matrix.row_forms());
   const int64_t row_tiles = (rows + kTileRows - 1) / kTileRows;
   const auto multiply_one = [&](int64_t tile, int worker) {
     const int64_t panel = tile / row_tiles;  // neighbours in time share a panel, which is then in cache

@@ -104,6 +104,11 @@ void pack_block_rows(DType type, const std::byte* data, int64_t first_row, int64
   }
 }
 
+// Whether panels of that type and width multiply activations that are rounded so.
+bool takes(Activations activations, DType held, int64_t cols) {
+  return activations == Activations::kFixed ? takes_fixed(held) : takes_pairs(held, cols);
+}
+
 // What of the run a job packs: rows [first_row, first_row + rows), which are the part's from `part_row` on.
 struct PackedRows {
   int64_t first_row;
@@ -146,7 +151,7 @@ class Packing {
     int64_t rows = 0;
     for (const MatrixPart& part : parts) rows += part.rows;
     PackedPanels panels(rows, parts.front().cols, held, parts.front().scaling,
-                        takes_pairs(held, parts.front().cols) ? activations : Activations::kFloat32);
+                        takes(activations, held, parts.front().cols) ? activations : Activations::kFloat32);
     int64_t first_row = 0;
     for (const MatrixPart& part : parts) {
       if (has_scales(held)) check_scales(part, panels.scale_blocks());

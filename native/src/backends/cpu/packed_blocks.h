@@ -72,6 +72,9 @@ constexpr bool takes_pairs(DType t, int64_t cols) {
   return t != DType::kF32 && t != DType::kF16 && (t != DType::kI8 || cols % 8 == 0);
 }
 
+// Whether products in fixed point take panels of a type: 32 columns' products of its codes fit float32.
+constexpr bool takes_fixed(DType t) { return t == DType::kQ4_K || t == DType::kQ6_K; }
+
 // Offsets in one block's shared part of a panel.
 constexpr int64_t shared_half(int64_t i) { return 2 * i * kPanelRows; }
 constexpr int64_t shared_group(DType t, int64_t group) {

@@ -26,13 +26,13 @@ PlacedPanel PackedMatrix::panel(int64_t index) const {
   return {run->panel(index), first_row + row, std::min<int64_t>(kPanelRows, run->rows() - row)};
 }
 
-PairOrders PackedMatrix::pair_orders() const {
-  PairOrders orders{};
+RowForms PackedMatrix::row_forms() const {
+  RowForms forms;
   for (const PackedPanels& run : runs_) {
-    if (run.activations() != Activations::kBf16) continue;
-    orders[static_cast<int>(pair_order(run.held()))] = true;
+    if (run.activations() == Activations::kBf16) forms.pairs[static_cast<int>(pair_order(run.held()))] = true;
+    if (run.activations() == Activations::kFixed) forms.fixed = true;
   }
-  return orders;
+  return forms;
 }
 
 void PackedMatrix::widen_row(int64_t row, float* out) const {

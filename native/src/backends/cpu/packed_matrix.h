@@ -18,8 +18,16 @@ struct PlacedPanel {
   int64_t rows;
 };
 
-// Which orders of pairs are asked for.
-using PairOrders = std::array<bool, kPairOrders>;
+// What activations are asked for rounded: to BF16 in which orders of pairs, and in fixed point.
+struct RowForms {
+  std::array<bool, kPairOrders> pairs{};
+  bool fixed = false;
+
+  void add(const RowForms& other) {
+    for (int i = 0; i < kPairOrders; ++i) pairs[i] = pairs[i] || other.pairs[i];
+    fixed = fixed || other.fixed;
+  }
+};
 
 class PackedMatrix final : public Matrix {
  public:
@@ -30,8 +38,8 @@ class PackedMatrix final : public Matrix {
   PlacedPanel panel(int64_t index) const;
   // The order in which panels take activations; empty: as they are.
   std::span<const int32_t> order() const { return order_; }
-  // The orders in which panels take activations in BF16.
-  PairOrders pair_orders() const;
+  // How panels take activations that they round.
+  RowForms row_forms() const;
   // Row `row` (cols) as floats, scales applied.
   void widen_row(int64_t row, float* out) const;
 
@@ -43,7 +51,7 @@ class PackedMatrix final : public Matrix {
 
 // Reads the parts and packs them; see Backend::pack. Parts that are read in any order go by panels through
 // memory of each worker, which fits its cache, others through one window of at most 16 MiB. `activations` are
-// for types that products of pairs take; others take float32.
+// for types whose products take them so; others take float32.
 std::unique_ptr<PackedMatrix> pack_matrix(std::span<const MatrixPart> parts, DType keep,
                                           Activations activations,
                                           const std::function<void(uint64_t)>& on_bytes, ThreadPool& pool,
