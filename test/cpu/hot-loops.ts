@@ -139,4 +139,23 @@ function pairLoops(): HotLoop[] {
   ];
 }
 
-export const hotLoops: readonly HotLoop[] = [...floatFamilies.flatMap(floatLoops), ...pairLoops()];
+/** Of AVX2 in fixed point, where an instruction multiplies two pairs of 16 bits and adds them. */
+function fixedLoops(): HotLoop[] {
+  const of = (name: string, inFunction: string): HotLoop => ({
+    name,
+    family: 'avx2',
+    cpu: 'haswell',
+    source: 'gemm_fixed_avx2',
+    in: inFunction,
+    work: /^vpmaddwd$/,
+  });
+  return [
+    of('product of 1 row in fixed point, Q4_K', 'multiply_codes<kQ4_K, 1>'),
+    of('product of 3 rows in fixed point, Q4_K', 'multiply_codes<kQ4_K, 3>'),
+    of('product of 1 row in fixed point, Q6_K', 'multiply_codes<kQ6_K, 1>'),
+    of('product of many rows in fixed point', 'add_pairs<4>'),
+  ];
+}
+
+const [avx2, avx512] = floatFamilies.map(floatLoops);
+export const hotLoops: readonly HotLoop[] = [...avx2!, ...fixedLoops(), ...avx512!, ...pairLoops()];

@@ -263,7 +263,7 @@ export const engineConfigSchema: object = {
             "auto",
             "float32"
           ],
-          "description": "Data type of activations where they multiply a matrix on the CPU; auto: BF16 where the matrix is BF16 or FP8 and the machine has AVX-512 BF16, otherwise float32."
+          "description": "Data type of activations where they multiply a matrix on the CPU; auto: BF16 where the machine has AVX-512 BF16, but for F16 matrices; 16 bits in fixed point on AVX2 alone, for Q4_K and Q6_K; otherwise float32."
         },
         "kvCacheDtype": {
           "enum": [

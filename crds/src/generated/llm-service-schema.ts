@@ -633,7 +633,7 @@ export const llmServiceSchema: object = {
               ]
             },
             "exactness": {
-              "description": "Type of activations where they multiply a matrix on the CPU. float32: float32 on every machine. auto: BF16 where the machine multiplies these faster (AVX-512 BF16), but for F16 matrices; otherwise float32. GPUs always round; there only auto is valid.",
+              "description": "Type of activations where they multiply a matrix on the CPU. float32: float32 on every machine. auto: BF16 where the machine multiplies these faster (AVX-512 BF16), but for F16 matrices; 16 bits in fixed point on AVX2 alone, for Q4_K and Q6_K; otherwise float32. GPUs always round; there only auto is valid.",
               "type": "string",
               "default": "auto",
               "enum": [
