@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "failures.h"
+#include "ops/gated_ops.h"
 
 namespace llmservice {
 namespace {
@@ -40,6 +41,7 @@ TEST(GpuLoader, ListsDevicesAndMakesABackend) {
   EXPECT_GT(list.devices[0].memory_bytes, 0u);
   const auto backend = make_gpu_backend("emulator", 0);
   EXPECT_EQ(std::string(backend->isa()), "host warp32, kernel emulator");
+  EXPECT_NE(dynamic_cast<GatedOps*>(backend.get()), nullptr) << "of a library's types";
   std::string message;
   EXPECT_EQ(failure_of([] { make_gpu_backend("emulator", 1); }, &message), "DeviceUnavailable");
   EXPECT_TRUE(contains(message, "device 1 is wanted, and there are 1"));

@@ -19,9 +19,21 @@ void Model::open_gates(int64_t rows, int64_t width) {
   }
 }
 
+// work_.output of work_.normed as one op; false where the layer or the backend has other ones.
+bool Model::feed_gated(const MlpWeights& weights, int64_t rows) {
+  if (gated_ == nullptr || config_.activation != Activation::kSilu || !weights.gate_up.bias.empty())
+    return false;
+  gated_->gated_matmul(*weights.gate_up.w, *weights.down.w, work_.normed, rows, work_.wide, work_.mixed,
+                       work_.output);
+  if (!weights.down.bias.empty())
+    backend_.add_bias(work_.output, weights.down.bias.data(), rows, weights.down.width());
+  return true;
+}
+
 void Model::run(const MlpWeights& weights, size_t layer, const ModelStep& step) {
   const auto rows = static_cast<int64_t>(step.ids.size());
   if (bert_) return feed_ungated(weights, rows);
+  if (step.adapted.empty() && feed_gated(weights, rows)) return;
   weights.gate_up.apply(backend_, work_.normed, rows, work_.wide);
   adapters_.apply(step.adapted, layer, Site::kGateUp, work_.normed, work_.wide, weights.gate_up.width());
   open_gates(rows, weights.gate_up.width() / 2);

@@ -65,6 +65,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
              const ModelOptions& options, const ModelProgress& on_progress)
     : config_(shard_config(stage_config(runnable(config, backend), options.stage), options.shard)),
       backend_(backend),
+      gated_(dynamic_cast<GatedOps*>(&backend)),
       ranks_(options.ranks != nullptr ? *options.ranks : one_rank()),
       shard_(options.shard),
       stage_(options.stage),

@@ -23,6 +23,7 @@
 #include "model/state_rounds.h"
 #include "model/step_parts.h"
 #include "ops/collective.h"
+#include "ops/gated_ops.h"
 
 namespace llmservice {
 
@@ -144,6 +145,7 @@ class Model {
   void run(const MlpWeights& weights, size_t layer, const ModelStep& step);
   void run(const MoeWeights& weights, size_t layer, const ModelStep& step);
   void route(const MoeWeights& weights, int64_t rows);
+  bool feed_gated(const MlpWeights& weights, int64_t rows);
   void open_gates(int64_t rows, int64_t width);
   void forget_faults(int64_t rows);
   void plan_states(const ModelStep& step);
@@ -172,6 +174,7 @@ class Model {
 
   ModelConfig config_;  // as this rank sees it, of its stage's layers
   Backend& backend_;
+  GatedOps* const gated_;  // of the backend; null: it has none
   Collective& ranks_;
   Shard shard_;
   Stage stage_;

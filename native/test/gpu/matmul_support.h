@@ -75,7 +75,7 @@ inline std::vector<float> rounded(DType dtype, std::vector<float> x, int64_t col
   for (size_t first = 0; first < x.size(); first += cols) {
     for (int64_t col = 0; col < cols; ++col) {
       float& value = x[first + col];
-      if (dtype == DType::kBF16) value = bf16_to_float(float_to_bf16(value));
+      if (dtype == DType::kBF16) value = llmservice::bf16_to_float(llmservice::float_to_bf16(value));
       if (dtype == DType::kF16) value = gpu::f16_to_float(gpu::float_to_f16(value));
     }
     for (int64_t col = 0; col < cols && dtype == DType::kF8E4M3; col += 128) {

@@ -13,6 +13,7 @@
 #include "backends/gpu/side_copies.h"
 #include "backends/gpu/step_arena.h"
 #include "backends/gpu/step_segments.h"
+#include "ops/gated_ops.h"
 
 namespace llmservice::gpu {
 
@@ -31,7 +32,7 @@ struct Downloads {
   uint64_t bytes = 0;
 };
 
-class GpuBackend final : public Backend {
+class GpuBackend final : public Backend, public GatedOps {
  public:
   explicit GpuBackend(const GpuOptions& options);
   ~GpuBackend() override;
@@ -76,6 +77,10 @@ class GpuBackend final : public Backend {
   void index_pairs(LowRankTable& adapter) override;
   void add_low_rank(std::span<const LowRankRows>, int64_t place, const float* x, int64_t cols, float* out,
                     int64_t out_stride) override;
+
+  // gated_ops.cpp
+  void gated_matmul(const Matrix& gate_up, const Matrix& down, const float* x, int64_t rows, float* wide,
+                    float* mixed, float* out) override;
 
   // row_ops.cpp
   void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,
@@ -171,6 +176,10 @@ class GpuBackend final : public Backend {
   void expect_shape(const DeviceMatrix& shape);
   void want_attention(const AttentionShape& shape, int64_t rows, int32_t max_length);
   void add_product(const Launch& launch, const DeviceMatrix& matrix, int64_t rows);
+  // The product with [gate | up], the gates and what `down` reads of them in one launch; false where there is
+  // none.
+  bool add_gated_product(const DeviceMatrix& gate_up, const DeviceMatrix& down, const float* x, int64_t rows,
+                         const float* mixed);
   // Has x (rows) where the product with the matrix reads it, as it reads it.
   ProductRoom quantize_for(const DeviceMatrix& matrix, const float* x, int64_t rows, std::byte* workspace);
   void add(const Launch& launch, int64_t rows);

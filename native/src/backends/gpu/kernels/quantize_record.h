@@ -52,16 +52,27 @@ __device__ __forceinline__ OperandPair pair_of(HalfOf half_of) {
   return {{word(0), word(2)}};
 }
 
+// Of values that share a scale.
+struct Fp8Scale {
+  float scale;
+  float inverse;
+  bool finite;  // whether all are, whose codes else are zero
+
+  __device__ __forceinline__ explicit Fp8Scale(float largest) {
+    finite = bits_of(largest) < 0x7f800000;
+    if (largest < kSmallestMagnitude) largest = kSmallestMagnitude;
+    scale = largest / kFp8Max;
+    inverse = kFp8Max / largest;
+  }
+};
+
 // Codes of this lane's four values, and the scale of all lanes'.
 __device__ __forceinline__ uint32_t fp8_codes(const Float4& values, float* scale) {
-  float largest = largest_magnitude(values);
-  const bool finite = bits_of(largest) < 0x7f800000;
-  if (largest < kSmallestMagnitude) largest = kSmallestMagnitude;
-  *scale = largest / kFp8Max;
-  const float inverse = kFp8Max / largest;
+  const Fp8Scale of(largest_magnitude(values));
+  *scale = of.scale;
   float scaled[4];
 #pragma unroll
-  for (int i = 0; i < 4; ++i) scaled[i] = finite ? values.v[i] * inverse : 0.0f;
+  for (int i = 0; i < 4; ++i) scaled[i] = of.finite ? values.v[i] * of.inverse : 0.0f;
   return narrow_to_fp8(scaled);
 }
 

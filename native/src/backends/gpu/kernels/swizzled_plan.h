@@ -58,6 +58,18 @@ struct Piece {
   int32_t end;
 };
 
+// The piece that comes `at`th where pieces have all K. So many blocks of tokens take their turns on a pair,
+// so that what runs at one time shares both.
+template <int kTurns>
+__device__ __forceinline__ Piece piece_in_turns(int32_t at, int32_t pairs, int32_t token_blocks,
+                                                int32_t k_tiles) {
+  const int32_t group = at / (kTurns * pairs);
+  const int32_t left = token_blocks - group * kTurns;
+  const int32_t turns = left < kTurns ? left : kTurns;
+  const int32_t in_group = at - group * kTurns * pairs;
+  return {in_group / turns, group * kTurns + in_group % turns, 0, k_tiles};
+}
+
 // How the blocks of a launch share the pieces.
 struct Shares {
   int32_t token_blocks;
@@ -67,15 +79,10 @@ struct Shares {
   __device__ bool piece(const Slices& slices, int32_t n, Piece* out) const {
     const auto block = static_cast<int32_t>(blockIdx.x);
     if (whole) {
-      // Eight blocks of tokens take their turns on a pair, so that what runs at one time shares both.
       constexpr int32_t kTurns = 8;
       const int32_t at = block + n * static_cast<int32_t>(gridDim.x);
-      const int32_t group = at / (kTurns * slices.pairs);
-      const int32_t left = token_blocks - group * kTurns;
-      const int32_t turns = left < kTurns ? left : kTurns;
-      const int32_t in_group = at - group * kTurns * slices.pairs;
       if (at >= slices.pairs * token_blocks) return false;
-      *out = {in_group / turns, group * kTurns + in_group % turns, 0, slices.k_tiles};
+      *out = piece_in_turns<kTurns>(at, slices.pairs, token_blocks, slices.k_tiles);
       return true;
     }
     // Blocks that want the same weights run side by side.

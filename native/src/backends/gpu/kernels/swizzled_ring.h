@@ -32,15 +32,15 @@ struct Product {
 };
 
 // What a block of `kTokens` tokens is made of, and keeps in shared memory: stages of a ring, each a unit's
-// two tiles of weights and its record of activations.
-template <DType dtype, int kTokens>
+// tiles of weights and its record of activations.
+template <DType dtype, int kTokens, int kTiles = 2>
 struct Ring {
   // With many tokens, the warp that brings the data is the first of a warpgroup which leaves its registers to
   // the others. With few, registers stay free for the launch after, which may then begin.
   static constexpr bool kTradesRegisters = kTokens > 64;
   static constexpr uint32_t kThreads = (kConsumers + (kTradesRegisters ? 4 : 1)) * kWarpSize;
   static constexpr int kRecord = kTokens * (kTileBytes + (dtype == DType::kF8E4M3 ? 4 : 0));
-  static constexpr int kStage = (2 * kTileSize + kRecord + 1023) / 1024 * 1024;
+  static constexpr int kStage = (kTiles * kTileSize + kRecord + 1023) / 1024 * 1024;
   static constexpr int kFit = (kSharedBytes - kBesideStages) / kStage;
   static constexpr int kStages = kFit < kMaxStages ? kFit : kMaxStages;  // of a block that is alone
 
@@ -56,8 +56,8 @@ struct Ring {
   }
   static constexpr int bytes_of(int stages) { return stages * kStage + kBesideStages; }
 
-  __device__ explicit Ring(const Product& p)
-      : stages(align_tiles(dynamic_shared<std::byte>())), few(p.stages) {}
+  __device__ explicit Ring(int count) : stages(align_tiles(dynamic_shared<std::byte>())), few(count) {}
+  __device__ explicit Ring(const Product& p) : Ring(p.stages) {}
   // Known beforehand where registers are scarce.
   __device__ int count() const { return kTradesRegisters ? kStages : few; }
   __device__ uint64_t* full(int stage) const {
@@ -67,7 +67,7 @@ struct Ring {
   // Two, for Turns.
   __device__ uint64_t* turns() const { return empty(count()); }
   __device__ std::byte* weights(int tile) const { return stages + at * kStage + tile * kTileSize; }
-  __device__ std::byte* activations() const { return stages + at * kStage + 2 * kTileSize; }
+  __device__ std::byte* activations() const { return stages + at * kStage + kTiles * kTileSize; }
   __device__ void advance() {
     if (++at < count()) return;
     at = 0;
