@@ -41,8 +41,8 @@ describe('a step of one token', () => {
   test('reads every weight of a rank once, and so is bound by memory', () => {
     const stages = qwen36Stages(decode, 2);
     // By hand, FFN of one rank: 3 × 17,408 × 5,120 / 2 bytes, 1 / 2,048 of that in scales, and 4 × 2 bytes for each of
-    // 5,120 + 3 × 17,408 / 2 activations.
-    expect(find(stages, 'FFN').bytes).toBe(133_693_440 * (1 + 1 / 2048) + 8 * (5120 + 26_112));
+    // 5,120 + 2 × 17,408 / 2 activations, 2 bytes for each of 17,408 / 2 codes.
+    expect(find(stages, 'FFN').bytes).toBe(133_693_440 * (1 + 1 / 2048) + 8 * (5120 + 17_408) + 17_408);
     const bounds = stages.map((stage) => timeOf(stage, partition).bound);
     expect(bounds).toEqual(['memory', 'memory', 'memory', 'memory', 'memory', 'waiting']);
   });
@@ -84,7 +84,7 @@ test('more sequences read more KV and states, and the same weights', () => {
     5120 * 6,
     activations(16384 + 96 + 6144) + 8 * (48 * 128 * 128 + 10240 * 3),
     activations(14336 + 6144) + 8192 * 2 * 4 * 256 * 2,
-    activations(3 * 17408),
+    activations(2 * 17408) + 2 * 17408,
     4 * 248320,
   ]);
 });

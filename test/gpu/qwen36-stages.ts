@@ -32,6 +32,12 @@ const gdnValues = gdn.dim * gdn.vHeads;
 const attentionInputs = attention.dim * 2 * (attention.heads + attention.kvHeads);
 const attentionValues = attention.dim * attention.heads;
 
+/** What its products put out, and how often they run. */
+export const qwen36Shape = {
+  ...{ hidden, ffn, layers },
+  outputs: { gdn: qkvz, attention: attentionInputs, values: gdnValues },
+} as const;
+
 /** Matrix weights of each kind of layer and of the head, all ranks together. */
 export const qwen36Weights = {
   gdn: { fp8: hidden * (qkvz + gdnValues), bf16: hidden * 2 * gdn.vHeads },
@@ -123,7 +129,8 @@ function attentionLayer({ rows, sequences, context, chunked }: ExpectedStep, ran
 function ffnStage({ rows }: ExpectedStep, ranks: number): Stage {
   const { bytes, operations } = products(qwen36Weights.ffn, ranks, rows);
   return stage('FFN', layers.gdn + layers.attention, {
-    bytes: bytes + activations(rows, 3 * ffn, ranks),
+    // Of what the gates put out, codes alone lie in memory.
+    bytes: bytes + activations(rows, 2 * ffn, ranks) + (2 * rows * ffn) / ranks,
     operations,
     launches: ffnLaunches,
   });
