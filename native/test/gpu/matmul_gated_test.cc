@@ -88,8 +88,7 @@ TEST_P(MatmulGated, LeavesTheBitsOfThreeLaunches) {
 // Units of K of a pair, and where pairs of gate and of up are cut: 3, nowhere; 5, at 2 in gate or at 4 in up;
 // 9, at 5 in gate, at 1 and 6 in up.
 INSTANTIATE_TEST_SUITE_P(Shapes, MatmulGated,
-                         ::testing::Values(GatedCase{128, 300, 1, 140, 256},
-                                           GatedCase{256, 640, 3, 300, 128},
+                         ::testing::Values(GatedCase{128, 300, 1, 140, 256}, GatedCase{256, 640, 3, 300, 128},
                                            GatedCase{128, 1100, 4, 900, 256}));
 
 TEST(GatedPlan, IsNoneOfFewRowsOrOtherFormats) {
