@@ -248,5 +248,24 @@ TEST_F(SelfCheckAtStart, FindsTheRankThatHoldsThePartOfAnother) {
   }
 }
 
+TEST_F(SelfCheckAtStart, FindsTheStageThatComputesWrongly) {
+  llama();
+  const auto messages = run_ranks(2, [&](RankPlace place) {
+    place.stages = 2;
+    auto backend = std::make_unique<BrokenBackend>();
+    if (place.rank == 1) {
+      backend->product = [](const Matrix& w, int64_t rows, float* out) {
+        if (w.cols == 96) out[rows * w.rows - 1] += 0.5F;  // down: its last
+      };
+    }
+    const auto engine = load(std::move(backend), place);
+    if (place.rank != 0) engine->follow();
+  });
+  for (const std::string& message : messages) {
+    EXPECT_TRUE(contains(message, "on rank 1 of 2"));
+    EXPECT_TRUE(contains(message, "model.layers.1.mlp.down_proj.weight"));
+  }
+}
+
 }  // namespace
 }  // namespace llmservice

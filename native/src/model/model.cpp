@@ -184,6 +184,7 @@ double Model::check(const CacheSizes& sizes) {
   SelfCheck{.backend = backend_,
             .ranks = ranks_,
             .shard = shard_,
+            .stage = stage_,
             .config = config_,
             .sizes = sizes,
             .vocab = vocab_,

@@ -161,13 +161,14 @@ void SelfCheck::compare(const SampledOutput& output, int64_t row, const Expected
 }
 
 void SelfCheck::fail(const std::string& what) const {
+  const int32_t rank = stage.index * shard.size + shard.rank;
   throw EngineError(
       FailureReason::kEngineNumericalFault,
-      "The self-check at start failed on rank " + std::to_string(shard.rank) + " of " +
-          std::to_string(shard.size) + " (" + backend.isa() + "): " + what +
+      "The self-check at start failed on rank " + std::to_string(rank) + " of " +
+          std::to_string(stage.count * shard.size) + " (" + backend.isa() + "): " + what +
           ". This device, its driver or its partition mode computes wrongly, or the weights were read "
           "wrongly: answers would be garbage. Try another node or device, or fewer ranks.",
-      {{"rank", shard.rank}});
+      {{"rank", rank}});
 }
 
 }  // namespace llmservice

@@ -6,6 +6,7 @@
 #include "model/caches.h"
 #include "model/self_check/samples.h"
 #include "model/shard.h"
+#include "model/stage.h"
 #include "ops/collective.h"
 
 namespace llmservice {
@@ -14,6 +15,7 @@ struct SelfCheck {
   Backend& backend;
   Collective& ranks;
   Shard shard;
+  Stage stage;
   const ModelConfig& config;  // as this rank sees it
   CacheSizes sizes;
   Range vocab;  // of the embedding and the head on this rank
