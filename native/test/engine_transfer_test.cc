@@ -149,16 +149,6 @@ TEST_F(KvMoves, SurviveWhoeverTheyFetchFrom) {
     return name_of(state.failure) + (": " + state.message.substr(state.message.find(": ") + 2));
   };
   const auto bytes = static_cast<size_t>(here->info().kv_bytes_per_block);
-  // Answers the question, and what is wanted by parts of which `change` has the say.
-  const auto answering = [&](const std::function<void(std::vector<std::byte>&)>& change, size_t size) {
-    return [change, size](Wire& wire, Wire::Peer from, Wire::Bytes message) {
-      if (read_request(message)) return wire.post(from, to_message(OfferAnswer{}));
-      std::vector<std::byte> part = part_message(0, size);
-      seal(part);
-      change(part);
-      wire.post(from, std::move(part));
-    };
-  };
   const auto as_it_is = [](std::vector<std::byte>&) {};
 
   EXPECT_EQ(failure([](Wire&, Wire::Peer, Wire::Bytes) {}), "timedOut: nothing came for 300 ms");
@@ -182,6 +172,17 @@ TEST_F(KvMoves, SurviveWhoeverTheyFetchFrom) {
   // The first part, and no second one.
   EXPECT_EQ(failure(answering(as_it_is, bytes)), "timedOut: nothing came for 300 ms");
 
+  // One that is never silent, and sends a part of four now and then.
+  EngineOptions hasty = options(std::nullopt);
+  hasty.transfer_limits = {.silence = 10min, .start = 300ms};
+  const auto bounded = load(hasty);
+  const int32_t drip_port = free_ports(1);
+  const Stranger dripping(answering(as_it_is, bytes), drip_port);
+  const FetchState slow = run(*bounded, fetch(drip_port));
+  EXPECT_EQ(slow.failure, FetchFailure::kTimedOut);
+  EXPECT_TRUE(contains(slow.message, std::to_string(bytes) + " of " + std::to_string(4 * bytes) +
+                                         " bytes came in 300 ms, in which all should"));
+
   // One that dies when it is asked for parts.
   const int32_t port = free_ports(1);
   std::atomic<bool> asked{false};
@@ -199,7 +200,7 @@ TEST_F(KvMoves, SurviveWhoeverTheyFetchFrom) {
   dying.reset();
   EXPECT_EQ(end_of(*waiting).failure, FetchFailure::kUnreachable);
 
-  for (Engine* const engine : {here.get(), waiting.get()}) {
+  for (Engine* const engine : {here.get(), bounded.get(), waiting.get()}) {
     EXPECT_EQ(run(*engine, fetch(there_port)).failure, FetchFailure::kNone);
     EXPECT_EQ(go_on(*engine), expected);
   }

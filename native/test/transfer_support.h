@@ -67,6 +67,17 @@ class Stranger {
   std::thread thread_;
 };
 
+// Answers the question, and what is wanted by parts of which `change` has the say.
+inline Stranger::Says answering(const std::function<void(std::vector<std::byte>&)>& change, size_t size) {
+  return [change, size](Wire& wire, Wire::Peer from, Wire::Bytes message) {
+    if (read_request(message)) return wire.post(from, to_message(OfferAnswer{}));
+    std::vector<std::byte> part = part_message(0, size);
+    seal(part);
+    change(part);
+    wire.post(from, std::move(part));
+  };
+}
+
 // What a sequence generated: its tokens, and a hash of the logits behind each.
 struct Answer {
   std::vector<int32_t> tokens;

@@ -87,6 +87,7 @@ void KvFetches::take_answer(Wire& wire, const KvParts& parts, Fetch& fetch, cons
   fetch.answered = true;
   if (fetch.set.state) fetch.state.snapshot_at = static_cast<int32_t>(answer.snapshot_at);
   fetch.parts_left = parts.count(fetch.set);
+  fetch.bytes = parts.bytes(fetch.set);
   fetch.came.resize(fetch.parts_left);
   fetch.next = std::min(kPartsAhead, fetch.parts_left);
   if (fetch.parts_left == 0) return end(fetch, FetchFailure::kNone, "");
@@ -119,8 +120,15 @@ std::vector<Wire::Peer> KvFetches::look(const Wire& wire) {
     if (!fetch.peer) continue;
     if (const std::string& trouble = wire.trouble(*fetch.peer); !trouble.empty())
       end(fetch, FetchFailure::kUnreachable, trouble);
-    if (Clock::now() - fetch.heard > silence_)
-      end(fetch, FetchFailure::kTimedOut, "nothing came for " + std::to_string(silence_.count()) + " ms");
+    const auto now = Clock::now();
+    const auto whole = limits_.start + std::chrono::milliseconds(fetch.bytes / limits_.bytes_per_ms);
+    if (now - fetch.heard > limits_.silence)
+      end(fetch, FetchFailure::kTimedOut,
+          "nothing came for " + std::to_string(limits_.silence.count()) + " ms");
+    if (now - fetch.begun > whole)
+      end(fetch, FetchFailure::kTimedOut,
+          std::to_string(fetch.state.bytes) + " of " + std::to_string(fetch.bytes) + " bytes came in " +
+              std::to_string(whole.count()) + " ms, in which all should");
     if (!fetch.state.ended) continue;
     leaving_.push_back(*fetch.peer);
     fetch.peer = std::nullopt;

@@ -1,4 +1,5 @@
-// The fetches of an engine, each with a connection of its own: a peer that dies, stalls or lies ends one.
+// The fetches of an engine, each with a connection of its own: a peer that dies, stalls, lies or is too slow
+// ends one.
 // Used under its owner's lock.
 #pragma once
 
@@ -20,12 +21,20 @@ struct OfferPlace {
   std::string ticket;
 };
 
+struct TransferLimits {
+  std::chrono::milliseconds silence{10'000};         // of the engine that is fetched from
+  std::chrono::milliseconds caller_silence{30'000};  // of one that fetches
+  // A whole fetch may take `start`, and the time of its bytes at that rate, a sixth of 1 Gbit/s: a prompt of
+  // which less comes is computed in less time.
+  std::chrono::milliseconds start{20'000};
+  int64_t bytes_per_ms = 20'000;
+};
+
 class KvFetches {
  public:
   using Clock = std::chrono::steady_clock;
 
-  KvFetches(std::string layout, std::chrono::milliseconds silence)
-      : layout_(std::move(layout)), silence_(silence) {}
+  KvFetches(std::string layout, const TransferLimits& limits) : layout_(std::move(layout)), limits_(limits) {}
 
   void add(int32_t id, const OfferPlace& from, KvSet set);
   // Of a fetch that is there.
@@ -39,7 +48,8 @@ class KvFetches {
 
   bool has(Wire::Peer peer) const;
   void hear(Wire& wire, const KvParts& parts, SideCopies& copies, Wire::Peer from, Wire::Bytes message);
-  // Ends fetches whose peer is gone or silent. The peers of what has ended, which are to be dropped.
+  // Ends fetches whose peer is gone, silent or too slow. The peers of what has ended, which are to be
+  // dropped.
   std::vector<Wire::Peer> look(const Wire& wire);
 
  private:
@@ -48,11 +58,13 @@ class KvFetches {
     KvSet set;
     bool connecting = false;
     std::optional<Wire::Peer> peer = std::nullopt;
+    Clock::time_point begun = Clock::now();
     Clock::time_point heard = {};
     bool answered = false;
     std::vector<bool> came = {};  // by part
     int64_t parts_left = 0;
-    int64_t next = 0;  // to be asked for
+    int64_t bytes = 0;  // of all parts, once it is answered
+    int64_t next = 0;   // to be asked for
     FetchState state = {};
 
     std::string place() const { return from.host + ":" + std::to_string(from.port); }
@@ -66,7 +78,7 @@ class KvFetches {
                         const ReceivedPart& part);
 
   const std::string layout_;
-  const std::chrono::milliseconds silence_;
+  const TransferLimits limits_;
   std::map<int32_t, Fetch> fetches_;
   std::vector<Wire::Peer> leaving_;  // of fetches that were removed
 };

@@ -19,7 +19,7 @@ KvTransfer::KvTransfer(std::optional<int32_t> port, const std::string& layout, K
     : parts_(std::move(parts)),
       make_copies_(std::move(make_copies)),
       offers_(layout, limits.caller_silence),
-      fetches_(layout, limits.silence),
+      fetches_(layout, limits),
       wire_(open_wire()) {
   wire_->on_message([this](Wire::Peer from, Wire::Bytes message) { hear(from, message); });
   try {

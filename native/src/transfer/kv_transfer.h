@@ -15,11 +15,6 @@
 
 namespace llmservice {
 
-struct TransferLimits {
-  std::chrono::milliseconds silence{10'000};         // of the engine that is fetched from
-  std::chrono::milliseconds caller_silence{30'000};  // of one that fetches
-};
-
 class KvTransfer {
  public:
   // Called once, on the thread of the transfer.
