@@ -138,19 +138,25 @@ describe('a pod that is lost', () => {
   });
 });
 
-test('pods that are configured otherwise are refused by the setting', async () => {
+test('a pod that is configured otherwise is refused by the setting, and the group begins with its true one', async () => {
   const group = await pair();
-  const [leader, worker] = [
-    await startPod(group, 0),
-    await startPod(group, 1, { engine: { maxNumSeqs: 5 } }),
-  ];
-  expect(await Promise.all([leader.exited(), worker.exited()])).toEqual([1, 1]);
-  for (const { terminationMessage } of [leader, worker]) {
-    expect(terminationMessage).toMatchObject({
-      reason: 'ParallelismInvalid',
-      message: expect.stringMatching(/maxNumSeqs is \d+ on node 0 of 2 .* and 5 on node 1/),
-    });
-  }
+  const [leader, other] = [await startPod(group, 0), await startPod(group, 1, { engine: { maxNumSeqs: 5 } })];
+  const named = /maxNumSeqs is \d+ on node 0 of 2 .* and 5 on node 1/;
+  expect(await other.exited()).toBe(1);
+  expect(other.terminationMessage).toMatchObject({
+    reason: 'ParallelismInvalid',
+    message: expect.stringMatching(named),
+  });
+  await leader.eventually('the first pod to log whom it refused', () =>
+    Promise.resolve(leader.log.includes('refused a caller at the rank port')),
+  );
+  const line = leader.log.split('\n').find((each) => each.includes('refused a caller')) ?? '';
+  expect(JSON.parse(line)).toMatchObject({
+    caller: expect.stringMatching(new RegExp(`^node 1 \\(.*\\) at .*:\\d+: .*${named.source}`)),
+    refusals: 1,
+  });
+  await (await startPod(group, 1)).ready();
+  await leader.ready();
 });
 
 test('a first pod whose others do not come ends with their names', async () => {

@@ -35,6 +35,9 @@ Napi::Value group_state(const Napi::CallbackInfo& call) {
     }
     auto out = Napi::Object::New(env);
     out.Set("waitingFor", waiting_for(segment.state()));
+    const ShownText& refusal = segment.state().last_refusal;
+    out.Set("refusals", refusal.writes.load());
+    out.Set("lastRefusal", refusal.shown());
     out.Set("loaded", loaded);
     return out;
   } catch (const EngineError&) {

@@ -1,7 +1,5 @@
 #include "nodes/ucx_wire.h"
 
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <netdb.h>
 #include <poll.h>
 
@@ -10,6 +8,8 @@
 #include <cstring>
 #include <stdexcept>
 #include <utility>
+
+#include "nodes/ucx_addresses.h"
 
 namespace llmservice {
 namespace {
@@ -30,21 +30,6 @@ void require(ucs_status_t status, const char* what) {
 void prefer(ucp_config_t* config, const char* name, const char* value) {
   if (std::getenv((std::string("UCX_") + name).c_str()) == nullptr) ucp_config_modify(config, name, value);
 }
-
-// Of any interface but the loopback device.
-bool has_address_of(int family) {
-  ifaddrs* found = nullptr;
-  if (getifaddrs(&found) != 0) return false;
-  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owned(found, freeifaddrs);
-  for (const ifaddrs* each = found; each != nullptr; each = each->ifa_next) {
-    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_LOOPBACK) != 0) continue;
-    if (each->ifa_addr->sa_family == family) return true;
-  }
-  return false;
-}
-
-// The one in which nodes call each other.
-int family() { return has_address_of(AF_INET6) && !has_address_of(AF_INET) ? AF_INET6 : AF_INET; }
 
 ucp_context_h make_context() {
   ucp_config_t* config = nullptr;
@@ -112,7 +97,7 @@ void UcxWire::listen(uint16_t port) {
   // Of one family: UCX takes no IPv4 address that is mapped into IPv6.
   sockaddr_storage any{};
   socklen_t bytes = 0;
-  if (family() == AF_INET) {
+  if (address_family() == AF_INET) {
     auto& v4 = reinterpret_cast<sockaddr_in&>(any);
     v4.sin_family = AF_INET;
     v4.sin_port = htons(port);
@@ -137,7 +122,7 @@ void UcxWire::stop_listening() {
 
 Wire::Peer UcxWire::dial(const std::string& host, uint16_t port) {
   addrinfo hints{};
-  hints.ai_family = family();
+  hints.ai_family = address_family();
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
@@ -184,6 +169,12 @@ const std::string& UcxWire::trouble(Peer peer) const {
   static const std::string dropped = "dropped";
   const auto found = peers_.find(peer);
   return found == peers_.end() ? dropped : found->second->trouble;
+}
+
+const std::string& UcxWire::address_of_caller(Peer peer) const {
+  static const std::string none;
+  const auto found = peers_.find(peer);
+  return found == peers_.end() ? none : found->second->caller;
 }
 
 size_t UcxWire::unsent(Peer peer) const {
@@ -285,7 +276,10 @@ void UcxWire::called(ucp_conn_request_h request, void* self) {
   ucp_ep_params_t params{};
   params.field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST;
   params.conn_request = request;
-  static_cast<UcxWire*>(self)->connect(params);
+  // Before the request becomes an endpoint, with which it ends.
+  const std::string caller = caller_of(request);
+  auto& wire = *static_cast<UcxWire*>(self);
+  wire.peers_[wire.connect(params)]->caller = caller;
 }
 
 void UcxWire::failed(void* remote, ucp_ep_h, ucs_status_t status) {

@@ -26,6 +26,7 @@ class UcxWire final : public Wire {
   void drop(Peer peer) override;
   std::vector<Peer> peers() const override;
   const std::string& trouble(Peer peer) const override;
+  const std::string& address_of_caller(Peer peer) const override;
 
   void post(Peer peer, std::vector<std::byte> message) override;
   size_t unsent(Peer peer) const override;
@@ -41,6 +42,7 @@ class UcxWire final : public Wire {
   struct Remote {
     ucp_ep_h endpoint = nullptr;  // null: it could not be made, or is closed
     std::string trouble;
+    std::string caller;  // empty: it did not come by itself
     size_t unsent = 0;
   };
   // A message on its way.

@@ -15,7 +15,7 @@
 namespace llmservice {
 
 // Raised when anything in this file changes.
-constexpr uint32_t kWireAbi = 3;
+constexpr uint32_t kWireAbi = 4;
 
 class Wire {
  public:
@@ -42,6 +42,8 @@ class Wire {
   virtual std::vector<Peer> peers() const = 0;
   // Why nothing more comes from or goes to it; empty: nothing is known.
   virtual const std::string& trouble(Peer peer) const = 0;
+  // Of one that came by itself, ADDRESS:PORT; empty: of others, or not known.
+  virtual const std::string& address_of_caller(Peer peer) const = 0;
 
   // A message of up to a few MB; it goes out as this side and that one progress.
   virtual void post(Peer peer, std::vector<std::byte> message) = 0;

@@ -55,9 +55,10 @@ NodeLinks::NodeLinks(const RankPlace& place, const SharedSegment& segment, int32
       segment_(segment),
       state_(segment.state()),
       silent_looks_(silent_looks),
-      nodes_(own_.count) {
-  control_ = open_wire();
-  bulk_ = open_wire();
+      nodes_(own_.count),
+      control_(open_wire()),
+      bulk_(open_wire()),
+      callers_(*control_, state_, kBetweenNews * silent_looks) {
   for (int32_t node = 0; node < own_.count; ++node) nodes_[node].ranks = ranks_of_node(place_, node);
   nodes_[own_.index].name = own_.name;
   const Wire::Bytes address = bulk_->address();

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "bridge/structs.h"
+#include "parallel/node_callers.h"
 #include "parallel/shared_segment.h"
 #include "parallel/wire_loader.h"
 
@@ -65,6 +66,7 @@ class NodeLinks {
 
   void gather(const Check& check);
   void take_report(Wire::Peer from, Wire::Bytes message);
+  std::string refuses(Wire::Peer from, const nlohmann::json& report, std::string& who);
   void report(const Check& check);
   bool try_leader(const Check& check, std::chrono::steady_clock::time_point deadline);
   // Throws ParallelismInvalid where node 0 refuses, std::runtime_error of what is no answer.
@@ -96,6 +98,7 @@ class NodeLinks {
   std::vector<Node> nodes_;
   std::unique_ptr<Wire> control_;
   std::unique_ptr<Wire> bulk_;
+  NodeCallers callers_;
   std::string refusal_;
   // By chance for each time that nodes meet: what is left on the way of an engine before is not taken.
   uint32_t group_ = 0;

@@ -1,6 +1,7 @@
 // How the nodes of a group find each other before they load: node 0 listens, the others report their plan and
 // their address, and are welcomed with the addresses of all, or refused; until then node 0 says for whom it
 // waits.
+#include <algorithm>
 #include <random>
 
 #include "ops/error.h"
@@ -37,6 +38,9 @@ void NodeLinks::gather(const Check& check) {
   auto next_word = Clock::now();
   for (;;) {
     while (control_->progress()) continue;
+    callers_.look([&](Wire::Peer peer) {
+      return std::ranges::any_of(nodes_, [&](const Node& node) { return node.control == peer; });
+    });
     if (!refusal_.empty()) throw EngineError(FailureReason::kParallelismInvalid, refusal_);
     std::string missing;
     for (int32_t node = 1; node < own_.count; ++node) {
@@ -55,7 +59,8 @@ void NodeLinks::gather(const Check& check) {
       throw EngineError(FailureReason::kEngineFault,
                         "In " + in_seconds(own_.wait_ms) + " no connection came from " + missing +
                             " to port " + std::to_string(own_.port) +
-                            ". See whether its pod runs and may reach this one.");
+                            ". See whether its pod runs and may reach this one." +
+                            (callers_.last().empty() ? "" : " Refused last was " + callers_.last() + "."));
     }
     if (Clock::now() >= next_word) {
       next_word = Clock::now() + kBetweenWords;
@@ -77,37 +82,46 @@ void NodeLinks::gather(const Check& check) {
   }
 }
 
-// Strangers may write whatever they like: what is no report is no matter.
-void NodeLinks::take_report(Wire::Peer from, Wire::Bytes message) try {
-  const json report = from_message(message);
-  const auto index = report.at("index").get<int64_t>();
-  if (index < 1 || index >= own_.count || report.at("count") != own_.count) {
-    return control_->post(from, to_message({{"refused", "node 0 has " + std::to_string(own_.count) +
-                                                            " nodes, and waits for no such one."}}));
+// Strangers may write whatever they like: who sends no report of a node that is waited for is refused alone.
+void NodeLinks::take_report(Wire::Peer from, Wire::Bytes message) {
+  if (callers_.is_released(from)) return;
+  std::string who;
+  try {
+    const std::string why = refuses(from, from_message(message), who);
+    if (!why.empty()) callers_.refuse(from, who, why);
+  } catch (const json::exception&) {
+    callers_.refuse(from, who, "what it says is no report of a node");
   }
-  Node& node = nodes_[index];
+}
+
+// Why; empty: it is the node that it says. `who` becomes what it calls itself.
+std::string NodeLinks::refuses(Wire::Peer from, const json& report, std::string& who) {
+  const auto index = report.at("index").get<int64_t>();
   const std::string name = report.at("name").get<std::string>().substr(0, kLongestName);
+  who = "node " + std::to_string(index) + " (" + name + ")";
+  if (index < 1 || index >= own_.count || report.at("count") != own_.count)
+    return "node 0 has " + std::to_string(own_.count) + " nodes, and waits for no such one";
+  Node& node = nodes_[index];
   const std::vector<std::byte> address = address_of(report.at("address"));
-  if (address.empty()) return;
-  const std::string difference = plan_difference(
-      {title(0), own_.plan},
-      {"node " + std::to_string(index) + " (" + name + ")", report.at("plan").get<std::string>()});
+  if (address.empty()) return "its address is none";
+  const NodePlan own{title(0), own_.plan};
+  const NodePlan theirs{who, report.at("plan").get<std::string>()};
+  const std::string difference = plan_difference(own, theirs);
   if (!difference.empty()) {
-    refusal_ = "The nodes of a group must agree: " + difference + ".";
-    return control_->post(from, to_message({{"refused", refusal_}}));
+    const std::string why = "The nodes of a group must agree: " + difference;
+    // Of another engine is a stranger, or a node of before: the one that is waited for may still come.
+    if (of_one_engine(own, theirs)) refusal_ = why + ".";
+    return why;
   }
   // A pod that is started again has its name again, and its connection of before may not be known to be dead.
-  if (node.control >= 0 && node.name != name && control_->trouble(node.control).empty()) {
-    return control_->post(
-        from, to_message({{"refused", "Two nodes say that they are " + title(static_cast<int32_t>(index)) +
-                                          ": this one is " + name + "."}}));
-  }
-  if (node.control >= 0 && node.control != from) control_->drop(node.control);
+  if (node.control >= 0 && node.control != from && node.name != name &&
+      control_->trouble(node.control).empty())
+    return "Two nodes say that they are " + title(static_cast<int32_t>(index)) + ": this one is " + name;
+  if (node.control >= 0 && node.control != from) callers_.release(node.control);
   node.name = name;
   node.address = address;
   node.control = from;
-} catch (const json::exception&) {
-  return;
+  return "";
 }
 
 void NodeLinks::report(const Check& check) {
@@ -180,7 +194,7 @@ bool NodeLinks::try_leader(const Check& check, Clock::time_point deadline) {
 
 void NodeLinks::take_answer(const json& answer) try {
   if (answer.contains("refused")) {
-    throw EngineError(FailureReason::kParallelismInvalid, answer["refused"].get<std::string>());
+    throw EngineError(FailureReason::kParallelismInvalid, answer["refused"].get<std::string>() + ".");
   }
   group_ = answer.at("group").get<uint32_t>() & kGroupMask;
   for (int32_t node = 0; node < own_.count; ++node) {

@@ -76,15 +76,17 @@ int make_segment(int32_t ranks, int32_t stages, const char* dir) {
   return descriptor;
 }
 
-void note_waiting(GroupState& state, const std::string& text) {
-  const uint32_t hidden = 1 - state.waiting_text.load();
-  char(&to)[512] = state.waiting_for[hidden];
+void ShownText::show(const std::string& shown) {
+  const uint32_t next = writes.load() + 1;
+  char(&to)[sizeof(text[0])] = text[next % 2];
   std::memset(to, 0, sizeof(to));
-  std::memcpy(to, text.data(), std::min(text.size(), sizeof(to) - 1));
-  state.waiting_text.store(hidden);
+  std::memcpy(to, shown.data(), std::min(shown.size(), sizeof(to) - 1));
+  writes.store(next);
 }
 
-std::string waiting_for(const GroupState& state) { return state.waiting_for[state.waiting_text.load()]; }
+void note_waiting(GroupState& state, const std::string& text) { state.waiting_for.show(text); }
+std::string waiting_for(const GroupState& state) { return state.waiting_for.shown(); }
+void note_refusal(GroupState& state, const std::string& text) { state.last_refusal.show(text); }
 
 SharedSegment::SharedSegment(int descriptor, int32_t ranks, int32_t stages)
     : ranks_(ranks), bytes_(segment_bytes(ranks, stages)) {

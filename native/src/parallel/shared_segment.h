@@ -41,18 +41,28 @@ struct alignas(64) RankState {
   pthread_mutex_t alive;
 };
 
+// Of one writer, for whoever looks: of two texts it writes the one that is not shown.
+struct ShownText {
+  std::atomic<uint32_t> writes;
+  char text[2][512];
+
+  void show(const std::string& shown);
+  std::string shown() const { return text[writes.load() % 2]; }
+};
+
 struct GroupState {
   // 0, or the first loss of a rank: rank | Loss << 8 | Doing << 16.
   std::atomic<uint32_t> failure;
-  // What the first rank waits for, for whoever looks; of two texts it writes the one that is not shown.
-  std::atomic<uint32_t> waiting_text;
-  char waiting_for[2][512];
+  ShownText waiting_for;   // what the first rank waits for
+  ShownText last_refusal;  // of the first rank, while it waits for nodes
   RankState ranks[kMaxRanks];
 };
 
 // Which nodes are waited for, and why; empty: none.
 void note_waiting(GroupState& state, const std::string& text);
 std::string waiting_for(const GroupState& state);
+// Who was refused, and why; what was refused before counts on.
+void note_refusal(GroupState& state, const std::string& text);
 
 // Size of the segment: what /dev/shm must have free. Mirrored by checkpoint/src/memory/shared-memory.ts.
 size_t segment_bytes(int32_t ranks, int32_t stages = 1);

@@ -65,6 +65,10 @@ export interface GpuDevices {
 export interface GroupState {
   /** Which nodes are waited for, and why; empty: none. */
   readonly waitingFor: string;
+  /** Connections to the first node that it refused while it waited. */
+  readonly refusals: number;
+  /** Who the last of them was, and why; empty: nobody. */
+  readonly lastRefusal: string;
   /** All ranks have loaded. */
   readonly loaded: boolean;
 }

@@ -179,6 +179,12 @@ export class EngineClient {
           if (waitingFor !== '') this.#logger.info('waiting for other nodes', { waitingFor });
         }
         return;
+      case 'refused':
+        this.#logger.warn('refused a caller at the rank port', {
+          caller: news.caller,
+          refusals: news.refusals,
+        });
+        return;
       case 'ready':
         void this.#readyIfSound(news);
         return;

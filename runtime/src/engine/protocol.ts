@@ -159,6 +159,8 @@ export type EngineMessage =
   | { readonly type: 'warmup'; readonly done: number; readonly total: number }
   /** Other nodes of the group, while they are waited for; empty: not any more. */
   | { readonly type: 'waiting'; readonly waitingFor: string }
+  /** The first node refused who connected to its rank port: the last of so many, and why. */
+  | { readonly type: 'refused'; readonly refusals: number; readonly caller: string }
   /** On nodes other than the first: all ranks of the group have loaded. */
   | { readonly type: 'loaded' }
   /** There: rank 0's engine has ended in peace; the process exits after it. */
