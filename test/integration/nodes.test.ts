@@ -16,6 +16,7 @@ afterEach(async () => {
 interface Group {
   readonly size: number;
   readonly tensor: number;
+  readonly stages?: number;
   readonly port: number;
 }
 
@@ -29,6 +30,7 @@ async function startPod(
     tensor: group.tensor,
     env: {
       LLMSERVICE_THREADS: '1',
+      PIPELINE_PARALLEL_SIZE: String(group.stages ?? 1),
       LLMSERVICE_RANK_PORT: String(group.port),
       LWS_GROUP_SIZE: String(group.size),
       LWS_LEADER_ADDRESS: 'localhost',
@@ -93,32 +95,38 @@ test('two pods answer bit by bit as one does with the same ranks, and end togeth
 });
 
 describe('a pod that is lost', () => {
-  test('ends streams with a code, is named by the first one, and the next serves again', async () => {
-    const group = await pair();
-    const [leader, worker] = [await startPod(group, 0), await startPod(group, 1)];
-    await Promise.all([leader.ready(), worker.ready()]);
-    let killed = 0;
-    const { last, at } = await streamed(leader, () => {
-      killed = performance.now();
-      worker.child.kill('SIGKILL');
-    });
-    expect(last).toContain('EngineFault');
-    process.stdout.write(
-      `SIGKILL of the second pod: stream ended after ${(at - killed).toFixed(0)} ms: ${last}\n`,
-    );
-    const { state, failure } = await leader.health();
-    expect(state).toBe('restarting');
-    expect(failure).toMatchObject({
-      reason: 'EngineFault',
-      message: expect.stringMatching(/^Rank 1 of 2 on node 1 of 2 \(.*\) \(process \d+\) ended while /),
-    });
-    await leader.eventually('the first pod to say whom it waits for', async () =>
-      JSON.stringify((await leader.health()).engine).includes('node 1 of 2'),
-    );
-    await (await startPod(group, 1)).ready();
-    await leader.ready();
-    expect(await answer(leader)).toHaveLength(1);
-  });
+  test.each([
+    ['ranks of one stage', { tensor: 2, stages: 1 }],
+    ['a stage', { tensor: 1, stages: 2 }],
+  ] as const)(
+    'and has %s ends streams with a code, is named by the first one, and the next serves again',
+    async (_, parts) => {
+      const group = { ...(await pair()), ...parts };
+      const [leader, worker] = [await startPod(group, 0), await startPod(group, 1)];
+      await Promise.all([leader.ready(), worker.ready()]);
+      let killed = 0;
+      const { last, at } = await streamed(leader, () => {
+        killed = performance.now();
+        worker.child.kill('SIGKILL');
+      });
+      expect(last).toContain('EngineFault');
+      process.stdout.write(
+        `SIGKILL of the second pod: stream ended after ${(at - killed).toFixed(0)} ms: ${last}\n`,
+      );
+      const { state, failure } = await leader.health();
+      expect(state).toBe('restarting');
+      expect(failure).toMatchObject({
+        reason: 'EngineFault',
+        message: expect.stringMatching(/^Rank 1 of 2 on node 1 of 2 \(.*\) \(process \d+\) ended while /),
+      });
+      await leader.eventually('the first pod to say whom it waits for', async () =>
+        JSON.stringify((await leader.health()).engine).includes('node 1 of 2'),
+      );
+      await (await startPod(group, 1)).ready();
+      await leader.ready();
+      expect(await answer(leader)).toHaveLength(1);
+    },
+  );
 
   test('that was the first ends the others, which say so', async () => {
     const group = await pair();
