@@ -18,9 +18,9 @@ class NodeCallers {
   NodeCallers(Wire& wire, GroupState& state, std::chrono::milliseconds silence)
       : wire_(wire), state_(state), silence_(silence) {}
 
-  // What it says later is not looked at. `who` is its own word, empty where it gave none.
+  // What it says later is not read. `who` is its own word, empty where it gave none.
   void refuse(Wire::Peer caller, const std::string& who, const std::string& why);
-  // It is no node any more, and nothing it says later is looked at.
+  // It is no node any more, and nothing it says later is read.
   void release(Wire::Peer caller) { callers_[caller] = {.since = Clock::now(), .released = true}; }
   bool is_released(Wire::Peer caller) const;
   // Drops who is gone, was refused or says nothing, and the oldest where there are too many. Those that
