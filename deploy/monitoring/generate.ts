@@ -3,6 +3,7 @@
 import { stringify } from 'yaml';
 import { writeGenerated } from '../../crds/scripts/write-generated.js';
 import { dashboards } from './dashboards/dashboards.js';
+import { apartGroups } from './rules/apart-alerts.js';
 import { burnRateGroups } from './rules/burn-rates.js';
 import { gatewayGroups } from './rules/gateway-alerts.js';
 import {
@@ -20,7 +21,12 @@ const banner = '# Generated from deploy/monitoring by `npm run generate`. Do not
 const rules = (groups: readonly RuleGroup[]): string => banner + stringify(groups, { lineWidth: 0 });
 
 await writeGenerated({
-  [`${folder}/rules/services.yaml`]: rules([...burnRateGroups, ...serviceGroups, ...gatewayGroups]),
+  [`${folder}/rules/services.yaml`]: rules([
+    ...burnRateGroups,
+    ...serviceGroups,
+    ...apartGroups,
+    ...gatewayGroups,
+  ]),
   [`${folder}/rules/operator.yaml`]: rules(operatorGroups),
   [`${folder}/rules/operator-absent.yaml`]: rules(absentOperatorGroups),
   [`${folder}/rules/activator.yaml`]: rules(activatorGroups),

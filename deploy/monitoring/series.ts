@@ -3,6 +3,8 @@
 /** Jobs, as the chart's PodMonitors name them: the label app.kubernetes.io/name of the pods. */
 export const jobs = {
   services: 'job="llm-service"',
+  /** Of these, those that answer requests: no prefill pods. */
+  answering: 'job="llm-service",prefill_of=""',
   operator: 'job="llmservice-operator"',
   activator: 'job="llmservice-activator"',
   routers: 'job="llmservice-router"',

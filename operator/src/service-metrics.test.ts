@@ -22,6 +22,8 @@ interface World {
   services: KubeObject[];
   pods: Pod[];
   prefillPods?: Pod[];
+  /** Names of the Deployments that were looked at. */
+  asked?: string[];
   now: Date;
 }
 
@@ -31,7 +33,10 @@ function scraped(world: World, prices: readonly (readonly [string, number])[] = 
     llmServices: { values: () => world.services },
     podsOf: () => world.pods,
     prefillPodsOf: () => world.prefillPods ?? [],
-    deployment: () => ({ spec: { replicas: 2 } }),
+    deployment: (_: string, name: string) => {
+      world.asked?.push(name);
+      return { spec: { replicas: 2 } };
+    },
   };
   const configured = { perHour: new Map(prices), currency: 'EUR' };
   // A standby, which takes over after ten days.
@@ -74,6 +79,25 @@ test('devices of prefill pods are the service’s', async () => {
   const prefillPods = [pod('11:00:00', '8'), pod('11:30:00', '8')];
   const world = { services, pods: [pod('11:00:00', '8')], prefillPods, now: at('12:00:00') };
   expect(await scraped(world)()).toContain(`llmservice_service_devices{${of},device="h100"} 24`);
+});
+
+test('of prefill pods it has those that are wanted and ready, where the service has any', async () => {
+  const services = [service({ disaggregation: {} }, { prefill: { replicas: 2, ready: 1 } })];
+  const asked: string[] = [];
+  const lines = await scraped({ services, pods: [], now: at('12:00:00'), asked })();
+  expect(lines).toContain(`llmservice_service_prefill_wanted{${of}} 2`);
+  expect(lines).toContain(`llmservice_service_prefill_ready{${of}} 1`);
+  expect(asked).toContain('chat-prefill');
+  const without = await scraped({ services: [service({})], pods: [], now: at('12:00:00') })();
+  expect(without.join()).not.toContain('prefill');
+});
+
+test('it has why a route leads where it does', async () => {
+  const routed = { type: 'Routed', status: 'True', reason: 'EndpointPickerPending' };
+  const world = { services: [service({}, { conditions: [ready, routed] })], pods: [], now: at('12:00:00') };
+  expect(await scraped(world)()).toContain(
+    `llmservice_service_routed{${of},reason="EndpointPickerPending"} 1`,
+  );
 });
 
 test('a budget names its price, and how much of it is taken', async () => {

@@ -5,6 +5,7 @@ import type { LlmService } from '@llmservice/crds';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { deviceOf, priceOf, type DevicePrices } from './device-prices.js';
 import { DeviceSeconds } from './device-seconds.js';
+import { prefillName } from './kube/prefill-name.js';
 import { keyOf } from './kube/resources.js';
 import type { Deployment, KubeObject, Pod } from './kube/types.js';
 import { budgetSeconds, heldDevices, type HeldDevices } from './plan/scaling/budget.js';
@@ -34,8 +35,8 @@ export class ServiceMetrics {
       'Whether the condition Ready holds, with its reason.',
       ['reason'],
       (service) => {
-        const ready = service.status?.conditions?.find(({ type }) => type === 'Ready');
-        return { by: { reason: ready?.reason ?? 'Pending' }, value: ready?.status === 'True' ? 1 : 0 };
+        const { reason, value } = conditionOf(service, 'Ready') ?? { reason: 'Pending', value: 0 };
+        return { by: { reason }, value };
       },
     );
     this.gauge('service_replicas_wanted', 'Replicas that the Deployment asks for.', [], ({ metadata }) => ({
@@ -44,6 +45,16 @@ export class ServiceMetrics {
     this.gauge('service_replicas_ready', 'Replicas that serve.', [], ({ status }) => ({
       value: status?.readyReplicas ?? 0,
     }));
+    this.observePrefill();
+    this.gauge(
+      'service_routed',
+      'Whether the condition Routed holds, with its reason.',
+      ['reason'],
+      (service) => {
+        const routed = conditionOf(service, 'Routed');
+        return routed === null ? null : { by: { reason: routed.reason }, value: routed.value };
+      },
+    );
     this.gauge('service_devices', 'Devices that its pods hold.', ['device'], (service) => ({
       by: { device: deviceOf(service.spec) },
       value: this.held(service).reduce((sum, { devices }) => sum + devices, 0),
@@ -72,6 +83,21 @@ export class ServiceMetrics {
   /** From now on it counts what pods hold: the leader before counted what they held until then. */
   beginLeading(): void {
     this.seconds = new DeviceSeconds(+this.now());
+  }
+
+  /** Of services that have prompts computed by pods of their own. */
+  private observePrefill(): void {
+    const wanted = ({ metadata: { namespace = '', name } }: Scraped): number | undefined =>
+      this.watched.deployment(namespace, prefillName(name))?.spec?.replicas;
+    const read = (value: (service: Scraped) => number | undefined) => (service: Scraped) =>
+      service.spec.disaggregation === undefined ? null : { value: value(service) ?? 0 };
+    this.gauge('service_prefill_wanted', 'Prefill pods that its Deployment asks for.', [], read(wanted));
+    this.gauge(
+      'service_prefill_ready',
+      'Prefill pods that are ready.',
+      [],
+      read(({ status }) => status?.prefill?.ready),
+    );
   }
 
   private gauge(
@@ -132,6 +158,12 @@ type Read = { readonly by?: Readonly<Record<string, string>>; readonly value: nu
 interface Scraped extends Pick<LlmService, 'status'> {
   readonly metadata: KubeObject['metadata'];
   readonly spec: Partial<LlmService['spec']>;
+}
+
+/** Null: the status does not have it yet. */
+function conditionOf({ status }: Scraped, wanted: string): { reason: string; value: 0 | 1 } | null {
+  const found = status?.conditions?.find(({ type }) => type === wanted);
+  return found === undefined ? null : { reason: found.reason, value: found.status === 'True' ? 1 : 0 };
 }
 
 function labelsOf({ metadata }: Pick<KubeObject, 'metadata'>): Record<(typeof own)[number], string> {

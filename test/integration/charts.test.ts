@@ -107,10 +107,10 @@ describe('the operator’s chart', () => {
 
     it('are there where the cluster serves their API, or where they are asked for', async () => {
       expect(await count()).toEqual([0, 0, 0]);
-      expect(await count(...served)).toEqual([4, 1, 5]);
-      expect(await count(...serving('PodMonitor'))).toEqual([4, 0, 5]);
+      expect(await count(...served)).toEqual([5, 1, 5]);
+      expect(await count(...serving('PodMonitor'))).toEqual([5, 0, 5]);
       expect(await count(...serving('PrometheusRule'))).toEqual([0, 1, 5]);
-      expect(await count('--set', 'monitoring.enabled=true')).toEqual([4, 1, 5]);
+      expect(await count('--set', 'monitoring.enabled=true')).toEqual([5, 1, 5]);
       // As upgraded from an older chart with --reuse-values: the same, and no right of Kubernetes's own roles is widened.
       const older = ['--set', 'monitoring=null,rbac=null,prices=null'];
       const unwidened = ['--set', 'rbac.aggregate=false'];
@@ -122,7 +122,7 @@ describe('the operator’s chart', () => {
       expect(await count(...served, '--set', 'monitoring.enabled=false')).toEqual([0, 0, 0]);
       const some =
         'monitoring.rules.enabled=false,monitoring.dashboards.enabled=false,activator.enabled=false';
-      expect(await count(...served, '--set', some)).toEqual([3, 0, 0]);
+      expect(await count(...served, '--set', some)).toEqual([4, 0, 0]);
     });
 
     it('name values that the chart has', async () => {

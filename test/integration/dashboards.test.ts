@@ -1,9 +1,14 @@
 // Every query of the chart's dashboards and rules, asked of a real Prometheus that has scraped a real replica with keys and
-// speculation, a real operator that manages a service, a real activator and a gateway's router: none errs, none reads what nobody exports.
+// speculation, a prefill pod that computes its prompts, a real operator that manages a service, a real activator and a gateway's
+// router: none errs, none reads what nobody exports.
 
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { LlmServiceStatus } from '@llmservice/crds';
 import { KubeClient } from '../../operator/src/kube/client.js';
+import { prefillName } from '../../operator/src/kube/prefill-name.js';
+import { resources } from '../../operator/src/kube/resources.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { eventually, freePort } from '../processes.js';
 import { ActivatorProcess } from './activator-process.js';
 import { entry, Folders } from './keyed-replica.js';
 import { grantActivatorRole } from './operator-role.js';
@@ -70,13 +75,16 @@ async function scrapes(): Promise<Scrape[]> {
   const folders = new Folders([entry('a'), entry('b')]);
   const world = await World.start();
   let replica: ReplicaProcess | null = null;
+  let prefill: ReplicaProcess | null = null;
   let activator: ActivatorProcess | null = null;
   let router: RouterProcess | null = null;
   try {
     await grantActivatorRole(world);
     world.s3.put('models', 'llama', llamaCheckpoint());
     world.s3.put('logs', '', { keep: '' });
-    replica = await startReplica(folders, world.s3.endpoint);
+    const ports = { PREFILL_PORT: String(await freePort()) };
+    prefill = await startPrefill(ports);
+    replica = await startReplica(folders, world.s3.endpoint, ports);
     const { url } = replica;
     const client: KubeClient = new KubeClient(world.api.kubeConfig('operator'), (method, path) =>
       operator.metrics.countRequest(method, path),
@@ -85,13 +93,18 @@ async function scrapes(): Promise<Scrape[]> {
     const change = { podBaseUrl: () => url, clock: () => now, prices };
     const { operator }: RunningOperator = world.startOperator(change, client);
     const budget = { deviceHoursPerMonth: 100 };
-    const resources = { limits: { memory: '1Gi' } };
-    await world.createService('demo', { model: world.model('models/llama/'), resources, budget });
+    const limits = { resources: { limits: { memory: '1Gi' } } };
+    const disaggregation = { prefill: { replicas: 1 }, minPromptTokens: 16 };
+    await world.createService('demo', {
+      model: world.model('models/llama/'),
+      ...{ ...limits, budget, disaggregation },
+    });
     await world.makePod('demo', 'demo-1');
     await world.podServes('demo-1');
     await world.condition('demo', 'Ready', 'True');
+    await prefillIsReady(world);
     activator = await ActivatorProcess.start(world.api);
-    await replica.ready();
+    await Promise.all([prefill, replica].map((pod) => pod.ready()));
     router = await RouterProcess.start({ routes: [modelRoute('demo', url)] });
     const taken: Scrape[] = [];
     for (let i = 0; i < 3; i++) {
@@ -106,6 +119,11 @@ async function scrapes(): Promise<Scrape[]> {
       const ofPod = { namespace: 'default', service: 'demo', pod: 'demo-1' };
       const text = await (await fetch(`${url}/metrics`)).text();
       taken.push({ atMs, text, target: { job: 'llm-service', ...ofPod } });
+      taken.push({
+        atMs,
+        text: await (await fetch(`${prefill.url}/metrics`)).text(),
+        target: { job: 'llm-service', namespace: 'default', prefill_of: 'demo', pod: 'demo-prefill-1' },
+      });
       const operated = await operator.metrics.registry.metrics();
       taken.push({
         atMs,
@@ -131,27 +149,51 @@ async function scrapes(): Promise<Scrape[]> {
     await router?.stop();
     await activator?.stop();
     await replica?.stop();
+    await prefill?.stop();
     await world.stop();
     folders.remove();
   }
 }
 
+const speculative = { method: 'ngram', tokens: 3 };
+
+function startPrefill(ports: NodeJS.ProcessEnv): Promise<ReplicaProcess> {
+  const env = { ...ports, DISAGGREGATION_ROLE: 'prefill' };
+  return ReplicaProcess.start({ uri: demoCheckpoint, engine: { speculative }, env });
+}
+
+/** As the Deployment's controller reports, and the operator after it. */
+async function prefillIsReady(world: World): Promise<void> {
+  const name = prefillName('demo');
+  await world.deployment(name);
+  await world.patch(resources.deployments, name, { status: { replicas: 1, readyReplicas: 1 } }, '/status');
+  await eventually('a prefill pod in the status', async () => {
+    const service = await world.get(resources.llmServices, 'demo');
+    return (service?.['status'] as LlmServiceStatus | undefined)?.prefill?.ready === 1;
+  });
+}
+
 /** With everything that has metrics of its own. */
-function startReplica(folders: Folders, endpoint: string): Promise<ReplicaProcess> {
+function startReplica(folders: Folders, endpoint: string, ports: NodeJS.ProcessEnv): Promise<ReplicaProcess> {
   const log = { LLMSERVICE_REQUEST_LOG_URI: 's3://logs/requests', ...s3Environment };
   return ReplicaProcess.start({
     uri: demoCheckpoint,
     endpoint,
-    engine: { speculative: { method: 'ngram', tokens: 3 } },
-    env: { KEYS_DIR: folders.keys, ACCOUNTING_DIR: folders.accounting, ...log },
+    engine: { speculative },
+    env: {
+      ...{ KEYS_DIR: folders.keys, ACCOUNTING_DIR: folders.accounting, ...log, ...ports },
+      ...{ DISAGGREGATION_ROLE: 'decode', PREFILL_HOST: '127.0.0.1', PREFILL_MIN_TOKENS: '16' },
+    },
   });
 }
 
+let asked = 0;
 async function ask(url: string, key: string, model?: string): Promise<void> {
   const headers = { authorization: `Bearer sk-${key}` };
-  const messages = [
-    { role: 'user', content: 'What is the capital of France? What is the capital of France?' },
-  ];
+  // Long, and new at its beginning, so that a prefill pod is asked.
+  asked += 1;
+  const content = `${String(asked)}. ${'What is the capital of France? '.repeat(12)}`;
+  const messages = [{ role: 'user', content }];
   const body = JSON.stringify({ model, messages, max_tokens: 24 });
   const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body });
   if (!answer.ok) throw new Error(await answer.text());

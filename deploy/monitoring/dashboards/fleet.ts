@@ -5,7 +5,7 @@ import { dashboard, graph, query, stat, table } from './panels.js';
 import { quantile, rate } from './selection.js';
 
 const here = 'namespace=~"$namespace"';
-const pods = `${jobs.services},${here}`;
+const pods = `${jobs.answering},${here}`;
 const routers = `${jobs.routers},${here}`;
 const gateway = '{{namespace}}/{{gateway}}';
 const own = '{{namespace}}/{{service}}';

@@ -2,8 +2,10 @@
 
 import { jobs } from '../series.js';
 
-/** Of pods. */
-export const chosen = `${jobs.services},namespace=~"$namespace",service=~"$service"`;
+/** Of pods that answer requests. */
+export const chosen = `${jobs.answering},namespace=~"$namespace",service=~"$service"`;
+/** Of those that compute prompts for them. */
+export const prefillChosen = `${jobs.services},namespace=~"$namespace",service="",prefill_of=~"$service"`;
 /** What the operator reports of services. */
 export const reported = 'namespace=~"$namespace",service=~"$service"';
 

@@ -1,7 +1,7 @@
 // One service: what its clients get, and what its replicas are busy with.
 
 import { dashboard, graph, query, stat, table } from './panels.js';
-import { chosen, mean, quantile, rate, reported, serviceVariables } from './selection.js';
+import { chosen, mean, prefillChosen, quantile, rate, reported, serviceVariables } from './selection.js';
 
 /** A histogram of times by its usual percentiles. */
 const times = (title: string, histogram: string, description?: string) =>
@@ -14,6 +14,10 @@ const times = (title: string, histogram: string, description?: string) =>
     ],
     description === undefined ? {} : { description },
   );
+
+/** Of prompts that prefill pods computed. */
+const each = (total: string): string =>
+  `${rate(total, chosen)} / ${rate('llmservice_prefill_prompts_total', chosen)}`;
 
 const phases = { queue: 'queue', prefill: 'prefill', decode: 'decode' };
 
@@ -98,6 +102,45 @@ export const service = dashboard(
           query('wanted', `sum(llmservice_service_replicas_wanted{${reported}})`),
           query('serve', `sum(llmservice_service_replicas_ready{${reported}})`),
         ]),
+      ],
+    },
+    {
+      title: 'Prefill and decode apart, and InferencePools',
+      panels: [
+        graph('Prefill pods', 'short', [
+          query('wanted', `sum(llmservice_service_prefill_wanted{${reported}})`),
+          query('ready', `sum(llmservice_service_prefill_ready{${reported}})`),
+        ]),
+        graph(
+          'Long prompts a second, by who computed them',
+          'cps',
+          [
+            query('prefill pods', rate('llmservice_prefill_prompts_total', chosen)),
+            query('decode pods: {{reason}}', rate('llmservice_prefill_fallbacks_total', chosen, 'reason')),
+          ],
+          { stacked: true, description: 'Why a decode pod computed a prompt itself that was for others.' },
+        ),
+        graph('Time of a prompt at prefill pods, and of its transfer, mean', 's', [
+          query('asked', each('llmservice_prefill_seconds_total')),
+          query('transferred', each('llmservice_kv_transfer_seconds_total')),
+        ]),
+        graph('Bytes transferred for a prompt, mean', 'bytes', [
+          query('bytes', each('llmservice_kv_transfer_bytes_total')),
+        ]),
+        graph('Prompts that wait to be fetched, by prefill pod', 'short', [
+          query('{{pod}}', `sum by (pod) (llmservice_prefill_tickets{${prefillChosen}})`),
+          query(
+            '{{pod}} not fetched',
+            rate('llmservice_prefill_tickets_expired_total', prefillChosen, 'pod'),
+          ),
+        ]),
+        graph('Prompt tokens computed a second, by prefill pod', 'cps', [
+          query('{{pod}}', rate('vllm:prompt_tokens_total', prefillChosen, 'pod')),
+        ]),
+        table(
+          'Route, and whether completions go through the InferencePool',
+          `llmservice_service_routed{${reported}}`,
+        ),
       ],
     },
     {

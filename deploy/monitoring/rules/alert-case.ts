@@ -19,4 +19,5 @@ export interface AlertCase {
 /** A service, as labels of an alert and within a selector; and its pod. */
 export const team = { namespace: 'team', service: 'chat' };
 export const ofTeam = 'namespace="team",service="chat"';
+export const prefillPod = 'job="llm-service",namespace="team",prefill_of="chat",pod="chat-prefill-1"';
 export const pod = `job="llm-service",${ofTeam},pod="chat-1"`;

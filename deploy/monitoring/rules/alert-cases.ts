@@ -1,6 +1,7 @@
 // All cases: of each alert what it fires on, and what is near.
 
 import type { AlertCase } from './alert-case.js';
+import { apartCases } from './apart-cases.js';
 import { gatewayCases } from './gateway-cases.js';
 import { objectiveCases } from './objective-cases.js';
 import { operatorCases } from './operator-cases.js';
@@ -9,6 +10,7 @@ import { serviceCases } from './service-cases.js';
 export const alertCases: readonly AlertCase[] = [
   ...objectiveCases,
   ...serviceCases,
+  ...apartCases,
   ...gatewayCases,
   ...operatorCases,
 ];

@@ -25,8 +25,8 @@ function ratio(part: string, whole: string, counter: string, window: Window): st
 function failed(window: Window): RecordingRule {
   const shareOf = (of: string, counter: string, bad: string, all: string): string => {
     const rate = (labels: string): string =>
-      `sum ${by} (rate(${counter}{${[jobs.services, labels].filter((each) => each !== '').join(',')}}[${window}]))`;
-    const selected = `${counter}{${[jobs.services, all].filter((each) => each !== '').join(',')}}`;
+      `sum ${by} (rate(${counter}{${[jobs.answering, labels].filter((each) => each !== '').join(',')}}[${window}]))`;
+    const selected = `${counter}{${[jobs.answering, all].filter((each) => each !== '').join(',')}}`;
     return `label_replace(\n${ratio(rate(bad), rate(all), selected, window)},\n"of", "${of}", "", "")`;
   };
   const answers = shareOf('answers', 'http_requests_total', 'status="5xx"', '');
@@ -38,8 +38,8 @@ function failed(window: Window): RecordingRule {
 /** Integers among bucket bounds have a `.0` since Prometheus 3. */
 function late(window: Window): RecordingRule {
   const series = 'vllm:time_to_first_token_seconds';
-  const count = `${series}_count{${jobs.services}}`;
-  const bucket = `${series}_bucket{${jobs.services},le=~"${filledIn.firstTokenSeconds}([.]0)?"}`;
+  const count = `${series}_count{${jobs.answering}}`;
+  const bucket = `${series}_bucket{${jobs.answering},le=~"${filledIn.firstTokenSeconds}([.]0)?"}`;
   const rate = (selected: string): string => `sum ${by} (rate(${selected}[${window}]))`;
   return { record: lateRatio(window), expr: `1 - ${ratio(rate(bucket), rate(count), count, window)}` };
 }

@@ -43,5 +43,5 @@ export function alert(name: string, { severity, expr, summary, description, for:
   };
 }
 
-/** As summaries name it. */
-export const theService = 'LlmService {{ $labels.namespace }}/{{ $labels.service }}';
+/** As summaries name it; what is wrong with prefill pods has the name of their service in a label of its own. */
+export const theService = 'LlmService {{ $labels.namespace }}/{{ $labels.service }}{{ $labels.prefill_of }}';

@@ -4,9 +4,11 @@ import { jobs } from '../series.js';
 import { alert, theService, type RuleGroup } from './rule.js';
 
 const by = 'by (namespace, service)';
-const sum = (name: string): string => `sum ${by} (${name}{${jobs.services}})`;
+/** Of prefill pods too, which have no `service`. */
+const byPods = 'by (namespace, service, prefill_of)';
+const sum = (name: string): string => `sum ${byPods} (${name}{${jobs.services}})`;
 const increased = (name: string, window: string): string =>
-  `sum ${by} (increase(${name}{${jobs.services}}[${window}])) > 0`;
+  `sum ${byPods} (increase(${name}{${jobs.services}}[${window}])) > 0`;
 /** No pods, because the spec says so. */
 const wanted = 'reason!~"Stopped|ScaledToZero|OverBudget"';
 /** Loads take their time, and one that stalls ends by itself. */
@@ -55,21 +57,21 @@ const load: RuleGroup = {
     alert('LlmServiceRequestsRefused', {
       severity: 'warning',
       for: '5m',
-      expr: `sum ${by} (rate(vllm:admission_rejections_total{${jobs.services}}[5m])) > 0`,
+      expr: `sum ${byPods} (rate(vllm:admission_rejections_total{${jobs.services}}[5m])) > 0`,
       summary: `${theService} refuses requests: its queue is full`,
       description: '{{ $value | humanize }} requests a second are answered with queue_full.',
     }),
     alert('LlmServicePreempting', {
       severity: 'warning',
       for: '15m',
-      expr: `sum ${by} (rate(vllm:num_preemptions_total{${jobs.services}}[5m])) > 0\nand max ${by} (vllm:kv_cache_usage_perc{${jobs.services}}) > 0.9`,
+      expr: `sum ${byPods} (rate(vllm:num_preemptions_total{${jobs.services}}[5m])) > 0\nand max ${byPods} (vllm:kv_cache_usage_perc{${jobs.services}}) > 0.9`,
       summary: `${theService}: the KV cache is full, and sequences are computed again`,
       description: '{{ $value | humanize }} preemptions a second.',
     }),
     alert('LlmServiceEventLoopBlocked', {
       severity: 'warning',
       for: '15m',
-      expr: `histogram_quantile(0.99, sum by (namespace, service, pod, le) (rate(llmservice_event_loop_delay_seconds_bucket{${jobs.services}}[5m]))) > 0.25`,
+      expr: `histogram_quantile(0.99, sum by (namespace, service, prefill_of, pod, le) (rate(llmservice_event_loop_delay_seconds_bucket{${jobs.services}}[5m]))) > 0.25`,
       summary: `${theService}: the server of ${pod} answers late`,
       description:
         'One in a hundred timers of the server process fires {{ $value | humanizeDuration }} late.',
@@ -83,14 +85,14 @@ const faults: RuleGroup = {
     alert('LlmServiceEngineRestarts', {
       severity: 'warning',
       for: '0m',
-      expr: `sum by (namespace, service, pod) (increase(llmservice_engine_restarts_total{${jobs.services}}[15m])) > 0`,
+      expr: `sum by (namespace, service, prefill_of, pod) (increase(llmservice_engine_restarts_total{${jobs.services}}[15m])) > 0`,
       summary: `${theService}: the engine of ${pod} was lost and started again`,
       description: 'Requests that it ran ended with an error.',
     }),
     alert('LlmServiceNumericalFaults', {
       severity: 'warning',
       for: '0m',
-      expr: `sum by (namespace, service, kind) (increase(llmservice_numerical_faults_total{${jobs.services}}[30m])) > 0`,
+      expr: `sum by (namespace, service, prefill_of, kind) (increase(llmservice_numerical_faults_total{${jobs.services}}[30m])) > 0`,
       summary: `${theService}: requests ended because of their logits ({{ $labels.kind }})`,
       description:
         'Non-finite or collapsed logits: a broken device, a broken checkpoint or a fault of a kernel.',
@@ -98,7 +100,7 @@ const faults: RuleGroup = {
     alert('LlmServiceKeyFileBroken', {
       severity: 'warning',
       for: '5m',
-      expr: `min ${by} (llmservice_key_file_valid{${jobs.services}}) == 0`,
+      expr: `min ${byPods} (llmservice_key_file_valid{${jobs.services}}) == 0`,
       summary: `${theService}: the Secret of its API keys is broken`,
       description: 'The keys before stay valid; a key that was withdrawn since is still let in.',
     }),

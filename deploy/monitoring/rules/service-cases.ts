@@ -1,6 +1,6 @@
 // Of what is wrong with a service at present.
 
-import { ofTeam, pod, team, type AlertCase } from './alert-case.js';
+import { ofTeam, pod, prefillPod, team, type AlertCase } from './alert-case.js';
 
 const ready = (reason: string): string => `llmservice_service_ready{${ofTeam},reason="${reason}"}`;
 const replicas = (what: 'wanted' | 'ready'): string => `llmservice_service_replicas_${what}{${ofTeam}}`;
@@ -136,6 +136,13 @@ export const serviceCases: readonly AlertCase[] = [
     labels: { ...team, pod: 'chat-1' },
     fires: { [`llmservice_engine_restarts_total{${pod}}`]: '0x5 1x5' },
     quiet: { 'a restart of yesterday': { [`llmservice_engine_restarts_total{${pod}}`]: '1x10' } },
+  },
+  {
+    alert: 'LlmServiceEngineRestarts',
+    after: 10,
+    labels: { namespace: 'team', prefill_of: 'chat', pod: 'chat-prefill-1' },
+    fires: { [`llmservice_engine_restarts_total{${prefillPod}}`]: '0x5 1x5' },
+    quiet: { 'none since': { [`llmservice_engine_restarts_total{${prefillPod}}`]: '1x10' } },
   },
   {
     alert: 'LlmServiceNumericalFaults',

@@ -134,7 +134,7 @@ test('a second NetworkPolicy lets those that reach the pods ask the picker, and 
     spec: {
       podSelector: { matchLabels: { [labels.picker]: 'demo' } },
       policyTypes: ['Ingress'],
-      ingress: [{ from, ports: [{ port: 9002, protocol: 'TCP' }] }],
+      ingress: [{ from, ports: [9002, 9090].map((port) => ({ port, protocol: 'TCP' })) }],
     },
   });
   expect(strangeness(policy, closed)).toBeNull();

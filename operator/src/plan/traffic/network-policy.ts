@@ -86,7 +86,7 @@ function pickers(service: WantedService): V1NetworkPolicyPeer[] {
     : [];
 }
 
-/** Who may ask the endpoint picker: the gateway's pods are among those that may reach the service's. */
+/** Who may ask the endpoint picker, and read its metrics: the gateway's pods and Prometheus are among those that may reach the service's. */
 export function planPickerPolicy(service: WantedService): KubeObject[] {
   const peers = service.spec.networkPolicy?.from;
   if (peers === undefined) return [];
@@ -99,7 +99,12 @@ export function planPickerPolicy(service: WantedService): KubeObject[] {
       spec: {
         podSelector: { matchLabels: pickerSelector(service) },
         policyTypes: ['Ingress'],
-        ingress: [{ from: peers, ports: [{ port: ports.picker, protocol: 'TCP' }] }],
+        ingress: [
+          {
+            from: peers,
+            ports: [ports.picker, ports.pickerMetrics].map((port) => ({ port, protocol: 'TCP' })),
+          },
+        ],
       },
     },
   ];
