@@ -7,7 +7,7 @@ import { ClusterError, clusterFlags, connect, orClusterError, type Connection } 
 import { collectionPath, podKeyOf, resources } from '../kube/resources.js';
 import type { Node, Pod } from '../kube/types.js';
 import type { Terminal } from './command.js';
-import { leftWithout } from './drain-rules.js';
+import { answeringFor, leftWithout } from './drain-rules.js';
 import { describeGenerations } from './drained-generations.js';
 import { evictPod } from './evict-pod.js';
 import { podsOf, prefillPodsOf } from './service-pods.js';
@@ -56,7 +56,9 @@ export async function drain(args: readonly string[], { stdout }: Terminal): Prom
   refuseOutage(target, force);
   if (node !== undefined) await cordon(connection, node, say);
   for (const each of target.going) {
-    const ended = await evictPod(each, { client: connection.client, say, deadline });
+    const ended = await evictPod(each, answeringFor(each, target.all), {
+      ...{ client: connection.client, say, deadline },
+    });
     say(
       `${each.metadata.namespace ?? ''}/${each.metadata.name} is gone; its answers: ${describeGenerations(ended)}`,
     );

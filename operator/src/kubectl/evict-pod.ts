@@ -1,4 +1,4 @@
-// Ends one pod by an eviction, which its disruption budget may put off, and reports how what it was generating ends.
+// Ends one pod by an eviction, which its disruption budget may put off, and reports how what was generated with it ends.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runtimeContainer } from '@llmservice/crds';
@@ -20,22 +20,35 @@ export interface Eviction {
   readonly deadline: number;
 }
 
-/** Resolves once the pod is gone. @throws ClusterError where it may not be evicted, Refusal where it is not gone in time */
-export async function evictPod(pod: Pod, eviction: Eviction): Promise<DrainedGenerations> {
+/**
+ * Resolves once the pod is gone, and with it the pod that answers.
+ * @param answering the pod itself, or the leader of its group, which goes with it
+ * @throws ClusterError where it may not be evicted, Refusal where it is not gone in time
+ */
+export async function evictPod(pod: Pod, answering: Pod, eviction: Eviction): Promise<DrainedGenerations> {
   const { client, say, deadline } = eviction;
-  const { name, namespace = '', uid } = pod.metadata;
-  const path = objectPath(resources.pods, namespace, name);
+  const key = nameOf(pod);
+  const path = pathOf(pod);
   const log = new AbortController();
   let counts = none;
-  const followed = followLog(client, path, log.signal, (line) => (counts = counting(counts, line)));
+  const followed = followLog(
+    client,
+    pathOf(answering),
+    log.signal,
+    (line) => (counts = counting(counts, line)),
+  );
   try {
     if (!(await evict(pod, path, eviction))) return counts;
-    say(`${namespace}/${name} was asked to end: it finishes what it generates`);
-    for (;;) {
-      const now = await orClusterError(() => client.find<Pod>(path));
-      if (now === null || now.metadata.uid !== uid) break;
-      if (performance.now() > deadline) throw new Refusal(`${namespace}/${name} has not ended in time`);
-      await sleep(pollMs);
+    say(
+      answering === pod
+        ? `${key} was asked to end: it finishes what it generates`
+        : `${key} was asked to end: its group ends with it, and what ${nameOf(answering)} generates`,
+    );
+    for (const each of new Set([pod, answering])) {
+      while (await isThere(each, client)) {
+        if (performance.now() > deadline) throw new Refusal(`${nameOf(each)} has not ended in time`);
+        await sleep(pollMs);
+      }
     }
     // Its log ended with it; the last lines may still be on their way.
     await Promise.race([followed, sleep(pollMs)]);
@@ -45,27 +58,40 @@ export async function evictPod(pod: Pod, eviction: Eviction): Promise<DrainedGen
   return counts;
 }
 
+/** A pod of a group that was made again has its name. */
+async function isThere(pod: Pod, client: KubeClient): Promise<boolean> {
+  const now = await orClusterError(() => client.find<Pod>(pathOf(pod)));
+  return now !== null && now.metadata.uid === pod.metadata.uid;
+}
+
+const nameOf = ({ metadata }: Pod): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+const pathOf = ({ metadata }: Pod): string =>
+  objectPath(resources.pods, metadata.namespace ?? '', metadata.name);
+
 /** @returns whether it was still there */
-async function evict({ metadata }: Pod, path: string, { client, say, deadline }: Eviction): Promise<boolean> {
-  const { name, namespace = '' } = metadata;
+async function evict(pod: Pod, path: string, { client, say, deadline }: Eviction): Promise<boolean> {
+  const { name, namespace = '', uid } = pod.metadata;
+  const deleteOptions = { preconditions: { uid } };
   let waiting = false;
   for (;;) {
     try {
       await client.request({
         method: 'POST',
         path: `${path}/eviction`,
-        body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } },
+        body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace }, deleteOptions },
       });
       return true;
     } catch (error) {
-      // A rollout or an autoscaler may have been faster.
+      // A rollout, an autoscaler or another pod of its group may have been faster.
       if (error instanceof ApiError && error.status === 404) return false;
-      if (!(error instanceof ApiError && error.status === 429)) {
+      const isConflict = error instanceof ApiError && error.status === 409;
+      if (isConflict && !(await isThere(pod, client))) return false;
+      if (!isConflict && !(error instanceof ApiError && error.status === 429)) {
         await orClusterError(() => Promise.reject(error as Error));
       }
-      if (!waiting)
+      if (!waiting && !isConflict)
         say(`${namespace}/${name} must wait for its disruption budget: ${(error as Error).message}`);
-      waiting = true;
+      waiting ||= !isConflict;
       if (performance.now() > deadline) {
         throw new Refusal(`the disruption budget of ${namespace}/${name} did not let it go in time`, {
           cause: error,

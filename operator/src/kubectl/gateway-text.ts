@@ -17,7 +17,7 @@ export function describeGateway(gateway: GatewayObject): string {
   const ready = readyOf(gateway);
   const isReady = ready?.status === 'True';
   const lines = [
-    `${keyOf(gateway)}: ${isReady ? 'ready' : 'not ready'}, ${ready?.reason ?? 'Pending'}: ${whyOf(gateway)}`,
+    `${keyOf(gateway)}: ${isReady ? 'ready' : 'not ready'}, ${ready?.reason ?? 'Pending'}: ${gatewayProgress(gateway)}`,
     ...(url === '' ? [] : [`  url       ${url}`]),
     `  routers   ${String(status.readyReplicas ?? 0)} ready of ${String(gateway.spec?.replicas ?? 1)}`,
     ...gatewayTroubles(status)
@@ -49,20 +49,32 @@ export function describeGateways(gateways: readonly GatewayObject[], everywhere:
   const [head = '', ...lines] = alignedRows([everywhere ? ['NAMESPACE', ...titles] : titles, ...rows]);
   const texts = gateways.map((gateway, index) => {
     const line = lines[index] ?? '';
-    return readyOf(gateway)?.status === 'True' ? [line] : [line, `  ${whyOf(gateway)}`];
+    return readyOf(gateway)?.status === 'True' ? [line] : [line, `  ${gatewayProgress(gateway)}`];
   });
   return `${[head, ...texts.flat()].join('\n')}\n`;
+}
+
+/** Null: it may still become ready by itself. */
+export function gatewayOutcome(gateway: GatewayObject): 'ready' | 'failed' | null {
+  if (isStale(gateway)) return null;
+  const ready = readyOf(gateway);
+  if (ready?.status === 'True') return 'ready';
+  const accepted = gateway.status?.conditions?.find(({ type }) => type === 'Accepted');
+  return accepted?.status === 'False' || ready?.reason === 'Stopped' ? 'failed' : null;
 }
 
 const cells = ({ name, service, state }: NonNullable<LlmGatewayStatus['models']>[number]): string[] => [
   ...[name, service, state],
 ];
 
-function whyOf({ metadata, status }: GatewayObject): string {
-  if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0))
-    return 'The operator has not processed the newest change yet.';
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-  return ready?.message ?? 'The operator has not processed it yet.';
+function isStale({ metadata, status }: GatewayObject): boolean {
+  return (status?.observedGeneration ?? 0) < (metadata.generation ?? 0);
+}
+
+/** What is happening, in one line. */
+export function gatewayProgress(gateway: GatewayObject): string {
+  if (isStale(gateway)) return 'The operator has not processed the newest change yet.';
+  return readyOf(gateway)?.message ?? 'The operator has not processed it yet.';
 }
 
 function readyOf({ status }: GatewayObject) {

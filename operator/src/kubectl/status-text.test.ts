@@ -179,3 +179,14 @@ test.each<[string | undefined, string, string[]]>([
   const lines = describeService({ ...routed, spec }, now).split('\n');
   expect(lines.filter((line) => line.startsWith('  pool'))).toEqual(expected);
 });
+
+test('what a service took of its class is said, with the bound on its pods', () => {
+  const gives = 'Generation 3 of LlmServiceClass small gives accelerator.profile.';
+  const taken = { name: 'small', generation: 3, specHash: 'a', admittedHash: 'b', refresh: '' };
+  const conditions = [condition('ClassResolved', 'True', 'Resolved', gives)];
+  const of = (more: object) =>
+    describeService(service({ conditions, class: { ...taken, ...more } } as LlmServiceStatus), now);
+  expect(of({})).toContain(`\n  class     ${gives}\n`);
+  expect(of({ maxReplicas: 4 })).toContain(`${gives} It allows 4 pods.\n`);
+  expect(describeService(serving, now)).not.toContain('class');
+});

@@ -22,6 +22,7 @@ export function describeService(service: ServiceObject, now: Date): string {
     `  replicas  ${status.readyReplicas ?? 0} ready of ${service.spec?.replicas ?? 1}`,
     ...describePrefill(status),
     ...describePool(service),
+    ...describeClass(service),
     ...(loading === undefined ? [] : [`  loading   ${describeLoading(loading)}`]),
     ...troubles(status).flatMap(({ type, status: state, reason, message }) => [
       `  ${type}=${state} ${reason}`,
@@ -36,6 +37,15 @@ export function describeService(service: ServiceObject, now: Date): string {
 /** Decode pods are the replicas, and compute what these do not. */
 function describePrefill({ prefill }: LlmServiceStatus): string[] {
   return prefill === undefined ? [] : [`  prefill   ${prefill.ready} ready of ${prefill.replicas}`];
+}
+
+/** What it took of its class; what is wrong with that is among the troubles. */
+function describeClass(service: ServiceObject): string[] {
+  const resolved = conditionOf(service, 'ClassResolved');
+  if (resolved?.status !== 'True') return [];
+  const { maxReplicas } = service.status?.class ?? {};
+  const bound = maxReplicas === undefined ? '' : ` It allows ${String(maxReplicas)} pods.`;
+  return [`  class     ${resolved.message}${bound}`];
 }
 
 /** Where completions go of a service that wants an InferencePool: its route is good without one too. */

@@ -63,3 +63,29 @@ test('but what it refuses ends it', async () => {
   const watching = status(['demo', '-w', '--kubeconfig', api.kubeconfig], terminal().terminal);
   await expect(watching).rejects.toThrow('llmservices is forbidden');
 });
+
+test.each([
+  ['is ready', { type: 'Ready', status: 'True', reason: 'Serving' }, 0, 'a/models: ready'],
+  [
+    'is refused',
+    { type: 'Accepted', status: 'False', reason: 'InvalidSpec' },
+    1,
+    'Accepted=False InvalidSpec',
+  ],
+  ['is stopped', { type: 'Ready', status: 'False', reason: 'Stopped' }, 1, 'a/models: not ready, Stopped'],
+])('a gateway is followed until it %s', async (_, last, code, said) => {
+  let looks = 0;
+  const starting = { type: 'Ready', status: 'False', reason: 'NoRouter', message: 'No router yet.' };
+  api = await startApi(({ pathname }, response) => {
+    if (!pathname.endsWith('/llmgateways/models')) return refuse(response, 404, 'not found');
+    looks += 1;
+    const conditions = [looks < 3 ? starting : { message: 'So it is.', ...last }];
+    response.end(JSON.stringify({ metadata: { name: 'models', namespace: 'a' }, status: { conditions } }));
+  });
+  const { terminal: screen, output } = terminal();
+  const flags = ['-n', 'a', '--kubeconfig', api.kubeconfig];
+  expect(await status(['models', '-w', ...flags], screen)).toBe(code);
+  expect(output.out).toMatch(/^No router yet\.\n/);
+  expect(output.out).toContain(said);
+  expect(looks).toBe(3);
+});

@@ -6,7 +6,13 @@ import { ClusterError, clusterFlags, connect, orClusterError, type Connection } 
 import { listIfServed } from '../kube/list-if-served.js';
 import { collectionPath, objectPath, resources } from '../kube/resources.js';
 import type { Terminal } from './command.js';
-import { describeGateway, describeGateways, type GatewayObject } from './gateway-text.js';
+import {
+  describeGateway,
+  describeGateways,
+  gatewayOutcome,
+  gatewayProgress,
+  type GatewayObject,
+} from './gateway-text.js';
 import { isPassing } from './passing.js';
 import { describeService, describeServices, outcome, progress, type ServiceObject } from './status-text.js';
 
@@ -16,7 +22,7 @@ Says whether services and gateways of models serve, and if not why and how to fi
 
   -n, --namespace NAME     (that of the context)
   -A, --all-namespaces
-  -w, --watch              follow NAME until it is ready (exit status 0) or has failed (1)
+  -w, --watch              follow NAME, a service or a gateway, until it is ready (exit status 0) or has failed (1)
       --timeout SECONDS    of --watch (no limit)
       --context NAME, --kubeconfig FILE, --as USER
 `;
@@ -40,7 +46,7 @@ export async function status(args: readonly string[], { stdout }: Terminal): Pro
   const [name, ...others] = positionals;
   if (others.length > 0) throw new UsageError('name one service, or none for all');
   if (values.watch === true && name === undefined)
-    throw new UsageError('--watch follows one service: name it');
+    throw new UsageError('--watch follows one service or gateway: name it');
   const seconds = values.timeout === undefined ? Infinity : Number(values.timeout);
   if (!(seconds > 0)) throw new UsageError('--timeout must be a number of seconds above zero');
   const connection = connect(values);
@@ -48,21 +54,53 @@ export async function status(args: readonly string[], { stdout }: Terminal): Pro
     return list(connection, values['all-namespaces'] === true ? null : connection.namespace, stdout);
   }
   if (values.watch === true) return watch(connection, name, seconds, stdout);
-  stdout.write(await describeOne(connection, name));
+  stdout.write((await look(connection, name)).text());
   return 0;
 }
 
-/** A service, or else a gateway. */
-async function describeOne(connection: Connection, name: string): Promise<string> {
-  const { client, namespace } = connection;
+/** A service or a gateway as it is now. */
+interface Seen {
+  /** Null: it may still become ready by itself. */
+  readonly end: 'ready' | 'failed' | null;
+  /** What is happening. */
+  readonly line: string;
+  readonly text: () => string;
+  /** Of the same kind. */
+  readonly again: () => Promise<Seen>;
+}
+
+/** A service, or else a gateway. @throws ClusterError where there is neither */
+async function look(connection: Connection, name: string): Promise<Seen> {
   try {
-    return describeService(await find(connection, name), new Date());
+    return await seeService(connection, name);
   } catch (error) {
-    const path = objectPath(resources.llmGateways, namespace, name);
-    const gateway = await client.find<GatewayObject>(path).catch(() => null);
+    const gateway = await seeGateway(connection, name).catch(() => null);
     if (gateway === null) throw error;
-    return describeGateway(gateway);
+    return gateway;
   }
+}
+
+async function seeService(connection: Connection, name: string): Promise<Seen> {
+  const service = await find(connection, name);
+  return {
+    end: outcome(service),
+    line: progress(service),
+    text: () => describeService(service, new Date()),
+    again: () => seeService(connection, name),
+  };
+}
+
+async function seeGateway(connection: Connection, name: string): Promise<Seen> {
+  const { client, namespace } = connection;
+  const path = objectPath(resources.llmGateways, namespace, name);
+  const gateway = await orClusterError(() => client.find<GatewayObject>(path));
+  if (gateway === null) throw new ClusterError(`there is no LlmGateway ${name} in namespace ${namespace}`);
+  return {
+    end: gatewayOutcome(gateway),
+    line: gatewayProgress(gateway),
+    text: () => describeGateway(gateway),
+    again: () => seeGateway(connection, name),
+  };
 }
 
 async function list(
@@ -110,16 +148,16 @@ async function watch(
   stdout: NodeJS.WriteStream,
 ): Promise<number> {
   const deadline = performance.now() + seconds * 1_000;
-  let service = await find(connection, name);
+  let seen = await look(connection, name);
   let away: string | null = null;
   let last = '';
   for (;;) {
-    const end = outcome(service);
+    const { end } = seen;
     const late = performance.now() > deadline;
-    const line = away ?? progress(service);
+    const line = away ?? seen.line;
     if (end !== null || late) {
       if (stdout.isTTY) stdout.write('\r\x1b[K');
-      stdout.write(describeService(service, new Date()));
+      stdout.write(seen.text());
       return end === 'ready' ? 0 : 1;
     }
     if (stdout.isTTY) stdout.write(`\r\x1b[K${line.slice(0, (stdout.columns || 80) - 1)}`);
@@ -127,7 +165,7 @@ async function watch(
     last = line;
     await sleep(pollMs);
     try {
-      service = await find(connection, name);
+      seen = await seen.again();
       away = null;
     } catch (error) {
       if (!isPassing(error)) throw error;
