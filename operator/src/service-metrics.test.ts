@@ -22,7 +22,7 @@ interface World {
   services: KubeObject[];
   pods: Pod[];
   prefillPods?: Pod[];
-  /** Names of the Deployments that were looked at. */
+  /** Names of the Deployments that were read. */
   asked?: string[];
   now: Date;
 }

@@ -1,15 +1,19 @@
 // Replicas on several nodes on a real API server with the definition that LWS publishes, by the rights that the operator's chart
 // gives. LWS's controller is played; test/bench/groups.ts runs the real one.
 
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { groupLabels } from '@llmservice/crds';
 import { collectionPath, objectPath, resources } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { llmService } from '../builders/llm-service.js';
 import { eventually, settled } from '../processes.js';
 import { Kubectl } from './kubectl.js';
 import { World } from './operator-world.js';
+import { manifests, plan } from './plan-command.js';
 import { installLeaderWorkerSetCrd } from './published-crds.js';
 import { rawLayers, RegistryServer } from './registry-server.js';
 
@@ -27,15 +31,16 @@ beforeAll(async () => {
   kubectl = new Kubectl(world.api.kubeConfig());
   world.s3.put('models', 'llama', llamaCheckpoint());
   world.startOperator();
-  await world.createService('chat', {
-    model: world.model('models/llama/'),
-    accelerator: { devices: 2 },
-    parallelism: { nodes: 2 },
-    resources: { limits: { memory: '1Gi' } },
-  });
+  await world.createService('chat', chat());
 }, 180_000);
 afterAll(() => world.stop());
 
+const chat = () => ({
+  model: world.model('models/llama/'),
+  accelerator: { devices: 2 },
+  parallelism: { nodes: 2 },
+  resources: { limits: { memory: '1Gi' } },
+});
 const set = () => eventually('the set', () => world.get(leaderWorkerSets, 'chat-group').catch(() => null));
 const message = async (type: string, status: string, reason: string) =>
   (await world.condition('chat', type, status, reason)).message;
@@ -120,6 +125,26 @@ test('the leader answers for the group', async () => {
   expect((await world.get(services, 'chat'))?.['spec']).toMatchObject({
     selector: { [groupLabels.worker]: '0' },
   });
+});
+
+test('a plan beside it reads the image of the set, and says how its groups would be replaced', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'llmservice-groups-'));
+  try {
+    const kubeconfig = join(folder, 'kubeconfig');
+    writeFileSync(kubeconfig, world.api.kubeConfig().exportConfig());
+    const compared = async (engine: object) => {
+      const input = manifests(llmService('chat', { ...chat(), engine }));
+      const { report } = await plan(['-f', '-', '--diff', '-o', 'json'], input, { KUBECONFIG: kubeconfig });
+      return report().services[0]!;
+    };
+    const same = await compared({});
+    expect(same.disruption).toEqual({ kind: 'nothing' });
+    expect(same.changes!.filter(({ change }) => change !== 'none')).toEqual([]);
+    const other = await compared({ maxNumSeqs: 7 });
+    expect(other.disruption).toEqual({ kind: 'surge', groups: { size: 2, count: 1 } });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('a worker that is deleted is named until the group answers again', async () => {

@@ -1,16 +1,20 @@
 // A service whose route leads to an InferencePool, on a real API server with the definitions that the Gateway API and its
 // inference extension publish, and by the rights that the operator's chart gives. The picker's pods and the gateway are played.
 
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { annotations } from '@llmservice/crds';
 import { objectPath, resources } from '../../operator/src/kube/resources.js';
 import type { HttpRoute, KubeObject } from '../../operator/src/kube/types.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { llmService } from '../builders/llm-service.js';
 import { eventually, settled } from '../processes.js';
 import { Kubectl } from './kubectl.js';
 import { renderChart } from './operator-role.js';
 import { World, type RunningOperator } from './operator-world.js';
+import { manifests, plan } from './plan-command.js';
 import { installInferencePoolCrd, installRouteCrds } from './published-crds.js';
 
 jest.setTimeout(180_000);
@@ -35,14 +39,16 @@ beforeAll(async () => {
   const [deployment] = chartWith(image, 'deployment');
   expect(JSON.stringify(deployment)).toContain(`{"name":"ENDPOINT_PICKER_IMAGE","value":"${image}"}`);
   operator = await install(image);
-  await world.createService('chat', {
-    model: world.model('models/llama/'),
-    resources: { limits: { memory: '1Gi' } },
-    routing: { host: 'chat.example.org', backend: 'inferencePool' },
-  });
+  await world.createService('chat', chat());
 }, 180_000);
 
 afterAll(() => world.stop());
+
+const chat = () => ({
+  model: world.model('models/llama/'),
+  resources: { limits: { memory: '1Gi' } },
+  routing: { host: 'chat.example.org', backend: 'inferencePool' as const },
+});
 
 /** Of the operator's chart with this image of pickers. */
 function chartWith(picker: string, template: string): KubeObject[] {
@@ -129,6 +135,22 @@ describe('once the cluster knows InferencePool', () => {
     await leadsTo(...asking);
     await pickers(1);
     await taken();
+  });
+
+  test('a plan beside the cluster has the same objects, and would change none', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'llmservice-pool-'));
+    try {
+      const kubeconfig = join(folder, 'kubeconfig');
+      writeFileSync(kubeconfig, world.api.kubeConfig().exportConfig());
+      const input = manifests(llmService('chat', chat()));
+      const { report } = await plan(['-f', '-', '--diff', '-o', 'json'], input, { KUBECONFIG: kubeconfig });
+      const { objects, changes } = report().services[0]!;
+      const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+      expect(names).toEqual(expect.arrayContaining(['InferencePool chat', 'Deployment chat-picker']));
+      expect(changes!.filter(({ change }) => change !== 'none')).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test('a look that changes the number of pods alone writes nothing else', async () => {

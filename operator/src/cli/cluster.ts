@@ -5,6 +5,8 @@ import { labels } from '@llmservice/crds';
 import { errorText } from '../kube/error-text.js';
 import { ApiError, type KubeClient } from '../kube/client.js';
 import { ClusterError, connect, type ClusterChoice } from '../kube/connect.js';
+import { groupSetName } from '../kube/group-set-name.js';
+import { asDeployment, type LeaderWorkerSet } from '../kube/group-set.js';
 import { collectionPath, objectPath, resourceOf, resources } from '../kube/resources.js';
 import type { Deployment, HttpRoute, KubeObject, Pod } from '../kube/types.js';
 import { createOperatorLogger } from '../log.js';
@@ -40,6 +42,18 @@ export class Cluster {
 
   deployment(namespace: string, name: string): Promise<Deployment | null> {
     return this.find(objectPath(resources.deployments, namespace, name));
+  }
+
+  /** What holds the pods of a service whose replicas are groups; null too where the kind is not served. */
+  async groups(namespace: string, name: string): Promise<Deployment | null> {
+    const path = objectPath(resources.leaderWorkerSets, namespace, groupSetName(name));
+    const set = await this.find<LeaderWorkerSet>(path);
+    return set === null ? null : asDeployment(set);
+  }
+
+  /** Whether something answers for the metrics by which a HorizontalPodAutoscaler scales. */
+  async servesCustomMetrics(): Promise<boolean> {
+    return (await this.find('/apis/custom.metrics.k8s.io')) !== null;
   }
 
   /** How the operator would replace the pods that run now. */

@@ -31,3 +31,27 @@ test.each([
   expect(found).toEqual(expected);
   expect(describeDisruption(found).length).toBeGreaterThan(10);
 });
+
+test.each([
+  ['surge', 3, 'surge: group by group, a new group of 2 pods serves before an old one ends'],
+  [
+    'drain',
+    3,
+    'drain: group by group, an old group of 2 pods finishes what it runs and ends before a new one starts',
+  ],
+  [
+    'drain',
+    1,
+    'drain: group by group, an old group of 2 pods finishes what it runs and ends before a new one starts; nobody answers meanwhile',
+  ],
+] as const)('of groups it says %s with %d', (replacement, before, said) => {
+  const pods = { revision: 'now', replicas: 2, replacement, groupSize: 2 };
+  const found = disruptionOf(pods, live(before, 'before'));
+  expect(found).toEqual({ kind: replacement, groups: { size: 2, count: before } });
+  expect(describeDisruption(found)).toBe(said);
+});
+
+test('of groups that were not read it says what they depend on', () => {
+  const pods = { revision: 'now', replicas: 2, replacement: null, groupSize: 2 };
+  expect(describeDisruption(disruptionOf(pods, undefined))).toContain('nodes have room for one more group');
+});

@@ -17,23 +17,27 @@ afterEach(() => world.stop());
 async function planned(
   memory: string | undefined,
   preflight: PlanSettings['preflight'] = world.preflight,
-  { className, classes = [] }: { className?: string; classes?: PlanSettings['classes'] } = {},
+  { classes = [], ...spec }: { classes?: PlanSettings['classes']; [field: string]: unknown } = {},
+  gateway: PlanSettings['gateway'] = null,
 ) {
   world.endpoints.files.set('demo', folder({ 'm.gguf': ggufFile(llamaGguf()) }));
   const manifest = object({
     model: { uri: 's3://models/m/' },
     adapters: [{ name: 'legal', uri: 's3://models/legal/' }],
-    ...(className === undefined ? {} : { className }),
+    ...spec,
     ...(memory === undefined ? {} : { resources: { limits: { memory } } }),
   });
   const settings = {
-    ...{ preflight, places: world.endpoints, cluster: null, classes, image: null, gateway: null },
+    ...{ preflight, places: world.endpoints, cluster: null, classes, image: null, gateway },
     ...{ pricePerDeviceHour: null, meanTokens: 2048 },
   };
   const report = await planManifest({ source: 'a.yaml', object: manifest }, settings);
   const text = describePlan([report], [], { others: [], problems: [] }, { objects: false });
   return { report, text };
 }
+
+const namesOf = ({ objects }: Awaited<ReturnType<typeof planned>>['report']): string[] =>
+  objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
 
 /** A preflight whose adapters' bucket may not be read. */
 const denied: PlanSettings['preflight'] = {
@@ -139,4 +143,25 @@ test('of a replica on several nodes it says what each pod has, and plans its Lea
     /accelerator {2}CPU, 2 ranks, .* GiB a pod, by 2 pods \(nodes\) of a replica with 1 rank each/,
   );
   expect(report.objects.map(({ kind }) => kind)).toContain('LeaderWorkerSet');
+});
+
+test.each([
+  [{ provider: 'auto' }, []],
+  [{ provider: 'hpa' }, ['HorizontalPodAutoscaler demo']],
+  [{ provider: 'keda' }, ['ScaledObject demo']],
+])('an autoscaler is among the objects where the spec says which: %j', async (scaling, expected) => {
+  const { report } = await planned('1Gi', world.preflight, { scaling: { ...scaling, maxReplicas: 3 } });
+  expect(namesOf(report).filter((each) => /Autoscaler|ScaledObject/.test(each))).toEqual(expected);
+});
+
+test('so are an InferencePool, its picker and the picker’s rights, where a gateway carries the route', async () => {
+  const gateway = { namespace: 'gateways', name: 'public' };
+  const routing = { host: 'demo.example.org', backend: 'inferencePool' };
+  const { report } = await planned('1Gi', world.preflight, { routing }, gateway);
+  expect(namesOf(report).filter((each) => /Pool|picker|HTTPRoute/.test(each))).toEqual([
+    ...['InferencePool demo', 'ServiceAccount demo-picker', 'Role demo-picker', 'RoleBinding demo-picker'],
+    ...['Deployment demo-picker', 'Service demo-picker', 'HTTPRoute demo'],
+  ]);
+  const plain = await planned('1Gi', world.preflight, { routing: { host: 'demo.example.org' } }, gateway);
+  expect(namesOf(plain.report).join()).not.toMatch(/Pool|picker/);
 });

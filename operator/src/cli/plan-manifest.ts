@@ -3,18 +3,16 @@
 
 import { validTensorParallel, type MemoryPlan, type RoughEstimate } from '@llmservice/checkpoint';
 import type { FailureReason, ListedAdapter } from '@llmservice/crds';
-import { keyOf, resources } from '../kube/resources.js';
-import type { Deployment, KubeObject } from '../kube/types.js';
-import { planChildren } from '../plan/children.js';
+import { keyOf } from '../kube/resources.js';
+import type { KubeObject } from '../kube/types.js';
+import { planChildren, type ChildInputs } from '../plan/children.js';
 import type { Checkpoint, PlannedCheckpoint, PreflightResult } from '../domain/checkpoint.js';
 import type { WantedService } from '../domain/wanted-service.js';
 import { planService, type ServicePlan } from '../plan/plan-service.js';
-import { noLimits } from '../plan/tenant-limits.js';
 import { wantedReplicas } from '../plan/scaling/wanted-replicas.js';
 import { planAdapterList } from '../plan/pods/adapter-list.js';
 import { listedAdapters } from '../plan/pods/listed-adapters.js';
-import { planTemplate, type PlannedTemplate } from '../plan/pods/planned-template.js';
-import type { Replacement } from '../plan/rollouts/replacement.js';
+import { planTemplate } from '../plan/pods/planned-template.js';
 import type { Gateway } from '../plan/traffic/routing.js';
 import type { CheckpointSource, Preflight } from '../preflight/preflight.js';
 import { classResolved } from '../status/class-condition.js';
@@ -26,6 +24,7 @@ import { podShares, type PodShares } from './pod-share.js';
 import { costOf, type Cost } from './cost.js';
 import { disruptionOf, type Disruption } from './disruption.js';
 import { estimateOf } from './estimate.js';
+import { capabilitiesFor, liveOf, poolOf } from './live-service.js';
 import { type Verdict } from './exit-codes.js';
 import type { Manifest } from './read-manifests.js';
 import { invalid, resolveManifest } from './resolve-manifest.js';
@@ -83,20 +82,8 @@ interface CheckpointSummary {
   readonly tensorParallel: readonly number[];
 }
 
-/** In objects whose image the operator would fill in, where nobody said which. */
-const unknownImage = 'IMAGE-OF-THE-OPERATOR';
 /** In a NetworkPolicy, which lets the operator in. */
 const unknownNamespace = 'NAMESPACE-OF-THE-OPERATOR';
-
-interface Imaged {
-  readonly image?: string;
-}
-
-/** What the cluster has of a service; undefined: not asked. */
-interface Live {
-  readonly service: KubeObject | null;
-  readonly deployment: Deployment | null;
-}
 
 /** @throws ClusterError */
 export async function planManifest(manifest: Manifest, settings: PlanSettings): Promise<PlanReport> {
@@ -111,7 +98,7 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
 
   const { service } = resolved;
   const result = await settings.preflight.resolve(keyOf(manifest.object), service);
-  const plan = planService(service, result, await capabilities(service, settings, live));
+  const plan = planService(service, result, await capabilitiesFor(service, settings, live));
   const report = {
     ...nothing(manifest),
     ...judged(plan, result),
@@ -141,10 +128,14 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
   const adapters = listedAdapters(service.adapters, plan.refusedAdapters, list);
   const { replicas, canary } = service.spec;
   const disruption = disruptionOf(
-    { revision: template.revision, replicas, replacement, isTried: canary !== undefined },
+    {
+      ...{ revision: template.revision, replicas, replacement },
+      ...{ isTried: canary !== undefined, groupSize: service.nodes },
+    },
     live?.deployment,
   );
-  const planned = objectsOf(service, plan, template, adapters, replacement ?? 'surge');
+  const pool = poolOf(service, plan, live?.pool);
+  const planned = objectsOf(service, plan, { template, adapters, replacement: replacement ?? 'surge', pool });
   const objects =
     canary === undefined ? planned : withCanary(service, planned, template, disruption, live !== undefined);
   return {
@@ -228,15 +219,11 @@ function summaryOf({ shape, weights }: PlannedCheckpoint, fileBytes: number): Ch
 function objectsOf(
   service: WantedService,
   { routing, autoscaling }: ServicePlan,
-  template: PlannedTemplate,
-  adapters: readonly ListedAdapter[],
-  replacement: Replacement,
+  decided: Pick<ChildInputs, 'template' | 'replacement' | 'pool'> & { adapters: readonly ListedAdapter[] },
 ): KubeObject[] {
   const { adapterList, configMap, claimTemplates, deployment, others } = planChildren(service, {
-    template,
-    adapters,
+    ...decided,
     replicas: wantedReplicas(service),
-    replacement,
     failedAttempt: null,
     goodRevision: null,
     asleep: null,
@@ -245,55 +232,9 @@ function objectsOf(
     gateway: routing.state === 'planned' ? routing.gateway : null,
     fallback: { state: 'none' },
     canary: { state: 'off' },
-    pool: { state: 'none' },
     canaryTemplate: null,
     operatorNamespace: unknownNamespace,
   });
   const lists = adapterList === null ? [] : [adapterList];
   return [...lists, configMap, ...claimTemplates, deployment, ...others];
-}
-
-async function liveOf({ metadata }: KubeObject, cluster: Cluster): Promise<Live> {
-  const { namespace = '', name } = metadata;
-  const { apiVersion, kind } = resources.llmServices;
-  return {
-    service: await cluster.live({ apiVersion, kind, metadata }),
-    deployment: await cluster.deployment(namespace, name),
-  };
-}
-
-/** What the operator was installed with: as given, else as seen on what it made. */
-async function capabilities(
-  { namespace, name, cache }: WantedService,
-  { cluster, image, gateway }: PlanSettings,
-  live: Live | undefined,
-): Promise<Parameters<typeof planService>[2]> {
-  const pods = live?.deployment?.spec?.template as
-    { spec?: { containers?: readonly Imaged[]; initContainers?: readonly Imaged[] } } | undefined;
-  const used = image ?? pods?.spec?.containers?.[0]?.image ?? unknownImage;
-  return {
-    images: { cpu: used, cuda: used, hip: used },
-    vllmImages: { cpu: used, cuda: used, hip: used },
-    operatorImage: pods?.spec?.initContainers?.[0]?.image ?? unknownImage,
-    gateway: gateway ?? (await cluster?.gateway(namespace, name)) ?? null,
-    gatewayApi: true,
-    backendTls: true,
-    // Whether its ConfigMap is there is not asked.
-    authority: { state: 'known', pem: '' },
-    istioGateway: null,
-    istio: false,
-    // What the operator allows is not known here.
-    allowedHostPaths: cache?.kind === 'hostPath' ? [cache.path] : [],
-    limits: noLimits,
-    hostTaken: false,
-    deviceClaims: true,
-    leaderWorkerSets: true,
-    // Who scales by load depends on the cluster; the operator's own loop needs no object.
-    keda: false,
-    customMetrics: false,
-    prometheusUrl: null,
-    endpointPickerImage: null,
-    inferencePools: false,
-    destinationRules: false,
-  };
 }

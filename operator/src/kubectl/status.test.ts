@@ -77,7 +77,10 @@ test.each([
   let looks = 0;
   const starting = { type: 'Ready', status: 'False', reason: 'NoRouter', message: 'No router yet.' };
   api = await startApi(({ pathname }, response) => {
-    if (!pathname.endsWith('/llmgateways/models')) return refuse(response, 404, 'not found');
+    if (!pathname.endsWith('/llmgateways/models')) {
+      refuse(response, 404, 'not found');
+      return;
+    }
     looks += 1;
     const conditions = [looks < 3 ? starting : { message: 'So it is.', ...last }];
     response.end(JSON.stringify({ metadata: { name: 'models', namespace: 'a' }, status: { conditions } }));
