@@ -1,6 +1,7 @@
 // All checks over what was read, and what they amount to. Pure.
 
 import { checkApiServer, checkDefinition, checkPerson } from './check-api.js';
+import { checkDeviceSlices } from './check-device-slices.js';
 import { checkGateways } from './check-gateways.js';
 import { checkModelGateways } from './check-model-gateways.js';
 import { checkNodes } from './check-nodes.js';
@@ -20,6 +21,7 @@ export function diagnose(facts: ClusterFacts, version: string): readonly Finding
     ...checkOperators(facts, version),
     ...checkPerson(facts),
     ...checkNodes(facts),
+    ...checkDeviceSlices(facts),
     ...checkTaints(facts),
     ...checkGateways(facts),
     ...checkPools(facts),

@@ -51,6 +51,7 @@ export function clusterFacts(change: Partial<ClusterFacts> = {}): ClusterFacts {
     activators: read([]),
     deniedToPerson: read([]),
     nodes: read([]),
+    resourceSlices: read(null),
     requested: read(new Map()),
     gatewayClasses: read([]),
     storageClasses: read([]),

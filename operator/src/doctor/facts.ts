@@ -38,6 +38,19 @@ export interface GatewayObject extends KubeObject {
   readonly status?: { readonly conditions?: readonly ObjectCondition[] };
 }
 
+export interface ResourceSlice extends KubeObject {
+  readonly spec?: {
+    readonly driver: string;
+    readonly nodeName?: string;
+    readonly pool: {
+      readonly name: string;
+      readonly generation?: number;
+      readonly resourceSliceCount?: number;
+    };
+    readonly devices?: readonly { readonly name: string }[];
+  };
+}
+
 /** The settings of an installed operator, as its Deployment says. */
 export interface OperatorSettings {
   /** Null: every namespace. */
@@ -93,6 +106,8 @@ export interface ClusterFacts {
   /** What the person asking may not. */
   readonly deniedToPerson: Reading<readonly DeniedRequest[]>;
   readonly nodes: Reading<readonly Node[]>;
+  /** Devices for claims; null: the cluster does not know the kind. */
+  readonly resourceSlices: Reading<readonly ResourceSlice[] | null>;
   readonly requested: Reading<ReadonlyMap<string, Requests>>;
   readonly gatewayClasses: Reading<readonly GatewayObject[]>;
   readonly storageClasses: Reading<readonly KubeObject[]>;

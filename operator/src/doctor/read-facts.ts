@@ -59,6 +59,7 @@ export async function readFacts({ client, server }: Connection, scope: Scope): P
     activators: await attempt(() => installed(activatorName)),
     deniedToPerson: await attempt(() => deniedRequests(client, requestsOf(personRules), namespace, null)),
     nodes: await list<Node>(resources.nodes),
+    resourceSlices: await attempt(() => listIfServed(client, collectionPath(resources.resourceSlices, null))),
     requested: await attempt(() => requestedByNode(client)),
     gatewayClasses: await list<GatewayObject>(doctorResources.gatewayClasses),
     storageClasses: await list(doctorResources.storageClasses),
