@@ -84,8 +84,9 @@ const gdnLaunches = (chunked: boolean, ranks: number): Launches => ({
   products: 3,
   others: (chunked ? 8 : 2) + (ranks > 1 ? 1 : 0),
 });
-// Norm, KV write, splits, their sum, gate and quantization; prompts have no splits.
-const attentionLaunches = (chunked: boolean): Launches => ({ products: 2, others: chunked ? 4 : 5 });
+// Norm, KV write and splits, and one for their sum, the gates and a quantization; `gpu_attention_end_test_32` counts them.
+// Prompts have no splits, and gates and quantization behind attention.
+const attentionLaunches: Launches = { products: 2, others: 4 };
 const ffnLaunches: Launches = { products: 2, others: 2 };
 
 /** Every row has its place on one rank; the slowest has them all. */
@@ -122,7 +123,7 @@ function attentionLayer({ rows, sequences, context, chunked }: ExpectedStep, ran
   return stage('attention layer', layers.attention, {
     bytes: bytes + kv / ranks + activations(rows, attentionInputs + attentionValues, ranks),
     operations: { ...operations, bf16: (4 * rows * context * attention.heads * attention.dim) / ranks },
-    launches: attentionLaunches(chunked),
+    launches: attentionLaunches,
   });
 }
 

@@ -206,25 +206,26 @@ void GpuBackend::flush() {
   open_products_.clear();
   moved_.clear();
   max_rows_ = 0;
+  forget_last();
+}
+
+void GpuBackend::forget_last() {
   source_ = {};
   quantized_ = {};
   convolved_ = {};
+  attended_ = {};
 }
 
 void GpuBackend::add(const Launch& launch, int64_t rows) {
   list_.add(launch);
   max_rows_ = std::max(max_rows_, rows);
-  source_ = {};
-  quantized_ = {};
-  convolved_ = {};
+  forget_last();
 }
 
 void GpuBackend::add(std::span<const Launch> launches, int64_t rows) {
   list_.add(launches);
   max_rows_ = std::max(max_rows_, rows);
-  source_ = {};
-  quantized_ = {};
-  convolved_ = {};
+  forget_last();
 }
 
 void GpuBackend::add_source(const Launch& launch, int64_t rows, int64_t width, const float* out,

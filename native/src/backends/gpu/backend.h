@@ -4,6 +4,7 @@
 #pragma once
 
 #include "backends/gpu/graph_cache.h"
+#include "backends/gpu/kernels/attention.h"
 #include "backends/gpu/kernels/experts.h"
 #include "backends/gpu/kernels/low_rank.h"
 #include "backends/gpu/kernels/matmul.h"
@@ -171,6 +172,14 @@ class GpuBackend final : public Backend, public GatedOps {
     const float* weight = nullptr;
   };
 
+  // Attention at the end of list_, whose last launch may open gates and quantize.
+  struct Attended {
+    const float* out = nullptr;  // null: none
+    int64_t rows = 0;
+    int64_t width = 0;
+    std::function<std::optional<Launch>(const HeadGates&, const Activations*)> end;
+  };
+
   Packer& packer();
   // For products of its shape, from reserve() on.
   void expect_shape(const DeviceMatrix& shape);
@@ -191,6 +200,10 @@ class GpuBackend final : public Backend, public GatedOps {
   template <class T>
   const T* staged(std::span<const T> values);
   StepSegments staged_segments(std::span<const Segment> segments, int32_t block_size);
+  // Whether attention at the end of list_ has put x (rows, width) out, and multiplies it by the gates now.
+  bool gate_attention(const float* x, const HeadGates& gates, int64_t rows, int64_t width);
+  // What list_ ends with, since something else comes behind it.
+  void forget_last();
   // The launches so far begin to run.
   void flush();
   std::byte* memory_of(const Workspace& workspace, int64_t bytes) const;
@@ -203,6 +216,7 @@ class GpuBackend final : public Backend, public GatedOps {
   Source source_;         // what the last launch of list_ puts out
   Quantized quantized_;
   Convolved convolved_;
+  Attended attended_;
   std::vector<const float*> moved_;  // S that list_ writes
   std::vector<OpenProduct> open_products_;
   ProductTuning tuning_;

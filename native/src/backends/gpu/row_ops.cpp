@@ -70,6 +70,7 @@ void GpuBackend::scale(float* x, int64_t count, float factor) { add(gpu::scale(x
 void GpuBackend::cap(float* x, int64_t count, float limit) { add(gpu::cap(x, count, limit), 0); }
 
 void GpuBackend::sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) {
+  if (gate_attention(x, {gate, gate_stride}, rows, width)) return;
   add_source(gpu::sigmoid_mul(x, gate, gate_stride, rows, width), rows, width, x,
              [=](const Activations& to) { return gpu::sigmoid_mul(to, x, gate, gate_stride, rows); });
 }

@@ -1,6 +1,7 @@
 // Ops on the sequences of a step: attention and Gated DeltaNet.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "backends/gpu/backend.h"
 #include "backends/gpu/kernels/attention.h"
@@ -61,6 +62,24 @@ void GpuBackend::attention(const AttentionShape& shape, std::span<const Segment>
   auto* const workspace =
       reinterpret_cast<float*>(memory_of(attention_, floats * static_cast<int64_t>(sizeof(float))));
   add(gpu::attention(shape, step, q, q_stride, cache, workspace, out, rules), rows);
+  // A gate and a product take rows of the step from the first on; whether these are all, they know.
+  if (segments.empty() || segments.front().first != 0 || rows_until(segments) != rows) return;
+  const auto end = [=](const HeadGates& gates, const Activations* to) {
+    return gpu::attention_end(shape, step, cache, workspace, out, rules, gates, to);
+  };
+  if (!end({}, nullptr)) return;
+  const int64_t width = int64_t{shape.heads} * shape.head_dim;
+  source_ = {out, rows, width, [end](const Activations& to) { return *end({}, &to); }, {}};
+  attended_ = {out, rows, width, end};
+}
+
+bool GpuBackend::gate_attention(const float* x, const HeadGates& gates, int64_t rows, int64_t width) {
+  if (attended_.out != x || attended_.rows != rows || attended_.width != width) return false;
+  const auto end = std::move(attended_.end);
+  attended_ = {};
+  list_.replace_last(*end(gates, nullptr));
+  source_ = {x, rows, width, [end, gates](const Activations& to) { return *end(gates, &to); }, {}};
+  return true;
 }
 
 void GpuBackend::gdn_reset(const GdnShape& shape, std::span<const int32_t> slots, const GdnState& state) {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "backends/gpu/kernels/attention.h"
-#include "backends/gpu/kernels/attention_kernel.h"
+#include "backends/gpu/kernels/attention_combine.h"
 
 namespace llmservice::gpu {
 namespace {
@@ -43,34 +43,6 @@ __global__ void __launch_bounds__(Plan::kThreads, Plan::kResident) attention_ker
   AttentionBlock<Plan>(work, segment, rows, static_cast<int32_t>(blockIdx.y), low, high).run();
 }
 
-// One block per row and head, of up to kThreads features: its splits in their order. Grid (rows and heads,
-// segments).
-template <uint32_t kThreads>
-__global__ void __launch_bounds__(kThreads) combine_kernel(AttentionWork work) {
-  let_next_start();
-  wait_for_previous();
-  const AttentionShape& shape = work.shape;
-  const Segment segment = work.segments[blockIdx.y];
-  const auto row = static_cast<int32_t>(blockIdx.x) / shape.heads;
-  const auto head = static_cast<int32_t>(blockIdx.x) % shape.heads;
-  const auto feature = static_cast<int32_t>(threadIdx.x);
-  if (segment.count > work.max_rows || row >= segment.count || feature >= shape.head_dim) return;
-  const int32_t position = segment.position + row;
-  const int64_t slot = (int64_t{blockIdx.y} * work.max_rows + row) * shape.heads + head;
-  const float* const partial = work.partial + slot * work.splits * shape.head_dim + feature;
-  const float* const tops = work.tops + slot * work.splits * 2;
-  const int32_t last = split_of(work.rules.visible_end(position, segment.position + segment.count) - 1);
-  Running running;
-  float sum = 0;
-#pragma unroll 8
-  for (int32_t split = split_of(first_visible(shape, position)); split <= last; ++split) {
-    const Fold fold(running, tops[2 * split], tops[2 * split + 1]);
-    sum = fold(sum, partial[int64_t{split} * shape.head_dim]);
-  }
-  work.out[(int64_t{segment.first + row} * shape.heads + head) * shape.head_dim + feature] =
-      sum * (1.0f / work.rules.with_sink(running.total, running.top, head));
-}
-
 template <class Plan>
 Launch launch(const AttentionWork& work, Grid grid) {
   static_assert(sizeof(AttentionShared<Plan>) <= kMaxSharedBytes);
@@ -105,14 +77,6 @@ Launch launch_for(const AttentionWork& work, bool direct, int32_t rows, int32_t 
   return launch_for<512, Element>(work, direct, rows, segments);
 }
 
-Launch combine(const AttentionWork& work, int32_t rows, int32_t segments) {
-  const Grid grid{static_cast<uint32_t>(rows * work.shape.heads), static_cast<uint32_t>(segments)};
-  const auto launch = [&]<uint32_t threads> {
-    return make_launch("attention_combine", combine_kernel<threads>, grid, threads, 0, work);
-  };
-  return work.shape.head_dim <= 256 ? launch.template operator()<256>() : launch.template operator()<512>();
-}
-
 // `rows`: query rows of a KV head in one segment.
 Launch launch_for(const AttentionWork& work, bool direct, int32_t rows, int32_t segments) {
   return work.shape.kv_dtype == DType::kF8E4M3 ? launch_for<uint8_t>(work, direct, rows, segments)
@@ -140,33 +104,48 @@ int64_t attention_workspace(const AttentionShape& shape, int64_t rows, int32_t l
   return std::clamp(kMaxFloats, kSplitRows * each, std::max(rows, int64_t{1}) * kSplitRows * each);
 }
 
-Launches attention(const AttentionShape& shape, const StepSegments& step, const float* q, int64_t q_stride,
-                   const KvCache& cache, float* workspace, float* out, const ScoreRules& rules) {
-  const int32_t group = shape.heads / shape.kv_heads;
+namespace {
+
+// Of the segments of up to kSplitRows rows; how many of them have room in `workspace` at once.
+struct SplitWork {
+  AttentionWork work;
+  int32_t at_once;
+};
+
+SplitWork split_work(const AttentionShape& shape, const StepSegments& step, const KvCache& cache,
+                     float* workspace, float* out, const ScoreRules& rules) {
   const int32_t few = std::min(step.max_rows, kSplitRows);
   AttentionWork work{.shape = shape,
                      .segments = step.segments,
                      .cache = cache,
                      .rules = DeviceRules(rules, shape.window),
-                     .q = q,
-                     .q_stride = q_stride,
+                     .q = nullptr,
+                     .q_stride = 0,
                      .out = out,
                      .splits = split_count(step.longest),
                      .min_rows = 1,
                      .max_rows = few};
+  if (work.splits == 1) return {work, step.count};
+  const int64_t rows = rows_at_once(shape, int64_t{step.count} * kSplitRows, step.longest);
+  work.partial = workspace;
+  work.tops = workspace + rows * shape.heads * work.splits * shape.head_dim;
+  return {work, std::min(step.count, static_cast<int32_t>(rows / few))};
+}
+
+}  // namespace
+
+Launches attention(const AttentionShape& shape, const StepSegments& step, const float* q, int64_t q_stride,
+                   const KvCache& cache, float* workspace, float* out, const ScoreRules& rules) {
+  const int32_t group = shape.heads / shape.kv_heads;
+  auto [work, at_once] = split_work(shape, step, cache, workspace, out, rules);
+  work.q = q;
+  work.q_stride = q_stride;
   Launches launches;
-  int32_t at_once = step.count;
-  if (work.splits > 1) {
-    const int64_t rows = rows_at_once(shape, int64_t{step.count} * kSplitRows, step.longest);
-    at_once = std::min(step.count, static_cast<int32_t>(rows / few));
-    work.partial = workspace;
-    work.tops = workspace + rows * shape.heads * work.splits * shape.head_dim;
-  }
   for (int32_t first = 0; first < step.count; first += at_once) {
     const int32_t segments = std::min(at_once, step.count - first);
     work.segments = step.segments + first;
-    launches.push_back(launch_for(work, false, few * group, segments));
-    if (work.splits > 1) launches.push_back(combine(work, few, segments));
+    launches.push_back(launch_for(work, false, work.max_rows * group, segments));
+    if (work.splits > 1) launches.push_back(combine_splits(work, segments, {}, nullptr));
   }
   if (step.max_rows > kSplitRows) {
     work.segments = step.segments;
@@ -175,6 +154,14 @@ Launches attention(const AttentionShape& shape, const StepSegments& step, const 
     launches.push_back(launch_for(work, true, step.max_rows * group, step.count));
   }
   return launches;
+}
+
+std::optional<Launch> attention_end(const AttentionShape& shape, const StepSegments& step,
+                                    const KvCache& cache, float* workspace, float* out,
+                                    const ScoreRules& rules, const HeadGates& gates, const Activations* to) {
+  const auto [work, at_once] = split_work(shape, step, cache, workspace, out, rules);
+  if (work.splits == 1 || at_once < step.count || step.max_rows > kSplitRows) return std::nullopt;
+  return combine_splits(work, step.count, gates, to);
 }
 
 }  // namespace llmservice::gpu

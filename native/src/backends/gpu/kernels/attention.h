@@ -3,6 +3,9 @@
 // k and v begin on 16 bytes; KV is kept in kBF16 or kF8E4M3.
 #pragma once
 
+#include <optional>
+
+#include "backends/gpu/kernels/quantize.h"
 #include "backends/gpu/launch.h"
 #include "backends/gpu/step_segments.h"
 
@@ -19,5 +22,19 @@ int64_t attention_workspace(const AttentionShape&, int64_t rows, int32_t longest
 // out (T, heads, head_dim): attention of q over the cache, as Backend::attention().
 Launches attention(const AttentionShape&, const StepSegments&, const float* q, int64_t q_stride,
                    const KvCache&, float* workspace, float* out, const ScoreRules& rules = {});
+
+// What each column of attention's output is multiplied by: the sigmoid of `gate` (T, heads * head_dim), whose
+// rows lie `stride` apart. Null: by nothing.
+struct HeadGates {
+  const float* gate = nullptr;
+  int64_t stride = 0;
+};
+
+// In place of attention()'s last launch where that one puts all rows together: it also opens the gates, as
+// sigmoid_mul() does, and quantizes for a product where `to` is not null. None where it does not: steps with
+// a segment of more than eight rows, or with more splits than have room at once. Bits are those of each op.
+std::optional<Launch> attention_end(const AttentionShape&, const StepSegments&, const KvCache&,
+                                    float* workspace, float* out, const ScoreRules&, const HeadGates&,
+                                    const Activations* to);
 
 }  // namespace llmservice::gpu

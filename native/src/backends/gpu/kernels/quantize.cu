@@ -47,17 +47,7 @@ __global__ void __launch_bounds__(kThreads) quantize_kernel(Records to, Source s
   }
 }
 
-// Of four columns: what one product reads.
-template <DType dtype>
-struct OneRecord {
-  Records to;
-
-  __device__ __forceinline__ void write(uint32_t row, uint32_t quad, const Float4& values) const {
-    write_record<dtype>(to, row, quad, quad < static_cast<uint32_t>(to.tiles) * kTileLanes<dtype>, values);
-  }
-};
-
-// What two products read.
+// Of four columns: what two products read.
 template <DType dtype>
 struct TwoRecords {
   Records to;
@@ -105,14 +95,6 @@ __global__ void __launch_bounds__(kThreads)
     layer_norm_quantize_kernel(Records to, float* x, const float* added, const float* weight, float eps,
                                float* out, FaultMarks marks) {
   norm_and_quantize_row<kWhole, NormKind::kLayer>(OneRecord<dtype>{to}, x, added, weight, eps, out, marks);
-}
-
-template <class Choose>
-auto choose_by_type(DType dtype, Choose choose) {
-  if (is_coded(dtype)) return choose.template operator()<DType::kI8>();  // any of them
-  if (dtype == DType::kF8E4M3) return choose.template operator()<DType::kF8E4M3>();
-  if (dtype == DType::kBF16) return choose.template operator()<DType::kBF16>();
-  return choose.template operator()<DType::kF16>();
 }
 
 template <class Source>

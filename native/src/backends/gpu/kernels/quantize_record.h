@@ -122,4 +122,27 @@ __device__ __forceinline__ void write_record(const Records& to, uint32_t row, ui
   }
 }
 
+// What becomes of four columns where no product reads them.
+struct Unrecorded {
+  __device__ __forceinline__ void write(uint32_t, uint32_t, const Float4&) const {}
+};
+
+// What one product reads.
+template <DType dtype>
+struct OneRecord {
+  Records to;
+
+  __device__ __forceinline__ void write(uint32_t row, uint32_t quad, const Float4& values) const {
+    write_record<dtype>(to, row, quad, quad < static_cast<uint32_t>(to.tiles) * kTileLanes<dtype>, values);
+  }
+};
+
+template <class Choose>
+auto choose_by_type(DType dtype, Choose choose) {
+  if (is_coded(dtype)) return choose.template operator()<DType::kI8>();  // any of them
+  if (dtype == DType::kF8E4M3) return choose.template operator()<DType::kF8E4M3>();
+  if (dtype == DType::kBF16) return choose.template operator()<DType::kBF16>();
+  return choose.template operator()<DType::kF16>();
+}
+
 }  // namespace llmservice::gpu
