@@ -102,7 +102,9 @@ TEST(GpuEncoder, EmbedsAsTheReferenceAndNeighboursChangeNoBit) {
 INSTANTIATE_TEST_SUITE_P(Checkpoints, GpuEngine, kCheckpoints, name_of_checkpoint);
 INSTANTIATE_TEST_SUITE_P(WideHeads, GpuEngine,
                          ::testing::Values(Checkpoint{"wide_hybrid", TinyModel::kWideHybrid,
-                                                      LoadQuantization::kNone}),
+                                                      LoadQuantization::kNone},
+                                           Checkpoint{"wide_hybrid_fp8", TinyModel::kWideHybrid,
+                                                      LoadQuantization::kFp8, DType::kF32, true}),
                          name_of_checkpoint);
 INSTANTIATE_TEST_SUITE_P(Checkpoints, CodedGpuEngine, kCodedCheckpoints, name_of_checkpoint);
 INSTANTIATE_TEST_SUITE_P(Checkpoints, OtherLayers, kOtherLayers, name_of_checkpoint);
