@@ -123,8 +123,8 @@ class AttentionLayer {
         wide(kRows * kStride, 0.0f), mixed(kRows * kWidth, 0.0f), fed(kRows * 512, 0.0f),
         opened(kRows * 256, 0.0f);
     const DeviceArray<uint16_t> k(4 * 16 * 128, uint16_t{0x3f00}), v(4 * 16 * 128, uint16_t{0x3f00});
-    const std::vector<int32_t> blocks{0, 1};
-    const std::vector<Segment> segments{{0, 1, 20, 0, blocks.data(), 0}, {1, 2, 3, 1, blocks.data() + 1, 0}};
+    const std::vector<int32_t> blocks{0, 1, 2};  // two of the first sequence
+    const std::vector<Segment> segments{{0, 1, 20, 0, blocks.data(), 0}, {1, 2, 3, 1, blocks.data() + 2, 0}};
     const KvCache cache{k.data(), v.data()};
     const NormRope rules{norm.data(), norm.data(), 1e-6f, 16, angles.data(), angles.data()};
     const auto then = [&] {
