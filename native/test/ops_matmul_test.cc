@@ -126,6 +126,65 @@ TEST(FixedPoint, KeepsWhatIsNotFiniteOrNotNormalInTheirOwnRow) {
   }
 }
 
+// Sums of integers at their largest: codes that are all the farthest from zero, activations that are all the
+// largest of their block, the first of one sign.
+TEST(FixedPoint, AddsUpTheLargestNumbersExactly) {
+  for (const DType dtype : {DType::kQ4_K, DType::kQ6_K}) {
+    StoredMatrix w = random_matrix(dtype, 70, 256, 3);
+    const int64_t bytes = block_layout(dtype).bytes;
+    const bool is_q6 = dtype == DType::kQ6_K;
+    for (int64_t row = 0; row < w.rows; ++row) {
+      const auto codes = w.data.begin() + row * bytes + (is_q6 ? 0 : 16);
+      std::fill_n(codes, is_q6 ? 192 : 128, is_q6 ? std::byte{0} : std::byte{0xff});  // -32, or 15
+    }
+    std::vector<float> x = random_floats(24 * 256, 4);
+    for (float& each : x) each = std::copysign(3.7f, each);
+    std::fill_n(x.begin(), 256, -3.7f);
+    for (const auto& backend : all_backends()) {
+      if (!fixes(*backend, dtype)) continue;
+      std::vector<float> expected(24 * 70);
+      for (int64_t i = 0; i < 70; ++i) chained_row(w, i, x, &expected[i], 70, Rounding::kFixed);
+      const auto packed = pack(*backend, w);
+      for (const int64_t rows : {1, 2, 3, 7, 24}) {
+        std::vector<float> out(rows * 70, NAN);
+        backend->matmul(*packed, x.data(), rows, out.data());
+        expect_same_bits(out, std::span(expected).first(rows * 70), std::to_string(rows) + " rows");
+      }
+    }
+  }
+}
+
+// An activation is off by half a step at most, whose square is a twelfth of a step's on average. A step is a
+// 32767th of the largest of 128, here of one ten thousand times as large as the others beside it.
+TEST(FixedPoint, RoundsToTheNearestStep) {
+  for (const DType dtype : {DType::kQ4_K, DType::kQ6_K}) {
+    const StoredMatrix w = random_matrix(dtype, 200, 256, 3);
+    std::vector<float> x = random_floats(256, 4);
+    x[40] = 10007;
+    const double steps[] = {10007.0 / 32767, 1.0 / 32767};  // of the first 128, and at most of the others
+    for (const auto& backend : all_backends()) {
+      if (!fixes(*backend, dtype)) continue;
+      std::vector<float> out(200);
+      backend->matmul(*pack(*backend, w), x.data(), 1, out.data());
+      double squares = 0;
+      double expected = 0;
+      for (int64_t i = 0; i < 200; ++i) {
+        double exact = 0;
+        double allowed = 0;
+        for (int64_t k = 0; k < 256; ++k) {
+          const double weight = w.value(i, k);
+          exact += weight * x[k];
+          allowed += std::abs(weight) * steps[k / 128] / 2;
+          expected += weight * weight * steps[k / 128] * steps[k / 128] / 12;
+        }
+        EXPECT_NEAR(out[i], exact, allowed) << i;
+        squares += (out[i] - exact) * (out[i] - exact);
+      }
+      EXPECT_LT(squares, 1.5 * expected) << name_of(dtype);
+    }
+  }
+}
+
 TEST(FixedPoint, IsLeftOutWhereExactnessIsFloat32) {
   const StoredMatrix w = random_matrix(DType::kQ4_K, 65, 256, 3);
   const std::vector<float> x = random_floats(256, 4);
