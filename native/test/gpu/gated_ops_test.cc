@@ -68,13 +68,17 @@ class GatedOpsTest : public ::testing::TestWithParam<bool> {
     return host_of(out, rows * down.rows);
   }
 
-  // Whether what the gates put out was written besides what the product reads.
-  bool expect_same(const Matrix& gate_up, const Matrix& down, int64_t rows) {
+  void reserve() {
     backend->reserve({.rows = kMostRows,
                       .sequences = 4,
                       .longest = 512,
                       .block_size = 16,
                       .result = static_cast<size_t>(kMostRows * kWidth)});
+  }
+
+  // Whether what the gates put out was written besides what the product reads.
+  bool expect_same(const Matrix& gate_up, const Matrix& down, int64_t rows) {
+    reserve();
     const std::vector<float> apart = layer(false, gate_up, down, rows);
     expect_same_bits(layer(true, gate_up, down, rows), apart, std::to_string(rows) + " rows");
     const std::vector<std::string> names = launched;
@@ -101,6 +105,22 @@ TEST_P(GatedOpsTest, LeavesOutWhatNobodyReads) {
   EXPECT_EQ(launched == three, GetParam());
 #endif
 }
+
+#if defined(LLMSERVICE_GPU_HOST) && LLMSERVICE_WARP_SIZE == 32
+// Chunks on both sides of where one launch begins, whose last block of tokens has one.
+TEST_P(GatedOpsTest, GivesARowTheSameBitsInChunksOfAnySize) {
+  if (!GetParam()) GTEST_SKIP();  // others have no such border
+  const auto gate_up = pack(gates.part(0, 2 * kWidth));
+  const auto down = pack(last.part(0, kHidden));
+  reserve();
+  const std::vector<float> whole = layer(true, *gate_up, *down, kMostRows);
+  for (const int64_t rows : {256, 257}) {
+    expect_same_bits(layer(true, *gate_up, *down, rows), std::span(whole).first(rows * kHidden),
+                     std::to_string(rows) + " rows");
+    EXPECT_EQ(launched[1] == "matmul_gated", rows == 257);
+  }
+}
+#endif
 
 TEST_P(GatedOpsTest, WritesWhatIsReadTwiceOrInAnotherOrder) {
   const auto gate_up = pack(gates.part(0, 2 * kWidth));
