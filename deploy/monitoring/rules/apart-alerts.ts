@@ -15,7 +15,8 @@ export const apartGroups: readonly RuleGroup[] = [
     rules: [
       alert('LlmServicePrefillGone', {
         severity: 'warning',
-        for: '15m',
+        // As of services that are not Ready: loads take their time.
+        for: '30m',
         expr: `max ${by} (llmservice_service_prefill_ready) == 0\nand on (namespace, service) max ${by} (llmservice_service_prefill_wanted) > 0`,
         summary: `${theService} has no prefill pod that is ready`,
         description: 'Decode pods compute all prompts, and streams beside long ones stall.',
@@ -23,8 +24,8 @@ export const apartGroups: readonly RuleGroup[] = [
       alert('LlmServicePrefillFallsBack', {
         severity: 'warning',
         for: '15m',
-        // Whoever wants no prefill pods for a while has prompts counted as `noPod`.
-        expr: `sum by (namespace, service, reason) (rate(${fallbacks}[5m]))\n/ on (namespace, service) group_left ()\n${asked} > 0.2\nunless on (namespace, service) llmservice_service_prefill_wanted == 0`,
+        // Prompts count as `noPod` where no prefill pods are wanted, and while all load, of which the rule before says more.
+        expr: `sum by (namespace, service, reason) (rate(${fallbacks}[5m]))\n/ on (namespace, service) group_left ()\n${asked} > 0.2\nunless on (namespace, service) max ${by} (llmservice_service_prefill_ready) == 0`,
         summary: `${theService}: decode pods compute {{ $value | humanizePercentage }} of long prompts themselves ({{ $labels.reason }})`,
         description:
           'Prefill pods were to compute them. Answers are the same, and streams beside them stall.',

@@ -10,13 +10,13 @@ const routed = (reason: string): string => `llmservice_service_routed{${ofTeam},
 export const apartCases: readonly AlertCase[] = [
   {
     alert: 'LlmServicePrefillGone',
-    after: 20,
+    after: 40,
     labels: team,
-    fires: { [prefill('wanted')]: '2x20', [prefill('ready')]: '0x20' },
+    fires: { [prefill('wanted')]: '2x40', [prefill('ready')]: '0x40' },
     quiet: {
-      'one of two': { [prefill('wanted')]: '2x20', [prefill('ready')]: '1x20' },
-      'none that is wanted': { [prefill('wanted')]: '0x20', [prefill('ready')]: '0x20' },
-      'one that loads': { [prefill('wanted')]: '1x20', [prefill('ready')]: '0x10 1x10' },
+      'one of two': { [prefill('wanted')]: '2x40', [prefill('ready')]: '1x40' },
+      'none that is wanted': { [prefill('wanted')]: '0x40', [prefill('ready')]: '0x40' },
+      'one that loads': { [prefill('wanted')]: '1x40', [prefill('ready')]: '1x14 0x25' },
     },
   },
   {
@@ -27,7 +27,7 @@ export const apartCases: readonly AlertCase[] = [
       [prompts]: '0+6x30',
       [fallbacks('timedOut')]: '0+3x30',
       [fallbacks('busy')]: '0+1x30',
-      [prefill('wanted')]: '1x30',
+      [prefill('ready')]: '1x30',
     },
     quiet: {
       'one among many': { [prompts]: '0+60x30', [fallbacks('timedOut')]: '0+3x30' },
@@ -37,6 +37,13 @@ export const apartCases: readonly AlertCase[] = [
         [prompts]: '0x30',
         [fallbacks('noPod')]: '0+6x30',
         [prefill('wanted')]: '0x30',
+        [prefill('ready')]: '0x30',
+      },
+      'prefill pods that all load': {
+        [prompts]: '0x30',
+        [fallbacks('noPod')]: '0+6x30',
+        [prefill('wanted')]: '1x30',
+        [prefill('ready')]: '0x30',
       },
     },
   },
