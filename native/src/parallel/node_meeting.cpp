@@ -3,6 +3,7 @@
 // waits.
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include "ops/error.h"
 #include "parallel/node_links.h"
@@ -46,8 +47,8 @@ void NodeLinks::gather(const Check& check) {
     for (int32_t node = 1; node < own_.count; ++node) {
       Node& other = nodes_[node];
       if (other.control >= 0 && !control_->trouble(other.control).empty()) {
-        control_->drop(other.control);
-        other.control = -1;
+        // While one is dropped its successor may report.
+        control_->drop(std::exchange(other.control, -1));
       }
       if (other.control < 0) missing += (missing.empty() ? "" : ", ") + title(node);
     }
