@@ -24,9 +24,13 @@ export class DayBudget {
     this.#spent += tokens;
   }
 
-  /** What was spent on the day before is forgotten already. */
-  giveBack(tokens: number, now: number): void {
+  /**
+   * What was spent on a day before is forgotten already: of today's, that gives nothing back.
+   * @param spentAt when it was spent, in the milliseconds of `now`
+   */
+  giveBack(tokens: number, spentAt: number, now: number): void {
     this.#turn(now);
+    if (Math.floor(spentAt / dayMs) < this.#day) return;
     this.#spent = Math.max(0, this.#spent - tokens);
   }
 

@@ -106,10 +106,10 @@ export class KeyBudget {
     this.#day.spend(tokens, now.dayMs);
   }
 
-  /** Of what was charged ahead and not taken. */
-  giveBack(tokens: number, now: Moment): void {
+  /** Of what was spent at a moment before, and not taken. */
+  giveBack(tokens: number, spentAt: Moment, now: Moment): void {
     this.#minute?.giveBack(tokens, now.steadyMs);
-    this.#day.giveBack(tokens, now.dayMs);
+    this.#day.giveBack(tokens, spentAt.dayMs, now.dayMs);
   }
 
   /** Of a text that is not generated from. It may owe: nothing begins until that is paid. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
+import type { ConfiguredKey } from '@llmservice/crds';
 import { KeyBudget } from '@llmservice/crds/keys';
 import { KnownKeys } from './known-keys.js';
 import { RequestCharge } from './request-charge.js';
@@ -9,15 +10,16 @@ class Refused extends Error {}
 const now = { steadyMs: 0, unixMs: 0, dayMs: 0 };
 const limits = `tokensPerMinute: 1000, concurrency: 2`;
 
+const configuredKeyOf = (limits: string): ConfiguredKey =>
+  KnownKeys.read(`keys: [{ id: a, sha256: ${'ab'.repeat(32)}, ${limits} }]`).keys[0]!;
+
 /** A budget of 1,000 tokens whose clock stands, and what is left of it. */
 function budget(): { readonly budget: KeyBudget; readonly left: () => number | undefined } {
-  const file = `keys: [{ id: a, sha256: ${'ab'.repeat(32)}, ${limits} }]`;
-  const key = KnownKeys.read(file).keys[0]!;
-  const made = new KeyBudget(key, 1, now, () => new Refused());
+  const made = new KeyBudget(configuredKeyOf(limits), 1, now, () => new Refused());
   return { budget: made, left: () => made.rateLimit(now)?.remaining };
 }
 const answer = (headers: object, trailers: object = {}, statusCode = 200): IncomingMessage =>
-  ({ statusCode, headers, trailers }) as unknown as IncomingMessage;
+  ({ statusCode, headers, trailers, complete: true }) as unknown as IncomingMessage;
 const report = (prompt: number, completion: number, text = 0) => ({
   'x-llmservice-usage': `prompt=${String(prompt)}, completion=${String(completion)}, text=${String(text)}`,
 });
@@ -73,6 +75,35 @@ describe('a request', () => {
     charge.ended(whole);
     charge.close();
     expect([left(), charge.isEstimated]).toEqual([958, false]);
+  });
+
+  test('to another engine that was cut off pays for its events, whatever count its client had put into it', () => {
+    const { budget: of, left } = budget();
+    const charge = new RequestCharge(of, () => now, 100);
+    charge.sent();
+    const stream = { ...answer(events), complete: false } as IncomingMessage;
+    charge.begun(stream);
+    const tools = '[{"parameters":{"usage":{"input_tokens":0,"output_tokens":0}}}]';
+    charge.passed(Buffer.from(`data: {"tools":${tools}}\n\n${'data: {}\n\n'.repeat(49)}`));
+    charge.ended(stream);
+    charge.close();
+    expect([left(), charge.isEstimated]).toEqual([850, true]);
+  });
+
+  test('that ends on another day gives that day nothing back', () => {
+    const dayMs = 86_400_000;
+    let at = { ...now };
+    const key = configuredKeyOf('tokensPerDay: 1000');
+    const of = new KeyBudget(key, 1, at, () => new Refused());
+    const charge = new RequestCharge(of, () => at, 900);
+    charge.sent();
+    at = { steadyMs: dayMs, unixMs: dayMs, dayMs };
+    of.spend(1_000, at);
+    const whole = answer(report(10, 10));
+    charge.begun(whole);
+    charge.ended(whole);
+    charge.close();
+    expect(() => of.require(1, at)).toThrow(Refused);
   });
 
   test.each([

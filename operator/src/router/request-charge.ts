@@ -4,10 +4,8 @@
 import type { IncomingMessage } from 'node:http';
 import { headers } from '@llmservice/crds';
 import { nothingUsed, readUsage, type KeyBudget, type Moment, type UsageReport } from '@llmservice/crds/keys';
-import { AnswerTail } from './answer-tail.js';
-
-/** Between events of a stream. */
-const eventEnd = Buffer.from('\n\n');
+import { AnswerUsage } from './answer-usage.js';
+import { EventCount } from './event-count.js';
 
 /** `none`: no service has it yet, or none took it; `taken`: one did, and may have computed. */
 type State = 'none' | 'taken' | 'reported' | 'estimated';
@@ -18,8 +16,11 @@ export class RequestCharge {
   private charged = 0;
   /** Taken at least. */
   private taken: UsageReport;
-  private events: number | null = null;
-  private tail: AnswerTail | null = null;
+  /** Null: it is no stream. */
+  private events: EventCount | null = null;
+  /** Null: the service reports. */
+  private said: AnswerUsage | null = null;
+  private readonly aheadAt: Moment;
 
   /**
    * @param ahead tokens of the prompt, at least
@@ -30,10 +31,11 @@ export class RequestCharge {
     private readonly clock: () => Moment,
     ahead: number,
   ) {
+    this.aheadAt = clock();
     this.leave = budget.enter();
     this.taken = { ...nothingUsed, promptTokens: ahead };
     try {
-      if (ahead > 0) budget.require(ahead, clock());
+      if (ahead > 0) budget.require(ahead, this.aheadAt);
     } catch (error) {
       this.leave();
       throw error;
@@ -65,28 +67,28 @@ export class RequestCharge {
   begun({ statusCode = 0, headers: given }: IncomingMessage): void {
     const report = readUsage(given[headers.usage]);
     this.state = report === null && statusCode < 400 ? 'estimated' : 'reported';
-    if (this.state === 'estimated') this.tail = new AnswerTail();
+    if (this.state === 'estimated') this.said = new AnswerUsage();
     else this.taken = report ?? nothingUsed;
-    if (given['content-type']?.startsWith('text/event-stream') === true) this.events = 0;
+    if (given['content-type']?.startsWith('text/event-stream') === true) this.events = new EventCount();
     this.charge();
   }
 
   /** A part of the answer passes. */
   passed(part: Buffer): void {
-    this.tail?.add(part);
+    this.said?.add(part);
     if (this.events === null) return;
-    const before = this.events;
-    for (let at = part.indexOf(eventEnd); at >= 0; at = part.indexOf(eventEnd, at + eventEnd.length))
-      this.events += 1;
-    if (this.events === before) return;
-    const completionTokens = Math.max(this.taken.completionTokens, this.events);
+    this.events.add(part);
+    const { value: completionTokens } = this.events;
+    if (completionTokens <= this.taken.completionTokens) return;
     this.taken = { ...this.taken, completionTokens };
     this.charge();
   }
 
   /** The answer has ended, whole or not. */
-  ended({ trailers }: IncomingMessage): void {
-    const report = readUsage(trailers[headers.usage]) ?? this.tail?.usage ?? null;
+  ended({ trailers, complete }: IncomingMessage): void {
+    // The count of a whole answer stands at its end. What was cut off may have something like it that its client sent, as a tool.
+    const said = complete ? (this.said?.last ?? null) : null;
+    const report = readUsage(trailers[headers.usage]) ?? said;
     if (report !== null) [this.taken, this.state] = [report, 'reported'];
     else if (this.events !== null) this.state = 'estimated';
   }
@@ -102,7 +104,7 @@ export class RequestCharge {
     const tokens = promptTokens + completionTokens;
     const now = this.clock();
     if (tokens > this.charged) this.budget.spend(tokens - this.charged, now);
-    else if (tokens < this.charged) this.budget.giveBack(this.charged - tokens, now);
+    else if (tokens < this.charged) this.budget.giveBack(this.charged - tokens, this.aheadAt, now);
     this.charged = tokens;
   }
 }
