@@ -47,7 +47,8 @@ export function endOfString(body: Buffer, start: number): number {
   }
 }
 
-function skipSpace(body: Buffer, start: number): number {
+/** @returns the index of the first byte that is no space */
+export function skipSpace(body: Buffer, start: number): number {
   let at = start;
   while (spaces.includes(body[at] ?? 0)) at += 1;
   return at;

@@ -109,7 +109,8 @@ export async function forward(
       });
       upstream.once('response', (answered) => {
         answers = true;
-        if (answered.statusCode === 503 && !isLast) {
+        // Of one whose client has gone, nobody else is asked.
+        if (answered.statusCode === 503 && !isLast && !response.destroyed) {
           charge?.refused();
           hangUp();
           resolve('busy');

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import * as http from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { slowestBody } from '@llmservice/crds';
 import { KeyBudgets } from '@llmservice/crds/keys';
 import type { ModelRoute } from '../domain/route-table.js';
@@ -17,7 +17,7 @@ import { RouterError } from './router-error.js';
 import { RoutingTable } from './routing-table.js';
 
 const hash = (key: string) => createHash('sha256').update(key).digest('hex');
-const keys = KnownKeys.read(
+const configured = KnownKeys.read(
   `keys: [{ id: a, sha256: ${hash('of-a')}, tokensPerMinute: 600 }, { id: b, sha256: ${hash('of-b')} },` +
     `{ id: c, sha256: ${hash('of-c')}, concurrency: 2 }]`,
 );
@@ -27,6 +27,7 @@ let routes: ModelRoute[];
 let used: [key: string, model: string, tokens: number][];
 let limited: string[];
 let nowMs: number;
+let keys: KnownKeys;
 
 async function listen(handler: http.RequestListener): Promise<number> {
   const server = http.createServer(handler);
@@ -36,13 +37,13 @@ async function listen(handler: http.RequestListener): Promise<number> {
 }
 
 /** A service of this name, which gets whole requests. */
-async function service(name: string, handler: http.RequestListener): Promise<void> {
+async function service(name: string, handler: http.RequestListener, fallback: string[] = []): Promise<void> {
   const at = await listen((request, response) => {
     request.resume().once('end', () => handler(request, response));
   });
   routes.push({
     ...{ name, service: name, url: `http://${name}.team.svc:${String(at)}`, aliases: [], ca: null },
-    ...{ served: [name], fallback: [], visibleTo: null, created: 0 },
+    ...{ served: [name], fallback, visibleTo: null, created: 0 },
   });
 }
 
@@ -70,7 +71,7 @@ const toAll: LookupFunction = (_, { all }, callback) =>
   all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
 
 beforeEach(async () => {
-  [routes, used, limited, nowMs] = [[], [], [], 0];
+  [routes, used, limited, nowMs, keys] = [[], [], [], 0, configured];
   const router = new Router({
     table: () => new RoutingTable(routes),
     keys: () => keys,
@@ -189,4 +190,61 @@ test('the service’s own limit is sent where it leaves less', async () => {
     'x-ratelimit-remaining-tokens': '5',
   });
   expect((await ask('wide')).headers).toMatchObject({ 'x-ratelimit-limit-tokens': '300' });
+});
+
+describe('a Secret that changes while a body comes', () => {
+  async function upload(key: string): Promise<http.ClientRequest> {
+    const headers = { authorization: `Bearer of-${key}`, expect: '100-continue' };
+    const path = '/v1/completions';
+    const request = http.request({ host: '127.0.0.1', port, method: 'POST', path, headers, agent: false });
+    request.flushHeaders();
+    // The router has it then.
+    await once(request, 'continue');
+    return request;
+  }
+  async function statusOf(request: http.ClientRequest): Promise<number | undefined> {
+    request.end('{"model":"one"}');
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    await text(response);
+    return response.statusCode;
+  }
+  beforeEach(() => service('one', (_, response) => response.setHeader(usage, report(150, 150)).end('{}')));
+
+  test('holds the request to its new limits, and forgets nothing of them', async () => {
+    const request = await upload('b');
+    keys = KnownKeys.read(`keys: [{ id: b, sha256: ${hash('of-b')}, tokensPerMinute: 600 }]`);
+    expect((await ask('one', 'b')).status).toBe(200);
+    expect(await statusOf(request)).toBe(429);
+    expect((await ask('one', 'b')).status).toBe(429);
+  });
+
+  test('refuses one whose key was withdrawn', async () => {
+    const request = await upload('b');
+    keys = KnownKeys.read(`keys: [{ id: a, sha256: ${hash('of-a')} }]`);
+    expect(await statusOf(request)).toBe(401);
+    expect(used).toEqual([]);
+  });
+});
+
+test('for a client that has gone nobody is asked after a service without room', async () => {
+  let fallbacks = 0;
+  let isTaken = (): void => undefined;
+  const taken = new Promise<void>((resolve) => (isTaken = resolve));
+  await service(
+    'full',
+    (request, response) => {
+      request.socket.prependOnceListener('end', () => response.writeHead(503).end());
+      isTaken();
+    },
+    ['other'],
+  );
+  await service('other', (_, response) => {
+    fallbacks += 1;
+    response.end('{}');
+  });
+  const request = post('full', 'a').on('error', () => undefined);
+  await taken;
+  request.destroy();
+  while (used.length === 0) await new Promise(setImmediate);
+  expect([used, fallbacks]).toEqual([[['a', 'full', 0]], 0]);
 });

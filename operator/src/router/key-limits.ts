@@ -6,10 +6,8 @@
 import type { ServerResponse } from 'node:http';
 import type { ConfiguredKey } from '@llmservice/crds';
 import { rateLimitHeaders, type KeyBudget, type KeyBudgets, type Moment } from '@llmservice/crds/keys';
+import { promptBound } from './prompt-bound.js';
 import { RequestCharge } from './request-charge.js';
-
-/** Few texts have more bytes for each token, with what JSON adds to them. */
-const bytesPerToken = 16;
 
 export class KeyLimits {
   constructor(
@@ -30,10 +28,10 @@ export class KeyLimits {
    * @param generates whether its prompt is charged, and not a text that is only read
    * @throws RouterError rate_limit_exceeded
    */
-  begin(key: ConfiguredKey, bodyBytes: number, generates: boolean, response: ServerResponse): RequestCharge {
+  begin(key: ConfiguredKey, body: Buffer, generates: boolean, response: ServerResponse): RequestCharge {
     const now = this.clock();
     const budget = this.budgets.of(key, now);
-    const ahead = generates ? Math.max(1, Math.floor(bodyBytes / bytesPerToken)) : 0;
+    const ahead = generates ? promptBound(body) : 0;
     const charge = new RequestCharge(budget, this.clock, ahead);
     say(budget, now, response);
     return charge;

@@ -86,7 +86,7 @@ export class Router {
       return;
     }
     if (path.kind === 'unknown') throw unknownRoute(method, url);
-    const key = this.options.keys()?.require(request.headers) ?? null;
+    const key = this.keyOf(request);
     if (path.kind === 'otherMethod') {
       response.setHeader('allow', path.allow);
       throw new RouterError('method_not_allowed', `${url} takes ${path.allow}, not ${method}`);
@@ -104,15 +104,16 @@ export class Router {
     request: IncomingMessage,
     response: ServerResponse,
     requestId: string,
-    key: ConfiguredKey | null,
+    uploader: ConfiguredKey | null,
     generates: boolean,
   ): Promise<void> {
     const { keyLimits, metrics } = this.options;
-    if (key !== null) keyLimits.requireAny(key, response);
-    const forwarding = await this.take(request, response, requestId, this.kept.roomOf(key));
+    if (uploader !== null) keyLimits.requireAny(uploader, response);
+    const forwarding = await this.take(request, response, requestId, this.kept.roomOf(uploader));
     try {
       if (response.destroyed) return;
-      // The one of now: it may have changed while the body came.
+      // Those of now: they may have changed while the body came.
+      const key = this.keyOf(request);
       const table = this.options.table();
       const route = table.find(forwarding.model, key);
       if (route === null) throw unknownModel(forwarding.model, table, key);
@@ -121,7 +122,7 @@ export class Router {
         await this.sendInOrder(forwarding, route, order);
         return;
       }
-      const charge = keyLimits.begin(key, forwarding.body.byteLength, generates, response);
+      const charge = keyLimits.begin(key, forwarding.body, generates, response);
       forwarding.charge = charge;
       try {
         await this.sendInOrder(forwarding, route, order);
@@ -132,6 +133,11 @@ export class Router {
     } finally {
       forwarding.onBegun();
     }
+  }
+
+  /** Null: keys are not asked for. @throws RouterError invalid_api_key */
+  private keyOf({ headers }: IncomingMessage): ConfiguredKey | null {
+    return this.options.keys()?.require(headers) ?? null;
   }
 
   /** The body's room is taken until a service has begun to answer. */
