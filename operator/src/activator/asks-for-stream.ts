@@ -8,6 +8,7 @@ export function asksForStream(body: Buffer): boolean {
   let asks = false;
   visitMembers(body, (name, _, value) => {
     if (reads(body, name, '"stream"')) asks = reads(body, value, 'true');
+    return true;
   });
   return asks;
 }

@@ -9,8 +9,12 @@ const [opening, closing, bit] = [0x7b, 0x7d, 0x20];
 /**
  * Calls `visit` with each member's place: of the quotes around its name, behind them, and of its value's first byte. Of several of
  * a name the last one counts, as for every parser.
+ * @param visit false: no more of them are wanted
  */
-export function visitMembers(body: Buffer, visit: (name: number, end: number, value: number) => void): void {
+export function visitMembers(
+  body: Buffer,
+  visit: (name: number, end: number, value: number) => boolean,
+): void {
   let depth = 0;
   let at = 0;
   while (at < body.length) {
@@ -24,7 +28,7 @@ export function visitMembers(body: Buffer, visit: (name: number, end: number, va
     const end = endOfString(body, at);
     if (depth === 1) {
       const behind = skipSpace(body, end);
-      if (body[behind] === colon) visit(at, end, skipSpace(body, behind + 1));
+      if (body[behind] === colon && !visit(at, end, skipSpace(body, behind + 1))) return;
     }
     at = end;
   }

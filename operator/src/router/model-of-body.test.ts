@@ -35,6 +35,12 @@ describe('the model of a body', () => {
     expect(modelOfBody(body)).toEqual({ state: 'encoded' });
   });
 
+  test('is read of a thousand members, and no more', () => {
+    const members = (count: number): string => '"a":1,'.repeat(count);
+    expect(read(`{${members(999)}"model":"a"}`)).toEqual(named('a'));
+    expect(read(`{"model":"a",${members(999)}"model":"b"}`)).toEqual({ state: 'crowded' });
+  });
+
   test('says what JSON.parse says of 2,000 random bodies', () => {
     let seed = 7;
     const below = (count: number): number => {
@@ -66,10 +72,13 @@ describe('the model of a body', () => {
     }
   });
 
-  test('takes 32 MiB of one text in a fraction of a second of the processor', () => {
-    const body = Buffer.from(`{"image":"${'a'.repeat(32 * 2 ** 20)}","model":"a"}`);
+  test.each([
+    ['one text', `{"image":"${'a'.repeat(32 * 2 ** 20)}","model":"a"}`, named('a')],
+    ['short members', `{"model":"a"${',"a":1'.repeat(5_500_000)}}`, { state: 'crowded' }],
+  ])('takes 32 MiB of %s in a fraction of a second of the processor', (_, text, model) => {
+    const body = Buffer.from(text);
     const before = process.cpuUsage();
-    expect(modelOfBody(body)).toEqual(named('a'));
+    expect(modelOfBody(body)).toEqual(model);
     const { user, system } = process.cpuUsage(before);
     expect((user + system) / 1_000).toBeLessThan(500);
   });

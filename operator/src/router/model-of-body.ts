@@ -10,6 +10,8 @@ const marks = [
 ].map((bytes) => Buffer.from(bytes));
 /** Longer names are nobody's, and so are keys. */
 const maxNameBytes = 4_096;
+/** Requests have some dozens: millions would hold up the requests of all others. */
+export const maxMembers = 1_000;
 
 export type BodyModel =
   | { readonly state: 'named'; readonly name: string }
@@ -17,15 +19,20 @@ export type BodyModel =
   /** It is no text, or one that is no name. */
   | { readonly state: 'invalid' }
   /** The body is no JSON in UTF-8: others may read another name in it. */
-  | { readonly state: 'encoded' };
+  | { readonly state: 'encoded' }
+  /** It has more than `maxMembers` at its top. */
+  | { readonly state: 'crowded' };
 
 export function modelOfBody(body: Buffer): BodyModel {
   if (isEncoded(body)) return { state: 'encoded' };
   let model: BodyModel = { state: 'absent' };
+  let members = 0;
   visitMembers(body, (name, end, value) => {
+    members += 1;
     if (textAt(body, name, end) === 'model') model = valueAt(body, value);
+    return members <= maxMembers;
   });
-  return model;
+  return members > maxMembers ? { state: 'crowded' } : model;
 }
 
 /** By a mark of the order of bytes, or by a zero among the first four, as UTF-16 and UTF-32 have of any JSON. */

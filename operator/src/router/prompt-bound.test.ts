@@ -30,6 +30,14 @@ test.each([
   }
 });
 
+test('millions of what begins as an image take a fraction of a second of the processor', () => {
+  const bodies = [';base64,"', '"data":"",'].map((each) => Buffer.alloc(32 * 2 ** 20, each));
+  const before = process.cpuUsage();
+  for (const body of bodies) expect(promptBound(body)).toBeGreaterThan(2 * 2 ** 20 - 2_000);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(500);
+});
+
 test('a text that is no image is counted, whatever it is named', () => {
   expect(boundOf({ data: [text], prompt: `"data" ${text}` })).toBeGreaterThanOrEqual(600);
   expect(promptBound(Buffer.from(`{"prompt":"${text};base64,`))).toBeGreaterThanOrEqual(300);

@@ -10,6 +10,9 @@ const urlMark = Buffer.from(';base64,');
 /** Members that have it without such a URL: OpenAI's `input_audio`, Anthropic's `source`. */
 const memberMark = Buffer.from('"data"');
 const colon = 0x3a;
+const quote = Buffer.from('"');
+/** More than requests have: to look for millions would hold up the requests of all others. */
+const maxParts = 1_000;
 
 export function promptBound(body: Buffer): number {
   return Math.max(1, Math.floor(textBytes(body) / bytesPerToken));
@@ -22,10 +25,11 @@ function textBytes(body: Buffer): number {
   };
   let bytes = body.byteLength;
   let [url, member] = [next(urlMark, 0), next(memberMark, 0)];
-  for (let at = Math.min(url, member); at < body.byteLength; at = Math.min(url, member)) {
+  for (let parts = 0; parts < maxParts; parts += 1) {
+    const at = Math.min(url, member);
+    if (at === body.byteLength) break;
     const start = url < member ? at : valueOf(body, at);
-    const end =
-      url < member ? next(Buffer.from('"'), at) : isTextAt(body, start) ? endOfString(body, start) : start;
+    const end = url < member ? next(quote, at) : isTextAt(body, start) ? endOfString(body, start) : start;
     bytes -= end - start;
     if (url < end) url = next(urlMark, end);
     if (member < end) member = next(memberMark, end);

@@ -14,7 +14,7 @@ import { KeptBytes, type BodyLimits } from './kept-bytes.js';
 import type { KeyLimits } from './key-limits.js';
 import type { KnownKeys } from './known-keys.js';
 import { describeModel, listModels } from './model-list.js';
-import { modelOfBody } from './model-of-body.js';
+import { maxMembers, modelOfBody } from './model-of-body.js';
 import { routedPath } from './routed-paths.js';
 import { RouterError } from './router-error.js';
 import { cutWhereSlow } from './slow-body.js';
@@ -199,6 +199,10 @@ function nameIn(body: Buffer): string {
   if (model.state === 'named') return model.name;
   if (model.state === 'encoded') {
     const message = 'the body must be JSON in UTF-8, without a byte order mark';
+    throw new RouterError('invalid_request', message);
+  }
+  if (model.state === 'crowded') {
+    const message = `the body has more than ${String(maxMembers)} members at its top: requests have some dozens`;
     throw new RouterError('invalid_request', message);
   }
   const message =
