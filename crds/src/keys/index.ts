@@ -7,5 +7,6 @@ export { KeyBudgets } from './key-budgets.js';
 export { KeySet } from './key-set.js';
 export { MomentClock } from './moment.js';
 export type { Moment } from './moment.js';
+export { presentedKey } from './presented-key.js';
 export { nothingUsed, readUsage, usageText } from './usage-report.js';
 export type { UsageReport } from './usage-report.js';

@@ -154,7 +154,8 @@ function headersFor(
     host,
     'content-length': body.byteLength,
     'x-request-id': requestId,
-    ...(charge === null ? {} : { [names.usage]: 'report' }),
+    // An answer that is packed says nothing of its tokens.
+    ...(charge === null ? {} : { [names.usage]: 'report', 'accept-encoding': 'identity' }),
     ...(route.served.includes(model) ? {} : { [names.fallbackFor]: model }),
   };
 }

@@ -51,8 +51,8 @@ const usage = 'x-llmservice-usage';
 const report = (prompt: number, completion: number) =>
   `prompt=${String(prompt)}, completion=${String(completion)}, text=0`;
 
-function post(model: string, key: string): http.ClientRequest {
-  const headers = { authorization: `Bearer of-${key}` };
+function post(model: string, key: string, more: http.OutgoingHttpHeaders = {}): http.ClientRequest {
+  const headers = { authorization: `Bearer of-${key}`, ...more };
   const options = { host: '127.0.0.1', port, method: 'POST', path: '/v1/completions', headers, agent: false };
   const request = http.request(options);
   request.end(JSON.stringify({ model }));
@@ -247,4 +247,26 @@ test('for a client that has gone nobody is asked after a service without room', 
   request.destroy();
   while (used.length === 0) await new Promise(setImmediate);
   expect([used, fallbacks]).toEqual([[['a', 'full', 0]], 0]);
+});
+
+test('a client can neither ask for the report nor keep its service from it', async () => {
+  let asked: http.IncomingHttpHeaders = {};
+  await service('one', ({ headers }, response) => {
+    asked = headers;
+    response.writeHead(200, { [usage]: report(1, 0), trailer: usage });
+    response.write('{');
+    response.addTrailers({ [usage]: report(40, 2) });
+    response.end('}');
+  });
+  const forged = { [usage]: report(0, 0), connection: `close, ${usage}, accept-encoding` };
+  const request = post('one', 'a', { ...forged, 'accept-encoding': 'gzip' });
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  expect(await text(response)).toBe('{}');
+  expect(asked).toMatchObject({ [usage]: 'report', 'accept-encoding': 'identity' });
+  expect([response.headers[usage], response.headers.trailer, response.trailers]).toEqual([
+    undefined,
+    undefined,
+    {},
+  ]);
+  expect(used).toEqual([['a', 'one', 42]]);
 });

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { readKeyFile, type ConfiguredKey } from '@llmservice/crds';
-import { KeySet } from '@llmservice/crds/keys';
+import { KeySet, presentedKey } from '@llmservice/crds/keys';
 import { RouterError } from './router-error.js';
 
 export class KnownKeys {
@@ -19,11 +19,10 @@ export class KnownKeys {
     throw new Error(read.violations.map(({ path, message }) => `${path} ${message}`.trim()).join('; '));
   }
 
-  /** The key of a request, as OpenAI's clients send it or as Anthropic's do. @throws RouterError invalid_api_key */
+  /** The key of a request. @throws RouterError invalid_api_key */
   require(headers: IncomingHttpHeaders): ConfiguredKey {
-    const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-    const presented = bearer ?? headers['x-api-key'];
-    if (typeof presented !== 'string') {
+    const presented = presentedKey(headers);
+    if (presented === null) {
       throw new RouterError(
         'invalid_api_key',
         'this gateway asks for an API key: send it as the header Authorization: Bearer KEY, or x-api-key: KEY',

@@ -127,11 +127,13 @@ describe('a request', () => {
     const { body } = await post('{"model":"demo"}', {
       ...{ connection: 'close, x-private', 'x-private': 'a', te: 'trailers' },
       'x-llmservice-fallback-for': 'another',
+      'x-llmservice-usage': 'report',
     });
     const { headers } = JSON.parse(body) as { headers: object };
     expect(Object.keys(headers)).not.toEqual(expect.arrayContaining(['x-private']));
     expect(Object.keys(headers)).not.toEqual(expect.arrayContaining(['te']));
     expect(Object.keys(headers)).not.toEqual(expect.arrayContaining(['x-llmservice-fallback-for']));
+    expect(Object.keys(headers)).not.toContain('x-llmservice-usage');
   });
 
   test('by a name that the service does not have says that it is meant', async () => {

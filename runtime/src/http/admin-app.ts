@@ -3,9 +3,9 @@
 
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import type { ConfiguredKey } from '@llmservice/crds';
+import { presentedKey } from '@llmservice/crds/keys';
 import { ApiError } from '../request/body/api-error.js';
 import { invalidRequest } from '../request/body/violation.js';
-import { presentedKey } from './access/access.js';
 import { errorHandler } from './routes/error-handler.js';
 import type { NamedAdapter } from '../config/adapter-settings.js';
 import { LoopTurns } from '../loop-turns.js';
@@ -138,7 +138,7 @@ interface Locals {
 
 function onlyWithKey(keys: AdminParts['keys']): RequestHandler {
   return (request, response, next) => {
-    const presented = presentedKey(request);
+    const presented = presentedKey(request.headers);
     const key = presented === null ? null : keys.find(presented);
     if (key === null) {
       const message = 'the administration asks for a key of its own: send it as Authorization: Bearer KEY';

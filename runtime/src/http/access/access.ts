@@ -1,7 +1,13 @@
 // Who may use the server: every route but health needs a key where there are keys, /metrics only where that is said.
 
 import { healthPaths, routes, streamCheckPaths, type ConfiguredKey } from '@llmservice/crds';
-import { rateLimitHeaders, type KeyBudgets, type Moment, type RateLimit } from '@llmservice/crds/keys';
+import {
+  presentedKey,
+  rateLimitHeaders,
+  type KeyBudgets,
+  type Moment,
+  type RateLimit,
+} from '@llmservice/crds/keys';
 import type { Request, RequestHandler, Response } from 'express';
 import type { AccountingLog } from '../../accounting/accounting-log.js';
 import { RequestAccount, type AccountedRequest } from '../../keys/request-account.js';
@@ -139,22 +145,16 @@ export const requireSingleHeaders: RequestHandler = ({ rawHeaders }, _response, 
 /** Whether a route that is open to all may show the request everything: it has a key, or none is asked for. */
 export function isTrusted({ keys, metrics }: Access, request: Request): boolean {
   if (keys === null) return true;
-  const presented = presentedKey(request);
+  const presented = presentedKey(request.headers);
   if (presented === null) return false;
   if (keys.find(presented) !== null) return true;
   metrics.unauthorized();
   return false;
 }
 
-/** As OpenAI's clients send it, or as Anthropic's do. */
-export function presentedKey(request: Request): string | null {
-  const bearer = /^Bearer +(\S+) *$/i.exec(request.get('authorization') ?? '')?.[1];
-  return bearer ?? request.get('x-api-key') ?? null;
-}
-
 /** @throws ApiError invalid_api_key */
 function requireKey(keys: Keys, metrics: KeyMetrics, request: Request): ConfiguredKey {
-  const presented = presentedKey(request);
+  const presented = presentedKey(request.headers);
   const key = presented === null ? null : keys.find(presented);
   if (key !== null) return key;
   metrics.unauthorized();
