@@ -81,7 +81,8 @@ describe('a request', () => {
     const { budget: of, left } = budget();
     const charge = new RequestCharge(of, () => now, 100);
     charge.sent();
-    const stream = { ...answer(events), complete: false } as IncomingMessage;
+    const stream = answer(events);
+    stream.complete = false;
     charge.begun(stream);
     const tools = '[{"parameters":{"usage":{"input_tokens":0,"output_tokens":0}}}]';
     charge.passed(Buffer.from(`data: {"tools":${tools}}\n\n${'data: {}\n\n'.repeat(49)}`));
