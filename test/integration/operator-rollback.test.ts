@@ -48,12 +48,11 @@ async function ready(name: string, spec: object = {}): Promise<object> {
 
 /** Edits the service and gives it a pod of the new template. */
 async function edit(name: string, engine: object): Promise<void> {
-  const before = (await world.deployment(name)).metadata.generation;
+  // Other fields of the Deployment may change meanwhile.
+  const template = async (): Promise<string> => JSON.stringify(templateOf(await world.deployment(name)));
+  const before = await template();
   await world.patch(resources.llmServices, name, { spec: { engine } });
-  await eventually(
-    'a new template',
-    async () => (await world.deployment(name)).metadata.generation !== before,
-  );
+  await eventually('a new template', async () => (await template()) !== before);
   await world.makePod(name, `${name}-2`);
 }
 
