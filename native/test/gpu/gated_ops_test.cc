@@ -34,6 +34,7 @@ class GatedOpsTest : public ::testing::TestWithParam<bool> {
     mixed = floats(kMostRows * kWidth), out = floats(kMostRows * kHidden);
   }
   ~GatedOpsTest() override {
+    for (auto* buffer : {&update, &weight, &x, &normed, &wide, &mixed, &out}) buffer->reset();
     backend.reset();
 #if defined(LLMSERVICE_GPU_HOST)
     gpu::emulated_device() = {};

@@ -72,13 +72,14 @@ TEST_P(MatmulGated, LeavesTheBitsOfThreeLaunches) {
   const gpu::Activations to = gpu::activations_of(*down, c.rows, room.data());
   EXPECT_EQ(to.layout.block_rows, c.block_rows);
   run(gpu::silu_mul(to, wide.data(), c.rows, nullptr));
+  const std::vector<std::byte> before = room.host();
   const std::vector<std::byte> expected =
-      of_rows({room.host().begin() + gpu::kCounterBytes, room.host().end()}, to, c.rows);
+      of_rows({before.begin() + gpu::kCounterBytes, before.end()}, to, c.rows);
 
-  const DeviceArray<std::byte> together(room.host().size(), std::byte{0});
+  const DeviceArray<std::byte> together(before.size(), std::byte{0});
   const auto gated = gpu::multiply_gated(*gate_up, *down, c.rows, together.data());
   ASSERT_TRUE(gated.has_value());
-  ASSERT_LE(gated->bytes, static_cast<int64_t>(room.host().size()));
+  ASSERT_LE(gated->bytes, static_cast<int64_t>(before.size()));
   run(gpu::quantize(gated->from, in.data(), c.rows));
   run(gated->launch);
   const std::vector<std::byte> after = together.host();
