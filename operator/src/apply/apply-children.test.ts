@@ -17,6 +17,7 @@ const children: PlannedChildren = {
   configMap: owned('ConfigMap', 'config', 'mine'),
   deployment: owned('Deployment', 'demo', 'mine'),
   claimTemplates: [],
+  groupServices: [],
   adapterList: null,
   adaptersJudged: true,
   canaryLeftovers: 'remove',
@@ -48,6 +49,14 @@ function world(present: readonly KubeObject[]) {
   };
   return { view, writer: writer as unknown as Writer, written };
 }
+
+test('the Service of a group is there before the controller of LeaderWorkerSets could make one', async () => {
+  const { writer, view, written } = world([]);
+  const planned = { ...children, groupServices: [owned('Service', 'demo-group', 'mine')] };
+  const revision = owned('ControllerRevision', 'demo-1', 'mine');
+  await applyChildren(writer, view, planned, revision, owner);
+  expect(written.indexOf('apply demo-group')).toBeLessThan(written.indexOf('apply demo'));
+});
 
 test('nothing of a canary comes behind what could not be applied', async () => {
   const [service, canary, route] = [

@@ -40,7 +40,8 @@ export async function applyChildren(
   const stored = live !== null && controllerUid(live) === owner.uid ? [] : [revision];
   const { adapterList, adaptersJudged } = children;
   const lists = adapterList !== null && adaptersJudged ? [adapterList] : [];
-  const before = [...lists, children.configMap, ...children.claimTemplates];
+  const { configMap, claimTemplates, groupServices } = children;
+  const before = [...lists, configMap, ...claimTemplates, ...groupServices];
   const all = [...before, ...stored, children.deployment, ...children.others];
   // Its pods must not answer with the stable ones, nor may a route lead to what another has by its name.
   const tries = children.others.some(({ metadata }) => metadata.name === canaryName(owner.name));

@@ -221,20 +221,23 @@ function objectsOf(
   { routing, autoscaling }: ServicePlan,
   decided: Pick<ChildInputs, 'template' | 'replacement' | 'pool'> & { adapters: readonly ListedAdapter[] },
 ): KubeObject[] {
-  const { adapterList, configMap, claimTemplates, deployment, others } = planChildren(service, {
-    ...decided,
-    replicas: wantedReplicas(service),
-    failedAttempt: null,
-    goodRevision: null,
-    asleep: null,
-    activators: null,
-    autoscaler: autoscaling.state === 'planned' ? autoscaling.autoscaler : null,
-    gateway: routing.state === 'planned' ? routing.gateway : null,
-    fallback: { state: 'none' },
-    canary: { state: 'off' },
-    canaryTemplate: null,
-    operatorNamespace: unknownNamespace,
-  });
+  const { adapterList, configMap, claimTemplates, groupServices, deployment, others } = planChildren(
+    service,
+    {
+      ...decided,
+      replicas: wantedReplicas(service),
+      failedAttempt: null,
+      goodRevision: null,
+      asleep: null,
+      activators: null,
+      autoscaler: autoscaling.state === 'planned' ? autoscaling.autoscaler : null,
+      gateway: routing.state === 'planned' ? routing.gateway : null,
+      fallback: { state: 'none' },
+      canary: { state: 'off' },
+      canaryTemplate: null,
+      operatorNamespace: unknownNamespace,
+    },
+  );
   const lists = adapterList === null ? [] : [adapterList];
-  return [...lists, configMap, ...claimTemplates, deployment, ...others];
+  return [...lists, configMap, ...claimTemplates, ...groupServices, deployment, ...others];
 }

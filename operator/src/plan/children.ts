@@ -66,6 +66,8 @@ export interface PlannedChildren {
   readonly configMap: KubeObject;
   /** From which pods get the claims of their devices. */
   readonly claimTemplates: readonly KubeObject[];
+  /** Before the LeaderWorkerSet, whose controller makes one of that name at once where there is none. */
+  readonly groupServices: readonly KubeObject[];
   /** What holds the pods: where a replica is on several nodes, a LeaderWorkerSet in its place. */
   readonly deployment: KubeObject;
   readonly others: readonly KubeObject[];
@@ -85,11 +87,11 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
     claimTemplates: [inputs.template, ...(inputs.canaryTemplate === null ? [] : [inputs.canaryTemplate])]
       .map((template) => planClaimTemplate(service, template))
       .filter((object) => object !== null),
+    groupServices: planGroupService(service),
     deployment: planWorkload(service, inputs),
     others: [
       // Before a pod of a canary answers.
       planService(service, inputs.canary),
-      ...planGroupService(service),
       ...canary.objects,
       planDisruptionBudget(service),
       ...planNetworkPolicy(service, inputs.operatorNamespace),

@@ -11,7 +11,9 @@ const spec = {
 };
 const grouped = children(wantedService(spec), { replicas: 3, goodRevision: 'demo-1' });
 const named = (kind: string, name: string): KubeObject | undefined =>
-  grouped.others.find((each) => each.kind === kind && each.metadata.name === name);
+  [...grouped.groupServices, ...grouped.others].find(
+    (each) => each.kind === kind && each.metadata.name === name,
+  );
 
 describe('a replica on two nodes', () => {
   test('is a group of a LeaderWorkerSet that starts again as one, in place of a Deployment', () => {
