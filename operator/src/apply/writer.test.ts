@@ -68,6 +68,18 @@ describe('a write', () => {
   });
 });
 
+test('a Service that the controller of LeaderWorkerSets made for the group is left as it is', async () => {
+  const { writer, sent } = writing();
+  const planned = child('v1', 'Service', 'demo-group');
+  const made = (name: string): KubeObject =>
+    child('v1', 'Service', 'demo-group', {
+      ownerReferences: [{ kind: 'LeaderWorkerSet', name, uid: 'uid-2', controller: true }],
+    });
+  expect(await writer.apply(planned, made('demo-group'), owner)).toEqual(made('demo-group'));
+  await expect(writer.apply(planned, made('other-group'), owner)).rejects.toThrow('exists already');
+  expect(sent).toEqual([]);
+});
+
 test('what is not the service’s is not deleted', async () => {
   const { writer, sent } = writing();
   await writer.delete(child('batch/v1', 'Job', 'mine'), owner);

@@ -11,6 +11,7 @@ import {
 } from '@llmservice/crds';
 import type { KubeClient } from '../kube/client.js';
 import { controllerUid } from '../kube/controller-uid.js';
+import { groupSetName } from '../kube/group-set-name.js';
 import { objectPath, resourceOf, resources } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
 import { ownerNoun, strangeness, type ChildOwner } from '../plan/identity/child-identity.js';
@@ -68,6 +69,7 @@ export class Writer {
       throw new NotAChildError(`${kind} ${metadata.name} is not written for ${whose}: ${strange}`);
     }
     const present = live ?? (await this.find(desired));
+    if (present !== null && isGroupsOwn(present, owner)) return present;
     if (present !== null && controllerUid(present) !== owner.uid) {
       throw new NameTakenError(
         `${kind} ${metadata.name} exists already and does not belong to this ${ownerNoun(owner)}. ` +
@@ -167,4 +169,16 @@ export class Writer {
     const resource = resourceOf({ apiVersion, kind });
     return this.client.find<KubeObject>(objectPath(resource, metadata.namespace ?? '', metadata.name));
   }
+}
+
+/** The Service that LWS's controller made for the group of this service: as good as the one that is planned. */
+function isGroupsOwn({ kind, metadata }: KubeObject, owner: ChildOwner): boolean {
+  const name = groupSetName(owner.name);
+  const maker = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  return (
+    kind === resources.services.kind &&
+    metadata.name === name &&
+    maker?.kind === resources.leaderWorkerSets.kind &&
+    maker.name === name
+  );
 }
