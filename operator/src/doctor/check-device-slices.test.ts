@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
+import type { ResourceSlice } from '../kube/resource-slices.js';
 import { checkDeviceSlices } from './check-device-slices.js';
-import type { ClusterFacts, ResourceSlice } from './facts.js';
+import type { ClusterFacts } from './facts.js';
 import { clusterFacts, forbidden, read, serviceFacts } from './facts.fixture.js';
 
 const service = (accelerator: object) =>

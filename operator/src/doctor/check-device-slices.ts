@@ -1,14 +1,13 @@
 // Devices that drivers list in ResourceSlices, which claims are allocated from, and whether services ask for what nobody lists. Of a
-// pool the slices of its newest generation count, and there are as many as each says, as the API defines them. Pure.
+// pool there are as many slices as each says, as the API defines them. Pure.
 
 import type { LlmServiceSpec } from '@llmservice/crds';
+import { newestSlices, type SliceSpec } from '../kube/resource-slices.js';
 import { keyOf, resources } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
-import type { ClusterFacts, ResourceSlice } from './facts.js';
+import type { ClusterFacts } from './facts.js';
 import { counted, Findings, listed, type Finding } from './finding.js';
 import { valueOf } from './reading.js';
-
-type SliceSpec = NonNullable<ResourceSlice['spec']>;
 
 export function checkDeviceSlices({ resourceSlices, services }: ClusterFacts): readonly Finding[] {
   const findings = new Findings('nodes');
@@ -19,14 +18,13 @@ export function checkDeviceSlices({ resourceSlices, services }: ClusterFacts): r
   const slices = valueOf(resourceSlices, 'ResourceSlices', findings);
   if (resourceSlices.state !== 'read') return findings.list;
   const names = listed(wanting.map(keyOf));
-  const specs = (slices ?? []).flatMap(({ spec }) => (spec === undefined ? [] : [spec]));
-  const pools = grouped(specs, ({ driver, pool }) => `${driver} ${pool.name}`).map(newest);
-  for (const of of grouped(pools.flat(), ({ driver }) => driver)) {
+  const pools = [...newestSlices(slices ?? []).values()];
+  const specs = pools.flat();
+  for (const driver of new Set(specs.map((spec) => spec.driver))) {
+    const of = specs.filter((spec) => spec.driver === driver);
     const devices = of.reduce((sum, spec) => sum + (spec.devices?.length ?? 0), 0);
     const nodes = new Set(of.flatMap(({ nodeName }) => nodeName ?? [])).size;
-    findings.ok(
-      `${of[0]?.driver ?? ''} lists ${counted(devices, 'device')} on ${counted(nodes, 'node')} for claims`,
-    );
+    findings.ok(`${driver} lists ${counted(devices, 'device')} on ${counted(nodes, 'node')} for claims`);
   }
   for (const pool of pools) addIncomplete(pool, findings);
   if (wanting.length === 0) return findings.list;
@@ -46,15 +44,6 @@ export function checkDeviceSlices({ resourceSlices, services }: ClusterFacts): r
 
 function wantsClaim({ spec }: KubeObject): boolean {
   return ((spec ?? {}) as Partial<LlmServiceSpec>).accelerator?.claim !== undefined;
-}
-
-function grouped(slices: readonly SliceSpec[], by: (slice: SliceSpec) => string): SliceSpec[][] {
-  return [...new Set(slices.map(by))].map((key) => slices.filter((slice) => by(slice) === key));
-}
-
-function newest(slices: readonly SliceSpec[]): readonly SliceSpec[] {
-  const generation = Math.max(...slices.map(({ pool }) => pool.generation ?? 0));
-  return slices.filter(({ pool }) => (pool.generation ?? 0) === generation);
 }
 
 function addIncomplete(slices: readonly SliceSpec[], findings: Findings): void {

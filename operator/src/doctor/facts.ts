@@ -1,5 +1,6 @@
 // All that the checks read. Fields of Kubernetes objects are those that a check reads.
 
+import type { ResourceSlice } from '../kube/resource-slices.js';
 import type { Deployment, KubeObject, Node, ObjectCondition } from '../kube/types.js';
 import type { Requests } from '../plan/fit/pod-requests.js';
 import type { Gateway } from '../plan/traffic/routing.js';
@@ -36,19 +37,6 @@ export interface Lease extends KubeObject {
 export interface GatewayObject extends KubeObject {
   readonly spec?: { readonly gatewayClassName?: string };
   readonly status?: { readonly conditions?: readonly ObjectCondition[] };
-}
-
-export interface ResourceSlice extends KubeObject {
-  readonly spec?: {
-    readonly driver: string;
-    readonly nodeName?: string;
-    readonly pool: {
-      readonly name: string;
-      readonly generation?: number;
-      readonly resourceSliceCount?: number;
-    };
-    readonly devices?: readonly { readonly name: string }[];
-  };
 }
 
 /** The settings of an installed operator, as its Deployment says. */

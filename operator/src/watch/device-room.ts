@@ -2,24 +2,13 @@
 // room, or weights are pulled ahead. Null where the operator may not read them, or the cluster does not serve them.
 
 import { ApiError, type KubeClient } from '../kube/client.js';
+import { newestSlices, poolKey, type ResourceSlice, type SliceSpec } from '../kube/resource-slices.js';
 import { collectionPath, resources } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
 import type { ListedDevice } from '../plan/fit/device-match.js';
 
 /** Many services may wait at once: they share a look. */
 const freshMs = 5_000;
-
-interface Slice extends KubeObject {
-  readonly spec?: {
-    readonly driver: string;
-    readonly pool: { readonly name: string; readonly generation?: number };
-    readonly nodeName?: string;
-    readonly devices?: readonly {
-      readonly name: string;
-      readonly attributes?: Readonly<Record<string, { readonly string?: string }>>;
-    }[];
-  };
-}
 
 interface Claim extends KubeObject {
   readonly status?: {
@@ -65,10 +54,12 @@ export class DeviceRoom {
           const uids = (status?.reservedFor ?? []).map(({ uid }) => uid);
           holders.set(key, [...(holders.get(key) ?? []), ...uids]);
         }
-      const slices: Slice[] = [];
-      for await (const slice of this.client.list<Slice>(collectionPath(resources.resourceSlices, null)))
+      const slices: ResourceSlice[] = [];
+      for await (const slice of this.client.list<ResourceSlice>(
+        collectionPath(resources.resourceSlices, null),
+      ))
         slices.push(slice);
-      return current(slices).flatMap((slice) => devicesOf(slice, holders));
+      return [...newestSlices(slices).values()].flat().flatMap((slice) => devicesOf(slice, holders));
     } catch (error) {
       // A status without them is better than none.
       if (error instanceof ApiError) return null;
@@ -77,22 +68,7 @@ export class DeviceRoom {
   }
 }
 
-/** A pool that changes has slices of two generations for a while. */
-function current(slices: readonly Slice[]): Slice[] {
-  const newest = new Map<string, number>();
-  for (const { spec } of slices) {
-    const key = poolOf(spec);
-    newest.set(key, Math.max(newest.get(key) ?? 0, spec?.pool.generation ?? 0));
-  }
-  return slices.filter(({ spec }) => (spec?.pool.generation ?? 0) === newest.get(poolOf(spec)));
-}
-
-function poolOf(spec: Slice['spec']): string {
-  return `${spec?.driver ?? ''}/${spec?.pool.name ?? ''}`;
-}
-
-function devicesOf({ spec }: Slice, holders: ReadonlyMap<string, string[]>): ListedDevice[] {
-  if (spec === undefined) return [];
+function devicesOf(spec: SliceSpec, holders: ReadonlyMap<string, string[]>): ListedDevice[] {
   const { driver, nodeName } = spec;
   return (spec.devices ?? []).map(({ name, attributes = {} }) => ({
     driver,
@@ -100,6 +76,6 @@ function devicesOf({ spec }: Slice, holders: ReadonlyMap<string, string[]>): Lis
     attributes: Object.fromEntries(
       Object.entries(attributes).map(([key, { string = '' }]) => [key.replace(`${driver}/`, ''), string]),
     ),
-    holders: holders.get(`${poolOf(spec)}/${name}`) ?? null,
+    holders: holders.get(`${poolKey(spec)}/${name}`) ?? null,
   }));
 }

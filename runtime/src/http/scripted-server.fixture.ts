@@ -11,7 +11,7 @@ import { servedTools } from '../tools/served-tools.js';
 import { makeLogger } from '../log/logger.js';
 import { ServedAdapters } from '../adapters/served-adapters.js';
 import { limitError } from '../keys/limit-error.js';
-import { momentOf } from '../keys/moment.fixture.js';
+import { momentOf } from '../../../crds/src/keys/moment.fixture.js';
 import { ServerMetrics } from '../metrics/server-metrics.js';
 import type { EndedRequest } from '../observe/ended-request.js';
 import { RecentErrors } from '../observe/recent-errors.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { cacheSaltOf } from './cache-salt.js';
-import { configuredKey } from './configured-key.fixture.js';
+import { configuredKey } from '../../../crds/src/keys/configured-key.fixture.js';
 
 const a = configuredKey('a');
 const inGroup = (id: string, cacheGroup: string) => configuredKey(id, { cacheGroup });

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { realTimers } from '../intervals.fixture.js';
 import { makeLogger } from '../log/logger.js';
-import { sha256 } from './configured-key.fixture.js';
+import { sha256 } from '../../../crds/src/keys/configured-key.fixture.js';
 import { KeyFolder } from './key-folder.js';
 
 const file = (...texts: string[]): string =>

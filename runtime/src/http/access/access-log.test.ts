@@ -4,7 +4,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KeySet } from '@llmservice/crds/keys';
 import type { Logger } from '../../log/logger.js';
-import { configuredKey } from '../../keys/configured-key.fixture.js';
+import { configuredKey } from '../../../../crds/src/keys/configured-key.fixture.js';
 import { accessLog } from '../../observe/access-line.js';
 import { byteIds, endless, output } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';

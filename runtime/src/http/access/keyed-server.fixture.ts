@@ -3,8 +3,8 @@
 import { expect } from '@jest/globals';
 import { KeySet } from '@llmservice/crds/keys';
 import type { AccountingRecord } from '../../accounting/accounting-record.js';
-import { configuredKey } from '../../keys/configured-key.fixture.js';
-import { momentOf } from '../../keys/moment.fixture.js';
+import { configuredKey } from '../../../../crds/src/keys/configured-key.fixture.js';
+import { momentOf } from '../../../../crds/src/keys/moment.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 import type { Access } from './access.js';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { KeySet } from '@llmservice/crds/keys';
-import { configuredKey } from '../../keys/configured-key.fixture.js';
+import { configuredKey } from '../../../../crds/src/keys/configured-key.fixture.js';
 import { keysByName, rowSender } from './send-row.js';
 
 const endpoint = '/v1/completions';
