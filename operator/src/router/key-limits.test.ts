@@ -4,7 +4,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import * as http from 'node:http';
-import type { AddressInfo, LookupFunction } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { slowestBody } from '@llmservice/crds';
@@ -13,6 +12,7 @@ import type { ModelRoute } from '../domain/route-table.js';
 import { KeyLimits } from './key-limits.js';
 import { KnownKeys } from './known-keys.js';
 import { Router } from './router.js';
+import { LocalServers, toLocalhost } from './local-servers.fixture.js';
 import { RouterError } from './router-error.js';
 import { RoutingTable } from './routing-table.js';
 
@@ -21,7 +21,7 @@ const configured = KnownKeys.read(
   `keys: [{ id: a, sha256: ${hash('of-a')}, tokensPerMinute: 600 }, { id: b, sha256: ${hash('of-b')} },` +
     `{ id: c, sha256: ${hash('of-c')}, concurrency: 2 }]`,
 );
-const servers: http.Server[] = [];
+const servers = new LocalServers();
 let port: number;
 let routes: ModelRoute[];
 let used: [key: string, model: string, tokens: number][];
@@ -29,16 +29,9 @@ let limited: string[];
 let nowMs: number;
 let keys: KnownKeys;
 
-async function listen(handler: http.RequestListener): Promise<number> {
-  const server = http.createServer(handler);
-  servers.push(server);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return (server.address() as AddressInfo).port;
-}
-
 /** A service of this name, which gets whole requests. */
 async function service(name: string, handler: http.RequestListener, fallback: string[] = []): Promise<void> {
-  const at = await listen((request, response) => {
+  const at = await servers.listen((request, response) => {
     request.resume().once('end', () => handler(request, response));
   });
   routes.push({
@@ -67,9 +60,6 @@ async function ask(
   return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) };
 }
 
-const toAll: LookupFunction = (_, { all }, callback) =>
-  all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
-
 beforeEach(async () => {
   [routes, used, limited, nowMs, keys] = [[], [], [], 0, configured];
   const router = new Router({
@@ -82,7 +72,7 @@ beforeEach(async () => {
       }),
       () => ({ steadyMs: nowMs, unixMs: nowMs, dayMs: nowMs }),
     ),
-    addresses: { lookup: toAll },
+    addresses: { lookup: toLocalhost },
     metrics: {
       ended: () => undefined,
       refused: () => undefined,
@@ -92,11 +82,9 @@ beforeEach(async () => {
     },
     limits: { bodyBytes: 1_000, totalBytes: 4_000, slowest: slowestBody },
   });
-  port = await listen((request, response) => void router.handle(request, response));
+  port = await servers.listen((request, response) => void router.handle(request, response));
 });
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
-});
+afterEach(() => servers.close());
 
 test('all models take of one budget, whose end is refused as services refuse it, and the next minute has its own', async () => {
   await service('one', (_, response) => response.setHeader(usage, report(100, 50)).end('{}'));

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import * as http from 'node:http';
-import type { AddressInfo, LookupFunction } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { slowestBody, type BodyPace } from '@llmservice/crds';
@@ -9,11 +8,12 @@ import { KeyBudgets } from '@llmservice/crds/keys';
 import type { ModelRoute } from '../domain/route-table.js';
 import { KeyLimits } from './key-limits.js';
 import { KnownKeys } from './known-keys.js';
+import { LocalServers, toLocalhost } from './local-servers.fixture.js';
 import { RouterError } from './router-error.js';
 import { Router } from './router.js';
 import { RoutingTable } from './routing-table.js';
 
-const servers: http.Server[] = [];
+const servers = new LocalServers();
 let port: number;
 let routes: ModelRoute[];
 let ended: string[];
@@ -24,16 +24,9 @@ let totalBytes: number;
 let slowest: BodyPace;
 let taken: [string, string, number][];
 
-async function listen(handler: http.RequestListener): Promise<number> {
-  const server = http.createServer(handler);
-  servers.push(server);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return (server.address() as AddressInfo).port;
-}
-
 /** A service of this name, behind a Service of the namespace. */
 async function service(name: string, handler: http.RequestListener, fallback: string[] = []): Promise<void> {
-  const at = await listen(handler);
+  const at = await servers.listen(handler);
   routes.push({
     ...{ name, service: name, url: `http://${name}.team.svc:${String(at)}`, aliases: [`${name}-alias`] },
     ...{ ca: null, served: [name], fallback, visibleTo: null, created: 0 },
@@ -72,16 +65,13 @@ async function post(
   return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) };
 }
 
-const toAll: LookupFunction = (_, { all }, callback) =>
-  all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
-
 beforeEach(async () => {
   [routes, ended, refused, keys, totalBytes, taken] = [[], [], [], null, 1_500, []];
   slowest = slowestBody;
   router = new Router({
     table: () => new RoutingTable(routes),
     keys: () => keys,
-    addresses: { lookup: toAll },
+    addresses: { lookup: toLocalhost },
     metrics: {
       ended: (model, outcome) => void ended.push(`${model} ${outcome}`),
       refused: (reason) => void refused.push(reason),
@@ -105,11 +95,9 @@ beforeEach(async () => {
       },
     },
   });
-  port = await listen((request, response) => void router.handle(request, response));
+  port = await servers.listen((request, response) => void router.handle(request, response));
 });
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
-});
+afterEach(() => servers.close());
 
 describe('a request', () => {
   test('reaches the Service by its own name, which the activator knows, with its body byte for byte', async () => {
