@@ -26,6 +26,6 @@ fi
 if [[ ${QUICK:-} ]]; then
   build .build/native-quick-thread-tests thread parallel_group_test engine_threads_test access_group_32_test
 else
-  build .build/native-thread-tests thread parallel_group_test parallel_nodes_test engine_ranks_test engine_transfer_test engine_parallel_draws_test ops_thread_pool_test \
+  build .build/native-thread-tests thread parallel_group_test parallel_nodes_test engine_ranks_test engine_transfer_peers_test engine_transfer_test engine_parallel_draws_test ops_thread_pool_test \
     access_32_planted_faults_test access_32_planted_async_faults_test access_32_shipped_order_test
 fi
