@@ -226,7 +226,7 @@ ${cardsTable()}
 
 What a prompt waits for beside bare operations, and what doing without it saves, as its bytes go at ${percent(assumedShares.bandwidth)} of the
 bandwidth; none of what is done was measured. An H200 took 921 ms in all, where 450 are wanted. By this arithmetic, what is done
-saves it up to 65 ms; no less than the 28 of the gates' launch, which is gone. What a term took is of f2fd6c2c, where it was timed
+saves it up to 129 ms, attention half of that; no less than the 28 of the gates' launch, which is gone. What a term took is of f2fd6c2c, where it was timed
 by itself.
 
 ${promptTermsTable(termCards)}

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "backends/gpu/kernels/attention.h"
+#include "backends/gpu/kernels/matmul.h"
 #include "op_case.h"
 #include "ops/dtype.h"
 #include "random_memory.h"
@@ -43,18 +44,28 @@ void visit_load(gpu::Device& device, const OpSizes& sizes, DType kv, const Load&
   std::iota(table.begin(), table.end(), 0);
   std::shuffle(table.begin(), table.end(), std::mt19937(1));
   const DeviceList<int32_t> tables(device, table);
+  // As the engine has them of a hybrid, and as the backend counts them.
+  const int32_t chunked_until = load.rows < 64 ? 0 : load.context / 64 * 64;
+  const int32_t chunked = gpu::tile_order(device.compute_capability()) == gpu::TileOrder::kSwizzled
+                              ? std::max(chunked_until - (load.context - load.rows), 0)
+                              : 0;
+  const auto power_of_two = [](int32_t count) {
+    return count == 0 ? 0 : static_cast<int32_t>(std::bit_ceil(static_cast<uint32_t>(count)));
+  };
   std::vector<Segment> segments;
   for (int32_t s = 0; s < load.sequences; ++s) {
     segments.push_back({s * load.rows, load.rows, load.context - load.rows, s,
-                        tables.data() + int64_t{s} * table_length, 0});
+                        tables.data() + int64_t{s} * table_length, chunked_until});
   }
   const DeviceList<Segment> list(device, segments);
   // As the backend rounds them.
-  const auto longest =
-      static_cast<int32_t>(std::bit_ceil(static_cast<uint32_t>(std::max(load.context, gpu::kMinLongest))));
-  const gpu::StepSegments step = {list.data(), load.sequences,
-                                  static_cast<int32_t>(std::bit_ceil(static_cast<uint32_t>(load.rows))),
-                                  longest};
+  const int32_t longest = power_of_two(std::max(load.context, gpu::kMinLongest));
+  const gpu::StepSegments step = {.segments = list.data(),
+                                  .count = load.sequences,
+                                  .max_rows = power_of_two(load.rows),
+                                  .longest = longest,
+                                  .max_chunked = power_of_two(chunked),
+                                  .max_rest = power_of_two(load.rows - chunked)};
 
   const int64_t width = m.heads * m.head_dim;
   const RandomMemory q(device, Values::kF32, rows * width * 4);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "backends/gpu/kernels/attention.h"
+#include "backends/gpu/kernels/chunked_rows.h"
 #include "backends/gpu/kernels/numbers.h"
 #include "gpu_support.h"
 
@@ -65,7 +66,7 @@ class PagedSequence {
   std::vector<Segment> segments(const std::vector<Piece>& pieces) const {
     std::vector<Segment> list;
     for (const Piece& piece : pieces) {
-      list.push_back({piece.position, piece.count, piece.position, 0, blocks_.data(), 0});
+      list.push_back({piece.position, piece.count, piece.position, 0, blocks_.data(), chunked_until});
     }
     return list;
   }
@@ -91,8 +92,13 @@ class PagedSequence {
     int32_t max_rows = 0;
     int32_t rows = 0;
     for (const Piece& piece : pieces) max_rows = std::max(max_rows, piece.count), rows += piece.count;
-    const DeviceArray<Segment> list(segments(pieces));
-    const gpu::StepSegments step{list.data(), static_cast<int32_t>(pieces.size()), max_rows, tokens_};
+    const std::vector<Segment> own = segments(pieces);
+    const DeviceArray<Segment> list(own);
+    gpu::StepSegments step{list.data(), static_cast<int32_t>(pieces.size()), max_rows, tokens_};
+    for (const Segment& segment : own) {
+      step.max_chunked = std::max(step.max_chunked, gpu::chunked_rows(segment));
+      step.max_rest = std::max(step.max_rest, segment.count - gpu::chunked_rows(segment));
+    }
     const DeviceArray<float> queries(q), out(tokens_ * q_width(), NAN), own_sinks(sinks),
         workspace(gpu::attention_workspace(shape_, rows, tokens_) + 1, NAN);
     for (const gpu::Launch& launch : gpu::attention(shape_, step, queries.data(), q_width(), cache(),
@@ -155,6 +161,7 @@ class PagedSequence {
   float cap = 0;
   std::vector<float> sinks;
   bool causal = true;
+  int32_t chunked_until = 0;  // of the sequence
 
  private:
   DeviceArray<int32_t> blocks_;

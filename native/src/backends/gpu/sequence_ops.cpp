@@ -5,6 +5,7 @@
 
 #include "backends/gpu/backend.h"
 #include "backends/gpu/kernels/attention.h"
+#include "backends/gpu/kernels/chunked_rows.h"
 #include "backends/gpu/kernels/gdn.h"
 
 namespace llmservice::gpu {
@@ -29,9 +30,14 @@ int32_t power_of_two(int32_t value) {
 
 StepSegments GpuBackend::staged_segments(std::span<const Segment> segments, int32_t block_size) {
   int32_t most = 0;
+  int32_t most_chunked = 0;
+  int32_t most_others = 0;
   int32_t longest = kMinLongest;
   for (const Segment& segment : segments) {
+    const int32_t chunked = order_ == TileOrder::kSwizzled ? chunked_rows(segment) : 0;
     most = std::max(most, segment.count);
+    most_chunked = std::max(most_chunked, chunked);
+    most_others = std::max(most_others, segment.count - chunked);
     longest = std::max(longest, segment.position + segment.count);
   }
   const Segment* place = arena_->put(segments, block_size);
@@ -44,7 +50,9 @@ StepSegments GpuBackend::staged_segments(std::span<const Segment> segments, int3
   return {.segments = place,
           .count = static_cast<int32_t>(segments.size()),
           .max_rows = power_of_two(most),
-          .longest = power_of_two(longest)};
+          .longest = power_of_two(longest),
+          .max_chunked = most_chunked == 0 ? 0 : power_of_two(most_chunked),
+          .max_rest = most_others == 0 ? 0 : power_of_two(most_others)};
 }
 
 void GpuBackend::norm_rope_write(const AttentionShape& shape, std::span<const Segment> segments,

@@ -15,6 +15,10 @@ struct StepSegments {
   int32_t count;
   int32_t max_rows;  // of one segment, at least
   int32_t longest;   // positions of one sequence with this step's rows, at least
+  // Where the device attends to chunks by a kernel of its own (chunked_rows.h): such rows of one segment, at
+  // least, and all others of one. No such rows: 0, and the others are `max_rows`.
+  int32_t max_chunked = 0;
+  int32_t max_rest = 0;
 };
 
 }  // namespace llmservice::gpu

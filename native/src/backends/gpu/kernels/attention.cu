@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "backends/gpu/kernels/attention.h"
+#include "backends/gpu/kernels/attention_chunks.h"
 #include "backends/gpu/kernels/attention_combine.h"
 
 namespace llmservice::gpu {
@@ -19,7 +20,7 @@ template <class Plan>
 __global__ void __launch_bounds__(Plan::kThreads, Plan::kResident) attention_kernel(AttentionWork work) {
   let_next_start();
   wait_for_previous();
-  const Segment segment = work.segments[blockIdx.z];
+  const Segment segment = work.segment(blockIdx.z);
   if (segment.count < work.min_rows || segment.count > work.max_rows) return;
   AttentionRows rows;
   rows.group = work.shape.heads / work.shape.kv_heads;
@@ -112,9 +113,9 @@ struct SplitWork {
   int32_t at_once;
 };
 
-SplitWork split_work(const AttentionShape& shape, const StepSegments& step, const KvCache& cache,
-                     float* workspace, float* out, const ScoreRules& rules) {
-  const int32_t few = std::min(step.max_rows, kSplitRows);
+SplitWork split_work(const AttentionShape& shape, const StepSegments& step, int32_t max_rows,
+                     const KvCache& cache, float* workspace, float* out, const ScoreRules& rules) {
+  const int32_t few = std::min(max_rows, kSplitRows);
   AttentionWork work{.shape = shape,
                      .segments = step.segments,
                      .cache = cache,
@@ -137,21 +138,26 @@ SplitWork split_work(const AttentionShape& shape, const StepSegments& step, cons
 Launches attention(const AttentionShape& shape, const StepSegments& step, const float* q, int64_t q_stride,
                    const KvCache& cache, float* workspace, float* out, const ScoreRules& rules) {
   const int32_t group = shape.heads / shape.kv_heads;
-  auto [work, at_once] = split_work(shape, step, cache, workspace, out, rules);
+  const bool has_chunks = step.max_chunked > 0 && attends_chunks(shape, rules);
+  const int32_t max_rows = has_chunks ? step.max_rest : step.max_rows;
+  auto [work, at_once] = split_work(shape, step, std::max(max_rows, 1), cache, workspace, out, rules);
   work.q = q;
   work.q_stride = q_stride;
+  work.without_chunks = has_chunks ? 1 : 0;
   Launches launches;
+  if (has_chunks) launches.push_back(attend_chunks(work, step));
+  if (max_rows == 0) return launches;
   for (int32_t first = 0; first < step.count; first += at_once) {
     const int32_t segments = std::min(at_once, step.count - first);
     work.segments = step.segments + first;
     launches.push_back(launch_for(work, false, work.max_rows * group, segments));
     if (work.splits > 1) launches.push_back(combine_splits(work, segments, {}, nullptr));
   }
-  if (step.max_rows > kSplitRows) {
+  if (max_rows > kSplitRows) {
     work.segments = step.segments;
     work.min_rows = kSplitRows + 1;
-    work.max_rows = step.max_rows;
-    launches.push_back(launch_for(work, true, step.max_rows * group, step.count));
+    work.max_rows = max_rows;
+    launches.push_back(launch_for(work, true, max_rows * group, step.count));
   }
   return launches;
 }
@@ -159,8 +165,9 @@ Launches attention(const AttentionShape& shape, const StepSegments& step, const 
 std::optional<Launch> attention_end(const AttentionShape& shape, const StepSegments& step,
                                     const KvCache& cache, float* workspace, float* out,
                                     const ScoreRules& rules, const HeadGates& gates, const Activations* to) {
-  const auto [work, at_once] = split_work(shape, step, cache, workspace, out, rules);
-  if (work.splits == 1 || at_once < step.count || step.max_rows > kSplitRows) return std::nullopt;
+  if (step.max_rows > kSplitRows) return std::nullopt;
+  const auto [work, at_once] = split_work(shape, step, step.max_rows, cache, workspace, out, rules);
+  if (work.splits == 1 || at_once < step.count) return std::nullopt;
   return combine_splits(work, step.count, gates, to);
 }
 

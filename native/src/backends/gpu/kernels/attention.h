@@ -1,6 +1,7 @@
 // Paged attention. KV is split at fixed absolute positions and the splits are put together in their order, so
-// that a row's bits depend on nothing but its own sequence. head_dim: a multiple of 16 up to 512; rows of q,
-// k and v begin on 16 bytes; KV is kept in kBF16 or kF8E4M3.
+// that a row's bits depend on nothing but its own sequence. On Hopper the chunks of a prompt have a kernel
+// and bits of their own (attention_chunks.h); which rows these are depends on nothing else either. head_dim:
+// a multiple of 16 up to 512; rows of q, k and v begin on 16 bytes; KV is kept in kBF16 or kF8E4M3.
 #pragma once
 
 #include <optional>

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ Float4 values[kQuads];
   let_next_start();
   wait_for_previous();
-  const Segment segment = work.segments[blockIdx.z];
+  const Segment segment = work.segment(blockIdx.z);
   const auto row = static_cast<int32_t>(blockIdx.y);
   if (segment.count > work.max_rows || row >= segment.count) return;
   const int64_t step_row = segment.first + row;

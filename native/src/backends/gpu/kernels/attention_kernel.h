@@ -10,6 +10,7 @@
 #include "backends/gpu/kernels/attention_rules.h"
 #include "backends/gpu/kernels/attention_splits.h"
 #include "backends/gpu/kernels/attention_tile.h"
+#include "backends/gpu/kernels/chunked_rows.h"
 #include "backends/gpu/kernels/reduce.h"
 
 namespace llmservice::gpu {
@@ -30,6 +31,11 @@ struct AttentionWork {
   // Segments of at least `min_rows` and at most `max_rows` are this launch's.
   int32_t min_rows;
   int32_t max_rows;
+  int32_t without_chunks = 0;  // 1: chunks are another launch's, and a segment is what is behind them
+
+  __device__ __forceinline__ Segment segment(uint32_t at) const {
+    return without_chunks != 0 ? behind_chunks(segments[at]) : segments[at];
+  }
 };
 
 // Query row m of a KV head: head m % group of row m / group of the segment.

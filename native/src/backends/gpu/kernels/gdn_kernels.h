@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "backends/gpu/kernels/chunked_rows.h"
 #include "backends/gpu/kernels/gdn.h"
 #include "backends/gpu/kernels/reduce.h"
 #include "backends/gpu/vendor/vendor.h"
@@ -62,12 +63,6 @@ struct GdnArguments {
   }
 };
 static_assert(sizeof(GdnArguments) == 14 * 8 + 8 * 4);  // launches are compared by their bytes: no padding
-
-// Rows of the segment that run in the chunked form: whole chunks, by the caller's promise.
-__device__ __forceinline__ int32_t chunked_rows(const Segment& segment) {
-  const int32_t below = segment.chunked_until - segment.position;
-  return below < 0 ? 0 : below < segment.count ? below : segment.count;
-}
 
 // Writes columns [first_column, first_column + 128) of a head's output, normed if that is asked for, and to
 // `copy` (null: nowhere) too. One warp.

@@ -92,11 +92,22 @@ __device__ __forceinline__ uint64_t tile_descriptor(const std::byte* shared, uin
   return uint64_t{kHigh} << 32 | ((1u << 16) + (shared_address(shared) >> 4) + (byte >> 4));
 }
 
+// The same with rows that run along N ("N-major"): `stride` is that between groups of 64 columns ("leading
+// dimension byte offset"), 1024 bytes that between groups of eight rows ("stride dimension byte offset").
+__device__ __forceinline__ uint64_t rows_descriptor(const std::byte* shared, uint32_t stride) {
+  constexpr uint32_t kHigh = 1u << 30 | 1024 >> 4;
+  return uint64_t{kHigh} << 32 | ((stride >> 4 << 16) + (shared_address(shared) >> 4));
+}
+
+__device__ __forceinline__ void publish_to_products() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 // Registers that products write behind the compiler's back: what it does with them stays on its side of this.
 template <int kRegisters>
 __device__ __forceinline__ void hold_registers(float (&d)[kRegisters]) {
 #pragma unroll
-  for (float& value : d) asm volatile("" : "+f"(value)::"memory");
+  for (int i = 0; i < kRegisters; ++i) asm volatile("" : "+f"(d[i])::"memory");
 }
 
 template <int kRegisters>
@@ -111,6 +122,17 @@ template <int kRegisters>
 __device__ __forceinline__ void wait_wgmma(float (&d)[kRegisters]) {
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
   hold_registers(d);
+}
+
+template <int kRegisters>
+__device__ __forceinline__ void wait_earlier_wgmma(float (&d)[kRegisters]) {
+  asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+  hold_registers(d);
+}
+template <int kRegisters>
+__device__ __forceinline__ void hold_operand(uint32_t (&a)[kRegisters]) {
+#pragma unroll
+  for (uint32_t& word : a) asm volatile("" : "+r"(word)::"memory");
 }
 
 __device__ __forceinline__ int64_t keep_here(int64_t value) {
@@ -132,6 +154,7 @@ __device__ __forceinline__ void give_registers() {
 #define LLMSERVICE_D16(i) LLMSERVICE_D8(i), LLMSERVICE_D8(i + 8)
 #define LLMSERVICE_D32(i) LLMSERVICE_D16(i), LLMSERVICE_D16(i + 16)
 #define LLMSERVICE_D64(i) LLMSERVICE_D32(i), LLMSERVICE_D32(i + 32)
+#define LLMSERVICE_D128(i) LLMSERVICE_D64(i), LLMSERVICE_D64(i + 64)
 #define LLMSERVICE_LIST4 "%0,%1,%2,%3"
 #define LLMSERVICE_LIST8 LLMSERVICE_LIST4 ",%4,%5,%6,%7"
 #define LLMSERVICE_LIST16 LLMSERVICE_LIST8 ",%8,%9,%10,%11,%12,%13,%14,%15"
@@ -140,6 +163,12 @@ __device__ __forceinline__ void give_registers() {
   LLMSERVICE_LIST32                                                   \
   ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47," \
   "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define LLMSERVICE_LIST128                                                       \
+  LLMSERVICE_LIST64                                                              \
+  ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"             \
+  ",%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"             \
+  ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111" \
+  ",%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
 
 // Registers of d, the numbers of the operands after them, and the instruction's name and last arguments.
 #define LLMSERVICE_WGMMA(registers, a_number, b_number, keep_number, type, last)    \
@@ -174,6 +203,17 @@ __device__ __forceinline__ void wgmma(float (&d)[kRegisters], uint64_t a, uint64
     static_assert(kRegisters == 64);
     LLMSERVICE_WGMMA_COLUMNS("128", 64, "64", "65", "66")
   }
+}
+
+template <int kRegisters>
+__device__ __forceinline__ void wgmma_rows(float (&d)[kRegisters], const uint32_t* a, uint64_t b) {
+  static_assert(kRegisters == 128);
+  asm volatile(
+      "{\n\t.reg .pred p;\n\tsetp.ne.b32 p, 1, 0;\n\t"
+      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {" LLMSERVICE_LIST128
+      "}, {%128,%129,%130,%131}, %132, p, 1, 1, 1;\n\t}"
+      : LLMSERVICE_D128(0)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
 
 #undef LLMSERVICE_WGMMA_COLUMNS

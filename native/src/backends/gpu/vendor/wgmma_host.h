@@ -25,12 +25,18 @@ void prefetch_bulk(const void* global, uint32_t bytes);
 std::byte* align_tiles(std::byte* shared);
 uint64_t tile_descriptor(const std::byte* shared, uint32_t byte);
 
+uint64_t rows_descriptor(const std::byte* shared, uint32_t stride);
+inline void publish_to_products() { watch::barriers_published(); }
+
 namespace emulator {
 void put_wgmma(DType dtype, float* d, int columns, uint64_t a, uint64_t b, bool keep);
+void put_wgmma_rows(float* d, int columns, const uint32_t* a, uint64_t b);
 }  // namespace emulator
 
 void commit_wgmma(Place place = Here::current());
+// All that the thread has put, or all but what the last commit ended.
 void make_products();
+void make_earlier_products();
 
 template <int kRegisters>
 void begin_wgmma(float (&)[kRegisters], Place place = Here::current()) {
@@ -42,6 +48,14 @@ void wait_wgmma(float (&)[kRegisters], Place place = Here::current()) {
   emulator::gather_warp("wait_wgmma()", place);
 }
 
+template <int kRegisters>
+void wait_earlier_wgmma(float (&)[kRegisters], Place place = Here::current()) {
+  make_earlier_products();
+  emulator::gather_warp("wait_earlier_wgmma()", place);
+}
+template <int kRegisters>
+void hold_operand(uint32_t (&)[kRegisters]) {}
+
 inline int64_t keep_here(int64_t value) { return value; }
 
 template <int>
@@ -52,6 +66,11 @@ void give_registers() {}
 template <DType dtype, int kRegisters>
 void wgmma(float (&d)[kRegisters], uint64_t a, uint64_t b, bool keep) {
   emulator::put_wgmma(dtype, d, kRegisters * 2, a, b, keep);
+}
+
+template <int kRegisters>
+void wgmma_rows(float (&d)[kRegisters], const uint32_t* a, uint64_t b) {
+  emulator::put_wgmma_rows(d, kRegisters * 2, a, b);
 }
 
 }  // namespace llmservice::gpu

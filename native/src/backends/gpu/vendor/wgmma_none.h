@@ -20,6 +20,8 @@ __device__ int32_t count_in_order(int32_t* counter);
 __device__ void prefetch_bulk(const void* global, uint32_t bytes);
 __device__ std::byte* align_tiles(std::byte* shared);
 __device__ uint64_t tile_descriptor(const std::byte* shared, uint32_t byte);
+__device__ uint64_t rows_descriptor(const std::byte* shared, uint32_t stride);
+__device__ void publish_to_products();
 __device__ void commit_wgmma();
 __device__ int64_t keep_here(int64_t value);
 
@@ -28,7 +30,13 @@ __device__ void begin_wgmma(float (&d)[kRegisters]);
 template <DType dtype, int kRegisters>
 __device__ void wgmma(float (&d)[kRegisters], uint64_t a, uint64_t b, bool keep);
 template <int kRegisters>
+__device__ void wgmma_rows(float (&d)[kRegisters], const uint32_t* a, uint64_t b);
+template <int kRegisters>
 __device__ void wait_wgmma(float (&d)[kRegisters]);
+template <int kRegisters>
+__device__ void wait_earlier_wgmma(float (&d)[kRegisters]);
+template <int kRegisters>
+__device__ void hold_operand(uint32_t (&a)[kRegisters]);
 template <int>
 __device__ void take_registers();
 template <int>
