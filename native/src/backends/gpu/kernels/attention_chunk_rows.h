@@ -72,6 +72,7 @@ class ChunkRows {
   __device__ __forceinline__ void add_values(int32_t n) {
     wait_phase(shared_.full(1, n), ChunkShared::phase(n));
     const std::byte* const values = shared_.side(1, n);
+    hold_operand(weights_);  // written before, in the compiler's eyes too
     begin_wgmma(sums_);
 #pragma unroll
     for (int unit = 0; unit < kChunkKeys / 16; ++unit) {
