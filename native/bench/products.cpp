@@ -151,7 +151,7 @@ void report_format(const Format& format, const std::vector<std::string>& isas, i
 void report_products(int rounds, std::vector<std::string> isas) {
   const std::vector<std::string> all = cpu_isas();
   if (isas.empty()) isas.assign(all.size() > 2 ? all.end() - 2 : all.end() - 1, all.end());
-  print_peaks(rounds, all.back() == "avx512bf16");
+  print_peaks(rounds, std::ranges::find(all, "avx512bf16") != all.end());
   std::printf("%-10s %5s", "", "rows");
   for (const std::string& isa : isas) std::printf(" %10s GB/s, GF/s", isa.c_str());
   std::printf("   ratio of the last to the first, medians of %d\n", rounds);

@@ -10,7 +10,7 @@ namespace llmservice::testing {
 
 // Whether the backend multiplies pairs of BF16: queries and weights are rounded then.
 inline bool rounds_attention(const Backend& backend, DType kv_dtype) {
-  return std::string(backend.isa()) == "avx512bf16" && kv_dtype == DType::kBF16;
+  return has_pairs(backend) && kv_dtype == DType::kBF16;
 }
 
 inline AttentionShape shape(int32_t heads, int32_t kv_heads, int32_t dim, int32_t block, DType dtype,

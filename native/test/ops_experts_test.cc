@@ -212,7 +212,7 @@ TEST_P(MixtureTest, IsCloseToTheReference) {
 }
 
 TEST_P(MixtureTest, GivesARowTheSameBitsWhateverRunsBesideIt) {
-  std::vector<float> wholes[3];  // by what activations are rounded to
+  std::vector<float> wholes[4];  // by what activations are rounded to
   for (const auto& backend : all_backends()) {
     const Experts matrices = experts(*backend);
     std::vector<float>& whole = wholes[static_cast<int>(rounding_of(*backend, GetParam().dtype, keep))];

@@ -6,7 +6,7 @@ namespace llmservice::testing {
 namespace {
 
 std::vector<std::unique_ptr<Backend>> backends_with_pairs() {
-  std::vector<std::unique_ptr<Backend>> all = all_backends();
+  std::vector<std::unique_ptr<Backend>> all = product_backends();
   std::erase_if(all, [](const auto& backend) { return !rounds(*backend, DType::kBF16); });
   return all;
 }
@@ -90,7 +90,7 @@ TEST(Pairs, AreNotUsedWhereWeightsAreKeptInFloat32) {
   const std::vector<float> x = random_floats(9 * 300, 6);
   std::vector<float> expected(9 * 130);
   for (int64_t i = 0; i < 130; ++i) chained_row(w, i, x, &expected[i], 130);
-  for (const auto& backend : all_backends()) {
+  for (const auto& backend : product_backends()) {
     std::vector<float> out(9 * 130);
     backend->matmul(*pack(*backend, w, DType::kF32), x.data(), 9, out.data());
     expect_same_bits(out, expected, label(*backend));
@@ -116,7 +116,7 @@ TEST(Pairs, KeepActivationsThatAreNoNumbers) {
   std::vector<float> x = random_floats(2 * 200, 8);
   x[199] = INFINITY;
   x[200 + 131] = NAN;
-  for (const auto& backend : all_backends()) {
+  for (const auto& backend : product_backends()) {
     std::vector<float> out(2 * 64);
     backend->matmul(*pack(*backend, w), x.data(), 2, out.data());
     for (const float value : out) ASSERT_FALSE(std::isfinite(value)) << label(*backend);

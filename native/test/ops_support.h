@@ -165,6 +165,12 @@ inline std::vector<std::unique_ptr<Backend>> all_backends() {
   return backends;
 }
 
+// Whether the backend's family has products of pairs of BF16, and whether tiles add some of them.
+inline bool has_tiles(const Backend& backend) { return std::string(backend.isa()).starts_with("amx"); }
+inline bool has_pairs(const Backend& backend) {
+  return std::string(backend.isa()) == "avx512bf16" || has_tiles(backend);
+}
+
 inline std::string label(const Backend& backend) {
   return std::string(backend.isa()) + ", " + std::to_string(backend.threads()) + " threads";
 }

@@ -157,5 +157,23 @@ function fixedLoops(): HotLoop[] {
   ];
 }
 
+/** Of AMX, where an instruction multiplies 16 rows by 16 outputs over 32 columns: of one tile of rows, and of two at once. */
+function tileLoops(): HotLoop[] {
+  return [1, 2].map((tiles) => ({
+    name: `product of up to ${tiles * 16} rows, BF16`,
+    family: 'amx',
+    cpu: 'sapphirerapids',
+    source: 'gemm_amx',
+    in: `multiply_in_place<${tiles}, HardwareTiles>`,
+    work: /^tdpbf16ps$/,
+  }));
+}
+
 const [avx2, avx512] = floatFamilies.map(floatLoops);
-export const hotLoops: readonly HotLoop[] = [...avx2!, ...fixedLoops(), ...avx512!, ...pairLoops()];
+export const hotLoops: readonly HotLoop[] = [
+  ...avx2!,
+  ...fixedLoops(),
+  ...avx512!,
+  ...pairLoops(),
+  ...tileLoops(),
+];

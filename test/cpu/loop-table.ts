@@ -40,7 +40,8 @@ the loop take of a core whose data is in the L1 cache. Waits for memory, mispred
 them: the estimates say whether a change made the code of a loop slower, not what a model takes. A loop with a jump in its middle is
 estimated as if all of it ran. Multiply-adds are instructions; those that widen weights count too. Where a loop only
 widens, its conversions stand in their place. Dot products of pairs are estimated as multiply-adds, whose rate they were measured to have.
-In fixed point they are VPMADDWD, which has twice the products of a multiply-add of floats. CI compares cycles each, within ${tolerance * 100} % (\`test/cpu/check.ts\`).
+In fixed point they are VPMADDWD, which has twice the products of a multiply-add of floats. On tiles they are TDPBF16PS, of 8,192
+products; what LLVM takes tiles to cost was compared with no machine. CI compares cycles each, within ${tolerance * 100} % (\`test/cpu/check.ts\`).
 
 Made by ${tools}.
 

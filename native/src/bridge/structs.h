@@ -105,11 +105,11 @@ enum class CollectivesChoice : uint8_t { kAuto, kOwn, kLibrary };
 template <>
 inline constexpr std::array<const char*, 3> kNames<CollectivesChoice>{"auto", "own", "library"};
 
-enum class CpuIsa : uint8_t { kAuto, kFloat32, kPortable, kAvx2, kAvx512, kAvx512bf16 };
+enum class CpuIsa : uint8_t { kAuto, kFloat32, kPortable, kAvx2, kAvx512, kAvx512bf16, kAmx };
 
 template <>
-inline constexpr std::array<const char*, 6> kNames<CpuIsa>{"auto", "float32", "portable",
-                                                           "avx2", "avx512",  "avx512bf16"};
+inline constexpr std::array<const char*, 7> kNames<CpuIsa>{"auto",   "float32",    "portable", "avx2",
+                                                           "avx512", "avx512bf16", "amx"};
 
 // What an engine needs to know to send and fetch KV.
 struct TransferOptions {

@@ -288,7 +288,7 @@ class Backend : public AdapterOps {
 
 struct CpuOptions {
   int threads = 0;           // 0: one per physical core in the affinity mask
-  const char* isa = "auto";  // auto | float32 | portable | avx2 | avx512 | avx512bf16
+  const char* isa = "auto";  // auto | float32 | portable | avx2 | avx512 | avx512bf16 | amx
   // Of several ranks on this machine, each takes its part of the cores.
   int rank = 0;
   int ranks = 1;

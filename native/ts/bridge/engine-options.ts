@@ -79,7 +79,7 @@ export type KvCacheDtype = 'auto' | 'fp8';
 export type GpuVendor = 'cuda' | 'hip' | 'emulator';
 export type DeviceKind = 'cpu' | GpuVendor;
 export type CollectivesChoice = 'auto' | 'own' | 'library';
-export type CpuIsa = 'auto' | 'float32' | 'portable' | 'avx2' | 'avx512' | 'avx512bf16';
+export type CpuIsa = 'auto' | 'float32' | 'portable' | 'avx2' | 'avx512' | 'avx512bf16' | 'amx';
 
 /**
  * What an engine may take of a device or of the partition that it is: KV gets what is free, less what the share leaves

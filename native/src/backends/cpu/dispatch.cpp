@@ -2,6 +2,7 @@
 #include <string>
 
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/tile_check.h"
 
 namespace llmservice::cpu {
 namespace {
@@ -24,6 +25,7 @@ bool has_avx2() { return false; }
 bool has_avx512() { return false; }
 bool has_avx512bf16() { return false; }
 #endif
+bool has_amx() { return has_avx512bf16() && has_tiles(); }
 
 struct Family {
   const char* name;
@@ -41,15 +43,17 @@ struct Family {
 constexpr Family kFamilies[] = {{"portable", runs_anywhere, portable_kernels, portable_kernels},
                                 {"avx2", has_avx2, avx2_kernels, avx2_float32_kernels},
                                 {"avx512", has_avx512, avx512_kernels, avx512_kernels},
-                                {"avx512bf16", has_avx512bf16, avx512bf16_kernels, nullptr}};
+                                {"avx512bf16", has_avx512bf16, avx512bf16_kernels, nullptr},
+                                {"amx", has_amx, amx_kernels, nullptr}};
 
 }  // namespace
 
 const Kernels& select_kernels(const char* isa) {
   const std::string name = isa;
+  if (name == kModelledAmx && has_avx512bf16()) return modelled_amx_kernels();
   const Family* found = nullptr;
   for (const Family& family : kFamilies) {
-    if (family.runs() && family.is(name)) found = &family;
+    if (family.is(name) && family.runs()) found = &family;
   }
   if (found != nullptr) return name == "float32" ? found->float32_kernels() : found->kernels();
   throw EngineError(FailureReason::kInvalidEngineConfig,

@@ -279,6 +279,10 @@ const Kernels& avx2_kernels();
 const Kernels& avx2_float32_kernels();  // that do not round activations
 const Kernels& avx512_kernels();
 const Kernels& avx512bf16_kernels();
+const Kernels& amx_kernels();
+// Those of amx with tiles as tile_model_avx512bf16.h has them: for tests, by name alone.
+const Kernels& modelled_amx_kernels();
+constexpr const char* kModelledAmx = "amx-model";
 // The best table for "auto" or, of those that do not round activations, for "float32"; or a family's by its
 // name. EngineError if this machine cannot run it.
 const Kernels& select_kernels(const char* isa);
