@@ -56,6 +56,7 @@ std::vector<Shape> shapes() {
   std::vector<Shape> all = {{DType::kF8E4M3, 1, 1},
                             {DType::kF8E4M3, 130, 300},
                             {DType::kBF16, 17, 129},
+                            {DType::kBF16, 66, 203},
                             {DType::kF16, 66, 131},
                             {DType::kF32, 70, 1024},
                             {DType::kF32, 63, 127},
