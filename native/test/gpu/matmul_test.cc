@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/gpu/kernels/matmul_orders.h"
+#include "backends/gpu/kernels/tiles.h"
 #include "backends/gpu/vendor/wgmma_sum.h"
 #include "matmul_support.h"
 
@@ -189,6 +190,34 @@ TEST_F(Swizzled, EveryShapeGivesTheSameBits) {
       }
     }
   }
+}
+
+// Three pairs, each cut twice, by two blocks of tokens: the last pair has one tile. Nothing but results goes
+// to the output.
+TEST_F(Swizzled, BlocksThatWalkAllKeepSumsOfSlicesInThePlacesOfTheirWarps) {
+  constexpr int64_t kRows = 260;
+  constexpr int32_t kTokens = 256;
+  constexpr size_t kFloats = kTokens * 16;  // of a warp
+  const StoredMatrix stored = random_matrix(DType::kF8E4M3, 320, 1300, 3);
+  const PackedMatrix matrix(stored, TileOrder::kSwizzled, 8, 320);
+  const DeviceArray<float> in(random_floats(kRows * stored.cols, 4, 3.0f)), out(kRows * stored.rows, NAN);
+  const DeviceArray<std::byte> workspace(gpu::matmul_workspace(*matrix, kRows), std::byte{0});
+  run(gpu::swizzled_matmul(*matrix, {kTokens, true}, in.data(), kRows, workspace.data(), out.data()));
+  const gpu::ActivationLayout layout{TileOrder::kSwizzled, DType::kF8E4M3, kTokens, 1300};
+  const int64_t activations = gpu::divide_up(gpu::activation_bytes(layout, kRows), 256) * 256;
+  const std::vector<std::byte> bytes = workspace.host();
+  const std::span<const std::byte> sums = std::span(bytes).subspan(gpu::kCounterBytes + activations);
+  std::vector<size_t> kept;
+  for (size_t at = 0; at < sums.size(); at += kFloats * sizeof(float)) {
+    const auto some = sums.subspan(at, kFloats * sizeof(float));
+    if (std::ranges::any_of(some, [](std::byte byte) { return byte != std::byte{0}; }))
+      kept.push_back(at / some.size());
+  }
+  std::vector<size_t> expected;
+  for (size_t block = 0; block < 6; ++block) {
+    for (size_t warp = 0; warp < (block < 4 ? 8 : 4); ++warp) expected.push_back(8 * block + warp);
+  }
+  EXPECT_EQ(kept, expected);
 }
 
 // Σ x of each of `rows`; of those for FP8 the largest is 448, so that the scale is 1.

@@ -3,6 +3,7 @@
 // thread.
 #pragma once
 
+#include "backends/gpu/kernels/carried_sums.h"
 #include "backends/gpu/kernels/gates.h"
 #include "backends/gpu/kernels/quantize_record.h"
 #include "backends/gpu/kernels/swizzled_ring.h"
@@ -35,8 +36,6 @@ struct GatedProduct {
     return true;
   }
 };
-
-constexpr int kCarriedFloats = kGatedTokens * 16;  // of a warp and one of its two sums
 
 // In shared memory, behind the ring and its barriers.
 struct GatedRoom {
@@ -110,25 +109,6 @@ __device__ __forceinline__ void produce_gated(const GatedProduct& p) {
       bring_tokens(p, piece, k, ring);
     }
   }
-}
-
-// Ends a slice within a piece: keeps its sums, behind those of the slices before, and begins the next.
-__device__ __forceinline__ void add_carried(GatedTile& tile, const float* carried) {
-#pragma unroll
-  for (int i = 0; i < kGatedTokens / 2; i += 4) {
-    const Float4 before = load_floats<4>(carried + i * kWarpSize);
-#pragma unroll
-    for (int j = 0; j < 4; ++j) tile.sum(i + j) = before.v[j] + tile.sum(i + j);
-  }
-}
-__device__ __forceinline__ void carry(GatedTile& tile, float* carried, bool adds) {
-  if (adds) add_carried(tile, carried);
-#pragma unroll
-  for (int i = 0; i < kGatedTokens / 2; i += 4) {
-    store_floats<4>(carried + i * kWarpSize,
-                    {{tile.sum(i), tile.sum(i + 1), tile.sum(i + 2), tile.sum(i + 3)}});
-  }
-  tile.clear();
 }
 
 // The token that a thread has at sums[i].

@@ -44,17 +44,22 @@ namespace {
       // Found again, rather than held in registers over all of K.
       p.piece(static_cast<int32_t>(keep_here(n)), &piece);
       float* const gate_sums =
-          p.carried + int64_t{blockIdx.x * 2 * kConsumers + warp_id()} * kCarriedFloats + lane_id() * 4;
-      float* const up_sums = gate_sums + kConsumers * kCarriedFloats;
+          p.carried + int64_t{blockIdx.x * 2 * kConsumers + warp_id()} * kCarriedFloats<kGatedTokens> +
+          lane_id() * 4;
+      float* const up_sums = gate_sums + kConsumers * kCarriedFloats<kGatedTokens>;
       const bool gate_adds = p.slices.cut_after(piece.pair, 0) < k;
       const bool up_adds = p.slices.cut_after(piece.pair + p.pairs, 0) < k;
-      if (k < k_tiles) {
-        if (k == gate_cut) carry(gate, gate_sums, gate_adds);
-        if (k == up_cut) carry(up, up_sums, up_adds);
-        continue;
+      if (gate_adds && (k == gate_cut || k == k_tiles)) add_carried(gate, gate_sums);
+      if (up_adds && (k == up_cut || k == k_tiles)) add_carried(up, up_sums);
+      if (k == k_tiles) continue;
+      if (k == gate_cut) {
+        carry(gate, gate_sums);
+        gate.clear();
       }
-      if (gate_adds) add_carried(gate, gate_sums);
-      if (up_adds) add_carried(up, up_sums);
+      if (k == up_cut) {
+        carry(up, up_sums);
+        up.clear();
+      }
     }
 #pragma unroll
     for (int i = 0; i < kGatedTokens / 2; ++i) up.sum(i) *= Silu::of(gate.sum(i));
@@ -126,7 +131,7 @@ std::optional<GatedMultiply> multiply_gated(const DeviceMatrix& gate_up, const D
       .out = records_of(to),
   };
   const auto blocks = static_cast<uint32_t>(gate_up.multiprocessors);
-  const int64_t carried = int64_t{blocks} * 2 * kConsumers * kCarriedFloats * sizeof(float);
+  const int64_t carried = int64_t{blocks} * 2 * kConsumers * kCarriedFloats<kGatedTokens> * sizeof(float);
   return GatedMultiply{.from = from,
                        .to = to,
                        .launch = make_launch("matmul_gated", gated_product_kernel, {blocks},

@@ -20,9 +20,6 @@ __device__ float2 weight_scales(const Product& p, int32_t k, int32_t first_outpu
           scales[(output + 8 < last ? output + 8 : last) >> p.scale_shift]};
 }
 
-// Blocks of more tokens walk all K: join() with so many accumulators would make the loop spill some.
-[[maybe_unused]] constexpr int kMaxSplitTokens = 128;
-
 // A warpgroup, on the tiles of one side of its pairs.
 template <DType dtype, int kTokens>
 __device__ void consume(const Product& p) {
@@ -32,7 +29,7 @@ __device__ void consume(const Product& p) {
   // With few tokens memory is what is waited for.
   Turns<(kTokens >= 128)> turns(ring.turns(), side);
   Piece piece;
-  for (int32_t n = 0; p.shares.piece(p.slices, n, &piece); ++n) {
+  for (int32_t n = 0; p.shares.template piece<kWalksAll<kTokens>>(p.slices, n, &piece); ++n) {
     const int32_t first_output = (2 * piece.pair + side) * kTileRows;
     for (int32_t k = piece.begin; k < piece.end;) {
       const int32_t cut = p.slices.cut_after(piece.pair, k);
@@ -49,17 +46,21 @@ __device__ void consume(const Product& p) {
         if (lane_id() == 0) arrive(ring.empty(ring.at));
       }
       // Found again, rather than held in registers over all of K.
-      p.shares.piece(p.slices, static_cast<int32_t>(keep_here(n)), &piece);
+      p.shares.template piece<kWalksAll<kTokens>>(p.slices, static_cast<int32_t>(keep_here(n)), &piece);
       const bool adds = p.slices.cut_after(piece.pair, piece.begin) < k;
       if (first_output >= p.outputs) continue;
       bool whole = true;
-      if constexpr (kTokens <= kMaxSplitTokens) whole = piece.begin == 0 && piece.end == p.slices.k_tiles;
+      if constexpr (!kWalksAll<kTokens>) whole = piece.begin == 0 && piece.end == p.slices.k_tiles;
       if (!whole) {
         join(p, piece, first_output, tile);
-      } else if (kTokens >= 128 && is_full<kTokens>(p, piece, first_output)) {
-        carry(p, piece, first_output, tile, adds, k < piece.end);
       } else {
-        write(p, piece, first_output, tile, adds);
+        float* const carried = carried_sums<kTokens>(p);
+        if (adds) add_carried(tile, carried);
+        if (k < piece.end) {
+          carry(tile, carried);
+        } else {
+          write(p, piece, first_output, tile);
+        }
       }
     }
   }
@@ -194,6 +195,9 @@ Launch multiply_in(const DeviceMatrix& matrix, const SwizzledShape& shape, int64
 
 }  // namespace
 
+// Where slices are cut within pairs, those that occupy every multiprocessor have room for the sums that
+// blocks carry, 128 KiB each: there are as many as half of the multiprocessors and half of the pairs at
+// least.
 int64_t swizzled_workspace(const DeviceMatrix& matrix, int64_t rows) {
   const Slices slices = cut_matrix(matrix);
   const int64_t split = max_split_rows(matrix, slices);

@@ -75,10 +75,12 @@ struct Shares {
   int32_t token_blocks;
   bool whole;  // all K of a pair for a block of tokens, pairs in turn; else a block has one slice
 
-  // Piece `n` of this block; false when it has no more.
+  // Piece `n` of this block; false when it has no more. kWhole: `whole` is known beforehand, which spares
+  // registers.
+  template <bool kWhole>
   __device__ bool piece(const Slices& slices, int32_t n, Piece* out) const {
     const auto block = static_cast<int32_t>(blockIdx.x);
-    if (whole) {
+    if (kWhole || whole) {
       constexpr int32_t kTurns = 8;
       const int32_t at = block + n * static_cast<int32_t>(gridDim.x);
       if (at >= slices.pairs * token_blocks) return false;

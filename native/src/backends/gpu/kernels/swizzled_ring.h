@@ -23,8 +23,10 @@ struct Product {
   Slices slices;
   Shares shares;
   const std::byte* activations;
-  int64_t rows;       // T
-  float* partial;     // (token_blocks, slices, 2): sums of a slice's first and last pair, as accumulators lie
+  int64_t rows;  // T
+  // Sums as accumulators lie. (token_blocks, slices, 2): of a slice's first and last pair. Where blocks walk
+  // all K: (blocks, kConsumers), of the slices before (carried_sums.h).
+  float* partial;
   int32_t* counters;  // (token_blocks, slices, kConsumers)
   float* out;         // (T, N)
   int32_t stages;     // of a ring of few tokens
@@ -75,7 +77,13 @@ struct Ring {
   }
 };
 
+// Blocks of more tokens walk all K: join() with so many accumulators would make the loop spill some.
+constexpr int kMaxSplitTokens = 128;
+template <int kTokens>
+constexpr bool kWalksAll = (kTokens > kMaxSplitTokens);
+
 // Units one after the other.
+template <int kTokens>
 struct Units {
   const Product& p;
   Piece piece{};
@@ -85,14 +93,15 @@ struct Units {
   __device__ explicit Units(const Product& product) : p(product) {}
   __device__ bool next() {
     if (++k < piece.end) return true;
-    if (!p.shares.piece(p.slices, next_piece++, &piece)) return false;
+    if (!p.shares.template piece<kWalksAll<kTokens>>(p.slices, next_piece++, &piece)) return false;
     k = piece.begin;
     return true;
   }
 };
 
 template <DType dtype, int kTokens>
-__device__ void bring_weights(const Product& p, const Units& unit, const Ring<dtype, kTokens>& ring) {
+__device__ void bring_weights(const Product& p, const Units<kTokens>& unit,
+                              const Ring<dtype, kTokens>& ring) {
   const int32_t first = 2 * unit.piece.pair;
   const int tiles = (first + 1) * kTileRows < p.outputs ? 2 : 1;
   expect_bytes(ring.full(ring.at), tiles * kTileSize + Ring<dtype, kTokens>::kRecord);
@@ -109,7 +118,8 @@ __device__ void bring_weights(const Product& p, const Units& unit, const Ring<dt
 }
 
 template <DType dtype, int kTokens>
-__device__ void bring_activations(const Product& p, const Units& unit, const Ring<dtype, kTokens>& ring) {
+__device__ void bring_activations(const Product& p, const Units<kTokens>& unit,
+                                  const Ring<dtype, kTokens>& ring) {
   constexpr int kRecord = Ring<dtype, kTokens>::kRecord;
   const int64_t record = int64_t{unit.piece.token_block} * p.slices.k_tiles + unit.k;
   copy_bulk(ring.activations(), p.activations + record * kRecord, kRecord, ring.full(ring.at));
@@ -146,8 +156,8 @@ template <DType dtype, int kTokens>
 __device__ void produce(const Product& p) {
   Ring<dtype, kTokens> early(p);
   Ring<dtype, kTokens> ring(p);
-  Units early_unit(p);
-  Units unit(p);
+  Units<kTokens> early_unit(p);
+  Units<kTokens> unit(p);
   int filled = 0;
   for (; filled < ring.count() && early_unit.next(); ++filled, early.advance()) {
     bring_weights(p, early_unit, early);

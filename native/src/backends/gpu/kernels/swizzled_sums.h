@@ -1,7 +1,8 @@
-// Where the sums of a product with swizzled tiles go: to the output, to it between two slices of K that one
-// block walks, or to the workspace, where the last of several blocks adds up the slices in the order of K.
+// Where the sums of a product with swizzled tiles go: to the output, or to the workspace, between two slices
+// of K that one block walks, and where the last of several blocks adds up the slices in the order of K.
 #pragma once
 
+#include "backends/gpu/kernels/carried_sums.h"
 #include "backends/gpu/kernels/swizzled_ring.h"
 #include "backends/gpu/kernels/swizzled_tile.h"
 
@@ -11,98 +12,46 @@ namespace llmservice::gpu {
 template <int kTokens>
 constexpr int kBatch = kTokens < 64 ? kTokens / 2 : 32;
 
-// Of blocks of many tokens, which add to what is there: so many are read before the first is added.
-constexpr int kManyReads = 16;
-
-// Writes a batch of sums, those of `first_token` and after it, to `out`, or adds them to what is there.
+// Writes a batch of sums, those of `first_token` and after it, to `out`.
 template <int kCount>
-__device__ void write(const Product& p, int64_t first_token, int32_t first_output, float (&sums)[kCount],
-                      bool adds) {
+__device__ void write(const Product& p, int64_t first_token, int32_t first_output,
+                      const float (&sums)[kCount]) {
   const int64_t first = first_token + lane_id() % 4 * 2;
   const int64_t tokens = p.rows - first;
   const int32_t output = first_output + warp_id() % 4 * 16 + lane_id() / 4;
   const bool here[] = {output < p.outputs, output + 8 < p.outputs};
   const int64_t row = keep_here(p.stride);
-  const auto each = [&](const auto& visit) {
-    float* to = p.out + first * row + output;
+  float* to = p.out + first * row + output;
 #pragma unroll
-    for (int i = 0; i < kCount; i += 4, to += 8 * row) {
+  for (int i = 0; i < kCount; i += 4, to += 8 * row) {
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        if (i * 2 + j % 2 < tokens && here[j / 2]) visit(to[j % 2 * row + j / 2 * 8], i + j);
-      }
-    }
-  };
-  if (adds) {
-    if constexpr (kCount == kManyReads) {
-      float before[kCount] = {};
-      each([&](const float& out, int i) { before[i] = out; });
-#pragma unroll
-      for (int i = 0; i < kCount; ++i) sums[i] = before[i] + sums[i];
-    } else {
-      each([&](const float& out, int i) { sums[i] = out + sums[i]; });
+    for (int j = 0; j < 4; ++j) {
+      if (i * 2 + j % 2 < tokens && here[j / 2]) to[j % 2 * row + j / 2 * 8] = sums[i + j];
     }
   }
-  each([&](float& out, int i) { out = sums[i]; });
 }
 
 template <DType dtype, int kTokens>
-__device__ void write(const Product& p, const Piece& piece, int32_t first_output, Tile<dtype, kTokens>& tile,
-                      bool adds) {
-  constexpr int kCount = kTokens < 128 ? kBatch<kTokens> : kManyReads;
+__device__ void write(const Product& p, const Piece& piece, int32_t first_output,
+                      Tile<dtype, kTokens>& tile) {
+  // Of blocks of many tokens fewer at a time: all accumulators are alive until the last.
+  constexpr int kCount = kTokens < 128 ? kBatch<kTokens> : 16;
   const int64_t first_token = int64_t{piece.token_block} * kTokens;
 #pragma unroll
   for (int at = 0; at < kTokens / 2; at += kCount) {
     float batch[kCount];
 #pragma unroll
     for (int i = 0; i < kCount; ++i) batch[i] = tile.sum(at + i);
-    write(p, first_token + at * 2, first_output, batch, adds);
+    write(p, first_token + at * 2, first_output, batch);
   }
 }
 
-// Whether all of a warpgroup's outputs of all tokens exist, in rows that lie on 16 bytes.
+// Where a block that walks all K has its sums at the end of a slice, for this lane.
 template <int kTokens>
-__device__ bool is_full(const Product& p, const Piece& piece, int32_t first_output) {
-  return (int64_t{piece.token_block} + 1) * kTokens <= p.rows && first_output + kTileRows <= p.outputs &&
-         p.stride % 4 == 0 && reinterpret_cast<uintptr_t>(p.out) % 16 == 0;
-}
-
-// Ends a slice of a full tile: adds the sums of the slices before (`adds`), and keeps the sums for the slice
-// after (`keeps`) or writes them out. They are kept where the warp's outputs will be, four of a lane side by
-// side rather than as outputs lie, which takes a quarter of the accesses.
-template <DType dtype, int kTokens>
-__device__ void carry(const Product& p, const Piece& piece, int32_t first_output, Tile<dtype, kTokens>& tile,
-                      bool adds, bool keeps) {
-  constexpr int kFours = kBatch<kTokens> / 4;
-  const int64_t first_token = int64_t{piece.token_block} * kTokens + lane_id() / 4;
-  const int32_t output = first_output + warp_id() % 4 * 16 + lane_id() % 4 * 4;
-  const int64_t step = keep_here(int64_t{p.stride} * 8);
-  float* const kept = p.out + first_token * p.stride + output;
-  if (adds) {
-#pragma unroll
-    for (int at = 0; at < kTokens / 8; at += kFours) {
-      // All of a batch are read before the first is added, so that many reads are under way.
-      float4 before[kFours];
-#pragma unroll
-      for (int i = 0; i < kFours; ++i) before[i] = *reinterpret_cast<const float4*>(kept + (at + i) * step);
-#pragma unroll
-      for (int i = 0; i < kFours; ++i) {
-        const float values[] = {before[i].x, before[i].y, before[i].z, before[i].w};
-#pragma unroll
-        for (int j = 0; j < 4; ++j) tile.sum((at + i) * 4 + j) += values[j];
-      }
-    }
-  }
-  if (keeps) {
-#pragma unroll
-    for (int i = 0; i < kTokens / 8; ++i) {
-      *reinterpret_cast<float4*>(kept + i * step) = {tile.sum(i * 4), tile.sum(i * 4 + 1),
-                                                     tile.sum(i * 4 + 2), tile.sum(i * 4 + 3)};
-    }
-    return;
-  }
-  sync_warp();  // other lanes' sums were kept where this one's outputs go
-  write(p, piece, first_output, tile, false);
+__device__ float* carried_sums(const Product& p) {
+  // Found again, rather than held in registers over all of K.
+  const int64_t warp = keep_here(int64_t{blockIdx.x} * kConsumers + warp_id());
+  return p.partial + warp * kCarriedFloats<kTokens> + lane_id() * 4;
 }
 
 // Where the sums of a slice of a pair's K lie in the workspace, for this lane: four, then those of the other
@@ -167,7 +116,7 @@ __device__ void join(const Product& p, const Piece& piece, int32_t first_output,
         }
       }
     }
-    write(p, int64_t{piece.token_block} * kTokens + at * 2, first_output, sums, false);
+    write(p, int64_t{piece.token_block} * kTokens + at * 2, first_output, sums);
   }
 }
 
