@@ -75,7 +75,7 @@ export const promptTerms: readonly Term[] = [
   },
   {
     name: 'the same of the other products',
-    state: 'open: a second sum in registers, or the same place',
+    state: 'done on Hopper: in a place of the same size',
     bytes: ofHopper(({ multiprocessors }) =>
       others.reduce(
         (sum, { times, rows, columns }) => sum + times * cutBytes(rows, columns, multiprocessors),
@@ -91,7 +91,7 @@ export const promptTerms: readonly Term[] = [
   },
   {
     name: 'norms’ results in float32, which nobody reads',
-    state: 'open',
+    state: 'done: not written on one rank, without adapters and biases',
     measuredMs: 24.7,
     bytes: () => 2 * all * hidden * floatBytes * prompt,
   },
@@ -105,6 +105,10 @@ export const otherTerms = [
   ['experts’ prompts', 'open: mma.sync; none in this model', null, null],
 ] as const;
 
+/** @returns milliseconds that another term could save of a prompt; null: it was timed on an H200 alone */
+const restMs = ([, , took, would]: (typeof otherTerms)[number], { name }: TermCard): number | null =>
+  name === 'H200' && took !== null ? took - would : null;
+
 const ms = (seconds: number): string => (seconds * 1e3).toFixed(1);
 
 /** @returns milliseconds that a term takes of a prompt on a card; null: none */
@@ -113,14 +117,26 @@ export function termMs(term: Term, card: TermCard): string {
   return bytes === null ? '–' : ms(bytes / (card.bandwidth * assumedShares.bandwidth));
 }
 
+/** @returns whole milliseconds that a card's prompt is spared by what is done, at most: what stays in the L2 takes its time too */
+export function savedMs(card: TermCard): string {
+  const isDone = (state: string): boolean => state.startsWith('done');
+  const bytes = promptTerms
+    .filter(({ state }) => isDone(state))
+    .reduce((sum, term) => sum + (term.bytes(card) ?? 0), 0);
+  const rest = otherTerms
+    .filter(([, state]) => isDone(state))
+    .reduce((sum, term) => sum + (restMs(term, card) ?? 0), 0);
+  return ((bytes / (card.bandwidth * assumedShares.bandwidth)) * 1e3 + rest).toFixed(0);
+}
+
 export function promptTermsTable(cards: readonly TermCard[]): string {
   const rows = promptTerms.map((term) => {
     const measured = term.measuredMs === undefined ? '–' : term.measuredMs.toFixed(1);
     return `| ${term.name} | ${term.state} | ${measured} | ${cards.map((card) => termMs(term, card)).join(' | ')} |`;
   });
-  const rest = otherTerms.map(([name, state, took, would]) => {
-    const of = (card: TermCard): string =>
-      card.name === 'H200' && took !== null ? (took - would).toFixed(1) : '–';
+  const rest = otherTerms.map((term) => {
+    const [name, state, took] = term;
+    const of = (card: TermCard): string => restMs(term, card)?.toFixed(1) ?? '–';
     return `| ${name} | ${state} | ${took === null ? '–' : took.toFixed(1)} | ${cards.map(of).join(' | ')} |`;
   });
   return `| term | state | H200 took, ms | ${cards.map(({ name }) => `${name}, ms`).join(' | ')} |

@@ -19,6 +19,11 @@ void Model::open_gates(int64_t rows, int64_t width) {
   }
 }
 
+// Nothing reads x again before it is written.
+void Model::forget(const float* x) {
+  if (gated_ != nullptr) gated_->forget(x);
+}
+
 // work_.output of work_.normed as one op; false where the layer or the backend has other ones.
 bool Model::feed_gated(const MlpWeights& weights, int64_t rows) {
   if (gated_ == nullptr || config_.activation != Activation::kSilu || !weights.gate_up.bias.empty())
@@ -36,9 +41,11 @@ void Model::run(const MlpWeights& weights, size_t layer, const ModelStep& step) 
   if (step.adapted.empty() && feed_gated(weights, rows)) return;
   weights.gate_up.apply(backend_, work_.normed, rows, work_.wide);
   adapters_.apply(step.adapted, layer, Site::kGateUp, work_.normed, work_.wide, weights.gate_up.width());
+  forget(work_.normed);
   open_gates(rows, weights.gate_up.width() / 2);
   weights.down.apply(backend_, work_.mixed, rows, work_.output);
   adapters_.apply(step.adapted, layer, Site::kDown, work_.mixed, work_.output, config_.hidden);
+  forget(work_.mixed);
 }
 
 // Which experts each row runs. work_.output is free: the residual has what it held.

@@ -176,6 +176,7 @@ void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& 
   const int64_t stride = weights.qkv.width();
   weights.qkv.apply(backend_, work_.normed, rows, work_.wide);
   adapters_.apply(step.adapted, layer, Site::kQkv, work_.normed, work_.wide, stride);
+  forget(work_.normed);
   float* const q = work_.wide;
   float* const k = q + (config_.output_gate ? 2 : 1) * q_width;
   float* const v = weights.keys_are_values ? k : k + kv_width;
@@ -210,6 +211,7 @@ void Model::mix(const GdnWeights& weights, size_t layer, const ModelStep& step) 
   // The small product first: while it runs, the first weights of the large one come.
   weights.ba.apply(backend_, work_.normed, rows, work_.gates);
   weights.qkvz.apply(backend_, work_.normed, rows, work_.wide);
+  forget(work_.normed);
   keep_draft_inputs(layer, stride);
   const GdnNorm norm{.z = work_.wide + gdn_channels(shape),
                      .stride = stride,

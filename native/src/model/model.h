@@ -146,6 +146,7 @@ class Model {
   void run(const MoeWeights& weights, size_t layer, const ModelStep& step);
   void route(const MoeWeights& weights, int64_t rows);
   bool feed_gated(const MlpWeights& weights, int64_t rows);
+  void forget(const float* x);
   void open_gates(int64_t rows, int64_t width);
   void forget_faults(int64_t rows);
   void plan_states(const ModelStep& step);

@@ -101,6 +101,39 @@ TEST_F(BackendTest, AnOpDoesNotWhereTheProductReadsOtherThings) {
   EXPECT_EQ((Names{launched.begin(), launched.begin() + 3}), (Names{"add_rms_norm", "silu_mul", "quantize"}));
 }
 
+// By one product and by two of different types; what another op has come behind, or a product reads that
+// quantizes it anew, is written.
+TEST_F(BackendTest, ANormDoesNotWriteWhatProductsAloneHaveRead) {
+  const StoredMatrix stored = random_matrix(DType::kF8E4M3, 192, kWidth, 8);
+  const MatrixPart part = stored.part(0, 192);
+  const auto eight_bits = backend.pack({&part, 1}, DType::kBF16, [](uint64_t) {});
+  backend.reserve({.rows = 64, .sequences = 4, .longest = 64, .block_size = 16, .result = 4 * kRows * 256});
+  const auto big = floats(kRows * 192);
+  const std::vector<float> none(kRows * kWidth, NAN);
+  // Whether all of it is written where some products come before it is forgotten.
+  const auto writes = [&](const auto& readers) {
+    backend.upload_now(std::as_bytes(std::span(none)), of(normed));
+    norm_into(of(normed));
+    readers();
+    backend.forget(of(normed));
+    const std::vector<float> said = host_of(of(normed), kRows * kWidth);
+    const auto missing = std::ranges::count_if(said, [](float value) { return std::isnan(value); });
+    EXPECT_TRUE(missing == 0 || missing == kRows * kWidth);
+    return missing == 0;
+  };
+  const auto small_product = [&] { backend.matmul(*matrix, of(normed), kRows, of(out)); };
+  const auto big_product = [&] { backend.matmul(*eight_bits, of(normed), kRows, of(big)); };
+  EXPECT_FALSE(writes(small_product));
+  EXPECT_FALSE(writes([&] { small_product(), small_product(); }));
+  EXPECT_FALSE(writes([&] { small_product(), big_product(); }));
+  EXPECT_EQ(std::ranges::count(launched, "add_rms_norm_quantize_both"), 1);
+  EXPECT_TRUE(writes([&] { small_product(), big_product(), big_product(); }));
+  EXPECT_TRUE(writes([&] { small_product(), backend.scale(of(y), kRows * kWidth, 1); }));
+  EXPECT_TRUE(writes([&] { small_product(), backend.submit(); }));
+  EXPECT_TRUE(writes([&] { backend.matmul(*matrix, of(normed), 2, of(out)); }));
+  EXPECT_TRUE(writes([] {}));
+}
+
 // As the inputs of Gated DeltaNet and of its gates are made of one norm.
 TEST_F(BackendTest, ANormQuantizesForTwoProductsOfDifferentTypes) {
   const StoredMatrix stored = random_matrix(DType::kF8E4M3, 192, kWidth, 8);

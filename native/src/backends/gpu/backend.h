@@ -82,6 +82,7 @@ class GpuBackend final : public Backend, public GatedOps {
   // gated_ops.cpp
   void gated_matmul(const Matrix& gate_up, const Matrix& down, const float* x, int64_t rows, float* wide,
                     float* mixed, float* out) override;
+  void forget(const float* x) override;
 
   // row_ops.cpp
   void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,
@@ -134,9 +135,11 @@ class GpuBackend final : public Backend, public GatedOps {
     void want(int64_t bytes) { wanted = std::max(wanted, static_cast<size_t>(bytes)); }
   };
 
-  // The same op, quantizing what it puts out, for one product or for two that follow each other.
-  using Quantizing = std::function<Launch(const Activations&)>;
-  using QuantizingBoth = std::function<std::optional<Launch>(const Activations&, const Activations&)>;
+  // The same op, quantizing what it puts out, for one product or for two that follow each other. It also
+  // writes that where somebody reads it; some ops always do.
+  using Quantizing = std::function<Launch(const Activations&, bool is_read)>;
+  using QuantizingBoth =
+      std::function<std::optional<Launch>(const Activations&, const Activations&, bool is_read)>;
 
   // What a launch puts out.
   struct Source {
@@ -152,9 +155,11 @@ class GpuBackend final : public Backend, public GatedOps {
     const float* x = nullptr;  // null: nothing that is known
     int64_t rows = 0;
     Activations activations = {};
-    int64_t room = 0;     // bytes that its products take of the workspace
-    size_t launch = 0;    // of list_: what made it
-    QuantizingBoth both;  // null: that launch makes nothing else
+    int64_t room = 0;                      // bytes that its products take of the workspace
+    size_t launch = 0;                     // of list_: what made it
+    std::optional<Activations> also = {};  // what that launch made for a second product
+    Quantizing quantizing = {};            // that launch; null: it only quantizes
+    QuantizingBoth both = {};              // with both; null: it makes nothing else
 
     bool is(const float* of, int64_t count) const { return x != nullptr && x == of && rows == count; }
   };

@@ -3,7 +3,6 @@
 #include "backends/gpu/backend.h"
 #include "backends/gpu/kernels/matmul_gated.h"
 #include "backends/gpu/kernels/quantize.h"
-#include "backends/gpu/kernels/rows.h"
 
 namespace llmservice::gpu {
 
@@ -13,7 +12,7 @@ bool GpuBackend::add_gated_product(const DeviceMatrix& gate_up, const DeviceMatr
   const auto gated = multiply_gated(gate_up, down, rows, workspace);
   if (!gated || gated->bytes > static_cast<int64_t>(products_.wanted)) return false;
   if (source_.out == x && source_.rows == rows && source_.width == gate_up.cols) {
-    list_.replace_last(source_.quantizing(gated->from));
+    list_.replace_last(source_.quantizing(gated->from, false));
   } else {
     add(quantize(gated->from, x, rows), rows);
   }
@@ -22,8 +21,7 @@ bool GpuBackend::add_gated_product(const DeviceMatrix& gate_up, const DeviceMatr
                 .rows = rows,
                 .activations = gated->to,
                 .room = matmul_workspace(down, rows),
-                .launch = list_.launches().size() - 1,
-                .both = {}};
+                .launch = list_.launches().size() - 1};
   return true;
 }
 
@@ -31,16 +29,15 @@ void GpuBackend::gated_matmul(const Matrix& gate_up, const Matrix& down, const f
                               float* wide, float* mixed, float* out) {
   const auto& first = static_cast<const DeviceWeights&>(gate_up);
   const auto& second = static_cast<const DeviceWeights&>(down);
-  // One product reads what the gates put out, as they quantize it.
-  const bool read_once = second.bands.size() == 1 && second.columns() == nullptr;
-  const bool whole = read_once && first.bands.size() == 1 && first.columns() == nullptr;
+  const auto is_one = [](const DeviceWeights& w) { return w.bands.size() == 1 && w.columns() == nullptr; };
+  const bool whole = is_one(first) && is_one(second);
   if (!whole || !add_gated_product(first.bands.front().matrix, second.bands.front().matrix, x, rows, mixed)) {
     matmul(gate_up, x, rows, wide);
-    add_source(
-        gpu::silu_mul(wide, rows, gate_up.rows / 2, mixed), rows, gate_up.rows / 2, mixed,
-        [=](const Activations& to) { return gpu::silu_mul(to, wide, rows, read_once ? nullptr : mixed); });
+    forget(x);
+    silu_mul(wide, rows, gate_up.rows / 2, mixed);
   }
   matmul(down, mixed, rows, out);
+  forget(mixed);
 }
 
 }  // namespace llmservice::gpu

@@ -112,21 +112,23 @@ ProductRoom GpuBackend::quantize_for(const DeviceMatrix& matrix, const float* x,
     quantized_.room = std::max(quantized_.room, bytes);
     return room;
   }
-  if (quantized_.is(x, rows) && quantized_.both) {
+  if (quantized_.is(x, rows) && quantized_.both && !quantized_.also) {
     const ProductRoom behind = room.behind(quantized_.room);
     const int64_t end = behind.own - room.own + bytes;
-    const QuantizingBoth both = std::exchange(quantized_.both, {});
+    const Activations also = activations_of(matrix, rows, behind);
     const auto launch = end <= static_cast<int64_t>(products_.wanted)
-                            ? both(quantized_.activations, activations_of(matrix, rows, behind))
+                            ? quantized_.both(quantized_.activations, also, true)
                             : std::nullopt;
     if (launch) {
       list_.replace(quantized_.launch, *launch);
+      quantized_.also = also;
       return behind;
     }
   }
-  Quantized made{.x = x, .rows = rows, .activations = to, .room = bytes, .launch = 0, .both = {}};
+  Quantized made{.x = x, .rows = rows, .activations = to, .room = bytes};
   if (source_.out == x && source_.rows == rows && source_.width == matrix.cols) {
-    list_.replace_last(source_.quantizing(to));
+    list_.replace_last(source_.quantizing(to, true));
+    made.quantizing = std::move(source_.quantizing);
     made.both = std::move(source_.both);
   } else {
     add(quantize(to, x, rows), rows);
@@ -134,6 +136,14 @@ ProductRoom GpuBackend::quantize_for(const DeviceMatrix& matrix, const float* x,
   made.launch = list_.launches().size() - 1;
   quantized_ = std::move(made);
   return room;
+}
+
+// Whatever else had read x would have made quantized_ something else.
+void GpuBackend::forget(const float* x) {
+  const Quantized& made = quantized_;
+  if (made.x == nullptr || made.x != x || !made.quantizing) return;
+  list_.replace(made.launch, made.also ? *made.both(made.activations, *made.also, false)
+                                       : made.quantizing(made.activations, false));
 }
 
 // Products before it bring its first weights as they end.

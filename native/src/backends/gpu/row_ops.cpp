@@ -15,17 +15,20 @@ void GpuBackend::add_rms_norm(float* x, const float* y, const float* weight, flo
                               int64_t dim, float* out, const FaultMarks& marks) {
   add_source(
       gpu::add_rms_norm(x, y, weight, eps, rows, dim, out, marks), rows, dim, out,
-      [=](const Activations& to) { return gpu::add_rms_norm(to, x, y, weight, eps, rows, out, marks); },
-      [=](const Activations& to, const Activations& also) {
-        return gpu::add_rms_norm(to, also, x, y, weight, eps, rows, out, marks);
+      [=](const Activations& to, bool is_read) {
+        return gpu::add_rms_norm(to, x, y, weight, eps, rows, is_read ? out : nullptr, marks);
+      },
+      [=](const Activations& to, const Activations& also, bool is_read) {
+        return gpu::add_rms_norm(to, also, x, y, weight, eps, rows, is_read ? out : nullptr, marks);
       });
 }
 
 void GpuBackend::add_layer_norm(float* x, const float* y, const float* weight, float eps, int64_t rows,
                                 int64_t dim, float* out, const FaultMarks& marks) {
-  add_source(
-      gpu::add_layer_norm(x, y, weight, eps, rows, dim, out, marks), rows, dim, out,
-      [=](const Activations& to) { return gpu::add_layer_norm(to, x, y, weight, eps, rows, out, marks); });
+  add_source(gpu::add_layer_norm(x, y, weight, eps, rows, dim, out, marks), rows, dim, out,
+             [=](const Activations& to, bool is_read) {
+               return gpu::add_layer_norm(to, x, y, weight, eps, rows, is_read ? out : nullptr, marks);
+             });
 }
 
 void GpuBackend::add_bias(float* x, const float* bias, int64_t rows, int64_t width) {
@@ -52,17 +55,23 @@ void GpuBackend::take_columns(const float* x, int64_t rows, int64_t width, const
 
 void GpuBackend::silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
   add_source(gpu::silu_mul(gate_up, rows, width, out), rows, width, out,
-             [=](const Activations& to) { return gpu::silu_mul(to, gate_up, rows, out); });
+             [=](const Activations& to, bool is_read) {
+               return gpu::silu_mul(to, gate_up, rows, is_read ? out : nullptr);
+             });
 }
 
 void GpuBackend::gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
   add_source(gpu::gelu_mul(gate_up, rows, width, out), rows, width, out,
-             [=](const Activations& to) { return gpu::gelu_mul(to, gate_up, rows, out); });
+             [=](const Activations& to, bool is_read) {
+               return gpu::gelu_mul(to, gate_up, rows, is_read ? out : nullptr);
+             });
 }
 
 void GpuBackend::erf_gelu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
   add_source(gpu::erf_gelu_mul(gate_up, rows, width, out), rows, width, out,
-             [=](const Activations& to) { return gpu::erf_gelu_mul(to, gate_up, rows, out); });
+             [=](const Activations& to, bool is_read) {
+               return gpu::erf_gelu_mul(to, gate_up, rows, is_read ? out : nullptr);
+             });
 }
 
 void GpuBackend::scale(float* x, int64_t count, float factor) { add(gpu::scale(x, count, factor), 0); }
@@ -72,7 +81,7 @@ void GpuBackend::cap(float* x, int64_t count, float limit) { add(gpu::cap(x, cou
 void GpuBackend::sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) {
   if (gate_attention(x, {gate, gate_stride}, rows, width)) return;
   add_source(gpu::sigmoid_mul(x, gate, gate_stride, rows, width), rows, width, x,
-             [=](const Activations& to) { return gpu::sigmoid_mul(to, x, gate, gate_stride, rows); });
+             [=](const Activations& to, bool) { return gpu::sigmoid_mul(to, x, gate, gate_stride, rows); });
 }
 
 void GpuBackend::add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) {

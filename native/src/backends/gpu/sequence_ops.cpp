@@ -77,7 +77,7 @@ void GpuBackend::attention(const AttentionShape& shape, std::span<const Segment>
   };
   if (!end({}, nullptr)) return;
   const int64_t width = int64_t{shape.heads} * shape.head_dim;
-  source_ = {out, rows, width, [end](const Activations& to) { return *end({}, &to); }, {}};
+  source_ = {out, rows, width, [end](const Activations& to, bool) { return *end({}, &to); }, {}};
   attended_ = {out, rows, width, end};
 }
 
@@ -86,7 +86,7 @@ bool GpuBackend::gate_attention(const float* x, const HeadGates& gates, int64_t 
   const auto end = std::move(attended_.end);
   attended_ = {};
   list_.replace_last(*end(gates, nullptr));
-  source_ = {x, rows, width, [end, gates](const Activations& to) { return *end(gates, &to); }, {}};
+  source_ = {x, rows, width, [end, gates](const Activations& to, bool) { return *end(gates, &to); }, {}};
   return true;
 }
 
@@ -142,7 +142,7 @@ void GpuBackend::gdn(const GdnShape& shape, std::span<const Segment> segments, c
       source_ = {out,
                  rows,
                  int64_t{shape.v_heads} * shape.v_dim,
-                 [whole](const Activations& to) { return *whole(&to); },
+                 [whole](const Activations& to, bool) { return *whole(&to); },
                  {}};
     }
     return;

@@ -59,7 +59,8 @@ struct TwoRecords {
   }
 };
 
-// One block per row, as add_rms_norm() and add_layer_norm() have it: the sums are the same.
+// One block per row, as add_rms_norm() and add_layer_norm() have it: the sums are the same. `out` null:
+// nobody reads the norm but as the records have it.
 template <bool kWhole, NormKind kind, class Written>
 __device__ __forceinline__ void norm_and_quantize_row(const Written& records, float* x, const float* added,
                                                       const float* weight, float eps, float* out,
@@ -71,7 +72,7 @@ __device__ __forceinline__ void norm_and_quantize_row(const Written& records, fl
   wait_for_previous();
   add_and_norm(normer, x + at, added == nullptr ? nullptr : added + at, dim, RowMark(marks, blockIdx.x),
                [&](int32_t col, const Float4& values) {
-                 store_quad<kWhole>(out + at, col, dim, values);
+                 if (out != nullptr) store_quad<kWhole>(out + at, col, dim, values);
                  records.write(blockIdx.x, static_cast<uint32_t>(col) / 4, values);
                });
 }
