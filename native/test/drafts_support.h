@@ -107,8 +107,10 @@ inline void add_mtp(Tensors& t, uint32_t seed = 7) {
   t[layer + "mlp.down_proj.weight"] = bf16_tensor({64, 96}, 0, 0.3F, random);
 }
 
-// Runs the requests together until all are gone, with `drafts` drafts asked for in every step.
-inline std::vector<Said> run_requests(Engine& engine, const std::vector<Request>& requests, int32_t drafts) {
+// Runs the requests together until all are gone, with `drafts` drafts asked for in every step. `ahead`: their
+// rows are planned as if each held so many.
+inline std::vector<Said> run_requests(Engine& engine, const std::vector<Request>& requests, int32_t drafts,
+                                      bool ahead = false) {
   std::vector<Said> said(requests.size());
   std::map<int32_t, size_t> by_slot;
   std::map<int32_t, int32_t> held;
@@ -133,11 +135,13 @@ inline std::vector<Said> run_requests(Engine& engine, const std::vector<Request>
       }
       const int32_t left = known(i) - computed[i];
       const int32_t more =
-          left == 1 ? std::min(held[admission.slot], admission.max_length - 1 - known(i)) : 0;
+          left == 1 ? std::min(ahead ? drafts : held[admission.slot], admission.max_length - 1 - known(i))
+                    : 0;
       plan.rows.push_back({admission.slot, std::min(left, chunk) + more});
       computed[i] += std::min(left, chunk);
     }
     plan.drafts = drafts;
+    plan.ahead = ahead;
     const StepResult result = engine.step(plan);
     plan = {};
     held.clear();

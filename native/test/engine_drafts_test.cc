@@ -59,9 +59,10 @@ class Drafts : public ::testing::TestWithParam<Model> {
   }
 
   std::vector<Said> plain(const std::vector<Request>& requests) { return run_requests(*load(), requests, 0); }
-  std::vector<Said> drafted(const std::vector<Request>& requests, const std::vector<int32_t>& right) {
+  std::vector<Said> drafted(const std::vector<Request>& requests, const std::vector<int32_t>& right,
+                            bool ahead = false) {
     auto oracle = std::make_unique<OracleDrafter>(truths_of(requests, plain(requests)), right);
-    return run_requests(*load(std::move(oracle)), requests, kDrafts);
+    return run_requests(*load(std::move(oracle)), requests, kDrafts, ahead);
   }
   void expect_same(const std::vector<Said>& actual, const std::vector<Said>& expected,
                    const std::string& what) {
@@ -98,6 +99,7 @@ TEST_P(Drafts, MixWithPromptsAndWithEachOther) {
   several[2].joins_at = 4;
   several[3].joins_at = 5;
   expect_same(drafted(several, {4, 0, 2, 1, 3}), plain(several), "together");
+  expect_same(drafted(several, {4, 0, 2, 1, 3}, true), plain(several), "planned ahead");
 }
 
 TEST_P(Drafts, EndWhereTheSequenceEnds) {
@@ -195,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Drafts,
 
 // Two ranks with a drafter each; the requests' outputs.
 std::vector<Said> on_two_ranks(const TempDir& dir, const std::vector<Request>& requests, int32_t drafts,
-                               const std::vector<std::vector<int32_t>>& truths) {
+                               const std::vector<std::vector<int32_t>>& truths, bool ahead = false) {
   const TestSegment segment(2);
   const auto load = [&](int32_t rank) {
     const EngineOptions options =
@@ -208,7 +210,7 @@ std::vector<Said> on_two_ranks(const TempDir& dir, const std::vector<Request>& r
   std::vector<Said> said;
   {
     const auto engine = load(0);
-    said = run_requests(*engine, requests, drafts);
+    said = run_requests(*engine, requests, drafts, ahead);
   }
   follower.join();
   return said;
@@ -222,10 +224,12 @@ TEST(DraftsOnRanks, GiveTheSameBits) {
     std::vector<Request> requests{request(0, 70, kDrawn), request(1, 9, kGreedy)};
     requests[1].joins_at = 1;
     const auto plain = on_two_ranks(dir, requests, 0, {});
-    const auto drafted = on_two_ranks(dir, requests, kDrafts, truths_of(requests, plain));
-    for (size_t i = 0; i < requests.size(); ++i) {
-      EXPECT_TRUE(drafted[i].same_as(plain[i])) << i;
-      EXPECT_LT(drafted[i].steps, plain[i].steps);
+    for (const bool ahead : {false, true}) {
+      const auto drafted = on_two_ranks(dir, requests, kDrafts, truths_of(requests, plain), ahead);
+      for (size_t i = 0; i < requests.size(); ++i) {
+        EXPECT_TRUE(drafted[i].same_as(plain[i])) << i;
+        EXPECT_LT(drafted[i].steps, plain[i].steps);
+      }
     }
   }
 }

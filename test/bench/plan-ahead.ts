@@ -1,6 +1,7 @@
 // What it gains that the next step waits in the engine while one runs: tokens a second of the demo model by number of
 // sequences, the share of the time that the engine is in steps, and how long a newcomer waits for its first token beside
-// them; steps alternating with plans, and planned ahead, in turn. usage: tsx test/bench/plan-ahead.ts [ROUNDS] [THREADS]
+// them; steps alternating with plans, and planned ahead, in turn. The gain is the median over rounds, each of which has both.
+// usage: tsx test/bench/plan-ahead.ts [ROUNDS [THREADS [none|ngram|mtp [DRAFTS]]]]
 
 import { fileURLToPath } from 'node:url';
 import { loadEngine } from '@llmservice/native';
@@ -12,7 +13,8 @@ import { Scheduler } from '../../runtime/src/schedule/scheduler.js';
 import { engineSettings } from '../integration/engine-settings.js';
 
 const checkpoint = fileURLToPath(new URL('../../deploy/demo-model/checkpoint', import.meta.url));
-const [rounds = 9, threads = 1] = process.argv.slice(2).map(Number);
+const [, , rounds = '9', threads = '1', method = 'none', drafts = '3'] = process.argv;
+if (method !== 'none' && method !== 'ngram' && method !== 'mtp') throw new Error(`no method ${method}`);
 const tokensEach = 300;
 
 /** The scheduler, whose planning ahead can be switched off. */
@@ -24,7 +26,13 @@ class Switched extends Scheduler {
   }
 }
 
-const settings = engineSettings(checkpoint, { maxNumSeqs: 17, blockSize: 64, threads, prefixCaching: false });
+const settings = engineSettings(checkpoint, {
+  maxNumSeqs: 17,
+  blockSize: 64,
+  threads: Number(threads),
+  prefixCaching: false,
+  speculative: { method, tokens: Number(drafts) },
+});
 const options = await planEngine(settings);
 const engine = await loadEngine(options, () => undefined);
 const scheduler = new Switched({ ...options, prefixCaching: false, hybrid: engine.info.hybrid });
@@ -121,19 +129,24 @@ class Measured {
 }
 
 console.log(
-  '| sequences | steps | tok/s | of the time in steps | newcomer to its first token, ms (p90) |\n|---|---|---|---|---|',
+  '| sequences | steps | tok/s | of the time in steps | newcomer to its first token, ms (p90) | gain |\n|---|---|---|---|---|---|',
 );
 await rate(4);
 for (const sequences of [1, 4, 16]) {
   const [alternating, ahead] = [new Measured(), new Measured()];
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < Number(rounds); round++) {
     for (const turn of round % 2 === 0 ? [alternating, ahead] : [ahead, alternating]) {
       scheduler.plansAhead = turn === ahead;
       await turn.round(sequences);
     }
   }
+  const gains = ahead.rates.map((rate, round) => rate / (alternating.rates[round] ?? NaN) - 1);
+  const gain = { alternating: '', ahead: `${(quantile(gains, 0.5) * 100).toFixed(1)} %` };
   for (const [name, { medians }] of Object.entries({ alternating, ahead }))
-    console.log(`| ${[sequences, name, ...medians].join(' | ')} |`);
+    console.log(`| ${[sequences, name, ...medians, gain[name as keyof typeof gain]].join(' | ')} |`);
 }
+const { draftTokensTotal, acceptedTokensTotal } = scheduler.stats.drafts;
+if (draftTokensTotal > 0)
+  console.log(`accepted of the drafts: ${(acceptedTokensTotal / draftTokensTotal).toFixed(2)}`);
 loop.stop();
 await engine.dispose();

@@ -1,5 +1,6 @@
 // Steps that wait in a real engine behind those that run, hybrid and attention-only: sequences end at tokens that nobody
-// knew when the next step was planned, and every token and logprob has the bits that it has when steps alternate.
+// knew when the next step was planned, and every token and logprob has the bits that it has when steps alternate and
+// nobody drafts, whatever the drafts.
 
 import { expect, jest, test } from '@jest/globals';
 import { models, run, workload, type Arrival } from './scheduled-engine.js';
@@ -27,9 +28,12 @@ test.each(models)('$name gives the same bits', async (model) => {
   const arrivals = await withStops(model);
   const snapshots = model.hybrid ? 16 : 0;
   const alternating = await run(model, {}, arrivals);
-  for (const changes of [{}, { prefixCaching: true, numStateSnapshots: snapshots, numBlocks: 40 }]) {
+  const speculative = { method: model.drafts, tokens: 3 };
+  const caching = { prefixCaching: true, numStateSnapshots: snapshots, numBlocks: 40 };
+  for (const changes of [{}, caching, { ...caching, speculative }]) {
     const ahead = await run(model, changes, arrivals, true);
     expect(ahead.stepsAhead).toBeGreaterThan(50);
+    if ('speculative' in changes) expect(ahead.stats.drafts.draftTokensTotal).toBeGreaterThan(5);
     expect(alternating.stepsAhead).toBe(0);
     for (const { request, cancelAt } of arrivals) {
       const [got, wanted] = [ahead, alternating].map(({ outputs }) => outputs.get(request.id) ?? []);

@@ -15,10 +15,10 @@ import { modelsDir } from '../golden/golden-values.js';
 import { demoCheckpoint } from './replica-process.js';
 
 export const models = [
-  { name: 'llama', modelDir: `${modelsDir}llama-bf16`, hybrid: false, vocab: 320 },
-  { name: 'hybrid', modelDir: `${modelsDir}qwen3_5-bf16`, hybrid: true, vocab: 320 },
-  { name: 'demo', modelDir: demoCheckpoint, hybrid: true, vocab: 2000 },
-];
+  { name: 'llama', modelDir: `${modelsDir}llama-bf16`, hybrid: false, vocab: 320, drafts: 'ngram' },
+  { name: 'hybrid', modelDir: `${modelsDir}qwen3_5-bf16`, hybrid: true, vocab: 320, drafts: 'mtp' },
+  { name: 'demo', modelDir: demoCheckpoint, hybrid: true, vocab: 2000, drafts: 'mtp' },
+] as const;
 export type Model = (typeof models)[number];
 
 type Limits = Omit<SchedulerLimits, 'hybrid'>;

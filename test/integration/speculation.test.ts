@@ -1,5 +1,5 @@
-// Speculation with real engines under a scheduler that preempts, shares prefixes and cancels: every token and every
-// logprob has the bits that it has without.
+// Speculation with real engines under a scheduler that preempts, shares prefixes and plans steps ahead: every token and
+// every logprob has the bits that it has without any of it.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -43,8 +43,9 @@ describe.each(models)('$name', (model) => {
       : []),
   ])('gives the same bits with drafts %s', async (_, changes) => {
     off ??= await run(model, {}, arrivals);
-    const on = await run(model, changes, arrivals);
+    const on = await run(model, changes, arrivals, true);
     expect(on.outputs).toEqual(off.outputs);
+    expect(on.stepsAhead).toBeGreaterThan(20);
     expect(on.stats.prefixCacheHitsTotal).toBeGreaterThan(500);
     expect(on.stats.drafts.draftTokensTotal).toBeGreaterThan(5);
     if (changes.numBlocks !== undefined) expect(on.stats.preemptionsTotal).toBeGreaterThan(0);

@@ -517,7 +517,8 @@ struct StepPlan {
   // Null: a step that counts.
   std::optional<WarmupRun> warmup = std::nullopt;
   // Made before the result of the step before it was known: rows and saves of sequences that have ended by
-  // then are left out, and the result has nothing of them. Without it they break a rule.
+  // then are left out, and the result has nothing of them; so are rows for drafts that a slot turns out not
+  // to hold, or has no block for. Without it the former break a rule, as do drafts without a block.
   bool ahead = false;
 };
 

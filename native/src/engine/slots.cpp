@@ -3,6 +3,23 @@
 #include <algorithm>
 
 namespace llmservice {
+namespace {
+
+// Rows of the entry, which was planned before that was known, for drafts that the slot does not hold or has
+// no block for.
+int32_t drafts_lacking(const Slot& slot, const SlotLimits& limits, const StepPlan& plan,
+                       const RowEntry& entry) {
+  const int32_t planned = entry.count - (slot.known() - slot.position);
+  // More than a slot may ever hold is a mistake, and stays to be found.
+  if (planned <= 0 || planned > limits.drafts) return 0;
+  const auto is_own = [&](const SlotBlock& appended) { return appended.slot == entry.slot; };
+  const auto blocks = std::ssize(slot.blocks) + std::ranges::count_if(plan.blocks, is_own);
+  const auto places = static_cast<int32_t>(blocks) * limits.block_size - slot.known();
+  const int32_t held = std::min(static_cast<int32_t>(slot.drafts.size()), std::max(0, places));
+  return std::max(0, planned - held);
+}
+
+}  // namespace
 
 SlotTable::SlotTable(const SlotLimits& limits)
     : limits_(limits),
@@ -18,6 +35,11 @@ StepPlan SlotTable::without_ended(StepPlan plan) const {
   };
   std::erase_if(plan.rows, [&](const RowEntry& entry) { return ended(entry.slot); });
   std::erase_if(plan.saves, [&](const StateSave& save) { return ended(save.slot); });
+  for (RowEntry& entry : plan.rows) {
+    const bool begins = std::ranges::any_of(plan.admit, [&](const auto& a) { return a.slot == entry.slot; });
+    if (begins || entry.slot < 0 || entry.slot >= limits_.slots || !slots_[entry.slot]) continue;
+    entry.count -= drafts_lacking(at(entry.slot), limits_, plan, entry);
+  }
   plan.ahead = false;
   return plan;
 }

@@ -76,8 +76,8 @@ class SlotTable {
  public:
   explicit SlotTable(const SlotLimits& limits);
 
-  // A plan made ahead as it is to be run now: without rows and saves of sequences that have ended. Whatever
-  // else the plan says of them stays, so that block tables become what the plan's maker takes them to be.
+  // A plan made ahead as it is to be run now: without rows and saves of sequences that have ended, or rows of
+  // drafts that are not held. All else stays, so that block tables are what the plan's maker takes them for.
   StepPlan without_ended(StepPlan plan) const;
   // Throws EngineFault naming the first rule that the plan breaks. Changes nothing.
   void check(const StepPlan& plan) const;

@@ -33,7 +33,8 @@ export interface StepPlan {
   readonly warmup: WarmupRun | null;
   /**
    * Made before the result of the step before it was known: rows and saves of sequences that have ended by then are left
-   * out, and the result has nothing of them. Without it they break a rule.
+   * out, and the result has nothing of them; so are rows for drafts that a slot turns out not to hold, or has no block
+   * for. Without it the former break a rule, as do drafts without a block.
    */
   readonly ahead: boolean;
 }

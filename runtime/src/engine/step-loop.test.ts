@@ -239,12 +239,18 @@ describe('StepLoop', () => {
     await outcome;
   });
 
-  test('plans nothing ahead where drafts may give any number of tokens', async () => {
+  test('has the next step wait where drafts may give any number of tokens, too', async () => {
     begin({ speculative: { method: 'ngram', tokens: 2 } });
-    loop.submit(request('one', 3, 50), null);
+    const [asked, cancelled] = [request('one', 3, 50), request('two', 4, 50)];
+    for (const each of [asked, cancelled]) loop.submit(each, null);
     await turn();
-    expect(engine.rows).toHaveLength(1);
-    loop.stop();
-    await engine.end();
+    for (let steps = 0; engine.rows.length > 0; steps++) {
+      // But for the last ones, in which it may end.
+      if (steps < 10) expect(engine.rows).toHaveLength(2);
+      // The rows of its decode are not worth that the others wait for a plan.
+      if (steps === 5) loop.cancel('two');
+      await engine.end();
+    }
+    expect(sent.get('one')).toEqual(expectedTokens([...asked.prompt], 50, []));
   });
 });

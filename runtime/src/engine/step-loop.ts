@@ -1,5 +1,5 @@
 // The engine process's one loop: plan, run, postprocess, send. At most one message per step leaves it. Where the next step
-// does not depend on the result of the one that runs, it waits in the engine for that one's end, so that the device
+// can be planned before the one that runs has a result, it waits in the engine for that one's end, so that the device
 // need not wait for JavaScript; it is taken back when something comes that should go first.
 
 import type { Failure } from '@llmservice/crds';
@@ -101,10 +101,10 @@ export class StepLoop {
     this.#wake();
   }
 
-  /** At most a row of it is still computed after the step in flight. */
+  /** At most a decode of it is still computed after the step in flight. */
   cancel(id: string): void {
-    // A chunk of a prompt would have others wait; one row is less than planning again.
-    if (this.#scheduler.rowsAhead(id) > 1) this.#withdraw();
+    // A chunk of a prompt would have others wait; the rows of a decode are less than planning again.
+    if (this.#scheduler.hasPromptAhead(id)) this.#withdraw();
     this.#scheduler.cancel(id);
     this.#forget(id);
     this.#wake();

@@ -41,6 +41,11 @@ export class DraftPolicy {
     return probes ? Math.min(this.#most, best + 1) : best;
   }
 
+  /** The step that `next` was asked for last does not run. */
+  takeBack(): void {
+    this.#steps--;
+  }
+
   /** Most tokens for the time. */
   #best(sequences: number): number {
     // The more rows a step has anyway, the more of it is spent on rows.

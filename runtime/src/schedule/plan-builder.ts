@@ -20,20 +20,20 @@ export class PlanBuilder {
   readonly #saves: number[] = [];
   /** Drafts to make at most for each sequence that is left with one known token to compute. */
   readonly drafts: number;
-  /** Whether the step before has yet to say who continues. */
-  readonly ahead: boolean;
+  /** Drafts that each sequence holds at most, where the step before has yet to say who continues; null: it has. */
+  readonly held: number | null;
 
   /**
    * @param budget rows that the step may have
    * @param drafts see `drafts`
-   * @param ahead see `ahead`
+   * @param held see `held`
    * @param divides whether a sequence may be computed in several steps
    */
-  constructor(budget: number, drafts: number, ahead: boolean, divides: boolean) {
+  constructor(budget: number, drafts: number, held: number | null, divides: boolean) {
     this.#budget = budget;
     this.#divides = divides;
     this.drafts = drafts;
-    this.ahead = ahead;
+    this.held = held;
   }
 
   get isEmpty(): boolean {
@@ -125,7 +125,7 @@ export class PlanBuilder {
       saves: Int32Array.from(this.#saves),
       drafts: this.drafts,
       warmup: null,
-      ahead: this.ahead,
+      ahead: this.held !== null,
     };
   }
 }

@@ -44,7 +44,6 @@ test('has no row of a sequence that is known to end', () => {
 
 test.each([
   ['somebody waits', { maxNumSeqs: 1 }, [request('runs', 5, 9), request('waits', 5, 9)]],
-  ['drafts are made', { speculative: { method: 'ngram', tokens: 2 } as const }, [request('runs', 5, 9)]],
   ['blocks for all that decode are lacking', { numBlocks: 3 }, [request('a', 16, 9), request('b', 16, 9)]],
 ])('is not planned where %s', (_, changes, requests) => {
   const { scheduler } = new World(changes);
@@ -68,6 +67,22 @@ test('of a sequence that ended meanwhile nothing is cached that was not computed
   expect(world.ask(asking([...prompt, first!, stop!, 7, 7]))).toBe(0);
 });
 
+test('verifies at most the drafts that the step in flight makes, and reserves blocks for all that they may give', () => {
+  const { scheduler, model } = new World({ speculative: { method: 'ngram', tokens: 3 } });
+  scheduler.add(request('one', 13, 40));
+  const prompt = scheduler.plan()!.plan;
+  expect(prompt.drafts).toBe(3);
+  const first = scheduler.planAhead()!.plan;
+  // One token and 3 drafts behind 13: the 17 that there may be, and a place for none of the drafts after them.
+  expect([...first.rows, ...first.blocks]).toEqual([0, 4, 0, 1]);
+  scheduler.postprocess(model.step(prompt));
+  const second = scheduler.planAhead()!.plan;
+  expect([...second.rows]).toEqual([0, 4]);
+  const drafts = scheduler.stats.drafts.draftTokensTotal;
+  for (const plan of [first, second]) scheduler.postprocess(model.step(plan));
+  expect(scheduler.stats.drafts.draftTokensTotal).toBeGreaterThan(drafts);
+});
+
 test('the cache is not emptied while a step is in flight', () => {
   const { scheduler } = new World();
   scheduler.add(request('one', 5, 9));
@@ -75,30 +90,36 @@ test('the cache is not emptied while a step is in flight', () => {
   expect(() => scheduler.flushCache()).toThrow('in flight');
 });
 
-test('taken back and planned again, it is the same', () => {
-  const worlds = [0, 1].map(() => new World({ maxNumBatchedTokens: 230, numBlocks: 200 }, hybrid));
-  const twins = text('twin', 140);
-  const takenBack = { rows: 0, blocks: 0, saves: 0, release: 0, replace: 0 };
-  const plans = worlds.map(({ scheduler, model }, takesBack) => {
-    const all: unknown[] = [];
-    scheduler.add(request('cancelled', 20, 90));
-    for (const id of ['a', 'b']) scheduler.add({ ...request(id, 1, 90), prompt: Int32Array.from(twins) });
-    let next = scheduler.plan();
-    for (let step = 0; step < 40; step++) {
-      const { plan } = next!;
-      if (step === 5) scheduler.cancel('cancelled');
-      next = scheduler.planAhead();
-      if (takesBack === 1) {
-        for (const part of Object.keys(takenBack) as (keyof typeof takenBack)[])
-          takenBack[part] += next!.plan[part].length;
-        scheduler.withdraw();
+test.each(['none', 'ngram', 'mtp'] as const)(
+  'taken back and planned again, it is the same: drafts %s',
+  (method) => {
+    const speculative = { method, tokens: method === 'none' ? 0 : 3 };
+    const worlds = [0, 1].map(
+      () => new World({ maxNumBatchedTokens: 230, numBlocks: 200, speculative }, hybrid),
+    );
+    const twins = text('twin', 140);
+    const takenBack = { rows: 0, blocks: 0, saves: 0, release: 0, replace: 0 };
+    const plans = worlds.map(({ scheduler, model }, takesBack) => {
+      const all: unknown[] = [];
+      scheduler.add(request('cancelled', 20, 90));
+      for (const id of ['a', 'b']) scheduler.add({ ...request(id, 1, 90), prompt: Int32Array.from(twins) });
+      let next = scheduler.plan();
+      for (let step = 0; step < 40; step++) {
+        const { plan } = next!;
+        if (step === 5) scheduler.cancel('cancelled');
         next = scheduler.planAhead();
+        if (takesBack === 1) {
+          for (const part of Object.keys(takenBack) as (keyof typeof takenBack)[])
+            takenBack[part] += next!.plan[part].length;
+          scheduler.withdraw();
+          next = scheduler.planAhead();
+        }
+        scheduler.postprocess(model.step(plan));
+        all.push(plan, scheduler.stats);
       }
-      scheduler.postprocess(model.step(plan));
-      all.push(plan, scheduler.stats);
-    }
-    return all;
-  });
-  expect(plans[1]).toEqual(plans[0]);
-  for (const length of Object.values(takenBack)) expect(length).toBeGreaterThan(0);
-});
+      return all;
+    });
+    expect(plans[1]).toEqual(plans[0]);
+    for (const length of Object.values(takenBack)) expect(length).toBeGreaterThan(0);
+  },
+);

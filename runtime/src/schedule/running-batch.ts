@@ -67,6 +67,7 @@ export class RunningBatch {
       computed: match.cached,
       drafts: 0,
       verifying: 0,
+      verifyingAhead: 0,
     };
     this.#running.push(running);
     this.#bySlot.set(slot, running);

@@ -70,6 +70,11 @@ function randomRequest(
   };
 }
 
+/** Of a step without prompts. */
+function verifiesDrafts({ plan: { rows } }: PlannedStep): boolean {
+  return rows.some((count, i) => i % 2 === 1 && count > 1 && count <= 6);
+}
+
 /** A step that runs or has run. */
 interface Flight {
   readonly result: StepResult;
@@ -89,6 +94,8 @@ class Simulation {
   expired = 0;
   faulted = 0;
   ahead = 0;
+  /** Of them, those that may verify drafts. */
+  draftsAhead = 0;
   withdrawn = 0;
   readonly #plansAhead: boolean;
   /** Few come at a time: nothing is planned ahead while somebody waits. */
@@ -99,9 +106,8 @@ class Simulation {
     this.#plansAhead = seed % 4 > 0;
     this.#calm = seed % 4 === 1;
     const limits = randomLimits(this.#random);
-    const drafts = this.#calm ? { speculative: { method: 'none', tokens: 0 } as const } : {};
     // The model's steps take a microsecond, however many rows they have.
-    this.limits = { ...limits, ...drafts, promptStepMs: seed % 3 === 0 ? 0.001 : Infinity };
+    this.limits = { ...limits, promptStepMs: seed % 3 === 0 ? 0.001 : Infinity };
     this.scheduler = new Scheduler(this.limits);
     this.#model = new StepModel(this.limits);
     this.#pieces = Array.from(
@@ -151,6 +157,7 @@ class Simulation {
     const ahead = this.#plansAhead ? this.scheduler.planAhead() : null;
     if (ahead === null) return null;
     this.ahead++;
+    if (verifiesDrafts(ahead)) this.draftsAhead++;
     this.#cancelOne();
     this.#arrive(now);
     if (this.#random(this.scheduler.stats.waiting > 0 ? 2 : 4) > 0) return this.#begin(ahead);
@@ -214,6 +221,7 @@ describe('Scheduler over 100,000 random arrivals', () => {
     drafted: 0,
     accepted: 0,
     ahead: 0,
+    draftsAhead: 0,
     withdrawn: 0,
     leftOut: 0,
   };
@@ -237,6 +245,7 @@ describe('Scheduler over 100,000 random arrivals', () => {
       totals.drafted += stats.drafts.draftTokensTotal;
       totals.accepted += stats.drafts.acceptedTokensTotal;
       totals.ahead += simulation.ahead;
+      totals.draftsAhead += simulation.draftsAhead;
       totals.withdrawn += simulation.withdrawn;
       totals.leftOut += simulation.leftOut;
     },
@@ -253,6 +262,7 @@ describe('Scheduler over 100,000 random arrivals', () => {
     expect(totals.accepted).toBeGreaterThan(10_000);
     expect(totals.drafted - totals.accepted).toBeGreaterThan(10_000);
     expect(totals.ahead).toBeGreaterThan(10_000);
+    expect(totals.draftsAhead).toBeGreaterThan(5_000);
     expect(totals.withdrawn).toBeGreaterThan(2_000);
     expect(totals.leftOut).toBeGreaterThan(1_000);
   });

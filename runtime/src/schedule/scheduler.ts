@@ -108,13 +108,14 @@ export class Scheduler {
     return true;
   }
 
-  /** Rows of the request in the step that is planned ahead. */
-  rowsAhead(id: string): number {
+  /** Whether the step that is planned ahead has more rows of the request than a decode and its drafts have. */
+  hasPromptAhead(id: string): boolean {
     const [, ahead] = this.#inFlight;
     const slot = this.#batch.find(id)?.slot;
-    if (ahead === undefined || slot === undefined) return 0;
-    for (let i = 0; i < ahead.rows.length; i += 2) if (ahead.rows[i] === slot) return ahead.rows[i + 1] ?? 0;
-    return 0;
+    if (ahead === undefined || slot === undefined) return false;
+    for (let i = 0; i < ahead.rows.length; i += 2)
+      if (ahead.rows[i] === slot) return (ahead.rows[i + 1] ?? 0) > 1 + this.#limits.speculative.tokens;
+    return false;
   }
 
   /** Empties the prefix cache. Not while a step is in flight that reads from it: between `postprocess` and `plan`. */
@@ -136,12 +137,15 @@ export class Scheduler {
 
   /**
    * The step after the one in flight, to be run right behind it. Sequences that turn out to have ended have no part in
-   * it. Nobody begins with it, and none is preempted: where that would be called for it is null, as where drafts are
-   * made, which may give a sequence any number of tokens.
+   * it, and each verifies as many drafts as it turns out to hold. Nobody begins with it, and none is preempted: where that
+   * would be called for it is null.
    */
   planAhead(): PlannedStep | null {
-    if (this.#inFlight.length !== 1 || this.#limits.speculative.tokens > 0) return null;
-    return this.#begin(this.#planner.planAhead());
+    const [first, second] = this.#inFlight;
+    if (first === undefined || second !== undefined) return null;
+    const step = this.#planner.planAhead(first.drafts, this.#policy.next(this.#batch.length));
+    if (step === null) this.#policy.takeBack();
+    return this.#begin(step);
   }
 
   /** The step that was planned ahead does not run, and the one before it is still in flight. */
@@ -149,6 +153,7 @@ export class Scheduler {
     const [, ahead] = this.#inFlight;
     if (ahead === undefined) throw new Error('no step was planned ahead');
     this.#inFlight.pop();
+    this.#policy.takeBack();
     this.#planner.withdraw(ahead);
   }
 

@@ -89,6 +89,8 @@ export interface Running {
   computed: number;
   /** Drafts that the slot holds: guesses of its next tokens, which the next step may verify. */
   drafts: number;
-  /** Drafts that the step in flight verifies. */
+  /** Drafts that the first step in flight verifies. */
   verifying: number;
+  /** Drafts that the step planned ahead verifies at most: so many of those that the step in flight makes. */
+  verifyingAhead: number;
 }

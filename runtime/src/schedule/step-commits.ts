@@ -71,7 +71,10 @@ export class StepCommits {
   withdraw(): void {
     const work = this.#inFlight.pop();
     if (work === undefined) return;
-    for (const [running, rows] of work.rows) running.computed -= rows;
+    for (const [running, rows] of work.rows) {
+      running.computed -= rows;
+      running.verifyingAhead = 0;
+    }
     for (const { running, position, snapshot } of work.saves.toReversed()) {
       running.savePlaces.unshift(position);
       this.#cache.dropSnapshot(snapshot);

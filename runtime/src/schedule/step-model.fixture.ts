@@ -26,7 +26,7 @@ interface Places {
 }
 
 // Jest's sandbox makes every look-up of a global slow.
-const { floor, min } = Math;
+const { floor, max, min } = Math;
 
 /** Throws with the rule's name as the engine does when a plan breaks one. */
 export class StepModel {
@@ -74,9 +74,10 @@ export class StepModel {
         this.leftOut++;
         continue;
       }
-      rowsOf.set(slot, count);
-      scored.push(...this.#score(slot, count));
-      sampled.push(...this.#run(slot, count));
+      const left = plan.ahead ? this.#asHeld(slot, count) : count;
+      rowsOf.set(slot, left);
+      scored.push(...this.#score(slot, left));
+      sampled.push(...this.#run(slot, left));
     }
     const { tokens } = this.#limits.speculative;
     rule(plan.drafts >= 0 && plan.drafts <= tokens, 'drafts within speculative.tokens');
@@ -135,6 +136,13 @@ export class StepModel {
     if (!admission.promptLogprobs) return [];
     const all = Array.from({ length: count }, (_, row) => ({ slot, position: computed + row + 1 }));
     return all.filter(({ position }) => position < admission.promptLength);
+  }
+
+  /** Of rows that were planned ahead, those of known tokens and of drafts that the slot holds and has blocks for. */
+  #asHeld(slot: number, count: number): number {
+    const { known, computed, drafts, blocks } = this.#slot(slot);
+    const verified = min(drafts.count, blocks.length * this.#limits.blockSize - known);
+    return min(count, known - computed + max(0, verified));
   }
 
   #run(slot: number, count: number): SampledToken[] {

@@ -3,7 +3,8 @@
 // nobody waits long for the step's end; one that takes several steps leaves half of
 // them to shorter ones, so that none waits for its end. Where decodes lack blocks, the youngest go back
 // to the queue; so the oldest running sequence always advances, and all sequences end. The step after the one in flight
-// can be planned too, as far as it does not depend on what that one gives: one token for each sequence that decodes.
+// can be planned too: a sequence that decodes computes the last token that it is then found to have, in blocks for as many
+// as it may be given, and as many drafts as it is then found to hold.
 
 import { draftsByLayer } from '@llmservice/checkpoint';
 import type { Speculation, StepPlan } from '@llmservice/native';
@@ -72,7 +73,7 @@ export class StepPlanner {
    * @param drafts to make at most for each sequence that decodes
    */
   plan(drafts: number): PlannedStep | null {
-    const step = this.#begin(drafts, false);
+    const step = this.#begin(drafts, null);
     const preempted = this.#planDecodes(step);
     // What was preempted needs blocks that are not there: admission waits for the next step.
     const started = this.#planPrompts(step, preempted.length === 0);
@@ -80,13 +81,15 @@ export class StepPlanner {
   }
 
   /**
-   * The step after the one in flight, which makes no drafts. Null where nothing is sure to be left to compute; where
+   * The step after the one in flight. Null where nothing is sure to be left to compute; where
    * somebody waits, who may come in once that one has reported who ends; and where somebody would have to be preempted, and
    * lose the token that is on its way.
+   * @param held drafts that each sequence holds at most after the one in flight
+   * @param drafts as for `plan`
    */
-  planAhead(): PlannedStep | null {
+  planAhead(held: number, drafts: number): PlannedStep | null {
     if (this.#waiting.length > 0 || !this.#hasBlocksForDecodes()) return null;
-    const step = this.#begin(0, true);
+    const step = this.#begin(drafts, held);
     this.#planDecodes(step);
     this.#planPrompts(step, false);
     return this.#finish(step, [], []);
@@ -103,9 +106,9 @@ export class StepPlanner {
     this.#batch.putBackReleased(release);
   }
 
-  #begin(drafts: number, ahead: boolean): PlanBuilder {
+  #begin(drafts: number, held: number | null): PlanBuilder {
     const { maxNumBatchedTokens, bidirectional } = this.#limits;
-    return new PlanBuilder(maxNumBatchedTokens, drafts, ahead, bidirectional !== true);
+    return new PlanBuilder(maxNumBatchedTokens, drafts, held, bidirectional !== true);
   }
 
   #finish(step: PlanBuilder, started: readonly Started[], preempted: readonly string[]): PlannedStep | null {
@@ -116,13 +119,15 @@ export class StepPlanner {
 
   #hasBlocksForDecodes(): boolean {
     let wanted = 0;
-    for (const running of this.#batch) if (decodes(running) && this.#lacksBlock(running)) wanted++;
+    for (const running of this.#batch) if (decodes(running)) wanted += this.#blocksLacking(running);
     return wanted <= this.#cache.available;
   }
 
-  /** For its next row. */
-  #lacksBlock(running: Running): boolean {
-    return this.#batch.capacity(running) <= running.computed;
+  /** For its next row, wherever drafts in flight may take it. */
+  #blocksLacking(running: Running): number {
+    const { computed, verifying, blocks, sequence } = running;
+    const end = Math.min(computed + verifying + 1, sequence.maxComputed);
+    return Math.max(0, this.#batch.blocksFor(end) - blocks.length);
   }
 
   /**
@@ -134,14 +139,12 @@ export class StepPlanner {
     const preempted: string[] = [];
     for (const running of this.#batch) {
       if (!decodes(running)) continue;
-      if (this.#lacksBlock(running)) {
+      while (this.#batch.holds(running) && this.#blocksLacking(running) > 0) {
         // Those that go may share their blocks with older ones; at last it is this one's turn.
-        while (this.#cache.available === 0 && this.#batch.holds(running))
-          preempted.push(this.#preemptYoungest());
-        if (!this.#batch.holds(running)) continue;
-        this.#batch.takeBlock(step, running);
+        if (this.#cache.available === 0) preempted.push(this.#preemptYoungest());
+        else this.#batch.takeBlock(step, running);
       }
-      decoding.push(running);
+      if (this.#batch.holds(running)) decoding.push(running);
     }
     for (const running of decoding) this.#advance(step, running, 1, this.#draftsToVerify(step, running));
     return preempted;
@@ -149,13 +152,14 @@ export class StepPlanner {
 
   /** Drafts never preempt anybody: they get the blocks that are there. */
   #draftsToVerify(step: PlanBuilder, running: Running): number {
-    const { length, maxLength } = running.sequence;
+    // With the one that the step in flight is sure to give; what drafts in flight give takes of the room.
+    const known = running.computed + 1;
     // The last token is sampled and never computed.
-    const wanted = Math.min(running.drafts, maxLength - 1 - length);
+    const wanted = Math.min(step.held ?? running.drafts, running.sequence.maxLength - 1 - known);
     running.drafts = 0;
     if (wanted <= 0) return 0;
-    this.#batch.takeSpareBlocks(step, running, length + wanted);
-    return Math.min(wanted, this.#batch.capacity(running) - length);
+    this.#batch.takeSpareBlocks(step, running, known + running.verifying + wanted);
+    return Math.min(wanted, this.#batch.capacity(running) - known);
   }
 
   /** Chunks of prompts: of those that can end with this step, of new sequences, and of long ones. Returns who began. */
@@ -193,10 +197,11 @@ export class StepPlanner {
   #advance(step: PlanBuilder, running: Running, count: number, drafts = 0): void {
     step.row(running.slot, count + drafts);
     running.computed += count;
-    running.verifying = drafts;
     // A layer that makes the drafts writes its own cache where they would stand.
-    if (draftsByLayer(this.#limits.speculative) && remaining(running) === 0)
-      this.#batch.takeSpareBlocks(step, running, running.sequence.length + drafts + step.drafts);
+    if (draftsByLayer(this.#limits.speculative) && remaining(running) <= 0)
+      this.#batch.takeSpareBlocks(step, running, running.computed + running.verifying + drafts + step.drafts);
+    if (step.held === null) running.verifying = drafts;
+    else running.verifyingAhead = drafts;
     this.#commits.advance(step, running, count);
   }
 

@@ -96,17 +96,24 @@ export class StepPostprocessor {
   }
 
   #readDrafts(result: StepResult, accepted: ReadonlyMap<Running, number>, ended: ReadonlySet<string>): void {
+    const held = draftsHeld(result);
     for (const [running, count] of accepted) {
-      if (running.verifying === 0) continue;
-      this.#totals.drafts.add(running.verifying, count);
-      // The end cuts off what might have been accepted.
-      if (!ended.has(running.sequence.request.id)) this.#policy.observe(running.verifying, count);
-      running.verifying = 0;
+      if (running.verifying > 0) {
+        this.#totals.drafts.add(running.verifying, count);
+        // The end cuts off what might have been accepted.
+        if (!ended.has(running.sequence.request.id)) this.#policy.observe(running.verifying, count);
+      }
+      this.#passOn(running, held.get(running.slot) ?? 0);
     }
-    for (const [slot, count] of draftsHeld(result)) {
-      const running = this.#batch.inSlot(slot);
-      if (running !== undefined) running.drafts = count;
-    }
+  }
+
+  /** The drafts that a sequence holds now are for the step that was planned ahead, or for one that is yet to be planned. */
+  #passOn(running: Running, held: number): void {
+    const { sequence, verifyingAhead } = running;
+    const places = Math.max(0, this.#batch.capacity(running) - sequence.length);
+    running.verifying = Math.min(held, verifyingAhead, places);
+    running.drafts = verifyingAhead > 0 ? 0 : held;
+    running.verifyingAhead = 0;
   }
 
   #readEmbeddings(result: StepResult): Embedded[] {
