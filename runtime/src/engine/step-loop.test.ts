@@ -19,7 +19,9 @@ describe('StepLoop', () => {
   let ended: Promise<void>;
   let sent: Map<string, number[]>;
   let preemptions: Map<string, number>;
+  let failures: Map<string, string>;
   let stats: EngineStats | null;
+  let now: number;
 
   function begin(changes: Partial<typeof limits> = {}): void {
     const room = { ...limits, ...changes };
@@ -27,17 +29,20 @@ describe('StepLoop', () => {
     scheduler = new Scheduler(room);
     sent = new Map();
     preemptions = new Map();
+    failures = new Map();
     stats = null;
+    now = 0;
     const hear = (message: EngineMessage): void => {
       if (message.type !== 'step') return;
       ({ stats } = message);
       for (const update of message.updates) {
-        const { id, tokens } = update;
+        const { id, tokens, failure } = update;
+        if (failure !== null) failures.set(id, failure.reason);
         sent.set(id, [...(sent.get(id) ?? []), ...tokens]);
         if (update.preemptions > 0) preemptions.set(id, (preemptions.get(id) ?? 0) + update.preemptions);
       }
     };
-    loop = new StepLoop(engine as unknown as Engine, scheduler, hear, () => 0);
+    loop = new StepLoop(engine as unknown as Engine, scheduler, hear, () => now);
     ended = loop.run();
   }
 
@@ -237,6 +242,21 @@ describe('StepLoop', () => {
     const outcome = expect(ended).rejects.toThrow('lost');
     await engine.fail();
     await outcome;
+  });
+
+  test('ends a request that waits too long for a slot while one step follows the other', async () => {
+    begin({ maxNumSeqs: 1 });
+    loop.submit(request('runs', 3, 50), null);
+    loop.submit({ ...request('waits', 3, 50), maxQueueMs: 10 }, null);
+    await turn();
+    for (let steps = 0; steps < 4; steps++) await engine.end();
+    expect(engine.rows).toHaveLength(2);
+    expect(failures).toEqual(new Map());
+    now = 11;
+    for (let steps = 0; steps < 2; steps++) await engine.end();
+    expect(failures).toEqual(new Map([['waits', 'QueueTimeout']]));
+    loop.stop();
+    while (engine.rows.length > 0) await engine.end();
   });
 
   test('has the next step wait where drafts may give any number of tokens, too', async () => {

@@ -103,8 +103,8 @@ export class StepLoop {
 
   /** At most a decode of it is still computed after the step in flight. */
   cancel(id: string): void {
-    // A chunk of a prompt would have others wait; the rows of a decode are less than planning again.
-    if (this.#scheduler.hasPromptAhead(id)) this.#withdraw();
+    // The rows of a decode are less than planning again.
+    if (this.#scheduler.leavesRoomAhead(id)) this.#withdraw();
     this.#scheduler.cancel(id);
     this.#forget(id);
     this.#wake();
@@ -172,6 +172,7 @@ export class StepLoop {
     this.#unsent.push(...this.#updates(this.#scheduler.postprocess(result), starts));
     const next = this.#ahead;
     this.#ahead = null;
+    if (next !== null) this.#expire();
     return next;
   }
 

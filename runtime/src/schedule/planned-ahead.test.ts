@@ -43,7 +43,12 @@ test('has no row of a sequence that is known to end', () => {
 });
 
 test.each([
-  ['somebody waits', { maxNumSeqs: 1 }, [request('runs', 5, 9), request('waits', 5, 9)]],
+  ['somebody waits for blocks', { numBlocks: 3 }, [request('runs', 20, 9), request('waits', 20, 9)]],
+  [
+    'somebody waits for a slot whose sequence is at its end',
+    { maxNumSeqs: 2 },
+    [request('ends', 5, 1), request('runs', 5, 9), request('waits', 5, 9)],
+  ],
   ['blocks for all that decode are lacking', { numBlocks: 3 }, [request('a', 16, 9), request('b', 16, 9)]],
 ])('is not planned where %s', (_, changes, requests) => {
   const { scheduler } = new World(changes);
@@ -51,6 +56,21 @@ test.each([
   expect(scheduler.plan()).not.toBeNull();
   expect(scheduler.planAhead()).toBeNull();
   expect(scheduler.stats.preemptionsTotal).toBe(0);
+});
+
+test('is planned while somebody waits for a slot that only a token which nobody knows may free', () => {
+  const { scheduler, model } = new World({ maxNumSeqs: 1 });
+  scheduler.add(request('runs', 5, 9));
+  scheduler.add(request('waits', 5, 9));
+  const { plan } = scheduler.plan()!;
+  expect([...scheduler.planAhead()!.plan.rows]).toEqual([0, 1]);
+  expect(scheduler.leavesRoomAhead('waits')).toBe(false);
+  // Its slot is for whoever waits.
+  expect(scheduler.leavesRoomAhead('runs')).toBe(true);
+  scheduler.withdraw();
+  scheduler.cancel('runs');
+  scheduler.postprocess(model.step(plan));
+  expect(scheduler.plan()!.started).toMatchObject([{ id: 'waits' }]);
 });
 
 test('of a sequence that ended meanwhile nothing is cached that was not computed', () => {

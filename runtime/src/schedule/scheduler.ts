@@ -108,11 +108,15 @@ export class Scheduler {
     return true;
   }
 
-  /** Whether the step that is planned ahead has more rows of the request than a decode and its drafts have. */
-  hasPromptAhead(id: string): boolean {
+  /**
+   * Whether a request that is cancelled leaves room in the step that is planned ahead: its slot, for somebody who waits, or
+   * more rows than a decode and its drafts have.
+   */
+  leavesRoomAhead(id: string): boolean {
     const [, ahead] = this.#inFlight;
     const slot = this.#batch.find(id)?.slot;
     if (ahead === undefined || slot === undefined) return false;
+    if (this.#waiting.length > 0) return true;
     for (let i = 0; i < ahead.rows.length; i += 2)
       if (ahead.rows[i] === slot) return (ahead.rows[i + 1] ?? 0) > 1 + this.#limits.speculative.tokens;
     return false;
@@ -138,7 +142,7 @@ export class Scheduler {
   /**
    * The step after the one in flight, to be run right behind it. Sequences that turn out to have ended have no part in
    * it, and each verifies as many drafts as it turns out to hold. Nobody begins with it, and none is preempted: where that
-   * would be called for it is null.
+   * would be called for it is null, but for whoever waits for a slot that a token nobody knows may free.
    */
   planAhead(): PlannedStep | null {
     const [first, second] = this.#inFlight;

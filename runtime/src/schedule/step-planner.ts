@@ -81,14 +81,13 @@ export class StepPlanner {
   }
 
   /**
-   * The step after the one in flight. Null where nothing is sure to be left to compute; where
-   * somebody waits, who may come in once that one has reported who ends; and where somebody would have to be preempted, and
-   * lose the token that is on its way.
+   * The step after the one in flight. Null where nothing is sure to be left to compute; where somebody waits who may
+   * come in with it; and where somebody would have to be preempted, and lose the token that is on its way.
    * @param held drafts that each sequence holds at most after the one in flight
    * @param drafts as for `plan`
    */
   planAhead(held: number, drafts: number): PlannedStep | null {
-    if (this.#waiting.length > 0 || !this.#hasBlocksForDecodes()) return null;
+    if (this.#mayAdmit() || !this.#hasBlocksForDecodes()) return null;
     const step = this.#begin(drafts, held);
     this.#planDecodes(step);
     this.#planPrompts(step, false);
@@ -115,6 +114,15 @@ export class StepPlanner {
     if (step.isEmpty) return null;
     this.#commits.begin(step);
     return { plan: step.build(this.#batch.takeReleased()), started, preempted };
+  }
+
+  /**
+   * Whether somebody who waits may find room once the step in flight has reported who ends. Who ends with a token that
+   * nobody knows yet does not count: then a slot is free for a step, which costs less than all steps' waiting for plans.
+   */
+  #mayAdmit(): boolean {
+    if (this.#waiting.length === 0) return false;
+    return !this.#batch.isFull || [...this.#batch].some(mayEndByLength);
   }
 
   #hasBlocksForDecodes(): boolean {
@@ -219,6 +227,11 @@ export class StepPlanner {
 /** Whether it is due one row: of its last known token, or of the token that the step in flight gives it. */
 function decodes(running: Running): boolean {
   return remaining(running) <= 1 && running.computed < running.sequence.maxComputed;
+}
+
+/** Whether the step in flight may give it its last token, or compute all that is pooled. */
+function mayEndByLength({ sequence, computed, verifying }: Running): boolean {
+  return computed + verifying >= sequence.maxComputed;
 }
 
 /** Known tokens that no planned step computes; less than one where the next token is still on its way. */
