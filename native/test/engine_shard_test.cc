@@ -54,6 +54,30 @@ TEST(BandReader, ReadsColumnsAsIfTheyWereStoredAlone) {
   for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(static_cast<int>(out[i]), expected[i]);
 }
 
+// What a band of columns announces and reads, in order: "+offset:bytes" and "offset".
+TEST(BandReader, AnnouncesRunsOfRowsBeforeTheirPiecesAreRead) {
+  constexpr int64_t kRow = 200 << 10;  // two to a run
+  std::vector<std::string> calls;
+  const TensorReader source = [&](uint64_t at, std::span<std::byte> out) {
+    EXPECT_EQ(out.size(), 4096u);
+    calls.push_back(std::to_string(at / kRow) + "." + std::to_string(at % kRow));
+  };
+  const RunAnnouncer announce = [&](uint64_t at, uint64_t bytes) {
+    calls.push_back("+" + std::to_string(at / kRow) + "." + std::to_string(at % kRow) + ":" +
+                    std::to_string(bytes));
+  };
+  const TensorReader band = band_reader(source, kRow, {1, 6}, {8192, 4096}, 1, announce);
+  std::vector<std::byte> out(5 * 4096);
+  band(4096, out);  // rows 2 to 6 of the stored ones
+  const std::string two = ":" + std::to_string(kRow + 4096);
+  const std::vector<std::string> expected = {"+2.8192" + two, "+4.8192" + two, "2.8192", "3.8192",
+                                             "+6.8192:4096",  "4.8192",        "5.8192", "6.8192"};
+  EXPECT_EQ(calls, expected);
+  calls.clear();
+  band_reader(source, kRow, {1, 6}, {8192, 4096}, 1)(0, std::span(out).first(4096));
+  EXPECT_EQ(calls, (std::vector<std::string>{"1.8192"}));
+}
+
 // A module y = x · Wᵀ as seen by ranks: column-parallel outputs lie side by side, row-parallel outputs add
 // up.
 class ShardedLayer : public ::testing::Test {

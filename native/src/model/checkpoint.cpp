@@ -67,6 +67,10 @@ void Tensor::read(uint64_t at, std::span<std::byte> out) const {
   }
 }
 
+void Tensor::announce(uint64_t at, uint64_t count) const {
+  if (!derived && arrivals == nullptr) file->announce(offset + at, count);
+}
+
 Checkpoint::Checkpoint(const CheckpointSource& source, const Arrivals* arrivals, int32_t ranks)
     : arrivals_(arrivals) {
   for (const TensorPlace& place : source.tensors) where_[place.name] = open(source, place, ranks);

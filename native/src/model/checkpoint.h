@@ -30,6 +30,8 @@ struct Tensor {
   // Fills `out` from `offset` of the tensor's data, waiting for what still arrives; refuses FP8 NaN bytes and
   // blocks whose scale is no number.
   void read(uint64_t offset, std::span<std::byte> out) const;
+  // As that of the file. Nothing for bytes that are made from others or still arrive.
+  void announce(uint64_t offset, uint64_t bytes) const;
 };
 
 // "[2, 3]", for messages.

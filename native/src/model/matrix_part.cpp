@@ -14,13 +14,20 @@ Range in_units(const Band& band, int64_t unit) {
   return {band.cols.begin / unit, (band.cols.count + unit - 1) / unit};
 }
 
+// Elements of `stored_cols` a row, each of `element_bytes`.
+TensorReader reader_of(const Tensor& tensor, int64_t stored_cols, Range rows, Range cols,
+                       int64_t element_bytes) {
+  return band_reader([tensor](uint64_t at, std::span<std::byte> out) { tensor.read(at, out); }, stored_cols,
+                     rows, cols, element_bytes,
+                     [tensor](uint64_t at, uint64_t bytes) { tensor.announce(at, bytes); });
+}
+
 // A band of a stored (rows, cols) tensor of scales, widened.
 std::vector<float> read_scales(const Tensor& tensor, int64_t stored_cols, Range rows, Range cols,
                                const BytesRead& on_bytes) {
   const int64_t unit = size_of(tensor.dtype);
   std::vector<std::byte> bytes(rows.count * cols.count * unit);
-  band_reader([&](uint64_t at, std::span<std::byte> out) { tensor.read(at, out); }, stored_cols, rows, cols,
-              unit)(0, bytes);
+  reader_of(tensor, stored_cols, rows, cols, unit)(0, bytes);
   on_bytes(bytes.size());
   std::vector<float> out(rows.count * cols.count);
   for (size_t i = 0; i < out.size(); ++i) out[i] = widen(tensor.dtype, bytes.data(), static_cast<int64_t>(i));
@@ -56,9 +63,7 @@ void read_nvfp4_scales(const StoredWeight& stored, const Band& band, PartScales&
   scales.values.assign(band.rows.count, stored.divides ? 1.0f / global : global);
   const Range groups = in_units(band, kGroupColumns);
   scales.groups.resize(band.rows.count * groups.count);
-  const Tensor& tensor = *stored.scale;
-  band_reader([&](uint64_t at, std::span<std::byte> out) { tensor.read(at, out); },
-              stored.cols / kGroupColumns, band.rows, groups, 1)(0, scales.groups);
+  reader_of(*stored.scale, stored.cols / kGroupColumns, band.rows, groups, 1)(0, scales.groups);
   on_bytes(scales.groups.size());
 }
 
@@ -84,8 +89,7 @@ MatrixPart matrix_part(const StoredWeight& stored, const Band& band, PartScales&
       .dtype = weight.dtype,
       .rows = band.rows.count,
       .cols = band.cols.count,
-      .read = band_reader([weight](uint64_t at, std::span<std::byte> out) { weight.read(at, out); },
-                          stored.cols / per_unit, band.rows, columns, bytes_of(weight.dtype, per_unit)),
+      .read = reader_of(weight, stored.cols / per_unit, band.rows, columns, bytes_of(weight.dtype, per_unit)),
       .scales = {},
       .scale_row = 0,
       .scaling = stored.scaling,

@@ -40,4 +40,9 @@ void StoredFile::read(uint64_t offset, std::span<std::byte> out) const {
   }
 }
 
+void StoredFile::announce(uint64_t offset, uint64_t bytes) const {
+  static_cast<void>(
+      ::posix_fadvise(fd_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED));
+}
+
 }  // namespace llmservice

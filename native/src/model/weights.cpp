@@ -10,6 +10,9 @@
 namespace llmservice {
 namespace {
 
+// Of rows that are announced together: what a disk fetches at its full rate.
+constexpr uint64_t kRunBytes = uint64_t{512} << 10;
+
 void check_shape(const StoredWeight& stored, const Band& band) {
   if (stored.rows == band.stored_rows && stored.cols == band.stored_cols) return;
   throw EngineError(FailureReason::kCheckpointCorrupt,
@@ -37,7 +40,7 @@ DeviceVector::DeviceVector(Backend& backend, std::span<const float> values)
 }
 
 TensorReader band_reader(TensorReader read, int64_t stored_cols, Range rows, Range cols,
-                         int64_t element_bytes) {
+                         int64_t element_bytes, RunAnnouncer announce) {
   const auto stored_row = static_cast<uint64_t>(stored_cols * element_bytes);
   const auto begin = static_cast<uint64_t>(rows.begin) * stored_row;
   if (cols.count == stored_cols) {
@@ -47,16 +50,33 @@ TensorReader band_reader(TensorReader read, int64_t stored_cols, Range rows, Ran
   }
   const auto row_bytes = static_cast<uint64_t>(cols.count * element_bytes);
   const uint64_t first = begin + static_cast<uint64_t>(cols.begin * element_bytes);
-  return [=, read = std::move(read)](uint64_t offset, std::span<std::byte> out) {
-    while (!out.empty()) {
-      const uint64_t row = offset / row_bytes;
-      const uint64_t within = offset % row_bytes;
-      const size_t count = std::min<size_t>(out.size(), row_bytes - within);
-      read(first + row * stored_row + within, out.first(count));
-      out = out.subspan(count);
-      offset += count;
-    }
-  };
+  const uint64_t run_rows = std::max<uint64_t>(kRunBytes / stored_row, 1);
+  return
+      [=, read = std::move(read), announce = std::move(announce)](uint64_t offset, std::span<std::byte> out) {
+        if (out.empty()) return;
+        uint64_t row = offset / row_bytes;
+        const uint64_t end = (offset + out.size() - 1) / row_bytes + 1;
+        uint64_t announced = row;
+        const auto announce_run = [&] {
+          const uint64_t count = std::min(run_rows, end - announced);
+          if (announce != nullptr && count > 0) {
+            announce(first + announced * stored_row, (count - 1) * stored_row + row_bytes);
+          }
+          announced += count;
+        };
+        announce_run();
+        for (uint64_t run_end = row; row < end; ++row) {
+          if (row == run_end) {
+            run_end = announced;
+            announce_run();
+          }
+          const uint64_t within = offset % row_bytes;
+          const size_t count = std::min<size_t>(out.size(), row_bytes - within);
+          read(first + row * stored_row + within, out.first(count));
+          out = out.subspan(count);
+          offset += count;
+        }
+      };
 }
 
 WeightReader::WeightReader(const Checkpoint& checkpoint, Backend& backend, DType keep, BytesRead on_bytes,

@@ -114,8 +114,13 @@ class WeightReader {
   Samples* samples_ = nullptr;
 };
 
-// Reads a band of a row-major matrix as if it were stored alone. Pure but for `read`; exposed for tests.
+// Called with a run of stored bytes of which short pieces are read next.
+using RunAnnouncer = std::function<void(uint64_t offset, uint64_t bytes)>;
+
+// Reads a band of a row-major matrix as if it were stored alone. A band of columns is one short piece of each
+// row: whole rows of half a MiB are announced together, each run before the one in front of it is read. Pure
+// but for `read` and `announce`; exposed for tests.
 TensorReader band_reader(TensorReader read, int64_t stored_cols, Range rows, Range cols,
-                         int64_t element_bytes);
+                         int64_t element_bytes, RunAnnouncer announce = nullptr);
 
 }  // namespace llmservice

@@ -6,7 +6,12 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <latch>
+#include <map>
+#include <mutex>
 #include <numeric>
+#include <set>
+#include <thread>
 
 #include "backends/gpu/kernels/matmul.h"
 #include "backends/gpu/kernels/numbers.h"
@@ -179,6 +184,81 @@ TEST(Packing, ReadsEachByteOnceThroughItsWindows) {
                                                   [&](uint64_t bytes) { reported += bytes; });
   EXPECT_EQ(read, static_cast<uint64_t>(rows * cols));
   EXPECT_EQ(reported, read);
+}
+
+// Three windows and a bit, each row of one value: as it lies in the file, and of a type that is converted.
+TEST(Packing, ReadsWindowsByReadersThatEachTakeARun) {
+  for (const DType dtype : {DType::kBF16, DType::kF32}) {
+    const int64_t cols = 1 << 18;
+    const int64_t rows = 100;
+    std::mutex mutex;
+    std::vector<int> reads(rows);  // of each row
+    std::set<std::thread::id> readers;
+    const int64_t row_bytes = bytes_of(dtype, cols);
+    const MatrixPart part{.dtype = dtype,
+                          .rows = rows,
+                          .cols = cols,
+                          .read =
+                              [&](uint64_t offset, std::span<std::byte> out) {
+                                const int64_t first = static_cast<int64_t>(offset) / row_bytes;
+                                for (int64_t r = 0; r < std::ssize(out) / row_bytes; ++r) {
+                                  const float value = static_cast<float>(first + r);
+                                  std::byte* const row = out.data() + r * row_bytes;
+                                  if (dtype == DType::kF32) {
+                                    std::fill_n(reinterpret_cast<float*>(row), cols, value);
+                                  } else {
+                                    std::fill_n(reinterpret_cast<uint16_t*>(row), cols, float_to_bf16(value));
+                                  }
+                                }
+                                const std::lock_guard lock(mutex);
+                                for (int64_t r = 0; r < std::ssize(out) / row_bytes; ++r) ++reads[first + r];
+                                readers.insert(std::this_thread::get_id());
+                              },
+                          .scales = {},
+                          .any_order = true};
+    const auto weights = packed({&part, 1});
+    EXPECT_EQ(reads, std::vector<int>(rows, 1));
+    EXPECT_GE(readers.size(), 4u);
+    const DeviceArray<int32_t> ids({0, 30, 31, 32, 33, 63, 64, 99});
+    const DeviceArray<float> out(8 * cols, NAN);
+    run(gpu::gather(weights->bands.front().matrix, ids.data(), 8, out.data()));
+    const std::vector<float> found = out.host();
+    for (int i = 0; i < 8; ++i) {
+      EXPECT_EQ(found[i * cols], static_cast<float>(ids.host()[i]));
+      EXPECT_EQ(found[(i + 1) * cols - 1], static_cast<float>(ids.host()[i]));
+    }
+  }
+}
+
+TEST(WindowReaders, ThrowOfSeveralErrorsThatOfTheFirstRows) {
+  std::latch thrown(1);
+  std::string message;
+  const auto read = [&](int reader, int64_t first, int64_t) {
+    if (reader == 0) return;
+    if (reader == 3) thrown.count_down();
+    thrown.wait();  // the last rows' error is there before that of others
+    throw EngineError(FailureReason::kCheckpointCorrupt, "row " + std::to_string(first));
+  };
+  EXPECT_EQ(failure_of([&] { gpu::read_in_pieces(40, 1 << 20, true, read); }, &message), "CheckpointCorrupt");
+  EXPECT_EQ(message, "row 10");
+}
+
+TEST(WindowReaders, TakeRunsOfAMebibyteAndOneWhereTheOrderCounts) {
+  const auto runs_of = [](int64_t rows, int64_t row_bytes, bool any_order) {
+    std::mutex mutex;
+    std::map<int64_t, int64_t> runs;
+    gpu::read_in_pieces(rows, row_bytes, any_order, [&](int, int64_t first, int64_t count) {
+      const std::lock_guard lock(mutex);
+      runs[first] = count;
+    });
+    return runs;
+  };
+  using Runs = std::map<int64_t, int64_t>;
+  EXPECT_EQ(runs_of(3000, 1024, true), (Runs{{0, 1500}, {1500, 1500}}));
+  EXPECT_EQ(runs_of(1000, 1024, true), (Runs{{0, 1000}}));
+  EXPECT_EQ(runs_of(2, 8 << 20, true), (Runs{{0, 1}, {1, 1}}));
+  EXPECT_EQ(runs_of(9, 8 << 20, true), (Runs{{0, 2}, {2, 2}, {4, 2}, {6, 3}}));
+  EXPECT_EQ(runs_of(9, 8 << 20, false), (Runs{{0, 9}}));
 }
 
 TEST(Packing, RefusesWhatGpusDoNotTake) {

@@ -41,18 +41,6 @@ void check_place(int64_t row, const MatrixPart& part) {
                         " outputs of another type; GPUs take a type after a multiple of four outputs.");
 }
 
-// Rows [row, row + count) of the part, as the device wants them, into `out`.
-void read_rows(const MatrixPart& part, DType held, int64_t row, int64_t count, std::span<std::byte> out,
-               std::vector<std::byte>& stored) {
-  const int64_t row_bytes = bytes_of(part.dtype, part.cols);
-  if (part.dtype == held) return part.read(row * row_bytes, out.first(count * row_bytes));
-  stored.resize(count * row_bytes);
-  part.read(row * row_bytes, stored);
-  const auto* const floats = reinterpret_cast<const float*>(stored.data());
-  auto* const halves = reinterpret_cast<uint16_t*>(out.data());
-  for (int64_t i = 0; i < count * part.cols; ++i) halves[i] = llmservice::float_to_bf16(floats[i]);
-}
-
 // For each row, where in its part's scales its own begin.
 struct RowScales {
   const MatrixPart* part;
@@ -145,6 +133,22 @@ const std::byte* PackingWindows::send(int64_t bytes) {
   return to;
 }
 
+void Packer::read_rows(const MatrixPart& part, DType held, int64_t row, int64_t count,
+                       std::span<std::byte> out) {
+  const int64_t row_bytes = bytes_of(part.dtype, part.cols);
+  const int64_t held_bytes = bytes_of(held, part.cols);
+  read_in_pieces(count, row_bytes, part.any_order, [&](int reader, int64_t first, int64_t rows) {
+    const auto to = out.subspan(first * held_bytes, rows * held_bytes);
+    if (part.dtype == held) return part.read((row + first) * row_bytes, to);
+    std::vector<std::byte>& stored = stored_[reader];
+    stored.resize(rows * row_bytes);
+    part.read((row + first) * row_bytes, stored);
+    const auto* const floats = reinterpret_cast<const float*>(stored.data());
+    auto* const halves = reinterpret_cast<uint16_t*>(to.data());
+    for (int64_t i = 0; i < rows * part.cols; ++i) halves[i] = llmservice::float_to_bf16(floats[i]);
+  });
+}
+
 void Packer::pack_coded(std::span<const MatrixPart> parts, DeviceBand& band,
                         const std::function<void(uint64_t)>& on_bytes) {
   const DType type = band.matrix.dtype;
@@ -157,7 +161,7 @@ void Packer::pack_coded(std::span<const MatrixPart> parts, DeviceBand& band,
     for (int64_t row = 0; row < part.rows; row += window_rows) {
       const int64_t count = std::min(window_rows, part.rows - row);
       const std::span<std::byte> window = windows_.window(window_rows * (row_bytes + row_groups));
-      part.read(row * row_bytes, window.first(count * row_bytes));
+      read_rows(part, type, row, count, window.first(count * row_bytes));
       if (row_groups > 0) {
         const auto groups =
             part.group_scales.subspan((part.scale_row + row) * row_groups, count * row_groups);
@@ -178,12 +182,11 @@ void Packer::pack_codes(std::span<const MatrixPart> parts, DeviceBand& band,
   const DType held = band.matrix.dtype;
   const int64_t row_bytes = band.matrix.cols * size_of(held);
   const int64_t window_rows = std::clamp<int64_t>(kWindowBytes / row_bytes, 1, band.matrix.rows);
-  std::vector<std::byte> stored;
   int64_t first = 0;
   for (const MatrixPart& part : parts) {
     for (int64_t row = 0; row < part.rows; row += window_rows) {
       const int64_t count = std::min(window_rows, part.rows - row);
-      read_rows(part, held, row, count, windows_.window(window_rows * row_bytes), stored);
+      read_rows(part, held, row, count, windows_.window(window_rows * row_bytes));
       const std::byte* const sent = windows_.send(count * row_bytes);
       device_.run(pack_rows(band.matrix, band.tiles->data(), sent, static_cast<int32_t>(first + row),
                             static_cast<int32_t>(count)));

@@ -4,8 +4,11 @@
 // columns in any order; throws UnsupportedQuantization or InvalidEngineConfig for all others.
 #pragma once
 
+#include <array>
+
 #include "backends/gpu/device.h"
 #include "backends/gpu/kernels/matrix.h"
+#include "backends/gpu/window_readers.h"
 
 namespace llmservice::gpu {
 
@@ -65,8 +68,12 @@ class Packer {
   void pack_codes(std::span<const MatrixPart> parts, DeviceBand& band,
                   const std::function<void(uint64_t)>& on_bytes);
 
+  // Rows [row, row + count) of the part, as the device wants them, into `out`, by several readers.
+  void read_rows(const MatrixPart& part, DType held, int64_t row, int64_t count, std::span<std::byte> out);
+
   Device& device_;
   PackingWindows windows_;
+  std::array<std::vector<std::byte>, kWindowReaders> stored_;  // of each reader, where values are converted
 };
 
 }  // namespace llmservice::gpu
