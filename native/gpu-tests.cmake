@@ -10,7 +10,8 @@ list(TRANSFORM BENCH_PARTS PREPEND ${CMAKE_SOURCE_DIR}/bench/gpu/)
 
 # One program of a quick build, as TEST_GROUPS are; first those that call the host's conversions, since others use the
 # device's namespace.
-set(GPU_TEST_GROUP kv_write_test numbers_test packing_test all_reduce_test arena_test attention_chunks_test attention_end_test backend_test emulator_test experts_test
+set(GPU_TEST_GROUP emulated_graphs_test kv_write_test numbers_test packing_test all_reduce_test arena_test attention_chunks_test attention_end_test
+                   backend_test emulator_test experts_test
                    fragments_test gated_ops_test gdn_step_test graphs_test matmul_gated_test quantize_test rows_test
                    side_copies_test)
 list(TRANSFORM GPU_TEST_GROUP REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/test/gpu/\\1.cc")

@@ -19,7 +19,7 @@ const generated = [
   ...['FaultKind', 'CompileEnd', 'FetchState'],
 ];
 /** What it answers: C++ has the structs, which also hold what is written by hand, and their fields are visited. */
-const visited = ['EngineInfo', 'PromptLogprobs', 'Embeddings', 'StepResult', 'CompileOutcome'];
+const visited = ['EngineInfo', 'PromptLogprobs', 'Embeddings', 'GraphCounts', 'StepResult', 'CompileOutcome'];
 
 /** Types of C++ that are no structs of fields, with their defaults. */
 const native: Readonly<Record<string, readonly [type: string, value: string]>> = {

@@ -55,6 +55,7 @@ class Sampler {
       faults: [],
       rows: 0,
       computeMicros: 0,
+      graphs: { captured: 0, replayed: 0, direct: 0, refused: 0, bytes: 0 },
     };
   }
 }

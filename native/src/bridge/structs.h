@@ -782,11 +782,22 @@ void visit_fields(Is<Embeddings> auto& value, auto&& visit) {
   visit("values", value.values);
 }
 
+struct GraphCounts;
+
+void visit_fields(Is<GraphCounts> auto& value, auto&& visit) {
+  [[maybe_unused]] auto& [captured, replayed, direct, refused, bytes] = value;
+  visit("captured", value.captured);
+  visit("replayed", value.replayed);
+  visit("direct", value.direct);
+  visit("refused", value.refused);
+  visit("bytes", value.bytes);
+}
+
 struct StepResult;
 
 void visit_fields(Is<StepResult> auto& value, auto&& visit) {
   [[maybe_unused]] auto& [slots, tokens, finish, logprobs, top_offsets, top_tokens, top_logprobs, drafts,
-                          logit_hashes, prompt, embeddings, faults, rows, compute_micros] = value;
+                          logit_hashes, prompt, embeddings, faults, rows, compute_micros, graphs] = value;
   visit("slots", value.slots);
   visit("tokens", value.tokens);
   visit("finish", value.finish);
@@ -801,6 +812,7 @@ void visit_fields(Is<StepResult> auto& value, auto&& visit) {
   visit("faults", value.faults);
   visit("rows", value.rows);
   visit("computeMicros", value.compute_micros);
+  visit("graphs", value.graphs);
 }
 
 struct CompileOutcome;

@@ -85,6 +85,7 @@ StepResult Engine::step(const StepPlan& plan) {
   }
   half_done_ = false;
   if (group_) group_->doing(Doing::kWaiting);
+  result.graphs = backend_->graph_counts();
   result.compute_micros =
       std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   return result;

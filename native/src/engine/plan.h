@@ -11,6 +11,7 @@
 #include "engine/constraint.h"
 #include "engine/token_rules.h"
 #include "model/row_faults.h"
+#include "ops/graph_counts.h"
 
 namespace llmservice {
 
@@ -71,6 +72,7 @@ struct StepResult {
   std::vector<Fault> faults;  // of all sequences that ended by one, whether they sampled or not
   int32_t rows = 0;           // that were computed, drafts' among them
   double compute_micros = 0;
+  GraphCounts graphs = {};
 };
 
 }  // namespace llmservice

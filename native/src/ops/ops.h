@@ -16,6 +16,7 @@
 #include "ops/attention.h"
 #include "ops/error.h"
 #include "ops/gdn.h"
+#include "ops/graph_counts.h"
 #include "ops/low_rank.h"
 #include "ops/matrix.h"
 #include "ops/sample_request.h"
@@ -127,13 +128,6 @@ struct DeviceRoom {
   uint64_t free;
   uint64_t own;    // that this backend allocated
   int64_t device;  // which of those that the process sees
-};
-
-// Steps that ran as graphs of launches, on backends that make them.
-struct GraphCounts {
-  uint64_t captured = 0;
-  uint64_t replayed = 0;
-  uint64_t direct = 0;  // ran launch by launch
 };
 
 enum class Collectives : uint8_t;

@@ -143,6 +143,8 @@ TEST_P(MeasuredKv, StepsRunLaunchByLaunchWhereGraphsFindNoRoom) {
     // Two lists a step: layers and head.
     EXPECT_GE(counts.direct, 6u) << room;
     EXPECT_EQ(counts.replayed > 0, room > 0);
+    EXPECT_GE(counts.refused, 1u);
+    EXPECT_EQ(counts.bytes, room > 0 ? gpu::emulated_device().graph : 0);
     gpu::emulated_device().taken_by_others = 0;
   }
 }

@@ -30,6 +30,19 @@ export interface StepResult {
   readonly rows: number;
   /** Time inside the engine, in microseconds. */
   readonly computeMicros: number;
+  readonly graphs: GraphCounts;
+}
+
+/** Steps that ran as graphs of launches since the engine was made, on this rank; all 0 on backends that make none. */
+export interface GraphCounts {
+  readonly captured: number;
+  readonly replayed: number;
+  /** Ran launch by launch. */
+  readonly direct: number;
+  /** Of these, because the device had no room for a graph. */
+  readonly refused: number;
+  /** That the device had less, by its driver, after the graphs that are kept had first run. */
+  readonly bytes: number;
 }
 
 /** One entry per sequence with `pooling` whose prompt ended in this step. */

@@ -197,9 +197,17 @@ export class EngineClient {
         return;
       case 'step':
         if (news.stats.stepsTotal !== (this.#stats?.stepsTotal ?? 0)) this.#stepped(news.stats);
+        this.#sayRefusedGraphs(news.stats);
         this.#stats = news.stats;
         for (const update of news.updates) this.#update(update);
     }
+  }
+
+  /** Once per engine process: steps continue, slower. */
+  #sayRefusedGraphs({ graphs }: EngineStats): void {
+    const before = this.#stats?.graphs.refused ?? 0;
+    if (graphs.refused === 0 || before > 0) return;
+    this.#logger.warn('the device has no room for more graphs of launches', { ...graphs });
   }
 
   #update(update: SequenceUpdate): void {

@@ -4,7 +4,7 @@
 
 import type { AdapterRoom, KvCacheDtype, LoadQuantization, Speculative } from '@llmservice/checkpoint';
 import type { Failure } from '@llmservice/crds';
-import type { ArrivalMap, EngineInfo, EngineOptions, NodePlace } from '@llmservice/native';
+import type { ArrivalMap, EngineInfo, EngineOptions, GraphCounts, NodePlace } from '@llmservice/native';
 import type { EngineDevice } from './engine-device.js';
 import type { TransferStats } from '../disaggregation/transfer-counts.js';
 import type {
@@ -128,6 +128,8 @@ export interface EngineStats extends SchedulerStats {
   readonly stepMicrosTotal: number;
   /** Times a sequence's last tokens were 256 of one kind. */
   readonly repeatedTokenRunsTotal: number;
+  /** Of rank 0, as of the latest step. */
+  readonly graphs: GraphCounts;
   readonly transfers: TransferStats;
 }
 

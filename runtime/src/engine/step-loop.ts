@@ -3,7 +3,7 @@
 // need not wait for JavaScript; it is taken back when something comes that should go first.
 
 import type { Failure } from '@llmservice/crds';
-import type { CompiledGrammar, Engine, StepResult } from '@llmservice/native';
+import type { CompiledGrammar, Engine, GraphCounts, StepResult } from '@llmservice/native';
 import type { Started } from '../schedule/admission-control.js';
 import type { GenerateRequest, Sampled, StepOutputs } from '../schedule/generation.js';
 import type { PlannedStep, Scheduler } from '../schedule/scheduler.js';
@@ -41,6 +41,7 @@ export class StepLoop {
   #steps = 0;
   #stepTokens = 0;
   #stepMicros = 0;
+  #graphs: GraphCounts = { captured: 0, replayed: 0, direct: 0, refused: 0, bytes: 0 };
   #stepStartedAt: number | null = null;
   /** The step that waits for the end of the one that runs. */
   #ahead: Flight | null = null;
@@ -169,6 +170,7 @@ export class StepLoop {
     if (result.rows > 0) this.#steps++;
     this.#stepTokens = result.rows;
     this.#stepMicros += result.computeMicros;
+    this.#graphs = result.graphs;
     this.#unsent.push(...this.#updates(this.#scheduler.postprocess(result), starts));
     const next = this.#ahead;
     this.#ahead = null;
@@ -271,6 +273,7 @@ export class StepLoop {
       stepTokens: this.#stepTokens,
       stepMicrosTotal: this.#stepMicros,
       repeatedTokenRunsTotal: this.#runs.total,
+      graphs: this.#graphs,
       transfers: this.#transfers.stats,
     };
     this.#send({ type: 'step', updates, stats: this.#sentStats });

@@ -21,6 +21,7 @@ const stats: EngineStats = {
   stepMicrosTotal: 2_500_000,
   stepTokens: 1,
   repeatedTokenRunsTotal: 1,
+  graphs: { captured: 9, replayed: 30, direct: 10, refused: 3, bytes: 4096 },
   transfers: new TransferCounts().stats,
 };
 const health: EngineHealth = {
@@ -77,6 +78,9 @@ describe('the metrics that scrapes read from the engine', () => {
       'vllm:prefix_cache_queries_total': 800,
       'vllm:prefix_cache_hits_total': 600,
       llmservice_engine_steps_total: 40,
+      llmservice_graph_bytes: 4096,
+      llmservice_graphs_captured_total: 9,
+      llmservice_graphs_refused_total: 3,
       llmservice_engine_step_seconds_total: 2.5,
       llmservice_repeated_token_runs_total: 1,
       notFinite: 2,

@@ -59,6 +59,7 @@ export function observeEngine(registry: Registry, labels: Labels, state: () => O
       })),
   );
   observeTotals(scraped, fromStats);
+  observeGraphs(scraped, fromStats);
 }
 
 /** A label without a value is empty, which to Prometheus is as if it were not there. */
@@ -137,6 +138,25 @@ function observeLoad(scraped: ScrapedMetrics, phase: 'pull' | 'load', read: () =
     `llmservice_${phase}_bytes_expected`,
     `Bytes of weights to ${phase}; 0 when no load is under way.`,
     () => read()?.bytesTotal ?? 0,
+  );
+}
+
+/** Steps as graphs of launches; all 0 where there is no GPU. */
+function observeGraphs(scraped: ScrapedMetrics, fromStats: FromStats): void {
+  scraped.gauge(
+    'llmservice_graph_bytes',
+    'Memory of the device that graphs took, by its driver, when they first ran.',
+    fromStats(({ graphs }) => graphs.bytes),
+  );
+  scraped.total(
+    'llmservice_graphs_captured_total',
+    'Lists of launches that became graphs.',
+    fromStats(({ graphs }) => graphs.captured),
+  );
+  scraped.total(
+    'llmservice_graphs_refused_total',
+    'Times that the device had no room for a graph, so that a list ran launch by launch.',
+    fromStats(({ graphs }) => graphs.refused),
   );
 }
 

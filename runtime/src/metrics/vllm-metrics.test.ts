@@ -62,6 +62,7 @@ const stats: EngineStats = {
   ...{ preemptionsTotal: 0, generationTokensTotal: 0, prefixCacheQueriesTotal: 0 },
   ...{ prefixCacheHitsTotal: 0, stepsTotal: 0, stepTokens: 0, stepMicrosTotal: 0, repeatedTokenRunsTotal: 0 },
   drafts: new DraftTotals(3).stats,
+  graphs: { captured: 0, replayed: 0, direct: 0, refused: 0, bytes: 0 },
   transfers: new TransferCounts().stats,
 };
 

@@ -52,5 +52,6 @@ export function resultOf(
     faults: [],
     rows,
     computeMicros: 1,
+    graphs: { captured: 0, replayed: 0, direct: 0, refused: 0, bytes: 0 },
   };
 }

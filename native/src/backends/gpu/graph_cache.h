@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -29,12 +30,15 @@ class GraphCache {
   struct Entry {
     LaunchList list;
     Graph graph;
+    uint64_t bytes = 0;  // as in GraphCounts
   };
   using Entries = std::list<Entry>;
 
-  const Graph* find(const LaunchList& list);
-  // Null the first time that a list is seen, and when there is no room on the device.
-  const Graph* make(const LaunchList& list);
+  Entry* find(const LaunchList& list);
+  // Null the first time that a list is seen, and when there is no room on the device, of which so much was
+  // free before.
+  Entry* make(const LaunchList& list, std::optional<size_t>& free_before);
+  void count_bytes(Entry& entry, size_t free_before);
 
   Device& device_;
   size_t most_;
