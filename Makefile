@@ -1,7 +1,7 @@
 # Every task of the project. Bare `make` lists them; each does its own set-up and says what it is doing.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-down test test-vllm test-gpu bench-gpu check build native native-gpu native-tests kernels hot-loops cluster cluster-down format generate bench golden prove sbom clean
+.PHONY: help demo demo-down test test-vllm test-gpu bench-gpu check build native native-gpu native-tests kernels hot-loops cluster cluster-down format generate bench golden prove images-check sbom clean
 
 BOOTSTRAP := deploy/local/bootstrap.sh
 # Puts the toolchains that the bootstrap may have installed on the PATH.
@@ -95,6 +95,9 @@ prove: ## What takes a quiet machine or an hour: the gap between chunks, load, a
 	@$(ENV) SERVICES=200 npm test -- --selectProjects integration --testPathPatterns integration/api-versions --forceExit
 	@$(ENV) SCHEMAS=500 npm test -- --selectProjects integration --testPathPatterns integration/schemas --forceExit
 	@$(ENV) FUZZ_SECONDS=1800 FUZZ_CASES=100000 npm test -- --selectProjects unit --testPathPatterns fuzz
+
+images-check: node_modules ## Build the runtime's images without a registry, where bases are made of packages, and look into each (IMAGES="cpu cuda rocm")
+	@$(BOOTSTRAP) build cluster && $(ENV) npm run build && npm run build:native && test/images/check.sh $(IMAGES)
 
 sbom: node_modules ## Bill of materials of the shipped npm packages, in .build/sbom
 	@$(BOOTSTRAP) build && $(ENV) deploy/release/sbom.sh

@@ -13,7 +13,7 @@ export default {
   testTimeout: 180_000,
   projects: [
     project('unit', [
-      '<rootDir>/{crds,checkpoint,native,runtime,operator,test/conformance,test/cpu,test/gpu,test/bench}/**/*.test.ts',
+      '<rootDir>/{crds,checkpoint,native,runtime,operator,test/conformance,test/cpu,test/gpu,test/images,test/bench}/**/*.test.ts',
     ]),
     project('golden', ['<rootDir>/test/golden/**/*.test.ts']),
     project('integration', ['<rootDir>/test/{integration,attacks}/**/*.test.ts'], {

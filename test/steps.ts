@@ -124,6 +124,7 @@ const quickChecks = [
   ['generated files fresh', 'npm run generate -- --check'],
   ["cycles of the CPU backend's hot loops", 'npx tsx test/cpu/check.ts'],
   ['charts and manifests', 'charts/check.sh'],
+  ['Dockerfiles', 'test/images/lint.sh'],
   ['hosted workflows', '"$(deploy/local/tools/build.sh actionlint)"/actionlint'],
   ['packages as locked', 'npx tsx test/supply-chain/locked-install.ts'],
   ['licences', 'npx tsx test/supply-chain/licences.ts'],

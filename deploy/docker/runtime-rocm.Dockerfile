@@ -8,6 +8,8 @@ FROM ${NODE} AS node
 FROM ${BASE}
 ARG ROCM=7.1.1
 ARG SUITE=noble
+# AMD's repository, or a mirror of it.
+ARG REPOSITORY=https://repo.radeon.com/rocm
 # rccl: ROCm's library of collectives too, for engine.collectives (deploy/docs/gpu.md, "NCCL and RCCL").
 ARG RCCL=
 # The repository and its priority over the distribution's own ROCm are as AMD documents them. AMD's graphics repository,
@@ -15,15 +17,18 @@ ARG RCCL=
 # depends on libdrm-amdgpu-amdgpu1 | libdrm-amdgpu1). From ROCm 7.13 on packages have other names (amdrocm-runtime).
 # tini: process 1 of a container does not get a SIGTERM that it has no handler for yet, as Node has none while it starts.
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates libstdc++6 tini && rm -rf /var/lib/apt/lists/*
-ADD --chmod=644 https://repo.radeon.com/rocm/rocm.gpg.key /etc/apt/keyrings/rocm.asc
-RUN echo "deb [arch=amd64 signed-by=/etc/apt/keyrings/rocm.asc] https://repo.radeon.com/rocm/apt/${ROCM} ${SUITE} main" \
+# hadolint ignore=DL3020
+ADD --chmod=644 ${REPOSITORY}/rocm.gpg.key /etc/apt/keyrings/rocm.asc
+RUN echo "deb [arch=amd64 signed-by=/etc/apt/keyrings/rocm.asc] ${REPOSITORY}/apt/${ROCM} ${SUITE} main" \
       >/etc/apt/sources.list.d/rocm.list && \
     printf 'Package: *\nPin: release o=repo.radeon.com\nPin-Priority: 600\n' >/etc/apt/preferences.d/rocm-pin-600
 # The HIP runtime with what it depends on: ROCr, which speaks to the kernel driver, and the code object manager, which is
 # opened by name when kernels are loaded. No compiler, no BLAS: the kernels are compiled, and call no library.
 RUN apt-get update && apt-get install -y --no-install-recommends hip-runtime-amd ${RCCL} && rm -rf /var/lib/apt/lists/* && \
     printf '/opt/rocm/lib\n/opt/rocm/lib64\n' >/etc/ld.so.conf.d/rocm.conf && ldconfig && \
-    for library in libamdhip64.so libhsa-runtime64.so libamd_comgr.so; do ldconfig -p | grep -q "$library" || exit 1; done
+    ldconfig -p >/tmp/libraries && \
+    for library in libamdhip64.so libhsa-runtime64.so libamd_comgr.so; do grep -q "$library" /tmp/libraries || exit 1; done && \
+    rm /tmp/libraries
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
 COPY node_modules /app/node_modules
 COPY packages /app
