@@ -11,7 +11,7 @@ const elsewhere: Readonly<Record<string, string>> = {
 /** Of which one must be there. */
 const alternatives = [['libamdhip64.so.7', 'libamdhip64.so.6', 'libamdhip64.so.5']];
 
-/** Names without a call that opens them: UCX tells by it that a library is not to be watched. */
+/** Names without a call that opens them: UCX leaves the calls of this library as they are. */
 const unopened: ReadonlySet<string> = new Set(['libnvidia-fatbinaryloader.so']);
 
 export interface Place {
