@@ -4,15 +4,13 @@ import { execFileSync } from 'node:child_process';
 /** Opened by name, and not of the image: why. */
 const elsewhere: Readonly<Record<string, string>> = {
   'libcuda.so.1': "the node's driver, by NVIDIA's container toolkit",
+  'libnvidia-fatbinaryloader.so': "a part of the node's driver; UCX has its name",
   'libnccl.so.2': 'on request (engine.collectives)',
   'librccl.so.1': 'on request (engine.collectives)',
 };
 
 /** Of which one must be there. */
 const alternatives = [['libamdhip64.so.7', 'libamdhip64.so.6', 'libamdhip64.so.5']];
-
-/** Names without a call that opens them: UCX leaves the calls of this library as they are. */
-const unopened: ReadonlySet<string> = new Set(['libnvidia-fatbinaryloader.so']);
 
 export interface Place {
   readonly library: string;
@@ -25,9 +23,7 @@ export function librariesOf(file: string): readonly string[] {
   const header = execFileSync('readelf', ['--dynamic', '--wide', file], { encoding: 'utf8' });
   const needed = [...header.matchAll(/\(NEEDED\).*\[(.+)\]/g)].map(([, name]) => name ?? '');
   const text = execFileSync('strings', ['-n', '6', file], { encoding: 'utf8', maxBuffer: 2 ** 29 });
-  const opened = text
-    .split('\n')
-    .filter((line) => /^lib[\w+-]+\.so(\.\d+)*$/.test(line) && !unopened.has(line));
+  const opened = text.split('\n').filter((line) => /^lib[\w+-]+\.so(\.\d+)*$/.test(line));
   return [...new Set([...needed, ...opened])].sort();
 }
 
