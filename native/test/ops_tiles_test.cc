@@ -55,7 +55,7 @@ TEST(Tiles, TakeNumbersBelowTheNormalOnesForZero) {
   }
 }
 
-// Products of pairs, which differ in nothing but the order of sums, are told from tiles.
+// Products of pairs differ in nothing but the order of sums, and are refused.
 TEST(Tiles, AreTrustedOnlyWithTheBitsOfTheirModel) {
   const std::vector<std::string> isas = cpu_isas();
   if (std::ranges::find(isas, "avx512bf16") == isas.end()) GTEST_SKIP() << "no AVX-512 BF16";
