@@ -1,9 +1,7 @@
 // API keys, their budgets and the accounting log of one replica, made from its configuration and joined.
 
-import { hostname } from 'node:os';
+import { AccountingLog, restoreBudgets } from '@llmservice/crds/accounting';
 import { KeyBudgets, MomentClock } from '@llmservice/crds/keys';
-import { AccountingLog } from './accounting/accounting-log.js';
-import { spentToday } from './accounting/spent-today.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
 import type { Access } from './http/access/access.js';
 import { KeyFolder } from './keys/key-folder.js';
@@ -12,7 +10,6 @@ import type { Logger } from './log/logger.js';
 import { LineMetrics } from './metrics/line-metrics.js';
 import type { ServerMetrics } from './metrics/server-metrics.js';
 
-const bufferBytes = 4 * 2 ** 20;
 /** Unix time in milliseconds. */
 const unix = (): number => Date.now();
 
@@ -30,15 +27,14 @@ export class AccessControl {
   ) {
     const { keysDir, maxReplicas, protectMetrics } = engineConfig.auth;
     const { dir } = engineConfig.accounting;
-    const writer = `${hostname()}-${String(process.pid)}`;
     const fileBytes = server.accountingFileBytes;
     this.accountingDir = dir;
     this.keys = keysDir === null ? null : new KeyFolder(keysDir, logger, metrics);
     this.log =
       dir === null
         ? null
-        : new AccountingLog(
-            { dir, writer, fileBytes, bufferBytes, clock: unix },
+        : AccountingLog.ofProcess(
+            { dir, fileBytes, clock: unix },
             logger,
             new LineMetrics(registry, engineConfig.model.name, 'accounting'),
           );
@@ -59,19 +55,11 @@ export class AccessControl {
     await this.keys?.open();
   }
 
-  /** To be awaited before the first generation. A log that cannot be read is no reason not to serve. */
+  /** To be awaited before the first generation. */
   async restoreBudgets(): Promise<void> {
     const dir = this.accountingDir;
-    if (dir === null || this.keys === null) return;
-    try {
-      const now = unix();
-      this.access.budgets.restore(await spentToday(dir, now, this.logger), now);
-    } catch (error) {
-      this.logger.warn('budgets of the day begin anew: the accounting log cannot be read', {
-        dir,
-        cause: (error as Error).message,
-      });
-    }
+    if (dir !== null && this.keys !== null)
+      await restoreBudgets(this.access.budgets, dir, unix(), this.logger);
   }
 
   async close(): Promise<void> {

@@ -28,6 +28,13 @@ export const refusedGateways: readonly [string, object, string][] = [
   ['a body of more than a share', { maxBodyBytes: 2 ** 25 + 1 }, 'spec.maxBodyBytes'],
   ['too many replicas', { replicas: 65 }, 'spec.replicas'],
   ['nobody', { networkPolicy: { from: [] } }, 'spec.networkPolicy.from'],
+  [
+    'a log nowhere',
+    { accounting: { persistentVolumeClaimRef: {} } },
+    'spec.accounting.persistentVolumeClaimRef.name',
+  ],
+  ['a toleration of all', { tolerations: [{ effect: 'NoSchedule' }] }, 'spec.tolerations[0]'],
+  ['a pull Secret of no name', { imagePullSecrets: [{}] }, 'spec.imagePullSecrets[0].name'],
   ['a field that is unknown', { model: 'a' }, 'spec.model'],
 ];
 

@@ -1,14 +1,13 @@
 // Many models behind one address: the router as a process in front of two whole replicas of different names, by OpenAI's and
 // Anthropic's own clients.
 
-import { once } from 'node:events';
-import * as https from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { AuthenticationError, NotFoundError, RateLimitError } from 'openai';
-import { Authority } from '../builders/certificates.js';
-import { eventually, freePort } from '../processes.js';
+import { eventually, freePort, stop } from '../processes.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 import { modelRoute, RouterProcess } from './router-process.js';
 
@@ -193,43 +192,58 @@ describe('a key’s budget', () => {
   });
 });
 
-describe('pods that speak HTTPS', () => {
-  const authority = new Authority('pods');
-  const others = new Authority('others');
-  const servers: https.Server[] = [];
-  afterAll(() => {
-    for (const each of [authority, others]) each.remove();
-    for (const each of servers) each.close().closeAllConnections();
-  });
-  const url = async (name: string): Promise<string> => {
-    const server = https.createServer(authority.issue(`${name}.default.svc`), (request, response) => {
-      request.resume().once('end', () => response.end('{"model":"behind"}'));
+describe('a router that is started again', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'llmservice-router-accounting-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const startOne = (name: string): Promise<RouterProcess> =>
+    RouterProcess.start({
+      ...{ routes: [modelRoute('first', first.url)], keys },
+      env: { ACCOUNTING_DIR: join(folder, name), GATEWAY: 'default/all' },
     });
-    servers.push(server);
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    return `https://secret.default.svc:${String((server.address() as AddressInfo).port)}`;
-  };
+  const lines = (name: string): object[] =>
+    readdirSync(join(folder, name)).flatMap((file) =>
+      readFileSync(join(folder, name, file), 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as object),
+    );
 
-  test('are asked where they show a certificate by their authorities for their name, and else get no byte', async () => {
-    const routes = [
-      modelRoute('right', await url('secret'), { ca: authority.cert }),
-      modelRoute('signed-by-others', await url('secret'), { ca: others.cert }),
-      modelRoute('of-another', await url('another'), { ca: authority.cert }),
-    ];
-    const own = await RouterProcess.start({ routes });
-    try {
-      const ask = async (model: string): Promise<[number, string]> => {
-        const init = { method: 'POST', body: JSON.stringify({ model }) };
-        const answer = await fetch(`${own.url}/v1/completions`, init);
-        return [answer.status, await answer.text()];
-      };
-      expect(await ask('right')).toEqual([200, '{"model":"behind"}']);
-      for (const model of ['signed-by-others', 'of-another'])
-        expect(await ask(model)).toEqual([502, expect.stringContaining('upstream_unverified')]);
-    } finally {
-      await own.stop();
-    }
-  });
+  test.each(['SIGTERM', 'SIGKILL'] as const)(
+    'by %s continues with what keys used of the day',
+    async (signal) => {
+      const before = await startOne(signal);
+      const own = (router: RouterProcess) =>
+        new OpenAI({ baseURL: `${router.url}/v1`, apiKey: 'key-of-c', maxRetries: 0 });
+      try {
+        const { usage } = await own(before).completions.create({
+          ...long('first', 100),
+          stream: false as const,
+        });
+        // What ended is on the disk within a moment; SIGTERM waits for it, and SIGKILL for nothing.
+        const written = 'llmservice_router_accounting_lines_total';
+        if (signal === 'SIGKILL')
+          await eventually('its line', async () => (await before.metric(written)) === 1);
+        await stop(before.child, signal);
+        expect(lines(signal)).toMatchObject([
+          {
+            ...{ key: 'team-c', route: '/v1/completions', model: 'first', gateway: 'default/all' },
+            ...{ promptTokens: usage!.prompt_tokens, completionTokens: 100, finish: ['answered'] },
+          },
+        ]);
+      } finally {
+        await before.stop();
+      }
+      const after = await startOne(signal);
+      try {
+        // Of 120 tokens a day the 100 and their prompt are gone.
+        const prompt = 'The capital of France is a city. '.repeat(20);
+        const asked = own(after).completions.create({ model: 'first', prompt, max_tokens: 1 });
+        await expect(asked).rejects.toThrow('tokensPerDay: 120');
+      } finally {
+        await after.stop();
+      }
+    },
+  );
 });
 
 describe('a stream', () => {

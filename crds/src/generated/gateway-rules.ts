@@ -80,5 +80,25 @@ export const gatewayRules: readonly SpecRule[] = [
     "rule": "self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$')",
     "fieldPath": "",
     "message": "auth.keysSecretRef.name is no name of a Secret: lower-case letters, digits, '-' and '.' between them"
+  },
+  {
+    "at": [
+      "spec",
+      "tolerations",
+      "[]"
+    ],
+    "rule": "!has(self.operator) || self.operator != \"Exists\" || !has(self.value) || self.value == \"\"",
+    "fieldPath": ".value",
+    "message": "tolerations with operator Exists take no value; remove value or use operator Equal"
+  },
+  {
+    "at": [
+      "spec",
+      "tolerations",
+      "[]"
+    ],
+    "rule": "has(self.key) || (has(self.operator) && self.operator == \"Exists\")",
+    "fieldPath": ".key",
+    "message": "tolerations without a key accept every taint and need operator Exists; set key or operator"
   }
 ];

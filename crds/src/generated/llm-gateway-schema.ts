@@ -227,6 +227,137 @@ export const llmGatewaySchema: object = {
           "minimum": 0,
           "maximum": 86400
         },
+        "accounting": {
+          "description": "Log of ended requests with the tokens of each, by which a router that is started again knows what keys used of the day.",
+          "type": "object",
+          "default": {},
+          "additionalProperties": false,
+          "properties": {
+            "persistentVolumeClaimRef": {
+              "description": "PersistentVolumeClaim of this namespace to write the log to; it needs access mode ReadWriteMany where routers run on several nodes, also during a rollout. Default: no log.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "name": {
+                  "description": "Name of the claim.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 253
+                }
+              },
+              "required": [
+                "name"
+              ]
+            }
+          },
+          "required": []
+        },
+        "nodeSelector": {
+          "description": "Labels that a node must have that a router runs on.",
+          "type": "object",
+          "maxProperties": 32,
+          "additionalProperties": {
+            "description": "Value of the label.",
+            "type": "string",
+            "maxLength": 63
+          }
+        },
+        "affinity": {
+          "description": "Scheduling affinity of the routers, as in a pod spec. The API server checks its inner fields when the operator applies the Deployment.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "nodeAffinity": {
+              "description": "Node affinity (core/v1 NodeAffinity).",
+              "type": "object",
+              "additionalProperties": true
+            },
+            "podAffinity": {
+              "description": "Pod affinity (core/v1 PodAffinity).",
+              "type": "object",
+              "additionalProperties": true
+            },
+            "podAntiAffinity": {
+              "description": "Pod anti-affinity (core/v1 PodAntiAffinity).",
+              "type": "object",
+              "additionalProperties": true
+            }
+          },
+          "required": []
+        },
+        "tolerations": {
+          "description": "Node taints that the routers tolerate.",
+          "type": "array",
+          "maxItems": 32,
+          "items": {
+            "description": "One toleration.",
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+              "key": {
+                "description": "Key of the taint. Default: every key.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 316
+              },
+              "operator": {
+                "description": "How the value is compared. Default: Equal.",
+                "type": "string",
+                "enum": [
+                  "Exists",
+                  "Equal"
+                ]
+              },
+              "value": {
+                "description": "Value of the taint.",
+                "type": "string",
+                "maxLength": 63
+              },
+              "effect": {
+                "description": "Effect of the taint. Default: every effect.",
+                "type": "string",
+                "enum": [
+                  "NoSchedule",
+                  "PreferNoSchedule",
+                  "NoExecute"
+                ]
+              },
+              "tolerationSeconds": {
+                "description": "How long the pods tolerate a NoExecute taint. Default: forever.",
+                "type": "integer",
+                "format": "int64"
+              }
+            },
+            "required": []
+          }
+        },
+        "priorityClassName": {
+          "description": "PriorityClass of the routers.",
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 253
+        },
+        "imagePullSecrets": {
+          "description": "Secrets of this namespace, of type kubernetes.io/dockerconfigjson, for pulling the operator's image, which routers run.",
+          "type": "array",
+          "maxItems": 16,
+          "items": {
+            "description": "One Secret.",
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+              "name": {
+                "description": "Name of the Secret.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 253
+              }
+            },
+            "required": [
+              "name"
+            ]
+          }
+        },
         "networkPolicy": {
           "description": "NetworkPolicy of the routers. It admits only the peers in from. It requires a network plugin that enforces NetworkPolicies. Default: none; everything in the cluster can reach the routers.",
           "type": "object",
@@ -273,7 +404,8 @@ export const llmGatewaySchema: object = {
         "auth",
         "replicas",
         "maxBodyBytes",
-        "drainTimeoutSeconds"
+        "drainTimeoutSeconds",
+        "accounting"
       ]
     },
     "status": {

@@ -91,6 +91,98 @@ export interface LlmGatewaySpec {
    */
   drainTimeoutSeconds: number;
   /**
+   * Log of ended requests with the tokens of each, by which a router that is started again knows what keys used of the day.
+   */
+  accounting: {
+    /**
+     * PersistentVolumeClaim of this namespace to write the log to; it needs access mode ReadWriteMany where routers run on several nodes, also during a rollout. Default: no log.
+     */
+    persistentVolumeClaimRef?: {
+      /**
+       * Name of the claim.
+       */
+      name: string;
+    };
+  };
+  /**
+   * Labels that a node must have that a router runs on.
+   */
+  nodeSelector?: {
+    /**
+     * Value of the label.
+     */
+    [k: string]: string;
+  };
+  /**
+   * Scheduling affinity of the routers, as in a pod spec. The API server checks its inner fields when the operator applies the Deployment.
+   */
+  affinity?: {
+    /**
+     * Node affinity (core/v1 NodeAffinity).
+     */
+    nodeAffinity?: {
+      [k: string]: unknown;
+    };
+    /**
+     * Pod affinity (core/v1 PodAffinity).
+     */
+    podAffinity?: {
+      [k: string]: unknown;
+    };
+    /**
+     * Pod anti-affinity (core/v1 PodAntiAffinity).
+     */
+    podAntiAffinity?: {
+      [k: string]: unknown;
+    };
+  };
+  /**
+   * Node taints that the routers tolerate.
+   *
+   * @maxItems 32
+   *
+   * Items: One toleration.
+   */
+  tolerations?: {
+    /**
+     * Key of the taint. Default: every key.
+     */
+    key?: string;
+    /**
+     * How the value is compared. Default: Equal.
+     */
+    operator?: 'Exists' | 'Equal';
+    /**
+     * Value of the taint.
+     */
+    value?: string;
+    /**
+     * Effect of the taint. Default: every effect.
+     */
+    effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+    /**
+     * How long the pods tolerate a NoExecute taint. Default: forever.
+     */
+    tolerationSeconds?: number;
+  }[];
+  /**
+   * PriorityClass of the routers.
+   */
+  priorityClassName?: string;
+  /**
+   * Secrets of this namespace, of type kubernetes.io/dockerconfigjson, for pulling the operator's image, which routers run.
+   *
+   * @maxItems 16
+   *
+   * Items: One Secret.
+   */
+  imagePullSecrets?: {
+    /**
+     * Name of the Secret.
+     */
+    name: string;
+  }[];
+  /**
    * NetworkPolicy of the routers. It admits only the peers in from. It requires a network plugin that enforces NetworkPolicies. Default: none; everything in the cluster can reach the routers.
    */
   networkPolicy?: {

@@ -7,11 +7,13 @@ import * as http from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { slowestBody } from '@llmservice/crds';
+import type { GatewayRecord } from '@llmservice/crds/accounting';
 import { KeyBudgets } from '@llmservice/crds/keys';
 import type { ModelRoute } from '../domain/route-table.js';
 import { KeyLimits } from './key-limits.js';
 import { KnownKeys } from './known-keys.js';
 import { Router } from './router.js';
+import { RouterAccounting } from './router-accounting.js';
 import { LocalServers, toLocalhost } from './local-servers.fixture.js';
 import { RouterError } from './router-error.js';
 import { RoutingTable } from './routing-table.js';
@@ -27,7 +29,8 @@ let routes: ModelRoute[];
 let used: [key: string, model: string, tokens: number][];
 let limited: string[];
 let nowMs: number;
-let keys: KnownKeys;
+let keys: KnownKeys | null;
+let lines: GatewayRecord[];
 
 /** A service of this name, which gets whole requests. */
 async function service(name: string, handler: http.RequestListener, fallback: string[] = []): Promise<void> {
@@ -61,7 +64,9 @@ async function ask(
 }
 
 beforeEach(async () => {
-  [routes, used, limited, nowMs, keys] = [[], [], [], 0, configured];
+  [routes, used, limited, nowMs, keys, lines] = [[], [], [], 0, configured, []];
+  const clock = () => ({ steadyMs: nowMs, unixMs: nowMs, dayMs: nowMs });
+  const log = { add: (line: unknown) => void lines.push(line as GatewayRecord) };
   const router = new Router({
     table: () => new RoutingTable(routes),
     keys: () => keys,
@@ -70,8 +75,9 @@ beforeEach(async () => {
         limited.push(`${id} ${limit}`);
         return new RouterError('rate_limit_exceeded', message, retryAfterSeconds);
       }),
-      () => ({ steadyMs: nowMs, unixMs: nowMs, dayMs: nowMs }),
+      clock,
     ),
+    accounting: new RouterAccounting(log, 'team/models', clock),
     addresses: { lookup: toLocalhost },
     metrics: {
       ended: () => undefined,
@@ -119,6 +125,19 @@ test('all models take of one budget, whose end is refused as services refuse it,
     ['a', 'one', 150],
   ]);
   expect(limited).toEqual(['a tokensPerMinute']);
+  expect(
+    lines.map(({ key, model, promptTokens, completionTokens }) => [
+      ...[key, model, promptTokens + completionTokens],
+    ]),
+  ).toEqual(used);
+});
+
+test('what a request takes is logged where no key is asked for, and held to no budget', async () => {
+  keys = null;
+  await service('one', (_, response) => response.setHeader(usage, report(900, 50)).end('{}'));
+  expect([(await ask('one')).status, (await ask('one')).status]).toEqual([200, 200]);
+  const line = { key: null, promptTokens: 900, completionTokens: 50, finish: ['answered'] };
+  expect(lines).toMatchObject([line, line]);
 });
 
 test('requests at once pay for their prompts before they are sent on', async () => {

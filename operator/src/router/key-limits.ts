@@ -25,15 +25,21 @@ export class KeyLimits {
 
   /**
    * Takes a place and what the body takes at least; the caller closes the charge.
+   * @param key null: keys are not asked for
    * @param generates whether its prompt is charged, and not a text that is only read
    * @throws RouterError rate_limit_exceeded
    */
-  begin(key: ConfiguredKey, body: Buffer, generates: boolean, response: ServerResponse): RequestCharge {
+  begin(
+    key: ConfiguredKey | null,
+    body: Buffer,
+    generates: boolean,
+    response: ServerResponse,
+  ): RequestCharge {
     const now = this.clock();
-    const budget = this.budgets.of(key, now);
+    const budget = key === null ? null : this.budgets.of(key, now);
     const ahead = generates ? promptBound(body) : 0;
     const charge = new RequestCharge(budget, this.clock, ahead);
-    say(budget, now, response);
+    if (budget !== null) say(budget, now, response);
     return charge;
   }
 }

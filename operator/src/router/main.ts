@@ -4,12 +4,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { keyFileNames, slowestBody } from '@llmservice/crds';
+import { AccountingLog, restoreBudgets } from '@llmservice/crds/accounting';
 import { KeyBudgets, MomentClock } from '@llmservice/crds/keys';
 import { readRouteTable, routeTableFile } from '../domain/route-table.js';
 import { serveHttp } from '../http-server.js';
 import { createOperatorLogger } from '../log.js';
 import { KeyLimits } from './key-limits.js';
 import { KnownKeys } from './known-keys.js';
+import { RouterAccounting } from './router-accounting.js';
 import { RouterError } from './router-error.js';
 import { RouterMetrics } from './router-metrics.js';
 import { parseRouterSettings } from './router-options.js';
@@ -41,20 +43,23 @@ async function main(): Promise<void> {
     () => router.open,
     () => table.current.models.length,
   );
-  const moments = new MomentClock(
-    () => Date.now(),
-    () => performance.now(),
-  );
+  const unix = (): number => Date.now();
+  const moments = new MomentClock(unix, () => performance.now());
+  const { accounting } = settings;
+  const log =
+    accounting === null ? null : AccountingLog.ofProcess({ ...accounting, clock: unix }, logger, metrics);
+  const budgets = new KeyBudgets(settings.replicas, (id, { limit, message, retryAfterSeconds }) => {
+    metrics.keyRefused(id, limit);
+    return new RouterError('rate_limit_exceeded', message, retryAfterSeconds);
+  });
   const router: Router = new Router({
     table: () => table.current,
     keys: () => keys?.current ?? null,
-    keyLimits: new KeyLimits(
-      new KeyBudgets(settings.replicas, (id, { limit, message, retryAfterSeconds }) => {
-        metrics.keyRefused(id, limit);
-        return new RouterError('rate_limit_exceeded', message, retryAfterSeconds);
-      }),
-      () => moments.now(),
-    ),
+    keyLimits: new KeyLimits(budgets, () => moments.now()),
+    accounting:
+      log === null || accounting === null
+        ? null
+        : new RouterAccounting(log, accounting.gateway, () => moments.now()),
     addresses: new ServiceAddresses(),
     metrics,
     limits: {
@@ -75,20 +80,22 @@ async function main(): Promise<void> {
     keepAliveInitialDelay: 30_000,
   });
   server.on('request', (request, response) => void router.handle(request, response));
+  let unready: string | null = 'reading the accounting log';
+  // First, since a long log takes its time: who waits for the router sees that it lives.
+  const probes = await serveHttp(settings.metricsPort, metrics.registry, () => unready);
+  if (accounting !== null && keys !== null) await restoreBudgets(budgets, accounting.dir, unix(), logger);
   await once(server.listen(settings.port), 'listening');
-  let draining = false;
-  const probes = await serveHttp(settings.metricsPort, metrics.registry, () =>
-    draining ? 'draining' : null,
-  );
+  unready = null;
   logger.info('serving', { port: settings.port, models: table.current.models.length });
 
   await signalled;
-  draining = true;
+  unready = 'draining';
   logger.info('draining', { open: router.open });
   server.close();
   server.closeIdleConnections();
   await router.drain(settings.drainSeconds * 1000);
   server.closeAllConnections();
+  await log?.close();
   probes.closeAllConnections();
 }
 

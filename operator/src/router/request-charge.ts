@@ -20,22 +20,24 @@ export class RequestCharge {
   private events: EventCount | null = null;
   /** Null: the service reports. */
   private said: AnswerUsage | null = null;
+  private whole = false;
   private readonly aheadAt: Moment;
 
   /**
+   * @param budget null: keys are not asked for, and what is taken is only logged
    * @param ahead tokens of the prompt, at least
    * @throws RouterError rate_limit_exceeded
    */
   constructor(
-    private readonly budget: KeyBudget,
+    private readonly budget: KeyBudget | null,
     private readonly clock: () => Moment,
     ahead: number,
   ) {
     this.aheadAt = clock();
-    this.leave = budget.enter();
+    this.leave = budget?.enter() ?? ((): void => undefined);
     this.taken = { ...nothingUsed, promptTokens: ahead };
     try {
-      if (ahead > 0) budget.require(ahead, this.aheadAt);
+      if (ahead > 0) budget?.require(ahead, this.aheadAt);
     } catch (error) {
       this.leave();
       throw error;
@@ -51,6 +53,11 @@ export class RequestCharge {
   /** Whether a service took it that did not say how many tokens. */
   get isEstimated(): boolean {
     return this.state === 'estimated' || this.state === 'taken';
+  }
+
+  /** Whether an answer came to its end. */
+  get isWhole(): boolean {
+    return this.whole;
   }
 
   /** A service has it: it may compute, even if it never answers. */
@@ -86,6 +93,7 @@ export class RequestCharge {
 
   /** The answer has ended, whole or not. */
   ended({ trailers, complete }: IncomingMessage): void {
+    this.whole = complete;
     // The count of a whole answer stands at its end. What was cut off may have something like it that its client sent, as a tool.
     const said = complete ? (this.said?.last ?? null) : null;
     const report = readUsage(trailers[headers.usage]) ?? said;
@@ -96,15 +104,15 @@ export class RequestCharge {
   /** Nothing of it runs any more. */
   close(): void {
     this.charge(this.used);
-    this.budget.spendText(this.used.textTokens, this.clock());
+    this.budget?.spendText(this.used.textTokens, this.clock());
     this.leave();
   }
 
   private charge({ promptTokens, completionTokens } = this.taken): void {
     const tokens = promptTokens + completionTokens;
     const now = this.clock();
-    if (tokens > this.charged) this.budget.spend(tokens - this.charged, now);
-    else if (tokens < this.charged) this.budget.giveBack(this.charged - tokens, this.aheadAt, now);
+    if (tokens > this.charged) this.budget?.spend(tokens - this.charged, now);
+    else if (tokens < this.charged) this.budget?.giveBack(this.charged - tokens, this.aheadAt, now);
     this.charged = tokens;
   }
 }

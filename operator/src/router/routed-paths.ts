@@ -28,8 +28,15 @@ export const modelPaths: readonly string[] = [
 /** Of these the texts are read, and nothing is computed of them. */
 const readsAlone = /\/(render|derender|input_tokens|count_tokens|tokenize|detokenize|apply-template)$/;
 
+export interface RoutedModel {
+  readonly kind: 'model';
+  /** One of `modelPaths`. */
+  readonly path: string;
+  readonly generates: boolean;
+}
+
 export type RoutedPath =
-  | { readonly kind: 'model'; readonly generates: boolean }
+  | RoutedModel
   | { readonly kind: 'list' }
   | { readonly kind: 'retrieve'; readonly name: string }
   | { readonly kind: 'health' }
@@ -46,7 +53,7 @@ export function routedPath(method: string, url: string): RoutedPath {
   const isRead = method === 'GET' || method === 'HEAD';
   if (modelPaths.includes(path)) {
     const generates = !readsAlone.test(path);
-    return method === 'POST' ? { kind: 'model', generates } : { kind: 'otherMethod', allow: 'POST' };
+    return method === 'POST' ? { kind: 'model', path, generates } : { kind: 'otherMethod', allow: 'POST' };
   }
   const found = readPath(path);
   return found.kind === 'unknown' || isRead ? found : { kind: 'otherMethod', allow: 'GET' };

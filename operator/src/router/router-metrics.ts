@@ -1,10 +1,11 @@
 // What a router reports to Prometheus. Models are those of its table and keys those of its Secret, so that clients make no series.
 
+import type { LineEvents } from '@llmservice/crds/accounting';
 import type { Limit } from '@llmservice/crds/keys';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { RequestCharge } from './request-charge.js';
 
-export class RouterMetrics {
+export class RouterMetrics implements LineEvents {
   readonly registry = new Registry();
 
   private readonly requestsTotal = new Counter({
@@ -42,6 +43,22 @@ export class RouterMetrics {
     name: 'llmservice_router_estimated_total',
     help: 'Requests of keys whose tokens no replica reported, so that they were estimated.',
     labelNames: ['model'],
+    registers: [this.registry],
+  });
+
+  private readonly accountingLines = new Counter({
+    name: 'llmservice_router_accounting_lines_total',
+    help: 'Lines of the accounting log that are in their file.',
+    registers: [this.registry],
+  });
+  private readonly accountingLost = new Counter({
+    name: 'llmservice_router_accounting_lines_lost_total',
+    help: 'Lines that found no room while none was taken.',
+    registers: [this.registry],
+  });
+  private readonly accountingFailures = new Counter({
+    name: 'llmservice_router_accounting_write_failures_total',
+    help: 'Writes that failed; they are tried again.',
     registers: [this.registry],
   });
 
@@ -84,6 +101,18 @@ export class RouterMetrics {
     for (const [kind, tokens] of Object.entries(kinds))
       if (tokens > 0) this.keyTokensTotal.inc({ key, model, kind }, tokens);
     if (isEstimated) this.estimatedTotal.inc({ model });
+  }
+
+  linesWritten(count: number): void {
+    this.accountingLines.inc(count);
+  }
+
+  lineLost(): void {
+    this.accountingLost.inc();
+  }
+
+  writeFailed(): void {
+    this.accountingFailures.inc();
   }
 
   sent(addedMs: number): void {

@@ -16,6 +16,16 @@ export interface RouterSettings {
   readonly drainSeconds: number;
   /** Routers that share each budget of a key. */
   readonly replicas: number;
+  readonly accounting: AccountingSettings | null;
+}
+
+export interface AccountingSettings {
+  /** Of all routers of the gateway. */
+  readonly dir: string;
+  /** NAMESPACE/NAME, in each line. */
+  readonly gateway: string;
+  /** A file that has reached it is followed by another. */
+  readonly fileBytes: number;
 }
 
 const mib = 2 ** 20;
@@ -33,6 +43,10 @@ export function parseRouterSettings(env: Readonly<Record<string, string | undefi
     errors.push(`${name} must be a whole number up to ${String(max)}`);
     return fallback;
   };
+  const [dir, gateway] = [text('ACCOUNTING_DIR'), text('GATEWAY')];
+  const fileBytes = count('ACCOUNTING_FILE_BYTES', 64 * mib, 1024 * mib);
+  if (dir !== null && gateway === null)
+    errors.push('GATEWAY must be NAMESPACE/NAME where ACCOUNTING_DIR is set');
   const settings = {
     routesDir: text('ROUTES_DIR') ?? paths.routes,
     keysDir: text('KEYS_DIR'),
@@ -43,6 +57,7 @@ export function parseRouterSettings(env: Readonly<Record<string, string | undefi
     maxKeptBytes: count('MAX_KEPT_BYTES', 128 * mib, 64 * 1024 * mib),
     drainSeconds: count('DRAIN_SECONDS', 600, 86_400),
     replicas: Math.max(1, count('ROUTER_REPLICAS', 1, 1_000)),
+    accounting: dir === null || gateway === null ? null : { dir, gateway, fileBytes },
   };
   if (errors.length > 0) throw new Error(errors.join('; '));
   return settings;

@@ -71,6 +71,7 @@ beforeEach(async () => {
   router = new Router({
     table: () => new RoutingTable(routes),
     keys: () => keys,
+    accounting: null,
     addresses: { lookup: toLocalhost },
     metrics: {
       ended: (model, outcome) => void ended.push(`${model} ${outcome}`),

@@ -15,9 +15,10 @@ import type { KeyLimits } from './key-limits.js';
 import type { KnownKeys } from './known-keys.js';
 import { describeModel, listModels } from './model-list.js';
 import { maxMembers, modelOfBody } from './model-of-body.js';
-import { routedPath } from './routed-paths.js';
+import { routedPath, type RoutedModel } from './routed-paths.js';
 import { RouterError } from './router-error.js';
 import { cutWhereSlow } from './slow-body.js';
+import type { RouterAccounting } from './router-accounting.js';
 import type { RouterMetrics } from './router-metrics.js';
 import type { RoutingTable } from './routing-table.js';
 import type { ServiceAddresses } from './service-addresses.js';
@@ -29,17 +30,23 @@ export interface RouterOptions {
   readonly addresses: Pick<ServiceAddresses, 'lookup'>;
   /** Of keys, where they are asked for. */
   readonly keyLimits: KeyLimits;
+  /** Null: nowhere is it written what requests took. */
+  readonly accounting: Pick<RouterAccounting, 'ended'> | null;
   readonly metrics: Pick<RouterMetrics, 'ended' | 'refused' | 'sent' | 'used'>;
   /** Of one body, and of all that are kept; of these a key has a quarter, and one body in any case. */
   readonly limits: BodyLimits;
 }
 
+/** For replicas to say what answers that were cut off took. */
+const countMs = 2_000;
 const nothing = Buffer.alloc(0);
 
 type Failed = Exclude<Outcome, 'answered' | 'busy'>;
 
 export class Router {
   private readonly active = new Set<ServerResponse>();
+  /** Requests whose last token is not counted: an answer ends before. */
+  private uncounted = 0;
   private readonly kept: KeptBytes;
   private draining = false;
 
@@ -55,6 +62,7 @@ export class Router {
   /** Never throws. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.active.add(response);
+    this.uncounted += 1;
     response.once('close', () => this.active.delete(response));
     if (this.draining) response.setHeader('connection', 'close');
     const requestId = nameOf(request.headers['x-request-id']) ?? randomUUID();
@@ -66,16 +74,20 @@ export class Router {
       if (!(error instanceof Refusal)) return void response.destroy();
       this.options.metrics.refused(error.code);
       refuse(request, response, error);
+    } finally {
+      this.uncounted -= 1;
     }
   }
 
-  /** Answers what is open, for so long; connections end with their answers. */
+  /** Answers what is open, for so long, and counts it; connections end with their answers. */
   async drain(answersMs: number): Promise<void> {
     this.draining = true;
     for (const response of this.active) if (!response.headersSent) response.setHeader('connection', 'close');
     const deadline = performance.now() + answersMs;
     while (this.active.size > 0 && performance.now() < deadline) await sleep(50);
     for (const response of this.active) response.destroy();
+    const counted = performance.now() + countMs;
+    while (this.uncounted > 0 && performance.now() < counted) await sleep(50);
   }
 
   private async route(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
@@ -97,7 +109,7 @@ export class Router {
       const route = table.find(path.name, key);
       if (route === null) throw unknownModel(path.name, table, key);
       json(response, describeModel(path.name, route));
-    } else await this.send(request, response, requestId, key, path.generates);
+    } else await this.send(request, response, requestId, key, path);
   }
 
   private async send(
@@ -105,9 +117,9 @@ export class Router {
     response: ServerResponse,
     requestId: string,
     uploader: ConfiguredKey | null,
-    generates: boolean,
+    { path, generates }: RoutedModel,
   ): Promise<void> {
-    const { keyLimits, metrics } = this.options;
+    const { keyLimits, metrics, accounting } = this.options;
     if (uploader !== null) keyLimits.requireAny(uploader, response);
     const forwarding = await this.take(request, response, requestId, this.kept.roomOf(uploader));
     try {
@@ -118,7 +130,7 @@ export class Router {
       const route = table.find(forwarding.model, key);
       if (route === null) throw unknownModel(forwarding.model, table, key);
       const order = table.inOrder(route, key);
-      if (key === null) {
+      if (key === null && accounting === null) {
         await this.sendInOrder(forwarding, route, order);
         return;
       }
@@ -128,7 +140,9 @@ export class Router {
         await this.sendInOrder(forwarding, route, order);
       } finally {
         charge.close();
-        metrics.used(key.id, route.name, charge);
+        if (key !== null) metrics.used(key.id, route.name, charge);
+        const ended = { id: requestId, key: key?.id ?? null, path, model: route.name };
+        accounting?.ended({ ...ended, generates, charge, response });
       }
     } finally {
       forwarding.onBegun();

@@ -10,7 +10,7 @@ import {
   type RateLimit,
   type UsageReport,
 } from '@llmservice/crds/keys';
-import type { AccountingRecord } from '../accounting/accounting-record.js';
+import type { AccountingRecord } from '@llmservice/crds/accounting';
 import type { GenerateRequest, UsedAdapter } from '../schedule/generation.js';
 import { ApiError } from '../request/body/api-error.js';
 import type { FinishedGeneration } from '../observe/ended-request.js';

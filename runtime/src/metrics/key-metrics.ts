@@ -1,7 +1,7 @@
 // Metrics of API keys. The label `key` has ids of the key file only, never what a client sent.
 
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { AccountingRecord } from '../accounting/accounting-record.js';
+import type { AccountingRecord } from '@llmservice/crds/accounting';
 import type { Limit } from '@llmservice/crds/keys';
 import type { KeyFileEvents } from '../keys/key-folder.js';
 

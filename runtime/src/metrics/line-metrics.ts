@@ -1,7 +1,7 @@
 // Metrics of a log of lines; there where there is one.
 
 import { Counter, type Registry } from 'prom-client';
-import type { LineEvents } from '../log/line-buffer.js';
+import type { LineEvents } from '@llmservice/crds/accounting';
 
 export class LineMetrics implements LineEvents {
   readonly #lines: Counter;

@@ -4,7 +4,7 @@
 
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import type { Logger } from '../log/logger.js';
-import { LineBuffer, type LineEvents } from '../log/line-buffer.js';
+import { LineBuffer, type LineEvents } from '@llmservice/crds/accounting';
 
 export interface RequestLogOptions {
   readonly bucket: string;

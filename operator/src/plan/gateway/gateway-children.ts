@@ -92,14 +92,28 @@ function planDeployment(gateway: WantedGateway, image: string): KubeObject {
 }
 
 function planPod(gateway: WantedGateway, image: string): V1PodSpec {
-  const { auth, drainTimeoutSeconds, maxBodyBytes } = gateway.spec;
+  const { accounting, auth, drainTimeoutSeconds, maxBodyBytes } = gateway.spec;
+  const { imagePullSecrets, nodeSelector, affinity, tolerations, priorityClassName } = gateway.spec;
   const keys = auth.keysSecretRef?.name;
+  const claim = accounting.persistentVolumeClaimRef?.name;
   const env = {
     MAX_BODY_BYTES: maxBodyBytes,
     DRAIN_SECONDS: drainTimeoutSeconds,
     ...(keys === undefined ? {} : { KEYS_DIR: paths.keys, ROUTER_REPLICAS: gateway.spec.replicas }),
+    ...(claim === undefined
+      ? {}
+      : {
+          // Of its own: a service may write to the same claim.
+          ACCOUNTING_DIR: `${paths.accounting}/${gatewayChildName(gateway.name)}`,
+          GATEWAY: `${gateway.namespace}/${gateway.name}`,
+        }),
   };
   return {
+    ...(imagePullSecrets === undefined ? {} : { imagePullSecrets: [...imagePullSecrets] }),
+    ...(nodeSelector === undefined ? {} : { nodeSelector }),
+    ...(affinity === undefined ? {} : { affinity }),
+    ...(tolerations === undefined ? {} : { tolerations: [...tolerations] }),
+    ...(priorityClassName === undefined ? {} : { priorityClassName }),
     // It asks nothing of the API server.
     automountServiceAccountToken: false,
     enableServiceLinks: false,
@@ -140,12 +154,14 @@ function planPod(gateway: WantedGateway, image: string): V1PodSpec {
         volumeMounts: [
           { name: 'routes', mountPath: paths.routes, readOnly: true },
           ...(keys === undefined ? [] : [{ name: 'keys', mountPath: paths.keys, readOnly: true }]),
+          ...(claim === undefined ? [] : [{ name: 'accounting', mountPath: paths.accounting }]),
         ],
       },
     ],
     volumes: [
       { name: 'routes', configMap: { name: gatewayChildName(gateway.name), defaultMode: 0o644 } },
       ...(keys === undefined ? [] : [{ name: 'keys', secret: { secretName: keys, defaultMode: 0o440 } }]),
+      ...(claim === undefined ? [] : [{ name: 'accounting', persistentVolumeClaim: { claimName: claim } }]),
     ],
     topologySpreadConstraints: [
       {

@@ -9,7 +9,7 @@ import {
   type RateLimit,
 } from '@llmservice/crds/keys';
 import type { Request, RequestHandler, Response } from 'express';
-import type { AccountingLog } from '../../accounting/accounting-log.js';
+import type { AccountingLog } from '@llmservice/crds/accounting';
 import { RequestAccount, type AccountedRequest } from '../../keys/request-account.js';
 import type { UsedAdapter } from '../../schedule/generation.js';
 import type { KeyMetrics } from '../../metrics/key-metrics.js';

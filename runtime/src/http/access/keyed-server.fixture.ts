@@ -2,7 +2,7 @@
 
 import { expect } from '@jest/globals';
 import { KeySet } from '@llmservice/crds/keys';
-import type { AccountingRecord } from '../../accounting/accounting-record.js';
+import type { AccountingRecord } from '@llmservice/crds/accounting';
 import { configuredKey } from '../../../../crds/src/keys/configured-key.fixture.js';
 import { momentOf } from '../../../../crds/src/keys/moment.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';

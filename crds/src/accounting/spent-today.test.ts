@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeLogger } from '../log/logger.js';
 import { accountingRecord } from './accounting-record.fixture.js';
 import { formatRecord } from './accounting-record.js';
 import { spentToday } from './spent-today.js';
@@ -13,9 +12,11 @@ const record = { ...accountingRecord, time: new Date(now).toISOString() };
 
 let dir: string;
 let warnings: { readonly path: string }[];
-const logger = makeLogger('warn');
-logger.transports[0]!.silent = true;
-logger.on('data', (line: { readonly path: string }) => warnings.push(line));
+const logger = {
+  info: () => undefined,
+  warn: (_: string, fields: object = {}) => warnings.push(fields as { readonly path: string }),
+  error: () => undefined,
+};
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'llmservice-spent-'));

@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import type { Logger } from '../log/logger.js';
+import type { AccountingLogger } from './accounting-logger.js';
 import { parseRecord } from './accounting-record.js';
 
 /**
@@ -13,7 +13,11 @@ import { parseRecord } from './accounting-record.js';
  * A folder that is not there has none; a file that cannot be read is logged, and what was read of it counts.
  * @throws NodeJS.ErrnoException when the folder cannot be read
  */
-export async function spentToday(dir: string, now: number, logger: Logger): Promise<Map<string, number>> {
+export async function spentToday(
+  dir: string,
+  now: number,
+  logger: AccountingLogger,
+): Promise<Map<string, number>> {
   const today = new Date(now).toISOString().slice(0, 10);
   const spent = new Map<string, number>();
   const warn = (path: string, error: unknown): void => {

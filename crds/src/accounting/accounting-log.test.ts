@@ -11,7 +11,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeLogger } from '../log/logger.js';
 import { AccountingLog, type AccountingOptions, type AppendFile } from './accounting-log.js';
 import { accountingRecord } from './accounting-record.fixture.js';
 import { formatRecord, parseRecord, type AccountingRecord } from './accounting-record.js';
@@ -79,13 +78,18 @@ class Disk {
 const counts = { written: 0, lost: 0, failed: 0 };
 let dir: string;
 let log: AccountingLog;
-const silent = makeLogger('error');
-silent.transports[0]!.silent = true;
+/** What was logged. */
+let said: [message: string, fields?: object][];
+const logger = {
+  info: (...each: [string, object?]) => said.push(each),
+  warn: (...each: [string, object?]) => said.push(each),
+  error: (...each: [string, object?]) => said.push(each),
+};
 
 function openLog(changes: Partial<AccountingOptions> = {}): AccountingLog {
   Object.assign(counts, { written: 0, lost: 0, failed: 0 });
   const options = { dir, writer: 'pod-0', fileBytes: 1e6, bufferBytes: 1e6, clock: () => now, ...changes };
-  log = new AccountingLog(options, silent, {
+  log = new AccountingLog(options, logger, {
     linesWritten: (count) => (counts.written += count),
     lineLost: () => (counts.lost += 1),
     writeFailed: () => (counts.failed += 1),
@@ -94,6 +98,7 @@ function openLog(changes: Partial<AccountingOptions> = {}): AccountingLog {
 }
 
 beforeEach(() => {
+  said = [];
   dir = join(mkdtempSync(join(tmpdir(), 'llmservice-accounting-')), 'made');
 });
 afterEach(async () => {
@@ -234,16 +239,13 @@ describe('the accounting log', () => {
     const disk = new Disk();
     disk.room = 0;
     openLog({ create: disk.create }).add(record('one'));
-    const logged: unknown[] = [];
-    const listen = (line: { message: string }): unknown => logged.push(line.message);
-    silent.on('data', listen);
+    const lost = 'lines of the accounting log are lost with the process';
     await log.close();
-    expect(logged).toContain('lines of the accounting log are lost with the process');
+    expect(said).toContainEqual([lost, expect.anything()]);
     openLog({ create: () => new Promise(() => undefined) }).add(record('one'));
-    logged.length = 0;
+    said = [];
     await log.close();
-    expect(logged).toContain('lines of the accounting log are lost with the process');
-    silent.off('data', listen);
+    expect(said).toContainEqual([lost, expect.anything()]);
     log = openLog();
   });
 
@@ -286,11 +288,11 @@ test('what was spent today is read from all logs, but for the line that a crash 
   await log.close();
   appendFileSync(join(dir, names()[1]!), formatRecord(record('cut')).slice(0, 40));
   for (const name of names()) utimesSync(join(dir, name), now / 1000, now / 1000);
-  expect(await spentToday(dir, now, silent)).toEqual(
+  expect(await spentToday(dir, now, logger)).toEqual(
     new Map([
       ['a', 30],
       ['b', 100],
     ]),
   );
-  expect(await spentToday(dir, now + 86_400_000, silent)).toEqual(new Map());
+  expect(await spentToday(dir, now + 86_400_000, logger)).toEqual(new Map());
 });

@@ -4,14 +4,16 @@
 // top is counted and lost. Nothing here ever fails or delays a request.
 
 import { mkdir, open } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { LineBuffer, type LineEvents } from '../log/line-buffer.js';
-import type { Logger } from '../log/logger.js';
-import { formatRecord, type AccountingRecord } from './accounting-record.js';
+import type { AccountingLogger } from './accounting-logger.js';
+import { formatRecord, type AccountingRecord, type GatewayRecord } from './accounting-record.js';
+import { LineBuffer, type LineEvents } from './line-buffer.js';
 
 const flushMs = 250;
 /** Time that the end takes at most: a disk that hangs must not keep the process. */
 const farewellMs = 2_000;
+const processBufferBytes = 4 * 2 ** 20;
 
 /** What the log needs of a file. */
 export interface AppendFile {
@@ -47,7 +49,7 @@ export interface AccountingOptions {
 
 export class AccountingLog {
   readonly #options: AccountingOptions;
-  readonly #logger: Logger;
+  readonly #logger: AccountingLogger;
   readonly #events: LineEvents;
   readonly #timer: NodeJS.Timeout;
   readonly #buffer: LineBuffer;
@@ -58,7 +60,17 @@ export class AccountingLog {
   /** Waits for the one under way; null: none does. */
   #next: Promise<void> | null = null;
 
-  constructor(options: AccountingOptions, logger: Logger, events: LineEvents) {
+  /** That of this process, the only one that writes under its name. */
+  static ofProcess(
+    options: Pick<AccountingOptions, 'dir' | 'fileBytes' | 'clock'>,
+    logger: AccountingLogger,
+    events: LineEvents,
+  ): AccountingLog {
+    const writer = `${hostname()}-${String(process.pid)}`;
+    return new AccountingLog({ ...options, writer, bufferBytes: processBufferBytes }, logger, events);
+  }
+
+  constructor(options: AccountingOptions, logger: AccountingLogger, events: LineEvents) {
     this.#options = options;
     this.#logger = logger;
     this.#events = events;
@@ -69,7 +81,7 @@ export class AccountingLog {
     this.#timer.unref();
   }
 
-  add(record: AccountingRecord): void {
+  add(record: AccountingRecord | GatewayRecord): void {
     if (!this.#buffer.add(formatRecord(record))) this.#events.lineLost();
   }
 
