@@ -24,9 +24,8 @@
 //                                  rows_descriptor()
 //   begin_wgmma(d), commit_wgmma(), wait_wgmma(d)  before the first, after the last, and until d is there
 //   wait_earlier_wgmma(d)          until d is there, which all but the last commit_wgmma() are waited for
-//   hold_operand(a)                before begin_wgmma() and behind the wait: between them wgmma_rows() reads
-//   `a` take_registers<n>(), give_registers<n>()       a warpgroup's count for a thread from here on, a
-//   multiple
+//   hold_operand(a)                before begin_wgmma() and behind the wait, until which products read `a`
+//   take_registers<n>(), give_registers<n>()       a warpgroup's count for a thread from here on, a multiple
 //                                  of eight; what some give others may take. All of its warps call it
 //   keep_here(value)               that value; what follows from it is not computed, and held, before, nor is
 //                                  memory read before that is read after
