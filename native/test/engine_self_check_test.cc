@@ -24,6 +24,7 @@ class BrokenBackend final : public ReferenceBackend {
   std::function<void(std::vector<MatrixPart>&)> packing = [](auto&) {};
   std::function<void(const Matrix&, int64_t rows, float* out)> product = [](auto&, auto, auto) {};
   float attention_factor = 1;
+  float chunk_factor = 1;  // of attention of a chunk
   float delta_factor = 1;
   float gate_factor = 1;
   float norm_factor = 1;
@@ -44,6 +45,7 @@ class BrokenBackend final : public ReferenceBackend {
                  int64_t stride, const KvCache& cache, float* out, const ScoreRules& rules) override {
     ReferenceBackend::attention(shape, segments, q, stride, cache, out, rules);
     out[segments.front().count * shape.heads * shape.head_dim - 1] *= attention_factor;
+    if (segments.front().position < segments.front().chunked_until) out[0] *= chunk_factor;
   }
   void gdn(const GdnShape& shape, std::span<const Segment> segments, const float* qkv, int64_t stride,
            const float* beta, const float* gate, int64_t gate_stride, const float* a_log,
@@ -166,6 +168,9 @@ TEST_F(SelfCheckAtStart, FindsAnOperationThatDiffersFromTheReference) {
   auto attention = std::make_unique<BrokenBackend>();
   attention->attention_factor = 2;
   EXPECT_TRUE(contains(fault_of(std::move(attention)), "attention"));
+  auto chunk = std::make_unique<BrokenBackend>();
+  chunk->chunk_factor = 2;
+  EXPECT_TRUE(contains(fault_of(std::move(chunk)), "attention, value 0"));
   auto delta = std::make_unique<BrokenBackend>();
   delta->delta_factor = 9;
   EXPECT_TRUE(contains(fault_of(std::move(delta)), "linear attention"));

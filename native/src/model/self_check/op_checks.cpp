@@ -102,14 +102,16 @@ class OpChecks {
     return differing("gated activation", out.read(), host(out), kRowBar);
   }
 
-  // Rows of a prompt, then one more.
+  // Pieces of a prompt, of a hybrid a chunk and what is behind it, then one more row.
   std::string attention(int32_t window) {
-    constexpr int32_t kPrompt = 9;
+    constexpr int32_t kEnd = 9;
+    const int32_t chunk = has(LayerKind::kGdn) ? 64 : 0;
+    const int32_t prompt = chunk + kEnd;
     const auto layer = std::ranges::find(config_.windows, window) - config_.windows.begin();
     const ModelConfig own = config_.of_layer(layer);
     AttentionShape shape = attention_shape(own, sizes_);
     shape.window = window;
-    const int64_t rows = kPrompt + 1;
+    const int64_t rows = prompt + 1;
     const int64_t q_width = int64_t{shape.heads} * shape.head_dim;
     const int64_t kv_width = int64_t{shape.kv_heads} * shape.head_dim;
     const int64_t k_at = q_width;
@@ -157,13 +159,14 @@ class OpChecks {
                         scaled ? v_scales.data() : nullptr};
     const KvCache expected{k.host(), v.host(), scaled ? k_scales.host() : nullptr,
                            scaled ? v_scales.host() : nullptr};
-    for (const auto& [first, count] : {std::pair{0, kPrompt}, std::pair{kPrompt, 1}}) {
+    for (const auto& [first, count] : {std::pair{0, chunk}, std::pair{chunk, kEnd}, std::pair{prompt, 1}}) {
+      if (count == 0) continue;
       const Segment segment{.first = 0,
                             .count = count,
                             .position = first,
                             .slot = 0,
                             .blocks = table.data(),
-                            .chunked_until = 0};
+                            .chunked_until = chunk};
       const std::span<const Segment> segments(&segment, 1);
       const int64_t at = first * stride;
       const ScoreRules rules{.cap = config_.score_cap,
